@@ -1,0 +1,70 @@
+# Each target is a line or two that a person could type; `make` alone lists them.
+
+PYTHON ?= $(shell for python in python3.11 python3 python3.12 python3.13 python; do \
+	"$$python" -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
+	&& echo "$$python" && break; done)
+VENV ?= .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+# How many processes run the tests: a number or `auto`.
+JOBS ?= auto
+PYTEST = $(BIN)/pytest -n $(JOBS) --doctest-modules
+PACKAGES := dsl checker models
+
+# pyright is installed at a pinned version: do not look for a newer one
+export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
+
+.DEFAULT_GOAL := help
+.PHONY: help install demo test test-slow lint format types check bench chaos clean
+
+help:  ## list the targets
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/' | expand -t 14
+
+install: $(STAMP)  ## create .venv with everything needed, or bring it up to date
+
+$(STAMP): pyproject.toml requirements.lock
+	@test -n "$(PYTHON)" || { echo "statewalk needs Python 3.11 or later: make PYTHON=/path/to/python" >&2; exit 2; }
+	@echo "Installing into $(VENV) (a few minutes the first time)"
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements.lock -e '.[dev]'
+	@touch $@
+
+demo: $(STAMP)  ## check Kafka's InitPid, then find a bug planted in it
+	@$(BIN)/statewalk check models/kafka/init_pid.py
+	@echo
+	@echo "The same protocol with a bug: a broker forgets to raise the producer's epoch."
+	@echo
+	@code=0; $(BIN)/statewalk check models/kafka/init_pid.py \
+		--set BROKERS=1 --set MUTANT=no_epoch_bump || code=$$?; \
+	test $$code -eq 1 || { \
+		echo "demo: a violation (exit code 1) was expected, but the exit code was $$code" >&2; exit 1; }
+
+test: $(STAMP)  ## run the tests, without the slow ones
+	$(PYTEST) tests $(PACKAGES)
+
+test-slow: $(STAMP)  ## run the slow tests
+	$(PYTEST) -m slow tests
+
+lint: $(STAMP)  ## look for mistakes and for formatting that differs
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+format: $(STAMP)  ## format the code and repair what can be repaired safely
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+types: $(STAMP)  ## check the types, with mypy and with pyright
+	$(BIN)/mypy
+	$(BIN)/pyright --pythonpath $(BIN)/python
+
+check: lint types test  ## lint, types and test
+
+bench: $(STAMP)  ## measure time and memory of the engines
+	$(BIN)/python benchmarks/run.py
+
+chaos: $(STAMP)  ## kill parts of a Spark run at random and compare the results
+	$(BIN)/python benchmarks/chaos.py
+
+clean:  ## remove caches, build output and runs; .venv stays
+	rm -rf build dist .statewalk .pytest_cache .hypothesis .mypy_cache .ruff_cache .coverage htmlcov spark-warehouse
+	find . -path ./$(VENV) -prune -o -type d -name __pycache__ -print0 | xargs -0 rm -rf
