@@ -1,0 +1,45 @@
+"""The language of statewalk: what a spec module imports, and `load`, which makes a `Model` of one."""
+
+from dsl.declare import (
+    Auxiliary,
+    Constant,
+    Fairness,
+    Flow,
+    action,
+    always,
+    any_of,
+    atomic,
+    config,
+    constraint,
+    deadlock,
+    eventually,
+    exists,
+    holds,
+    init,
+    interrupt,
+    leads_to,
+    maybe,
+    named,
+    old,
+    on_step,
+    oneof,
+    pairs,
+    parallel,
+    require,
+    serial,
+    symmetric_values,
+    terminal,
+    unreachable,
+    until,
+    violates,
+)
+from dsl.records import Bag, Message, Record, replace
+from dsl.roles import Role, State
+from dsl.view import Disabled
+
+__all__ = [
+    "Auxiliary", "Bag", "Constant", "Disabled", "Fairness", "Flow", "Message", "Record", "Role", "State",
+    "action", "always", "any_of", "atomic", "config", "constraint", "deadlock", "eventually", "exists", "holds",
+    "init", "interrupt", "leads_to", "maybe", "named", "old", "on_step", "oneof", "pairs", "parallel", "replace",
+    "require", "serial", "symmetric_values", "terminal", "unreachable", "until", "violates",
+]  # fmt: skip

@@ -1,0 +1,331 @@
+"""From the tree of a spec to its Model: fields, initial states, actions, properties."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import typing
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from dsl import refs
+from dsl.analysis import Analysis, analyse
+from dsl.declare import LeadsTo, property_name
+from dsl.domains import ANYTHING, Domain, domain_of
+from dsl.errors import Mistakes, Span, SpecError, StatewalkError
+from dsl.model import Action, Element, FieldInfo, Model, Property, PropertyKind
+from dsl.roles import Field, Role, default_of, empty_for
+from dsl.runtime import bound
+from dsl.tree import Function, SpecTree
+from dsl.values import ABSENT, freeze
+from dsl.view import Disabled, Path, PlainView, apply_writes, next_script
+
+_KINDS: dict[tuple[str, ...], PropertyKind] = {
+    ("always",): "always",
+    ("exists",): "exists",
+    ("on_step",): "on_step",
+    ("always", "on_step"): "on_step",
+    ("eventually",): "eventually",
+    ("always", "eventually"): "always_eventually",
+    ("eventually", "always"): "eventually_always",
+}
+
+
+def make_fields(tree: SpecTree, analysis: Analysis, mistakes: Mistakes) -> dict[tuple[str, str], Field]:
+    """Turn the annotated fields of roles into descriptors, laid out as the analysis allows."""
+    fields: dict[tuple[str, str], Field] = {}
+    for cls in [*tree.records, *tree.roles]:
+        hints = _hints(tree, cls, mistakes)
+        if not issubclass(cls, Role):
+            cls._domains = {n: domain_of(h) for n, h in hints.items()}  # type: ignore[attr-defined]
+            continue
+        defaults = {}
+        for name in cls._fields:
+            auxiliary, domain = _domain(hints.get(name))
+            field = Field(cls.__name__, name, domain, auxiliary)
+            usage = analysis.usage[(cls.__name__, name)]
+            if domain.kind == "set" and usage.pointwise:
+                field.layout = "elements"
+            field.keys = usage.listed
+            field.constant = not usage.written
+            fields[(cls.__name__, name)] = field
+            defaults[name] = default_of(cls, name)
+        cls._defaults = defaults  # type: ignore[attr-defined]
+        for name in cls._fields:
+            setattr(cls, name, fields[(cls.__name__, name)])
+    return fields
+
+
+def _hints(tree: SpecTree, cls: type, mistakes: Mistakes) -> dict[str, Any]:
+    try:
+        namespace = {c.__name__: c for c in [*tree.roles, *tree.records, *tree.enums]}
+        return typing.get_type_hints(cls, localns=_module_of(tree, cls) | namespace, include_extras=True)
+    except Exception as error:
+        mistakes.add(
+            "SW110",
+            f"A type in {cls.__name__} cannot be understood: {error}.",
+            at=_class_span(tree, cls),
+            help="Annotations are evaluated after the module has run; every name in them must exist then.",
+        )
+        return {}
+
+
+def _module_of(tree: SpecTree, cls: type) -> dict[str, Any]:
+    for module in tree.loading.modules:
+        if module.namespace.get(cls.__name__) is cls:
+            return dict(module.namespace)
+    return {}
+
+
+def _class_span(tree: SpecTree, cls: type) -> Span | None:
+    for module in tree.loading.modules:
+        for node in module.source.tree.body:
+            if isinstance(node, ast.ClassDef) and module.namespace.get(node.name) is cls:
+                return module.source.span(node)
+    return None
+
+
+def _domain(hint: Any) -> tuple[bool, Domain]:
+    if hint is None:
+        return False, ANYTHING
+    if typing.get_origin(hint) is typing.Annotated:
+        extras = typing.get_args(hint)
+        if "statewalk.auxiliary" in extras[1:]:
+            return True, domain_of(extras[0])
+    return False, domain_of(hint)
+
+
+class InitialStates:
+    """Computes the initial states: defaults, then every run of the ``@init`` functions."""
+
+    def __init__(self, tree: SpecTree, fields: dict[tuple[str, str], Field], classes: dict[str, type]) -> None:
+        self.tree = tree
+        self.fields = fields
+        self.classes = classes
+        self.constant = {key for key, field in fields.items() if field.constant}
+
+    def compute(self) -> tuple[list[dict[Path, Any]], dict[Path, Any]]:
+        """(states, fixed slots). Fields that turn out constant keep their value on the role."""
+        for field in self.fields.values():
+            field.constant = False
+        inits = list(self.tree.of_kind("init"))
+        static = {cls: len(cls._instances) for cls in self.tree.roles}
+        defaults = self._defaults()
+        states: list[dict[Path, Any]] = []
+        script: list[int] | None = []
+        while script is not None:
+            view = PlainView(defaults, script)
+            for cls, count in static.items():
+                view.writes[(cls.__name__, -1, "@count")] = count
+            try:
+                with bound(view, classes=self.classes):
+                    for function in inits:
+                        function.function()
+            except Disabled:
+                pass
+            else:
+                states.append(self._finish(apply_writes(defaults, view.writes), static))
+            script = next_script(view.choices)
+        return states, self._fix(states)
+
+    def _defaults(self) -> dict[Path, Any]:
+        state: dict[Path, Any] = {}
+        for cls in self.tree.roles:
+            for role in cls._instances:
+                for name in cls._fields:
+                    field = self.fields[(cls.__name__, name)]
+                    value = role.__dict__.get(name, ABSENT)
+                    state.update(self._slots(field, role, value))
+        return state
+
+    def _slots(self, field: Field, role: Any, value: Any) -> Iterator[tuple[Path, Any]]:
+        if value is ABSENT:
+            value = empty_for(field.kind)
+            if value is ABSENT:
+                return iter(())
+        try:
+            value = freeze(value)
+        except StatewalkError as error:
+            error.at = error.at or _class_span(self.tree, type(role))
+            raise
+        if not field.domain.admits(value):
+            raise refs.outside(refs.show_place(field.path(role), ()), value, field.domain)
+        return field.slots(role, value)
+
+    def _finish(self, state: dict[Path, Any], static: dict[Any, int]) -> dict[Path, Any]:
+        """Check that the run made the roles that the others made, and drop the counters."""
+        for cls, count in static.items():
+            made = state.pop((cls.__name__, -1, "@count"), count)
+            if made != len(cls._instances) and len(cls._instances) > made:
+                raise SpecError("SW111", f"Initial states differ in how many {cls.__name__} they have.")
+        return state
+
+    def _fix(self, states: list[dict[Path, Any]]) -> dict[Path, Any]:
+        """Fields that no action writes and all initial states agree on become constant."""
+        fixed: dict[Path, Any] = {}
+        for key in sorted(self.constant):
+            field = self.fields[key]
+            cls = self.classes[field.owner]
+            contents = [{p: v for p, v in s.items() if p[0] == key[0] and len(p) > 2 and p[2] == key[1]} for s in states]
+            if any(c != contents[0] for c in contents):
+                continue
+            for role in cls._instances:  # type: ignore[attr-defined]
+                if states:
+                    with bound(PlainView(states[0]), classes=self.classes):
+                        role.__dict__[key[1]] = _value_of(field, role, contents[0])
+            field.constant = True
+            fixed.update(contents[0] if contents else {})
+            for state in states:
+                for path in contents[0]:
+                    state.pop(path, None)
+        return fixed
+
+
+def _value_of(field: Field, role: Any, content: dict[Path, Any]) -> Any:
+    path = field.path(role)
+    if field.layout == "whole":
+        return content.get(path, ABSENT)
+    at = {p[4]: v for p, v in content.items() if p[:3] == path and len(p) == 5}
+    if field.layout == "entries":
+        if field.keys:
+            return freeze({k: content[(*path, "key", refs.intern_key(k))] for k in content.get((*path, "keys"), ())})
+        return freeze({_decoded(k): v for k, v in at.items()})
+    return freeze({_decoded(k) for k in at})
+
+
+def _decoded(key: Any) -> Any:
+    if type(key) is bytes:
+        from dsl.decode import decode
+
+        return decode(key, refs.binding.classes)
+    return key
+
+
+def make_actions(tree: SpecTree, mistakes: Mistakes) -> list[Action]:
+    """One action instance per role instance and combination of arguments, in file order."""
+    actions: list[Action] = []
+    for function in tree.of_kind("action"):
+        mark = function.marked("action")
+        options = mark.options if mark else {}
+        names, domains = [], []
+        for argument in function.parameters():
+            names.append(argument.arg)
+            domains.append(_options(tree, function, argument, mistakes))
+        actors: list[Any] = [None]
+        if function.owner is not None:
+            actors = [r for r in tree.instances(function.owner) if _is_own(r, function)]
+        for actor in actors:
+            for values in itertools.product(*domains):
+                run = _runner(function, actor, values)
+                name = options.get("name") or function.name
+                arguments = tuple(zip(names, values, strict=True))
+                fair = options.get("fair", "none")
+                actions.append(Action(len(actions), name, actor, arguments, run, fair, function.span()))
+    return actions
+
+
+def _is_own(role: Any, function: Function) -> bool:
+    found = getattr(type(role), function.name, None)
+    return getattr(found, "__code__", None) is function.function.__code__
+
+
+def _runner(function: Function, actor: Any, values: tuple[Any, ...]) -> Callable[[], object]:
+    arguments = (actor, *values) if actor is not None else values
+    call = function.function
+    return lambda: call(*arguments)
+
+
+def _options(tree: SpecTree, function: Function, argument: ast.arg, mistakes: Mistakes) -> list[Any]:
+    """The values over which a parameter of an action ranges."""
+    namespace = function.module.namespace
+    default = _default_of(function, argument)
+    if isinstance(default, ast.Call) and getattr(default.func, "id", "") == "any_of" and default.args:
+        found = eval(compile(ast.Expression(default.args[0]), function.module.source.path, "eval"), namespace)
+        return list(found)
+    hint: Any = None
+    if argument.annotation is not None:
+        try:
+            hint = eval(compile(ast.Expression(argument.annotation), "<annotation>", "eval"), namespace)
+            if isinstance(hint, str):
+                hint = eval(hint, namespace)
+        except Exception:
+            hint = None
+    if isinstance(hint, type) and issubclass(hint, Role):
+        return tree.instances(hint)
+    domain = domain_of(hint) if hint is not None else ANYTHING
+    if domain.options is not None:
+        return list(domain.options)
+    mistakes.add(
+        "SW112",
+        f"The checker does not know which values '{argument.arg}' of the action '{function.name}' takes.",
+        at=function.span(argument),
+        why="Parameters of role, enum, Literal and bool type range over their type.",
+        help=f"Say what others range over: {argument.arg}: int = any_of(range(3))",
+    )
+    return []
+
+
+def _default_of(function: Function, argument: ast.arg) -> ast.expr | None:
+    found = function.node.args
+    positional = [*found.posonlyargs, *found.args]
+    if argument in positional:
+        at = positional.index(argument) - (len(positional) - len(found.defaults))
+        return found.defaults[at] if at >= 0 else None
+    return None
+
+
+def property_kind(function: Function, mistakes: Mistakes) -> PropertyKind | None:
+    """What the decorators of a property say together."""
+    names = tuple(m.kind for m in function.marks if m.kind not in ("named", "constraint", "terminal"))
+    kind = _KINDS.get(names)
+    if kind is None:
+        mistakes.add(
+            "SW113",
+            f"'{function.name}' cannot be {' '.join('@' + n for n in names)}.",
+            at=function.span(),
+            help="There are: @always, @exists, @on_step, @eventually, @always @eventually, @eventually @always.",
+        )
+    return kind
+
+
+def make_property(function: Function, kind: PropertyKind, elements: tuple[Element, ...]) -> Property:
+    """A property from its function; one element where it was not split."""
+    name = property_name(function.function)
+    whole = checked(function.function, name, function.span())
+    doc = ast.get_docstring(function.node) or ""
+    if not elements:
+        elements = (Element(name, (), whole, span=function.span()),)
+    return Property(name, kind, elements, whole, span=function.span(), doc=doc)
+
+
+def checked(predicate: Callable[[], bool], name: str, span: Span | None) -> Callable[[], bool]:
+    """A predicate that insists on a bool. Raises SpecError[SW207]."""
+
+    def holds() -> bool:
+        result = predicate()
+        if type(result) is not bool:
+            raise SpecError(
+                "SW207",
+                f"The property '{name}' gave {result!r}, which is neither True nor False.",
+                at=span,
+                help="Return a comparison, all(...), any(...) or bool(...).",
+            )
+        return result
+
+    holds.__name__ = name
+    return holds
+
+
+def make_lead(name: str, lead: LeadsTo, span: Span) -> Property:
+    """A property ``name = leads_to(p, q)`` or ``until(p, q)``."""
+    premise = checked(lead.premise, name, span)
+    conclusion = checked(lead.conclusion, name, span)
+    kind: PropertyKind = "until" if lead.kind == "until" else "leads_to"
+    return Property(name, kind, (), conclusion, premise, span)
+
+
+def field_table(fields: dict[tuple[str, str], Field]) -> dict[tuple[str, str], FieldInfo]:
+    """What engines see of the fields."""
+    return {k: FieldInfo(f.owner, f.name, f.kind, f.auxiliary, f.constant) for k, f in fields.items()}
+
+

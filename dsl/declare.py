@@ -1,0 +1,253 @@
+"""What a spec module imports: declarations, and what is called inside actions and properties."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal, NoReturn, TypeAlias, TypeVar, overload
+
+from dsl.errors import SpecError
+from dsl.model import Configuration, Expectation
+from dsl.runtime import before_the_step, binding
+from dsl.values import FrozenSet, freeze, ordered
+from dsl.view import Disabled
+
+T = TypeVar("T")
+F = TypeVar("F", bound=Callable[..., object])
+P = TypeVar("P", bound=Callable[..., bool])
+
+Fairness: TypeAlias = Literal["none", "weak", "strong"]
+Constant: TypeAlias = Annotated[T, "statewalk.constant"]
+"""``N: Constant[int] = 2`` declares a constant; ``--set N=3`` and configurations override it."""
+Auxiliary: TypeAlias = Annotated[T, "statewalk.auxiliary"]
+"""A history field: seen by properties, left out of state identity under ``--view on``."""
+Flow: TypeAlias = Generator[None, None, T]
+"""Return type of an action or function that gives way to others at each ``yield``."""
+
+
+@dataclass
+class Mark:
+    """What a decorator says of a function."""
+
+    kind: str
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+def marks(function: object) -> list[Mark]:
+    """The marks of a function, uppermost decorator first."""
+    found: list[Mark] = getattr(function, "_statewalk_marks", [])
+    return found
+
+
+def _mark(function: F, kind: str, **options: Any) -> F:
+    function._statewalk_marks = [Mark(kind, options), *marks(function)]  # type: ignore[attr-defined]
+    return function
+
+
+# -- declaring ---------------------------------------------------------------------------------------
+@overload
+def action(function: F, /) -> F: ...
+@overload
+def action(
+    *,
+    fair: Fairness = "none",
+    name: str | None = None,
+    flow: Literal["atomic", "serial", "parallel"] = "atomic",
+    concurrent: int = 1,
+) -> Callable[[F], F]: ...
+def action(function: Any = None, /, **options: Any) -> Any:
+    """A move of the role (or of nobody, on module level). ``fair`` holds per instance and argument."""
+    if function is not None:
+        return _mark(function, "action")
+    return lambda f: _mark(f, "action", **options)
+
+
+def init(function: F, /) -> F:
+    """Runs before the first step; may choose. Several run in the order of the file."""
+    return _mark(function, "init")
+
+
+def always(function: P, /) -> P:
+    """Holds in every state. Above ``@eventually``: infinitely often."""
+    return _mark(function, "always")
+
+
+def eventually(function: P, /) -> P:
+    """Above ``@always``: from some state on, for ever. Alone: at least once on every fair run."""
+    return _mark(function, "eventually")
+
+
+def exists(function: P, /) -> P:
+    """A witness: some reachable state satisfies it."""
+    return _mark(function, "exists")
+
+
+def on_step(function: P, /) -> P:
+    """Holds for every step, stuttering ones included. ``old(expression)`` is a value before the step."""
+    return _mark(function, "on_step")
+
+
+def terminal(function: P, /) -> P:
+    """States in which stopping is right. Any other state without successor is a deadlock."""
+    return _mark(function, "terminal")
+
+
+def constraint(function: P, /) -> P:
+    """Explore no further where this is false. Above ``@on_step``: take no step that makes it false."""
+    return _mark(function, "constraint")
+
+
+def named(name: str, /) -> Callable[[F], F]:
+    """The name of a property, where it is not to be the function's."""
+    return lambda f: _mark(f, "named", name=name)
+
+
+class LeadsTo:
+    """Every state with the premise is followed by one with the conclusion; see `leads_to`, `until`."""
+
+    def __init__(self, kind: str, premise: Callable[[], bool], conclusion: Callable[[], bool]) -> None:
+        self.kind = kind
+        self.premise = premise
+        self.conclusion = conclusion
+
+    def __call__(self) -> bool:
+        """Whether nothing is owed in this state."""
+        return not self.premise() or self.conclusion()
+
+
+def leads_to(cause: Callable[[], bool], effect: Callable[[], bool], /) -> LeadsTo:
+    """``served = leads_to(asked, answered)``: each state with the cause is followed by the effect."""
+    return LeadsTo("leads_to", cause, effect)
+
+
+def until(first: Callable[[], bool], second: Callable[[], bool], /) -> LeadsTo:
+    """The first holds up to a state in which the second holds, and there is such a state."""
+    return LeadsTo("until", first, second)
+
+
+# -- inside actions ------------------------------------------------------------------------------------
+def require(condition: object, /) -> None:
+    """Guard: unless true, the step is disabled and none of its effects happen."""
+    if not condition:
+        raise Disabled
+
+
+def any_of(options: Iterable[T], /, *, fair: Fairness = "none") -> T:
+    """The checker tries every option. No option: the step is disabled."""
+    if isinstance(options, set | frozenset | FrozenSet):
+        found = list(options) if not isinstance(options, set | frozenset) else ordered(options)
+    else:
+        found = list(options)
+    if not found:
+        raise Disabled
+    view = binding.view
+    if view is None or len(found) == 1:
+        return found[0]
+    if binding.reading:
+        raise SpecError("SW103", f"The property '{binding.reading}' chooses.", why="Properties only read.")
+    chosen: T = view.choose(found, fair)
+    return chosen
+
+
+def maybe() -> bool:
+    """``any_of([False, True])``"""
+    return any_of([False, True])
+
+
+def interrupt(role: object, /) -> None:
+    """Ends the suspended flows of a role instance: what a crash does to its memory of where it was."""
+    raise NotImplementedError("flows")
+
+
+def old(value: T, /) -> T:
+    """An expression's value before the step, in `on_step` properties."""
+    if callable(value) and binding.before is not None:
+        with before_the_step():
+            result: T = freeze(value())
+            return result
+    return value
+
+
+class Unreachable(AssertionError):
+    """What `unreachable` raises."""
+
+
+def unreachable(why: str = "", /) -> NoReturn:
+    """Reaching this is a violation."""
+    raise Unreachable(why or "this was declared unreachable")
+
+
+def atomic() -> AbstractContextManager[None]:
+    """What is inside happens in one step."""
+    return nullcontext()
+
+
+def serial() -> AbstractContextManager[None]:
+    """Each statement inside that changes the state is a step of its own."""
+    return nullcontext()
+
+
+def parallel() -> AbstractContextManager[None]:
+    """The statements inside happen in any order."""
+    return nullcontext()
+
+
+def oneof() -> AbstractContextManager[None]:
+    """One of the statements inside happens."""
+    return nullcontext()
+
+
+# -- helpers -------------------------------------------------------------------------------------------
+def pairs(items: Iterable[T], /) -> Iterator[tuple[T, T]]:
+    """Every unordered pair."""
+    return itertools.combinations(list(items), 2)
+
+
+def symmetric_values(name: str, count: int, /) -> tuple[str, ...]:
+    """Interchangeable values ``name0``, ``name1``, ..."""
+    return tuple(f"{name}{i}" for i in range(count))
+
+
+# -- configurations ------------------------------------------------------------------------------------
+@dataclass
+class Declared:
+    """What is declared by calls while a spec module runs."""
+
+    configurations: list[Configuration] = field(default_factory=list)
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+_declared: list[Declared] = []
+
+
+def holds(*, distinct: int | None = None, generated: int | None = None, depth: int | None = None) -> Expectation:
+    """Expect that everything holds, optionally with exact counts."""
+    return Expectation("holds", distinct=distinct, generated=generated, depth=depth)
+
+
+def violates(*properties: Callable[..., bool] | str, length: int | None = None) -> Expectation:
+    """Expect that these properties are violated, the first in ``length`` transitions."""
+    names = tuple(p if isinstance(p, str) else property_name(p) for p in properties)
+    return Expectation("violated", names, length)
+
+
+def property_name(function: Any) -> str:
+    """The name of a property: that of ``@named``, else the function's."""
+    for mark in marks(function):
+        if mark.kind == "named":
+            return str(mark.options["name"])
+    return str(function.__name__)
+
+
+def config(name: str, /, *, expect: Expectation | None = None, **constants: object) -> None:
+    """A named set of constants, checked by ``statewalk check --config NAME``."""
+    if _declared:
+        _declared[-1].configurations.append(Configuration(name, constants, expect))
+
+
+def deadlock(check: bool, /) -> None:
+    """``deadlock(False)``: states without a step are not violations in this spec."""
+    if _declared:
+        _declared[-1].options["deadlock"] = check

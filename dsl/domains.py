@@ -1,0 +1,140 @@
+"""Domains: what an annotation allows in a field, checked where a value is stored."""
+
+from __future__ import annotations
+
+import types
+import typing
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, Literal
+
+from dsl.records import Bag, Record
+from dsl.values import FrozenBag, FrozenDict, FrozenList, FrozenSet, intern_key
+
+Kind = Literal["scalar", "list", "set", "bag", "dict", "record"]
+
+
+@dataclass(frozen=True)
+class Domain:
+    """A set of values. ``kind`` is that of all its members, or scalar; ``options`` lists a finite one.
+
+    ``element`` is the domain of elements of a container (values of a dict), ``key`` of a dict's keys.
+    """
+
+    text: str
+    admits: Callable[[Any], bool]
+    kind: Kind = "scalar"
+    options: tuple[Any, ...] | None = None
+    element: Domain | None = None
+    key: Domain | None = None
+    record: type | None = None
+
+
+ANYTHING = Domain("anything", lambda value: True)
+
+
+def _exactly(cls: type, text: str) -> Domain:
+    return Domain(text, lambda value: type(value) is cls)
+
+
+def _finite(values: tuple[Any, ...], text: str) -> Domain:
+    known = {intern_key(v) for v in values}
+    return Domain(text, lambda value: intern_key(value) in known, options=values)
+
+
+def _either(parts: tuple[Domain, ...]) -> Domain:
+    text = " or ".join(part.text for part in parts)
+    options: tuple[Any, ...] | None = ()
+    for part in parts:
+        options = None if options is None or part.options is None else options + part.options
+    return Domain(text, lambda value: any(part.admits(value) for part in parts), options=options)
+
+
+def _container(kind: Kind, cls: type, element: Domain) -> Domain:
+    def admits(value: Any) -> bool:
+        return type(value) is cls and all(element.admits(e) for e in value)
+
+    return Domain(f"a {kind} of {element.text}", admits, kind, element=element)
+
+
+def _dict(key: Domain, value: Domain) -> Domain:
+    def admits(v: Any) -> bool:
+        return type(v) is FrozenDict and all(key.admits(a) and value.admits(b) for a, b in v.items())
+
+    return Domain(f"a dict from {key.text} to {value.text}", admits, "dict", element=value, key=key)
+
+
+def _tuple(parts: tuple[Domain, ...], *, repeated: bool) -> Domain:
+    def admits(value: Any) -> bool:
+        if type(value) is not tuple:
+            return False
+        if repeated:
+            return all(parts[0].admits(v) for v in value)
+        return len(value) == len(parts) and all(p.admits(v) for p, v in zip(parts, value, strict=True))
+
+    return Domain(f"a tuple of {', '.join(part.text for part in parts)}", admits)
+
+
+def _literal(values: tuple[Any, ...]) -> Domain:
+    return _finite(values, "one of " + ", ".join(map(repr, values)))
+
+
+_PLAIN: Mapping[Any, Domain] = {
+    bool: Domain("True or False", lambda v: type(v) is bool, options=(False, True)),
+    int: _exactly(int, "an integer"),
+    str: _exactly(str, "a string"),
+    type(None): Domain("None", lambda v: v is None, options=(None,)),
+    None: Domain("None", lambda v: v is None, options=(None,)),
+}
+_BARE: Mapping[Any, Domain] = {
+    list: _container("list", FrozenList, ANYTHING),
+    set: _container("set", FrozenSet, ANYTHING),
+    frozenset: _container("set", FrozenSet, ANYTHING),
+    Bag: _container("bag", FrozenBag, ANYTHING),
+    dict: _dict(ANYTHING, ANYTHING),
+}
+
+
+def domain_of(hint: Any) -> Domain:
+    """The domain of a resolved annotation; `ANYTHING` where it says nothing that can be checked."""
+    if hint in _PLAIN:
+        return _PLAIN[hint]
+    if hint in _BARE:
+        return _BARE[hint]
+    origin, args = typing.get_origin(hint), typing.get_args(hint)
+    if origin is Literal:
+        return _literal(args)
+    if origin is typing.Annotated:
+        return _annotated(args)
+    if origin is typing.Union or origin is types.UnionType:
+        return _either(tuple(domain_of(arg) for arg in args))
+    if origin is list:
+        return _container("list", FrozenList, domain_of(args[0]))
+    if origin is set or origin is frozenset:
+        return _container("set", FrozenSet, domain_of(args[0]))
+    if origin is Bag:
+        return _container("bag", FrozenBag, domain_of(args[0]))
+    if origin is dict:
+        return _dict(domain_of(args[0]), domain_of(args[1]))
+    if origin is tuple:
+        repeated = len(args) == 2 and args[1] is Ellipsis
+        return _tuple(tuple(domain_of(a) for a in args if a is not Ellipsis), repeated=repeated)
+    if isinstance(hint, type):
+        return _class(hint)
+    return ANYTHING
+
+
+def _annotated(args: tuple[Any, ...]) -> Domain:
+    for extra in args[1:]:
+        if isinstance(extra, range):
+            return _finite(tuple(extra), f"an integer in {extra}")
+    return domain_of(args[0])
+
+
+def _class(cls: type) -> Domain:
+    if issubclass(cls, Record):
+        return Domain(f"a {cls.__name__}", lambda v: isinstance(v, cls), "record", record=cls)
+    if issubclass(cls, Enum):
+        return _finite(tuple(cls), f"a {cls.__name__}")
+    return Domain(f"a {cls.__name__}", lambda v: isinstance(v, cls))

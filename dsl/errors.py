@@ -1,0 +1,131 @@
+"""Errors that speak to the reader: where, what, why, what to do.
+
+Three classes, one per audience: `SpecError` for the author of a spec, `RunError` for the person at
+the command line, `EngineError` for us. Each carries a stable code; ``docs/errors.md`` lists them.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+
+
+@lru_cache(maxsize=64)
+def _lines(path: str) -> tuple[str, ...]:
+    try:
+        return tuple(Path(path).read_text(encoding="utf-8", errors="replace").splitlines())
+    except OSError:
+        return ()
+
+
+@dataclass(frozen=True)
+class Span:
+    """A place in a source file. Lines and columns count from 1; ``end_column`` is exclusive."""
+
+    file: str
+    line: int
+    column: int = 1
+    end_column: int | None = None
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}"
+
+    def excerpt(self) -> list[str]:
+        """The source line with a caret under the place; empty when the file cannot be read."""
+        lines = _lines(self.file)
+        if not 1 <= self.line <= len(lines):
+            return []
+        text = lines[self.line - 1]
+        end = self.end_column if self.end_column and self.end_column > self.column else None
+        width = min(end or self.column + 1, len(text) + 1) - self.column
+        caret = "".join("\t" if c == "\t" else " " for c in text[: self.column - 1])
+        number = f"{self.line:>5} | "
+        return [number + text, " " * len(number) + caret + "^" * max(1, width)]
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """The sentence that lists what a misspelt name could have been, closest first."""
+    names = list(dict.fromkeys(known))
+    close = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
+    rest = [n for n in names if n not in close]
+    listed = ", ".join(rest[:8]) + (", ..." if len(rest) > 8 else "")
+    if close:
+        return f"Did you mean {close[0]}?" + (f" (also: {listed})" if rest else "")
+    return f"There are: {listed}." if names else "There are none."
+
+
+class StatewalkError(Exception):
+    """What all our errors share: a code, a message, and optionally place, reason and way out."""
+
+    def __init__(
+        self, code: str, message: str, *, at: Span | None = None, why: str = "", help: str = ""
+    ) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.at = at
+        self.why = why
+        self.help = help
+
+    def __str__(self) -> str:
+        head = f"{self.at}: " if self.at else ""
+        lines = [f"{head}{self.code} {self.message}"]
+        lines += self.at.excerpt() if self.at else []
+        for text in (self.why, self.help):
+            lines += ["   " + part for part in text.splitlines()]
+        return "\n".join(lines)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (_rebuild, (type(self), self.code, self.message, self.at, self.why, self.help))
+
+
+def _rebuild(
+    cls: type[StatewalkError], code: str, message: str, at: Span | None, why: str, help: str
+) -> StatewalkError:
+    return cls(code, message, at=at, why=why, help=help)
+
+
+class SpecError(StatewalkError):
+    """A mistake in a spec."""
+
+
+class RunError(StatewalkError):
+    """A mistake in how a run was asked for, or something outside the spec that stopped it."""
+
+
+class EngineError(StatewalkError):
+    """A bug in statewalk, or a limit of the machine."""
+
+
+@dataclass
+class Mistakes:
+    """Collects every mistake of a file, so that all are reported in one pass."""
+
+    found: list[SpecError] = field(default_factory=list)
+
+    def add(
+        self, code: str, message: str, *, at: Span | None = None, why: str = "", help: str = ""
+    ) -> None:
+        self.found.append(SpecError(code, message, at=at, why=why, help=help))
+
+    def raise_if_any(self) -> None:
+        if self.found:
+            raise SpecErrors(self.found)
+
+
+class SpecErrors(SpecError):
+    """Several mistakes of one spec, in the order of the file."""
+
+    def __init__(self, errors: list[SpecError]) -> None:
+        self.errors = sorted(errors, key=lambda e: (e.at.file, e.at.line) if e.at else ("", 0))
+        first = self.errors[0]
+        super().__init__(first.code, first.message, at=first.at, why=first.why, help=first.help)
+
+    def __str__(self) -> str:
+        return "\n\n".join(str(e) for e in self.errors)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (SpecErrors, (self.errors,))

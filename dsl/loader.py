@@ -1,0 +1,145 @@
+"""Loading a spec: text in, Model out."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from dsl.analysis import analyse
+from dsl.build import (
+    InitialStates,
+    field_table,
+    make_actions,
+    make_fields,
+    make_lead,
+    make_property,
+    property_kind,
+)
+from dsl.check import check_tree
+from dsl.errors import Mistakes, SpecError, StatewalkError, did_you_mean
+from dsl.lower import Lowering
+from dsl.model import Model, Property
+from dsl.modules import Loading, read_source, run_spec
+from dsl.tree import SpecTree, read_tree
+
+
+def load(
+    path: str | Path,
+    constants: Mapping[str, Any] | None = None,
+    *,
+    config: str | None = None,
+    optimize: bool = True,
+) -> Model:
+    """Load a spec with its constants fixed.
+
+    ``constants`` override those of the configuration ``config``, which override the spec's defaults; a
+    value of type `GivenText` is read by the constant's type. ``optimize=False`` runs the spec's functions
+    as they are written; results are equal.
+
+    Raises:  RunError for a file that cannot be read; SpecError for mistakes in the spec.
+    """
+    source = read_source(str(path))
+    given = dict(constants or {})
+    loading = run_spec(source, given)
+    if config is not None:
+        known = {c.name: c for c in loading.declared.configurations}
+        if config not in known:
+            raise SpecError("SW305", f"There is no configuration {config}. {did_you_mean(config, known)}")
+        loading = run_spec(source, {**known[config].constants, **given})
+    return model_of(loading, str(path), optimize=optimize)
+
+
+def model_of(loading: Loading, path: str, *, optimize: bool = True) -> Model:
+    """The Model of modules that ran."""
+    tree = read_tree(loading)
+    mistakes = Mistakes()
+    check_tree(tree, mistakes)
+    mistakes.raise_if_any()
+    analysis = analyse(tree)
+    fields = make_fields(tree, analysis, mistakes)
+    mistakes.raise_if_any()
+    classes: dict[str, type] = {c.__name__: c for c in [*tree.roles, *tree.records, *tree.enums]}
+    lowering = Lowering(tree, fields, classes, optimize=optimize)
+    states, fixed = InitialStates(tree, fields, classes).compute()
+    if not states:
+        raise SpecError("SW114", "There is no initial state: every run of @init is cut short by a require.")
+    lowering.run()
+    actions = make_actions(tree, mistakes)
+    properties, constraints, step_constraints, terminal = _properties(tree, lowering, mistakes)
+    mistakes.raise_if_any()
+    if not actions and not properties:
+        raise SpecError(
+            "SW115", f"{path} has nothing to check: no action and no property.",
+            help="A move is a method with @action, a property a function with @always.",
+        )
+    return Model(
+        name=Path(path).stem,
+        path=path,
+        constants={n: v for m in loading.modules for n, v in m.constants.items()},
+        initial_states=tuple(states),
+        actions=tuple(actions),
+        properties=tuple(properties),
+        constraints=tuple(constraints),
+        step_constraints=tuple(step_constraints),
+        terminal=tuple(terminal),
+        fields=field_table(fields),
+        fixed=fixed,
+        configurations=tuple(loading.declared.configurations),
+        sources={m.source.path: m.source.digest for m in loading.modules},
+        classes=classes,
+        roles={c.__name__: tuple(c._instances) for c in tree.roles},
+        symmetric=tuple(c.__name__ for c in tree.roles if c._symmetric),
+        check_deadlock=loading.declared.options.get("deadlock", True),
+        optimized=optimize,
+        choice_names=_choice_names(tree),
+    )
+
+
+def _properties(
+    tree: SpecTree, lowering: Lowering, mistakes: Mistakes
+) -> tuple[list[Property], list[Property], list[Property], list[Property]]:
+    found: list[Property] = []
+    constraints: list[Property] = []
+    step_constraints: list[Property] = []
+    terminal: list[Property] = []
+    for function in tree.functions:
+        if not function.is_property:
+            continue
+        if function.marked("terminal"):
+            terminal.append(make_property(function, "always", ()))
+        if function.marked("constraint"):
+            on_step = function.marked("on_step") is not None
+            (step_constraints if on_step else constraints).append(
+                make_property(function, "on_step" if on_step else "always", ())
+            )
+        elif any(m.kind in ("always", "exists", "on_step", "eventually") for m in function.marks):
+            kind = property_kind(function, mistakes)
+            if kind is not None:
+                elements = lowering.split(function) if kind == "always" else ()
+                found.append(make_property(function, kind, elements))
+    found += [make_lead(name, lead, span) for name, lead, span in tree.leads]
+    return found, constraints, step_constraints, terminal
+
+
+def _choice_names(tree: SpecTree) -> dict[tuple[str, int], str]:
+    """(file, line) of each ``x = any_of(...)`` → x, to show choices by name."""
+    names = {}
+    for module in tree.loading.modules:
+        for node in ast.walk(module.source.tree):
+            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
+                if getattr(node.value.func, "id", "") in ("any_of", "maybe"):
+                    names[(module.source.path, node.lineno)] = ast.unparse(node.targets[0])
+    return names
+
+
+def span_of_error(error: BaseException, model: Model) -> Any:
+    """The innermost place of an exception that lies in the spec's own files."""
+    from dsl.modules import _user_span
+
+    if isinstance(error, StatewalkError) and error.at is not None:
+        return error.at
+    return _user_span(error, set(model.sources))
+
+

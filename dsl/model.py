@@ -1,0 +1,173 @@
+"""The Model: what a front end makes of a spec, and all that an engine sees of it.
+
+An engine never looks at syntax. It gets initial states, actions and properties as functions to be run
+against a `View`, and moves states. A *state* here is a mapping path → stored value (see `dsl.view`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from dsl.errors import Span
+from dsl.runtime import bound
+from dsl.view import Disabled, Path, PlainView, State, View, apply_writes, next_script
+
+Fairness = Literal["none", "weak", "strong"]
+PropertyKind = Literal[
+    "always", "exists", "on_step", "eventually", "always_eventually", "eventually_always", "leads_to", "until"
+]
+SAFETY_KINDS: frozenset[str] = frozenset({"always", "exists", "on_step"})
+
+
+@dataclass(frozen=True)
+class Action:
+    """One action instance: an actor's move with its arguments fixed. ``index`` orders them."""
+
+    index: int
+    name: str
+    actor: Any | None
+    arguments: tuple[tuple[str, Any], ...]
+    run: Callable[[], object]
+    fairness: Fairness = "none"
+    span: Span | None = None
+
+    @property
+    def label(self) -> str:
+        """``Client#0.send(broker=Broker#1)``"""
+        actor = f"{self.actor!r}." if self.actor is not None else ""
+        shown = ", ".join(f"{name}={value!r}" for name, value in self.arguments)
+        return f"{actor}{self.name}({shown})" if self.arguments else actor + self.name
+
+
+@dataclass(frozen=True)
+class Element:
+    """One conjunct of a property: holds in a state, or in a step for `on_step` properties."""
+
+    label: str
+    bindings: tuple[tuple[str, Any], ...]
+    holds: Callable[[], bool]
+    text: str = ""
+    span: Span | None = None
+
+
+@dataclass(frozen=True)
+class Property:
+    """A property is the conjunction of its elements. ``whole`` evaluates it in one go, unsplit.
+
+    Liveness kinds have no elements; ``whole`` is the predicate P, ``premise`` that of P leads to Q
+    (and of P until Q).
+    """
+
+    name: str
+    kind: PropertyKind
+    elements: tuple[Element, ...]
+    whole: Callable[[], bool]
+    premise: Callable[[], bool] | None = None
+    span: Span | None = None
+    doc: str = ""
+
+
+@dataclass(frozen=True)
+class FieldInfo:
+    """What is known of a field: its declared kind, and whether it is left out by the view."""
+
+    owner: str
+    name: str
+    kind: Literal["scalar", "list", "set", "bag", "dict", "record"]
+    auxiliary: bool = False
+    constant: bool = False
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """What a run configuration should give."""
+
+    verdict: Literal["holds", "violated"]
+    properties: tuple[str, ...] = ()
+    length: int | None = None
+    distinct: int | None = None
+    generated: int | None = None
+    depth: int | None = None
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """A named set of constants with what to expect of them."""
+
+    name: str
+    constants: Mapping[str, Any]
+    expect: Expectation | None = None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One way a step can go: the choices taken (indices and options) and the writes."""
+
+    choices: tuple[int, ...]
+    chosen: tuple[Any, ...]
+    writes: Mapping[Path, Any]
+    returned: object = None
+
+
+@dataclass
+class Model:
+    """A spec with its constants fixed.
+
+    ``constraints`` cut states, ``step_constraints`` cut steps, ``terminal`` says where stopping is
+    right. ``fixed`` holds the slots that no action writes (folded into the code; part of every
+    state's content all the same). ``sources`` maps each file of the spec to the hash of its text.
+    """
+
+    name: str
+    path: str
+    constants: Mapping[str, Any]
+    initial_states: tuple[State, ...]
+    actions: tuple[Action, ...]
+    properties: tuple[Property, ...]
+    constraints: tuple[Property, ...] = ()
+    step_constraints: tuple[Property, ...] = ()
+    terminal: tuple[Property, ...] = ()
+    fields: Mapping[tuple[str, str], FieldInfo] = field(default_factory=dict)
+    fixed: State = field(default_factory=dict)
+    configurations: tuple[Configuration, ...] = ()
+    sources: Mapping[str, str] = field(default_factory=dict)
+    classes: Mapping[str, type] = field(default_factory=dict)
+    roles: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    symmetric: tuple[str, ...] = ()
+    check_deadlock: bool = True
+    optimized: bool = True
+    warnings: tuple[tuple[str, str], ...] = ()
+    choice_names: Mapping[tuple[str, int], str] = field(default_factory=dict)
+
+    def take(self, action: Action, view: View) -> object:
+        """Run an action against a view; what it returns. Raises `Disabled`, or what the spec raises."""
+        with bound(view, classes=self.classes):
+            return action.run()
+
+    def holds(self, predicate: Callable[[], bool], view: View, before: View | None = None) -> bool:
+        """Whether a predicate (an element's ``holds``, a property's ``whole``) is true of a state.
+
+        With ``before``, of the step from ``before`` to ``view``.
+        """
+        with bound(view, before, self.classes, getattr(predicate, "__name__", "property")):
+            return predicate()
+
+    def outcomes(self, action: Action, state: State) -> Iterator[Outcome]:
+        """Every way an action can go in a state, choices in lexicographic order."""
+        script: list[int] | None = []
+        while script is not None:
+            view = PlainView(state, script)
+            try:
+                returned = self.take(action, view)
+            except Disabled:
+                pass
+            else:
+                choices = tuple(index for index, _ in view.choices)
+                yield Outcome(choices, tuple(view.chosen), view.writes, returned)
+            script = next_script(view.choices)
+
+    def successor(self, state: State, outcome: Outcome) -> dict[Path, Any]:
+        """The state after an outcome."""
+        return apply_writes(state, outcome.writes)

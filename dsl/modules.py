@@ -1,0 +1,298 @@
+"""Running spec modules: afresh for each set of constants, and privately.
+
+A module that imports `dsl` is a spec module. Importing one from another runs it again in the same
+private table, so that its constants can be overridden and nothing is shared between two loads.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import importlib.util
+import sys
+import types
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from dsl.constants import GivenText, is_constant, read_constant, unknown_constant
+from dsl.declare import Declared, _declared
+from dsl.errors import RunError, Span, SpecError, StatewalkError
+
+
+@dataclass
+class Source:
+    """The text of a spec module and its syntax tree."""
+
+    path: str
+    text: str
+    tree: ast.Module
+
+    @property
+    def digest(self) -> str:
+        return sha256(self.text.encode()).hexdigest()
+
+    def span(self, node: ast.AST) -> Span:
+        """Where a node is."""
+        line = getattr(node, "lineno", 1)
+        end = getattr(node, "end_col_offset", None)
+        same = getattr(node, "end_lineno", line) == line
+        return Span(self.path, line, getattr(node, "col_offset", 0) + 1, end + 1 if same and end else None)
+
+
+def read_source(path: str) -> Source:
+    """Read and parse a spec module. Raises RunError[SW302], SpecError[SW100]."""
+    file = Path(path)
+    if file.is_dir():
+        raise RunError("SW302", f"{path} is a directory, not a spec.", help="Name a .py or .fizz file in it.")
+    if not file.exists():
+        near = sorted(p.name for p in file.parent.glob("*.py")) if file.parent.is_dir() else []
+        listed = f"In {file.parent}: {', '.join(near[:8])}." if near else ""
+        raise RunError("SW302", f"There is no file {path}.", help=listed)
+    try:
+        data = file.read_bytes()
+    except OSError as error:
+        raise RunError("SW302", f"{path} cannot be read: {error.strerror}.") from error
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise SpecError("SW100", f"{path} is not text (byte {error.start}).", help="A spec is a UTF-8 text file.") from None
+    return parse_source(path, text)
+
+
+def parse_source(path: str, text: str) -> Source:
+    """Parse the text of a spec module. Raises SpecError[SW100]."""
+    if "\x00" in text:
+        raise SpecError("SW100", f"{path} is not text (it holds a zero byte).", help="A spec is a UTF-8 text file.")
+    try:
+        tree = ast.parse(text, path)
+    except (SyntaxError, RecursionError, MemoryError) as error:
+        line, column = getattr(error, "lineno", None) or 1, getattr(error, "offset", None) or 1
+        reason = getattr(error, "msg", None) or "it is nested too deeply"
+        raise SpecError("SW100", f"This is not Python: {reason}.", at=Span(path, line, max(1, column))) from None
+    return Source(path, text, tree)
+
+
+@dataclass
+class SpecModule:
+    """A module of a spec after it ran. ``constants`` maps name to value, in order of declaration."""
+
+    name: str
+    source: Source
+    namespace: dict[str, Any]
+    constants: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass
+class Loading:
+    """One load: constants to override, modules run so far (imported ones first)."""
+
+    given: dict[str, Any]
+    folder: str
+    dialect: str = "python"
+    modules: list[SpecModule] = field(default_factory=list)
+    by_name: dict[str, types.ModuleType] = field(default_factory=dict)
+    declared: Declared = field(default_factory=Declared)
+    used: set[str] = field(default_factory=set)
+
+    def run(self, source: Source, name: str, package: str = "") -> types.ModuleType:
+        """Run a module's code with constants overridden as they are stored."""
+        module = types.ModuleType(name)
+        module.__file__ = source.path
+        module.__package__ = package
+        namespace = module.__dict__
+        namespace["__builtins__"] = {**vars(builtins), "__import__": self._import}
+        self.by_name[name] = module
+        spec = SpecModule(name, source, namespace)
+        code = compile(source.tree, source.path, "exec", dont_inherit=True)
+        _declared.append(self.declared)
+        saved = sys.modules.get(name)
+        sys.modules[name] = module
+        try:
+            exec(code, namespace, _Storing(self, spec))
+        except StatewalkError as error:
+            if error.at is None:
+                error.at = _user_span(error, self.paths(source))
+            raise
+        except AssertionError as error:
+            raise self._assumption(error, source) from None
+        except Exception as error:
+            raise SpecError(
+                "SW303",
+                f"{type(error).__name__} while the spec was loaded: {error}",
+                at=_user_span(error, self.paths(source)),
+            ) from error
+        finally:
+            _declared.pop()
+            if saved is None:
+                del sys.modules[name]
+            else:
+                sys.modules[name] = saved
+        self.modules.append(spec)
+        return module
+
+    def paths(self, source: Source) -> set[str]:
+        return {source.path, *(m.source.path for m in self.modules)}
+
+    def _assumption(self, error: AssertionError, source: Source) -> SpecError:
+        span = _user_span(error, self.paths(source))
+        shown = ", ".join(f"{n}={v!r}" for m in self.modules for n, v in m.constants.items())
+        return SpecError(
+            "SW304",
+            f"An assumption on the constants is false{': ' + str(error) if str(error) else ''}.",
+            at=span,
+            why=f"Constants: {shown}." if shown else "",
+            help="Choose other constants with --set.",
+        )
+
+    def _import(
+        self, name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0
+    ) -> Any:
+        """``import`` inside a spec module: sibling spec modules are run privately."""
+        package = (globals or {}).get("__package__") or ""
+        full = importlib.util.resolve_name("." * level + name, package) if level else name
+        private = self._private(full)
+        if private is not None and (fromlist or "." not in full):
+            return private
+        if fromlist:
+            parent = [self._private(f"{full}.{item}") for item in fromlist]
+            if any(parent):
+                module = types.ModuleType(full)
+                for item, found in zip(fromlist, parent, strict=True):
+                    setattr(module, item, found or getattr(builtins.__import__(full, fromlist=(item,)), item))
+                return module
+        with _searching(self.folder):
+            return builtins.__import__(name, globals, locals, fromlist, level)
+
+    def _private(self, full: str) -> types.ModuleType | None:
+        if full in self.by_name:
+            return self.by_name[full]
+        if full.partition(".")[0] in ("dsl", "checker") or full in sys.builtin_module_names:
+            return None
+        with _searching(self.folder):
+            try:
+                found = importlib.util.find_spec(full)
+            except (ImportError, ValueError, AttributeError):
+                return None
+        if found is None or not found.origin or not found.origin.endswith(".py"):
+            return None
+        if "site-packages" in found.origin or not _imports_dsl(found.origin):
+            return None
+        return self.run(read_source(found.origin), full, full.rpartition(".")[0])
+
+    def check_given(self) -> None:
+        """Raises SpecError[SW301] for a constant that was given and that nobody declares."""
+        known = [n for m in self.modules for n in m.constants]
+        for name in self.given:
+            if name not in self.used:
+                raise unknown_constant(name, known)
+
+
+class _Storing(dict[str, Any]):
+    """The local namespace of a running module: stores go to the module, constants overridden."""
+
+    def __init__(self, loading: Loading, module: SpecModule) -> None:
+        super().__init__()
+        self._loading = loading
+        self._module = module
+        self._hints = {
+            node.target.id: (hint, node)
+            for node in module.source.tree.body
+            if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
+            if (hint := is_constant(node.annotation)) is not None
+        }
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        namespace = self._module.namespace
+        if name in self._hints:
+            value = self._constant(name, value)
+            self._module.constants[name] = value
+        namespace[name] = value
+
+    def __getitem__(self, name: str) -> Any:
+        return self._module.namespace[name]
+
+    def __delitem__(self, name: str) -> None:
+        del self._module.namespace[name]
+
+    def _constant(self, name: str, default: Any) -> Any:
+        hint, node = self._hints[name]
+        given = default
+        for key in (f"{self._module.name}.{name}", name):
+            if key in self._loading.given:
+                given = self._loading.given[key]
+                self._loading.used.add(key)
+                break
+        try:
+            resolved = eval(compile(ast.Expression(hint), "<hint>", "eval"), self._module.namespace)
+        except Exception:
+            resolved = None
+        try:
+            return read_constant(name, given, resolved)
+        except SpecError as error:
+            error.at = self._module.source.span(node)
+            raise
+
+
+@contextmanager
+def _searching(folder: str) -> Iterator[None]:
+    sys.path.insert(0, folder)
+    try:
+        yield
+    finally:
+        sys.path.remove(folder)
+
+
+def _imports_dsl(path: str) -> bool:
+    try:
+        tree = ast.parse(Path(path).read_text(encoding="utf-8"))
+    except (OSError, SyntaxError, ValueError):
+        return False
+    return any(
+        (isinstance(n, ast.ImportFrom) and (n.module or "").partition(".")[0] == "dsl")
+        or (isinstance(n, ast.Import) and any(a.name.partition(".")[0] == "dsl" for a in n.names))
+        for n in ast.walk(tree)
+    )
+
+
+def _user_span(error: BaseException, paths: set[str]) -> Span | None:
+    """The innermost place of a traceback that lies in the spec's own files."""
+    span = None
+    trace = error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename in paths:
+            span = Span(trace.tb_frame.f_code.co_filename, trace.tb_lineno, 1)
+        trace = trace.tb_next
+    return span
+
+
+def run_spec(source: Source, given: Mapping[str, Any] | None = None) -> Loading:
+    """Run a spec's main module and what it imports."""
+    path = Path(source.path)
+    constants = {k: GivenText(v) if isinstance(v, GivenText) else v for k, v in (given or {}).items()}
+    loading = Loading(constants, str(path.resolve().parent))
+    package = _package_of(path)
+    name = f"{package}.{path.stem}" if package else path.stem
+    with _searching(_root_of(path)):
+        loading.run(source, name, package)
+    loading.check_given()
+    return loading
+
+
+def _package_of(path: Path) -> str:
+    parts: list[str] = []
+    folder = path.resolve().parent
+    while (folder / "__init__.py").exists():
+        parts.insert(0, folder.name)
+        folder = folder.parent
+    return ".".join(parts)
+
+
+def _root_of(path: Path) -> str:
+    folder = path.resolve().parent
+    while (folder / "__init__.py").exists():
+        folder = folder.parent
+    return str(folder)

@@ -1,0 +1,186 @@
+"""Records, messages and bags: the values that specs build themselves.
+
+A record is an ordinary mutable object until it is stored; storing keeps a frozen copy. Changing a frozen
+one is SW202. Equal means equal fields; the hash follows the content.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Iterator
+from typing import Any, ClassVar, Generic, TypeVar
+
+from typing_extensions import dataclass_transform
+
+from dsl.errors import SpecError, did_you_mean
+from dsl.values import _END, _RECORD, FrozenBag, _text_bytes, encode, freeze
+
+T = TypeVar("T")
+R = TypeVar("R", bound="Record")
+
+
+def field_names(cls: type) -> tuple[str, ...]:
+    """The fields of a record class, inherited ones first."""
+    names: tuple[str, ...] = cls._fields  # type: ignore[attr-defined]
+    return names
+
+
+@dataclass_transform(eq_default=False)
+class Record:
+    """A value with named fields. Equal when the fields are equal."""
+
+    _fields: ClassVar[tuple[str, ...]] = ()
+    _methods: ClassVar[frozenset[str]] = frozenset()
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        own = [n for n in cls.__dict__.get("__annotations__", {}) if not n.startswith("_")]
+        inherited = [n for base in reversed(cls.__mro__[1:]) for n in getattr(base, "_fields", ())]
+        cls._fields = tuple(dict.fromkeys([*inherited, *own]))
+
+    def __init__(self, *values: Any, **named: Any) -> None:
+        cls = type(self)
+        fields = cls._fields
+        if len(values) > len(fields):
+            raise TypeError(f"{cls.__name__} has {len(fields)} fields, {len(values)} values given")
+        content = self.__dict__
+        for name, value in zip(fields, values, strict=False):
+            content[name] = value
+        for name, value in named.items():
+            if name not in fields:
+                raise TypeError(f"{cls.__name__} has no field '{name}'. {did_you_mean(name, fields)}")
+            if name in content:
+                raise TypeError(f"{cls.__name__} got two values for '{name}'")
+            content[name] = value
+        for name in fields:
+            if name not in content:
+                if not hasattr(cls, name):
+                    raise TypeError(f"{cls.__name__} needs a value for '{name}'")
+                default = getattr(cls, name)
+                content[name] = copy.copy(default) if isinstance(default, list | set | dict) else default
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        cls = type(self)
+        if name not in cls._fields:
+            raise SpecError(
+                "SW101",
+                f"{cls.__name__} has no field '{name}'. {did_you_mean(name, cls._fields)}",
+                why="Fields are declared in the class body with a type.",
+            )
+        if "_bytes" in self.__dict__:
+            raise SpecError(
+                "SW202",
+                f"This {cls.__name__} is a value (an element of a set, a key, or taken out of the state).",
+                why="Values do not change.",
+                help=f"Remove it, then add replace(record, {name}={value!r}).",
+            )
+        self.__dict__[name] = value
+
+    def _freeze(self) -> Any:
+        if "_bytes" in self.__dict__:
+            return self
+        cls = type(self)
+        result = object.__new__(cls)
+        content = result.__dict__
+        parts = [_RECORD, _text_bytes(cls.__name__)]
+        for name in cls._fields:
+            content[name] = value = freeze(self.__dict__[name])
+            parts.append(encode(value))
+        content["_bytes"] = b"".join(parts) + _END
+        return result
+
+    def _canonical(self) -> bytes:
+        frozen: Record = self if "_bytes" in self.__dict__ else self._freeze()
+        data: bytes = frozen.__dict__["_bytes"]
+        return data
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if not isinstance(other, Record) or record_class(self) is not record_class(other):
+            return NotImplemented if not isinstance(other, Record) else False
+        return all(getattr(self, n) == getattr(other, n) for n in record_class(self)._fields)
+
+    def __hash__(self) -> int:
+        return hash(self._canonical())
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{n}={self.__dict__.get(n)!r}" for n in type(self)._fields)
+        return f"{type(self).__name__}({shown})"
+
+    def __copy__(self) -> Any:
+        return self._freeze()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        return self._freeze()
+
+
+class Message(Record):
+    """A record that is drawn as an arrow. ``source`` and ``dest`` fields, if any, name its ends."""
+
+
+def record_class(record: Record) -> type[Record]:
+    """The class a spec declared for a record, also for a live reference to one."""
+    cls: type[Record] = getattr(type(record), "_referenced", type(record))
+    return cls
+
+
+def replace(record: R, /, **changes: Any) -> R:
+    """A copy of a record with some fields changed."""
+    cls = record_class(record)
+    unknown = [name for name in changes if name not in cls._fields]
+    if unknown:
+        raise SpecError("SW101", f"{cls.__name__} has no field '{unknown[0]}'. {did_you_mean(unknown[0], cls._fields)}")
+    frozen = freeze(record)
+    content = {name: getattr(frozen, name) for name in cls._fields}
+    result: R = cls(**{**content, **changes})  # type: ignore[assignment]
+    return result
+
+
+class Bag(Generic[T]):
+    """A set that counts: adding an element twice needs removing it twice."""
+
+    __slots__ = ("_content",)
+
+    def __init__(self, elements: Iterable[T] = (), /) -> None:
+        self._content = FrozenBag(elements)
+
+    def _freeze(self) -> FrozenBag:
+        return self._content
+
+    def add(self, element: T, /) -> None:
+        """One more of an element."""
+        self._content = self._content.adjusted(freeze(element), 1)
+
+    def remove(self, element: T, /) -> None:
+        """One fewer of an element. Raises KeyError where there is none."""
+        if element not in self._content:
+            raise KeyError(element)
+        self.discard(element)
+
+    def discard(self, element: T, /) -> None:
+        """One fewer of an element, if there is one."""
+        self._content = self._content.adjusted(freeze(element), -1)
+
+    def count(self, element: T, /) -> int:
+        """How often an element is in it."""
+        return self._content.count(element)
+
+    def __contains__(self, element: object, /) -> bool:
+        return element in self._content
+
+    def __iter__(self) -> Iterator[T]:
+        return iter(self._content)
+
+    def __len__(self) -> int:
+        return len(self._content)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Bag | FrozenBag):
+            return freeze(self) == freeze(other)
+        return NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return repr(self._content)

@@ -1,0 +1,204 @@
+"""Roles and their fields.
+
+Outside the checker a role is an ordinary object. When a spec is loaded, its fields become descriptors
+that read and write the bound view; the values they had then are the initial ones.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from typing import Any, ClassVar, Literal
+
+from typing_extensions import dataclass_transform
+
+from dsl import refs
+from dsl.containers import ElementsReference, entries
+from dsl.domains import Domain
+from dsl.errors import SpecError, did_you_mean
+from dsl.refs import Reference, current_view, forbid_change, forget, make, outside, place
+from dsl.runtime import binding
+from dsl.values import _ROLE, ABSENT, FrozenDict, FrozenSet, _int_bytes, _text_bytes, freeze, intern_key
+from dsl.view import Path
+
+RoleLayout = Literal["whole", "entries", "elements"]
+
+
+class Field:
+    """A field of a role as part of the state.
+
+    ``layout`` tells how it is laid out in slots (see `dsl.view`); ``keys`` whether the key set of a dict
+    is kept. A ``constant`` field has no slot: each role holds its value.
+    """
+
+    __slots__ = ("auxiliary", "constant", "domain", "keys", "kind", "layout", "name", "owner")
+
+    def __init__(self, owner: str, name: str, domain: Domain, auxiliary: bool = False) -> None:
+        self.owner = owner
+        self.name = name
+        self.domain = domain
+        self.kind = domain.kind
+        self.auxiliary = auxiliary
+        self.layout: RoleLayout = "entries" if domain.kind == "dict" else "whole"
+        self.keys = True
+        self.constant = False
+
+    def path(self, role: Role) -> Path:
+        """The slot of a role's field."""
+        return (type(role).__name__, role.index, self.name)
+
+    def __get__(self, role: Role | None, cls: type | None = None) -> Any:
+        if role is None:
+            return self
+        if self.constant:
+            return role.__dict__[self.name]
+        path = self.path(role)
+        if self.layout == "whole":
+            if self.kind == "scalar":
+                return self._scalar(path)
+            return place(path, (), self.domain)
+        known = binding.references.get(path)
+        if known is not None and () in known:
+            return known[()]
+        current_view()
+        if self.layout == "elements":
+            return make(ElementsReference, path, (), self.domain)
+        return entries(path, self.domain, keys=self.keys)
+
+    def _scalar(self, path: Path) -> Any:
+        if self.domain.options is not None:
+            value = current_view().get(path)
+        else:
+            value = place(path, (), self.domain)
+        if value is ABSENT:
+            raise AttributeError(f"{refs.show_place(path, ())} has not been given a value")
+        return value
+
+    def __set__(self, role: Role, value: Any) -> None:
+        path = self.path(role)
+        if isinstance(value, Reference) and value._path == path and not value._sub and value._cell is None:
+            return
+        value = freeze(value)
+        if not self.domain.admits(value):
+            raise outside(refs.show_place(path, ()), value, self.domain)
+        if self.constant:
+            raise SpecError("SW901", f"{refs.show_place(path, ())} was taken for constant and is written.")
+        forbid_change(path)
+        view = current_view()
+        if self.layout == "whole":
+            forget(path)
+            view.set(path, value)
+        elif self.layout == "entries":
+            entries(path, self.domain, keys=self.keys)._assign(value)
+        else:
+            raise SpecError("SW901", f"{refs.show_place(path, ())} is replaced, but kept by element.")
+
+    def slots(self, role: Role, value: Any) -> Iterator[tuple[Path, Any]]:
+        """The slots that hold a (frozen) value of the field."""
+        path = self.path(role)
+        if self.layout == "entries":
+            for key, item in value.items():
+                yield (*path, "key", intern_key(key)), item
+            if self.keys:
+                yield (*path, "keys"), FrozenSet(value)
+        elif self.layout == "elements":
+            for element in value:
+                yield (*path, "in", intern_key(element)), True
+        else:
+            yield path, value
+
+
+@dataclass_transform(kw_only_default=True, eq_default=False)
+class Role:
+    """A kind of actor. Annotated fields are its state; methods marked ``@action`` are its moves."""
+
+    _fields: ClassVar[tuple[str, ...]] = ()
+    _symmetric: ClassVar[bool] = False
+    _instances: ClassVar[list[Any]] = []
+
+    def __init_subclass__(cls, *, symmetric: bool = False, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        own = [n for n in cls.__dict__.get("__annotations__", {}) if not n.startswith("__")]
+        inherited = [n for base in reversed(cls.__mro__[1:]) for n in base.__dict__.get("_fields", ())]
+        cls._fields = tuple(n for n in dict.fromkeys([*inherited, *own]) if n not in ("_fields", "_symmetric", "_instances"))
+        cls._symmetric = symmetric
+        cls._instances = []
+
+    def __new__(cls, **fields: Any) -> Any:
+        if binding.view is not None:
+            return _instance_in_run(cls)
+        role = object.__new__(cls)
+        role.__dict__["_index"] = len(cls._instances)
+        cls._instances.append(role)
+        return role
+
+    def __init__(self, **fields: Any) -> None:
+        cls = type(self)
+        for name in fields:
+            if name not in cls._fields:
+                raise SpecError("SW101", f"{cls.__name__} has no field '{name}'. {did_you_mean(name, cls._fields)}")
+        for name in cls._fields:
+            value = fields.get(name, ABSENT)
+            if value is ABSENT:
+                value = default_of(cls, name)
+            if binding.view is None:
+                self.__dict__[name] = value
+            elif value is not ABSENT:
+                setattr(self, name, value)
+
+    @property
+    def index(self) -> int:
+        """0, 1, 2, ... in order of creation within its class."""
+        number: int = self.__dict__["_index"]
+        return number
+
+    def _freeze(self) -> Any:
+        return self
+
+    def _canonical(self) -> bytes:
+        known: bytes | None = self.__dict__.get("_bytes")
+        if known is None:
+            known = _ROLE + _text_bytes(type(self).__name__) + _int_bytes(self.index)
+            self.__dict__["_bytes"] = known
+        return known
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}#{self.index}"
+
+    def __copy__(self) -> Any:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        return self
+
+
+class State(Role):
+    """Shared state without an actor of its own. Usually one instance per class."""
+
+
+def default_of(cls: type, name: str) -> Any:
+    """A fresh copy of a field's default; ABSENT where it has none."""
+    defaults = cls.__dict__.get("_defaults")
+    value = defaults.get(name, ABSENT) if defaults is not None else getattr(cls, name, ABSENT)
+    if isinstance(value, Field):
+        return ABSENT
+    return copy.deepcopy(value) if isinstance(value, list | set | dict) else value
+
+
+def _instance_in_run(cls: type[Role]) -> Any:
+    """A role made while the initial state is computed: the next of its class in this run."""
+    path = (cls.__name__, -1, "@count")
+    view = current_view()
+    count = view.get(path)
+    index = 0 if count is ABSENT else count
+    view.set(path, index + 1)
+    while index >= len(cls._instances):
+        role = object.__new__(cls)
+        role.__dict__["_index"] = len(cls._instances)
+        cls._instances.append(role)
+    return cls._instances[index]
+
+
+def empty_for(kind: str) -> Any:
+    """What a container field starts with when nothing is said."""
+    return {"dict": FrozenDict(), "set": FrozenSet()}.get(kind, ABSENT)

@@ -1,0 +1,121 @@
+"""The View: what the code of a spec sees of a state, and what it does to it.
+
+A state is a set of *slots*, each a path and a stored value. Paths are tuples:
+
+    (role class, index, field)                 a field
+    (role class, index, field, "key", k)       an entry of a dict field, k an `intern_key`
+    (role class, index, field, "keys")         the set of that dict's keys, where the spec lists them
+    (role class, index, field, "in", e)        an element of a set field that is only asked pointwise
+
+An absent slot reads as `ABSENT`; writing `ABSENT` removes it. Two views exist: `PlainView` does what
+it is asked (it defines the meaning), a tracing view in an engine also remembers what was asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+from dsl.values import ABSENT
+
+Path = tuple[Any, ...]
+State = Mapping[Path, Any]
+
+
+class Disabled(BaseException):
+    """A guard is false, or a choice has no option: the step is not possible.
+
+    Not an `Exception`, so that ``except Exception`` in a spec does not swallow it.
+    """
+
+
+class View(Protocol):
+    """What lowered code asks of a state.
+
+    Contract
+      1. `project` and `update` take a *key*: equal keys at one path mean equal functions, so an engine
+         may remember results by (path, value, key). The functions are pure and may raise; a raise is
+         not remembered.
+      2. `update` is ``set(path, fn(get(path)))`` without promising that the old value is looked at.
+      3. `call` runs a function that only reads; equal keys in equal states give equal results.
+      4. `choose` returns one of the options; a search returns each of them in some run.
+      5. `later` returns a function that yields what ``get(path)`` would yield now.
+    """
+
+    def get(self, path: Path) -> Any: ...
+    def set(self, path: Path, value: Any) -> None: ...
+    def project(self, path: Path, key: object, fn: Callable[[Any], Any]) -> Any: ...
+    def update(self, path: Path, key: object, fn: Callable[[Any], Any]) -> None: ...
+    def call(self, key: object, fn: Callable[[], Any]) -> Any: ...
+    def choose(self, options: Sequence[Any], fair: str = "none") -> Any: ...
+    def later(self, path: Path) -> Callable[[], Any]: ...
+
+
+class PlainView:
+    """A view of one state that remembers nothing but writes and choices.
+
+    ``script`` holds the indices of the options to take, in order; beyond its end the first option is
+    taken. After a run, ``writes`` holds path → new value, ``choices`` the (index, number of options)
+    taken and ``chosen`` the options themselves.
+    """
+
+    __slots__ = ("base", "choices", "chosen", "script", "writes")
+
+    def __init__(self, base: State, script: Sequence[int] = ()) -> None:
+        self.base = base
+        self.script = script
+        self.writes: dict[Path, Any] = {}
+        self.choices: list[tuple[int, int]] = []
+        self.chosen: list[Any] = []
+
+    def get(self, path: Path) -> Any:
+        if path in self.writes:
+            return self.writes[path]
+        return self.base.get(path, ABSENT)
+
+    def set(self, path: Path, value: Any) -> None:
+        self.writes[path] = value
+
+    def project(self, path: Path, key: object, fn: Callable[[Any], Any]) -> Any:
+        return fn(self.get(path))
+
+    def update(self, path: Path, key: object, fn: Callable[[Any], Any]) -> None:
+        self.writes[path] = fn(self.get(path))
+
+    def call(self, key: object, fn: Callable[[], Any]) -> Any:
+        return fn()
+
+    def choose(self, options: Sequence[Any], fair: str = "none") -> Any:
+        if not options:
+            raise Disabled
+        at = len(self.choices)
+        index = self.script[at] if at < len(self.script) else 0
+        if index >= len(options):
+            raise Disabled
+        self.choices.append((index, len(options)))
+        self.chosen.append(options[index])
+        return options[index]
+
+    def later(self, path: Path) -> Callable[[], Any]:
+        value = self.get(path)
+        return lambda: value
+
+
+def next_script(choices: Sequence[tuple[int, int]]) -> list[int] | None:
+    """The choice indices to try after a run that took these, in lexicographic order; None at the end."""
+    script = [index for index, _ in choices]
+    for at in range(len(script) - 1, -1, -1):
+        if script[at] + 1 < choices[at][1]:
+            return [*script[:at], script[at] + 1]
+    return None
+
+
+def apply_writes(state: State, writes: Mapping[Path, Any]) -> dict[Path, Any]:
+    """The state after writes; absent slots are left out."""
+    result = dict(state)
+    for path, value in writes.items():
+        if value is ABSENT:
+            result.pop(path, None)
+        else:
+            result[path] = value
+    return result
