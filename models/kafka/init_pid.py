@@ -166,6 +166,8 @@ class Broker(Role):
             # cached at once, before anything is committed
             self.metadata[tid] = Metadata(pids.fresh())
         now = self.metadata[tid]
+        if MUTANT == "pid_regress":
+            pids.last = now.pid
         if tid in self.pending and MUTANT != "no_pending_check":
             return "ConcurrentTransactions"
         if now.state not in LEGAL_BEFORE_EMPTY:
@@ -183,12 +185,11 @@ class Broker(Role):
         if isinstance(result, str):
             self.reply(request.source, result)
             return
-        if MUTANT == "pid_regress":
-            pids.last = result.pid
         if MUTANT == "phantom_pending":
-            for tid in range(TIDS):
-                if tid in self.metadata:
-                    self.pending[tid] = self.metadata[tid]
+            for broker in brokers:
+                for tid in range(TIDS):
+                    if tid in broker.metadata:
+                        broker.pending[tid] = broker.metadata[tid]
         self.pending[request.tid] = result
         log = logs[partition_of(request.tid)]
         log.entries.append(LogEntry(request.source, request.tid, result))
@@ -302,25 +303,30 @@ def uncommitted(log: TxnLog, tid: int) -> int:
     return sum(entry.tid == tid for entry in log.entries[log.committed :])
 
 
-# -- witnesses ---------------------------------------------------------------------------------------
-@exists
-def concurrent_transactions_reply() -> bool:
-    return any(r.code == "ConcurrentTransactions" for client in clients for r in client.inbox)
+# -- witnesses, each where the constants allow it -----------------------------------------------------
+if CLIENTS > 1:
+
+    @exists
+    def concurrent_transactions_reply() -> bool:
+        return any(r.code == "ConcurrentTransactions" for client in clients for r in client.inbox)
+
+    @exists
+    def bumped_epoch_held() -> bool:
+        return any(client.state == "HasPid" and client.epoch >= 1 for client in clients)
 
 
-@exists
-def not_coordinator_reply() -> bool:
-    return any(r.code == "NotCoordinator" for client in clients for r in client.inbox)
+if BROKERS > 1:
+
+    @exists
+    def not_coordinator_reply() -> bool:
+        return any(r.code == "NotCoordinator" for client in clients for r in client.inbox)
 
 
-@exists
-def bumped_epoch_held() -> bool:
-    return any(client.state == "HasPid" and client.epoch >= 1 for client in clients)
+if CLIENTS > 1 or BROKERS > 1:
 
-
-@exists
-def pid_after_an_error() -> bool:
-    return any(client.state == "HasPid" and client.last_error is not None for client in clients)
+    @exists
+    def pid_after_an_error() -> bool:
+        return any(client.state == "HasPid" and client.last_error is not None for client in clients)
 
 
 # -- liveness and the end ----------------------------------------------------------------------------
@@ -333,3 +339,69 @@ def eventually_all_clients_get_pid() -> bool:
 @terminal
 def everyone_served() -> bool:
     return all(client.state == "HasPid" for client in clients)
+
+
+# -- configurations ----------------------------------------------------------------------------------
+config("c1b1", CLIENTS=1, BROKERS=1, expect=holds(generated=5, distinct=5, depth=5))
+config("c1b2", CLIENTS=1, expect=holds(generated=15, distinct=14, depth=8))
+config("c2b2", expect=holds(generated=581, distinct=316, depth=15))
+config(
+    "c2b2-processed", KEEP_PROCESSED=True, expect=holds(generated=861, distinct=484, depth=18)
+)
+config("c3b2", CLIENTS=3, expect=holds(generated=24169, distinct=9098, depth=22))
+config(
+    "c3b2-processed",
+    CLIENTS=3,
+    KEEP_PROCESSED=True,
+    expect=holds(generated=63721, distinct=24362, depth=28),
+)
+config("c4b1", CLIENTS=4, BROKERS=1, expect=holds(generated=54401, distinct=19312, depth=26))
+config(
+    "c2b2t2p2", TIDS=2, LOG_PARTITIONS=2, expect=holds(generated=1985, distinct=1041, depth=15)
+)
+config(
+    "c3b1t2", CLIENTS=3, BROKERS=1, TIDS=2, expect=holds(generated=9649, distinct=4377, depth=19)
+)
+config("c4b2", CLIENTS=4, expect=holds(distinct=291160))
+config(
+    "phantom-pending",
+    BROKERS=1,
+    TIDS=2,
+    MUTANT="phantom_pending",
+    expect=violates(pending_matches_log, length=5),
+)
+config(
+    "phantom-pending-livelock",
+    CLIENTS=3,
+    BROKERS=1,
+    TIDS=2,
+    MUTANT="phantom_pending",
+    expect=violates(eventually_all_clients_get_pid),
+)
+config(
+    "pid-regress",
+    CLIENTS=4,
+    BROKERS=1,
+    TIDS=3,
+    MUTANT="pid_regress",
+    expect=violates(pid_per_tid, length=8),
+)
+config(
+    "no-pending-check",
+    BROKERS=1,
+    MUTANT="no_pending_check",
+    expect=violates(pending_matches_log, epoch_monotone, length=4),
+)
+config(
+    "early-reply",
+    CLIENTS=1,
+    BROKERS=1,
+    MUTANT="early_reply",
+    expect=violates(no_ok_above_hwm, length=2),
+)
+config(
+    "no-epoch-bump", BROKERS=1, MUTANT="no_epoch_bump", expect=violates(epoch_monotone, length=5)
+)
+config(
+    "weak-send", CLIENTS=1, MUTANT="weak_send", expect=violates(eventually_all_clients_get_pid)
+)

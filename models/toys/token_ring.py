@@ -1,0 +1,67 @@
+"""Dijkstra's first self-stabilising ring: whatever the counters hold, in the end one process is privileged.
+
+Process 0 moves when its counter equals its left neighbour's, and adds one modulo VALUES; every other one
+moves when they differ, and copies. All assignments of counters are initial states.
+"""
+
+from dsl import Constant, Role, action, always, any_of, config, eventually, exists, holds, init, on_step, old, require, violates
+
+PROCESSES: Constant[int] = 4
+VALUES: Constant[int] = 4
+
+assert PROCESSES >= 2 and VALUES >= 1, "a ring needs two processes and a value"
+
+
+class Process(Role):
+    counter: int = 0
+
+    def privileged(self) -> bool:
+        left = ring[self.index - 1]
+        return (self.counter == left.counter) == (self.index == 0)
+
+    @action(fair="weak")
+    def move(self) -> None:
+        require(self.privileged())
+        if self.index == 0:
+            self.counter = (self.counter + 1) % VALUES
+        else:
+            self.counter = ring[self.index - 1].counter
+
+
+ring = [Process() for _ in range(PROCESSES)]
+
+
+def privileges() -> int:
+    return sum(process.privileged() for process in ring)
+
+
+@init
+def any_counters() -> None:
+    for process in ring:
+        process.counter = any_of(range(VALUES))
+
+
+@always
+def somebody_is_privileged() -> bool:
+    return privileges() >= 1
+
+
+@on_step
+def privileges_never_grow() -> bool:
+    return privileges() <= old(privileges())
+
+
+@exists
+def stable() -> bool:
+    return privileges() == 1
+
+
+@eventually
+@always
+def stabilises() -> bool:
+    return privileges() == 1
+
+
+config("four", expect=holds(distinct=256))
+config("three", PROCESSES=3, VALUES=3, expect=holds(distinct=27))
+config("too-few-values", PROCESSES=4, VALUES=2, expect=violates(stabilises))
