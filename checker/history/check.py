@@ -1,0 +1,170 @@
+"""Is a recorded history of an isolation level? Local checks, graph, rules, search, certificate.
+
+The order of the telling: `scan` (what reads prove alone), `build` (what must come first),
+`saturate` (what that forces), `decide` (the rest), `replay` (the accepted order is executed).
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from checker.history.data import Floats, History, Ints
+from checker.history.graph import Graph, build
+from checker.history.levels import LEVELS, Level, implies, strongest, weaker, weakest
+from checker.history.replay import replay
+from checker.history.saturate import Reach, Saturation, saturate
+from checker.history.scan import Facts, Finding, scan
+from checker.history.search import decide
+
+SCHEDULES = ("off", "add", "double")
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How to check. Only `clock_error` (in the history's time unit) can change a verdict.
+
+    `via_sessions` lets a level without session order try the one with it first, which is much
+    faster and, when it holds, proves the weaker level; `saturation`, `guess` and `schedule`
+    (Viper's heuristic: off, add, double) choose the way, for tests and comparison.
+    """
+
+    clock_error: float = 0.0
+    via_sessions: bool = True
+    saturation: bool = True
+    guess: bool = True
+    schedule: str = "off"
+
+
+@dataclass(slots=True)
+class Verdict:
+    """The answer for one level, with its evidence.
+
+    `order` is the certificate of an accepted history: (transaction, is commit) events that
+    `replay` executed. A rejected one has `findings` (local checks), or the saturated `graph`
+    with a cycle, or `used`, the nodes of every conflict of a search that found no order.
+    """
+
+    level: Level
+    holds: bool
+    stage: str
+    findings: list[Finding] = field(default_factory=list)
+    order: list[tuple[int, bool]] = field(default_factory=list)
+    graph: Graph | None = None
+    used: Ints = field(default_factory=lambda: np.empty(0, np.int64))
+    stats: dict[str, int] = field(default_factory=dict)
+    seconds: dict[str, float] = field(default_factory=dict)
+
+
+def check(
+    history: History, level: str, options: Options = Options(),  # noqa: B008 - frozen
+    *, known: tuple[Facts, list[Finding]] | None = None,
+) -> Verdict:
+    """The verdict for one level; `known` is the result of `scan`, when it was made before.
+
+    Raises:  HistoryError when the history itself is contradictory (a value written twice).
+    """
+    clock = _Clock()
+    facts, findings = scan(history) if known is None else known
+    clock.stop("local checks")
+    if findings:
+        return Verdict(LEVELS[level], False, "local checks", findings, seconds=clock.spent)
+    if options.via_sessions and not LEVELS[level].session:
+        stronger = check(history, f"strong-session-{level}", options, known=(facts, findings))
+        if stronger.holds:
+            stronger.level = LEVELS[level]
+            stronger.stage += ", with session order"
+            return stronger
+    return _check_graph(history, facts, LEVELS[level], options, clock)
+
+
+def _check_graph(
+    history: History, facts: Facts, level: Level, options: Options, clock: _Clock
+) -> Verdict:
+    graph = build(history, facts, level, options.clock_error)
+    clock.stop("graph")
+    if options.saturation:
+        done = saturate(graph)
+    else:
+        done = Saturation(graph.connect(), 0)
+    clock.stop("saturation")
+    stats = {"transactions": graph.n, "edges": len(graph.edges), "passes": done.passes,
+             "derived": int((graph.batch > 0).sum())}
+    verdict = Verdict(level, False, "saturation", graph=graph, stats=stats, seconds=clock.spent)
+    if len(done.order) < graph.size:
+        return verdict
+    outcome = decide(graph, Reach(graph, done.order), _priority(history, facts, graph),
+                     saturated=options.saturation, schedule=options.schedule,
+                     guess=options.guess)
+    clock.stop("search")
+    verdict.stats |= outcome.stats
+    verdict.stage = "search" if outcome.stats.get("variables") else "first guess"
+    verdict.holds, verdict.used = outcome.holds, outcome.used
+    if outcome.holds:
+        verdict.order = _events(graph, facts, outcome.order)
+        replay(history, verdict.order, level, options.clock_error)
+        clock.stop("certificate")
+    return verdict
+
+
+def _priority(history: History, facts: Facts, graph: Graph) -> Floats:
+    """When each node probably was: its recorded time, else the transaction's place in the file."""
+    begin, end = history.begin[facts.members], history.end[facts.members]
+    guess = np.full(graph.size, -np.inf)
+    w, known = graph.w, graph.w * graph.n
+    if np.isnan(begin).any():
+        guess[:known] = np.repeat(facts.members, w)
+        return guess
+    guess[:known:w] = begin
+    guess[w - 1:known:w] = np.where(np.isnan(end), begin, end)
+    return guess
+
+
+def _events(graph: Graph, facts: Facts, order: Ints) -> list[tuple[int, bool]]:
+    """An order of nodes as begin and commit events of the history's transactions."""
+    nodes = order[order < graph.w * graph.n]
+    t = facts.members[nodes // graph.w].tolist()
+    if graph.w == 1:
+        return [(x, commits) for x in t for commits in (False, True)]
+    return list(zip(t, (nodes % 2 == 1).tolist(), strict=True))
+
+
+def check_levels(history: History, options: Options = Options()) -> dict[str, Verdict]:  # noqa: B008
+    """Verdicts for every level, each decided or implied by one that was, strongest first.
+
+    Real-time levels are left out when no transaction has both times. An implied verdict shares
+    the evidence of the one that implies it.
+    """
+    known = scan(history)
+    timed = bool((~np.isnan(history.begin)).any() and (~np.isnan(history.end)).any())
+    names = [n for n in LEVELS if timed or not LEVELS[n].real_time]
+    verdicts: dict[str, Verdict] = {}
+    for name in ("si", *reversed(names)):
+        if name in verdicts:
+            continue
+        verdict = check(history, name, options, known=known)
+        implied = weaker(name) if verdict.holds else {n for n in names if implies(n, name)}
+        for other in implied & set(names):
+            verdicts.setdefault(other, verdict)
+    return {name: verdicts[name] for name in names}
+
+
+def summary(verdicts: dict[str, Verdict]) -> tuple[list[str], list[str]]:
+    """The strongest levels that hold and the weakest that fail."""
+    held = {name for name, v in verdicts.items() if v.holds}
+    return strongest(held), weakest(set(verdicts) - held)
+
+
+class _Clock:
+    """CPU seconds per stage."""
+
+    def __init__(self) -> None:
+        self.spent: dict[str, float] = {}
+        self.last = time.process_time()
+
+    def stop(self, stage: str) -> None:
+        now = time.process_time()
+        self.spent[stage] = self.spent.get(stage, 0.0) + now - self.last
+        self.last = now

@@ -1,0 +1,234 @@
+"""A recorded history as columns: the one form that every reader makes and every check uses.
+
+Glossary: t transaction (its place in the file), k key, v value; ids are dense, from 0.
+Value 0 is nil: nothing there. The initial transaction T0 has no place; it is written INITIAL.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from checker.history.errors import HistoryError
+
+Scalar = int | str
+Array = npt.NDArray[Any]
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+
+OK, FAIL, INFO = range(3)
+STATUS = ("ok", "fail", "info")
+READ, WRITE, INSERT, DELETE, APPEND, LIST, RANGE, ABSENT = range(8)
+KINDS = ("r", "w", "i", "d", "append", "r", "range", "absent")
+NIL = 0
+UNKNOWN = -1
+INITIAL = -1
+_EXACT = 2**53  # integers up to here are exact as floats
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """A range query's bounds (None = open) and how many live and dead rows it returned."""
+
+    low: Scalar | None
+    high: Scalar | None
+    live: int
+    dead: int
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """Sessions of transactions of operations, in columns.
+
+    Shapes:  session, status, place (n,); begin, end (n,), nan = unknown; first (n+1,) into
+             kind, key, value, count (m,); items flat.
+    A LIST read has its elements at items[value : value+count]; a RANGE has (key, value) pairs,
+    live rows then tombstones, at items[value : value+2*count] and its bounds in `bounds`.
+    `place` is the line (text formats) or byte (binary ones) where the transaction was read.
+    Times are counted from `origin`, so that nanoseconds since 1970 stay exact.
+    """
+
+    source: str
+    format: str
+    keys: tuple[Scalar, ...]
+    values: tuple[Scalar | None, ...]
+    sessions: tuple[Scalar, ...]
+    session: Ints
+    status: Ints
+    begin: Floats
+    end: Floats
+    first: Ints
+    place: Ints
+    kind: Ints
+    key: Ints
+    value: Ints
+    count: Ints
+    items: Ints
+    bounds: dict[int, Bounds] = field(default_factory=dict)
+    initial: dict[int, int] = field(default_factory=dict)
+    initial_known: bool = True
+    names: dict[int, Scalar] = field(default_factory=dict)
+    states: dict[int, Any] = field(default_factory=dict)
+    origin: int = 0
+    notes: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        """How many transactions were recorded, committed or not."""
+        return len(self.session)
+
+    def name(self, t: int) -> str:
+        """What reports call transaction `t`: its recorded id, else T and its place, from 1."""
+        return str(self.names.get(t, f"T{t + 1}"))
+
+    def operations(self, t: int) -> range:
+        """The places of t's operations in the operation columns."""
+        return range(int(self.first[t]), int(self.first[t + 1]))
+
+    def rows(self, op: int) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+        """The live rows and the tombstones that range operation `op` returned, as ids."""
+        flat = self.items[self.value[op]: self.value[op] + 2 * self.count[op]].tolist()
+        pairs = list(zip(flat[::2], flat[1::2], strict=True))
+        live = self.bounds[op].live
+        return pairs[:live], pairs[live:]
+
+    def elements(self, op: int) -> list[int]:
+        """The value ids that list read `op` returned."""
+        found: list[int] = self.items[self.value[op]: self.value[op] + self.count[op]].tolist()
+        return found
+
+    def show(self, op: int) -> str:
+        """One operation as a reader writes it: r(x)=3, w(x)=4, range(1..9)=…"""
+        kind, value = int(self.kind[op]), self.value[op]
+        if kind == RANGE:
+            b = self.bounds[op]
+            live, dead = self.rows(op)
+            shown = [f"{self.keys[k]}={self.values[v]}" for k, v in live]
+            shown += [f"{self.keys[k]} deleted" for k, _ in dead]
+            low, high = ("" if x is None else x for x in (b.low, b.high))
+            return f"range({low}..{high}) = {{{', '.join(shown)}}}"
+        key = self.keys[self.key[op]]
+        if kind == LIST:
+            return f"r({key}) = {[self.values[v] for v in self.elements(op)]}"
+        text = "?" if value == UNKNOWN else "nil" if value == NIL else self.values[value]
+        if kind == READ:
+            return f"r({key}) = {text}"
+        return f"{'append' if kind == APPEND else KINDS[kind]}({key}, {text})"
+
+
+class Builder:
+    """Collects transactions one by one; `history` closes the columns."""
+
+    def __init__(self, source: str, format: str) -> None:
+        """Start an empty history that came from `source`."""
+        self.source, self.format = source, format
+        self.key_id: dict[Scalar, int] = {}
+        self.value_id: dict[Scalar | None, int] = {None: NIL}
+        self.session_id: dict[Scalar, int] = {}
+        self.session: list[int] = []
+        self.status: list[int] = []
+        self.begin: list[float | None] = []
+        self.end: list[float | None] = []
+        self.first: list[int] = []
+        self.place: list[int] = []
+        self.kind: list[int] = []
+        self.key: list[int] = []
+        self.value: list[int] = []
+        self.count: list[int] = []
+        self.items: list[int] = []
+        self.bounds: dict[int, Bounds] = {}
+        self.initial: dict[int, int] = {}
+        self.initial_known = True
+        self.names: dict[int, Scalar] = {}
+        self.states: dict[int, Any] = {}
+        self.notes: list[str] = []
+
+    def key_of(self, key: Scalar) -> int:
+        """The id of a key, new or old."""
+        return self.key_id.setdefault(key, len(self.key_id))
+
+    def value_of(self, value: Scalar | None) -> int:
+        """The id of a value; None is NIL."""
+        return self.value_id.setdefault(value, len(self.value_id))
+
+    def transaction(
+        self, session: Scalar, *, place: int, status: int = OK, name: Scalar | None = None,
+        begin: float | None = None, end: float | None = None, state: Any = None,
+    ) -> None:
+        """Begin the next transaction; operations added from now on are its own."""
+        t = len(self.session)
+        self.session.append(self.session_id.setdefault(session, len(self.session_id)))
+        self.status.append(status)
+        self.begin.append(begin)
+        self.end.append(end)
+        self.first.append(len(self.kind))
+        self.place.append(place)
+        if name is not None:
+            self.names[t] = name
+        if state is not None:
+            self.states[t] = state
+
+    def op(self, kind: int, key: Scalar, value: Scalar | None) -> None:
+        """Add a read (value None = nil) or a write of one value."""
+        self.raw(kind, self.key_of(key), self.value_of(value), 1)
+
+    def raw(self, kind: int, key: int, value: int, count: int) -> None:
+        """Add one operation by ids."""
+        self.kind.append(kind)
+        self.key.append(key)
+        self.value.append(value)
+        self.count.append(count)
+
+    def unknown_read(self, key: Scalar) -> None:
+        """Add a read whose result is not known; it says nothing, but conversion keeps it."""
+        self.raw(READ, self.key_of(key), UNKNOWN, 1)
+
+    def list_read(self, key: Scalar, elements: list[Scalar]) -> None:
+        """Add a read of a whole list."""
+        self.raw(LIST, self.key_of(key), len(self.items), len(elements))
+        self.items.extend(map(self.value_of, elements))
+
+    def range_read(
+        self, low: Scalar | None, high: Scalar | None,
+        live: list[tuple[Scalar, Scalar]], dead: list[tuple[Scalar, Scalar]],
+    ) -> None:
+        """Add a range query with its live rows and its tombstones; None bounds are open."""
+        self.bounds[len(self.kind)] = Bounds(low, high, len(live), len(dead))
+        self.raw(RANGE, 0, len(self.items), len(live) + len(dead))
+        for key, value in (*live, *dead):
+            self.items += (self.key_of(key), self.value_of(value))
+
+    def fail(self, message: str, where: str, expected: str) -> HistoryError:
+        """An error about this source, ready to raise."""
+        return HistoryError(message, source=self.source, where=where, expected=expected)
+
+    def history(self) -> History:
+        """Close the columns.
+
+        Raises:  HistoryError[SW702] when there is no transaction.
+        """
+        if not self.session:
+            raise HistoryError("no transaction in it", source=self.source, code="SW702",
+                               expected="at least one recorded transaction")
+        def ints(column: list[int]) -> Ints:
+            return np.array(column, dtype=np.int64)
+
+        known = [x for x in (*self.begin, *self.end) if x is not None]
+        exact = all(isinstance(x, int) for x in known)
+        origin = int(min(known)) if known and exact and max(map(abs, known)) > _EXACT else 0
+
+        def times(column: list[float | None]) -> Floats:
+            return np.array([np.nan if x is None else x - origin for x in column], np.float64)
+
+        return History(
+            self.source, self.format, tuple(self.key_id), tuple(self.value_id),
+            tuple(self.session_id), ints(self.session), ints(self.status),
+            times(self.begin), times(self.end),
+            ints([*self.first, len(self.kind)]), ints(self.place), ints(self.kind),
+            ints(self.key), ints(self.value), ints(self.count), ints(self.items),
+            self.bounds, self.initial, self.initial_known, self.names, self.states,
+            origin, tuple(self.notes),
+        )

@@ -1,0 +1,227 @@
+"""Our own format: JSON Lines, one transaction per line, a lossless superset of the others.
+
+An optional first line {"statewalk-history": 1, ...} is the header; see docs/history-format.md.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from checker.history.data import (
+    APPEND, DELETE, INSERT, KINDS, LIST, RANGE, READ, STATUS, UNKNOWN, WRITE, Builder, History,
+    Scalar,
+)
+
+VERSION = 1
+_WRITES = {"w": WRITE, "i": INSERT, "d": DELETE, "append": APPEND}
+_FIELDS = frozenset(("ops", "session", "status", "begin", "end", "id", "state"))
+_HEADER = frozenset(("statewalk-history", "initial"))
+_OP = ('an operation such as ["r", key, value], ["w", key, value], ["i", key, value], '
+       '["d", key, tombstone], ["append", key, element], ["r", key, [elements]] or '
+       '["range", low, high, [[key, value], ...], [[key, tombstone], ...]]')
+_SCALAR = "an integer or a string"
+
+
+def read(path: Path) -> History:
+    """The history in a JSON Lines file.
+
+    Raises:  HistoryError with the line and what was expected there.
+    """
+    with path.open("rb") as lines:
+        return parse(lines, str(path))
+
+
+def parse(lines: Iterable[bytes], source: str) -> History:
+    """The history in lines of JSON; `source` is what errors call them."""
+    build = Builder(source, "jsonl")
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            _add(build, _record(build, line, number), number)
+    return build.history()
+
+
+def from_records(records: Iterable[dict[str, Any]], source: str = "records") -> History:
+    """The history in records that look like the decoded lines of a file."""
+    build = Builder(source, "jsonl")
+    for number, record in enumerate(records, 1):
+        _add(build, record, number)
+    return build.history()
+
+
+def _add(build: Builder, record: dict[str, Any], number: int) -> None:
+    if "statewalk-history" in record:
+        _header(build, record, number)
+    else:
+        _transaction(build, record, number)
+
+
+def _record(build: Builder, line: bytes, number: int) -> dict[str, Any]:
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise build.fail(f"not JSON ({error})", f"line {number}", "one JSON object") from None
+    if not isinstance(record, dict):
+        raise build.fail(f"a {type(record).__name__}, not an object", f"line {number}",
+                         "one JSON object")
+    return record
+
+
+def _header(build: Builder, record: dict[str, Any], number: int) -> None:
+    where = f"line {number}"
+    if record["statewalk-history"] != VERSION:
+        raise build.fail(f"version {record['statewalk-history']!r}", where, f"version {VERSION}")
+    if build.session:
+        raise build.fail("a header after the first transaction", where, "it on the first line")
+    _known_fields(build, record, _HEADER, where)
+    initial = record.get("initial", [])
+    if initial == "unknown":
+        build.initial_known = False
+    elif isinstance(initial, list):
+        for row in initial:
+            key, value = _pair(build, row, where)
+            build.initial[build.key_of(key)] = build.value_of(value)
+    else:
+        raise build.fail(f"initial is {initial!r}", where, 'pairs [key, value], or "unknown"')
+
+
+def _known_fields(
+    build: Builder, record: dict[str, Any], known: frozenset[str], where: str
+) -> None:
+    for name in record:
+        if name not in known:
+            raise build.fail(f"unknown field {name!r}", where, f"only {', '.join(sorted(known))}")
+
+
+def _transaction(build: Builder, record: dict[str, Any], number: int) -> None:
+    where = f"line {number}"
+    if not record.keys() <= _FIELDS:
+        _known_fields(build, record, _FIELDS, where)
+    ops = record.get("ops")
+    if not isinstance(ops, list):
+        raise build.fail('no list "ops"', where, '"ops": [operations]')
+    session, status = record.get("session"), record.get("status", "ok")
+    if type(session) is not int and type(session) is not str:
+        raise build.fail(f"session is {session!r}", where, _SCALAR)
+    if status not in STATUS:
+        raise build.fail(f"status is {status!r}", where, "ok, fail or info")
+    name = record.get("id")
+    if name is not None and type(name) is not int and type(name) is not str:
+        raise build.fail(f"id is {name!r}", where, _SCALAR)
+    build.transaction(
+        session, place=number, status=STATUS.index(status), name=name,
+        begin=_time(build, record.get("begin"), where), end=_time(build, record.get("end"), where),
+        state=record.get("state"))
+    for op in ops:
+        _operation(build, op, where)
+
+
+def _time(build: Builder, value: Any, where: str) -> float | None:
+    if value is None:
+        return None
+    if type(value) is int or (type(value) is float and math.isfinite(value)):
+        return value
+    raise build.fail(f"time is {value!r}", where, "a finite number")
+
+
+def _operation(build: Builder, op: Any, where: str) -> None:
+    if type(op) is not list or len(op) < 2 or type(op[0]) is not str:
+        raise build.fail(f"operation {op!r}", where, _OP)
+    word, key = op[0], op[1]
+    if word == "range":
+        _range(build, op, where)
+        return
+    if type(key) is not int and type(key) is not str:
+        raise build.fail(f"key {key!r}", where, _SCALAR)
+    if word == "r" and len(op) == 2:  # noqa: PLR2004
+        build.unknown_read(key)
+        return
+    if len(op) != 3:  # noqa: PLR2004
+        raise build.fail(f"operation {op!r}", where, _OP)
+    value = op[2]
+    if word == "r":
+        if type(value) is list:
+            build.list_read(key, [_scalar(build, v, where) for v in value])
+        else:
+            build.op(READ, key, None if value is None else _scalar(build, value, where))
+    elif word in _WRITES:
+        build.op(_WRITES[word], key, _scalar(build, value, where))
+    else:
+        raise build.fail(f"operation {op!r}", where, _OP)
+
+
+def _scalar(build: Builder, value: Any, where: str) -> Scalar:
+    if type(value) is int or type(value) is str:
+        return value
+    raise build.fail(f"value {value!r}", where, _SCALAR)
+
+
+def _pair(build: Builder, row: Any, where: str) -> tuple[Scalar, Scalar]:
+    if type(row) is not list or len(row) != 2:  # noqa: PLR2004
+        raise build.fail(f"row {row!r}", where, "[key, value]")
+    return _scalar(build, row[0], where), _scalar(build, row[1], where)
+
+
+def _range(build: Builder, op: list[Any], where: str) -> None:
+    if len(op) not in (4, 5) or not all(isinstance(rows, list) for rows in op[3:]):
+        raise build.fail(f"operation {op!r}", where, _OP)
+    low, high = (None if x is None else _scalar(build, x, where) for x in op[1:3])
+    if low is not None and high is not None and type(low) is not type(high):
+        raise build.fail(f"bounds {low!r} and {high!r}", where, "two integers or two strings")
+    rows = [[_pair(build, row, where) for row in part] for part in op[3:]]
+    build.range_read(low, high, rows[0], rows[1] if len(rows) > 1 else [])
+
+
+def write(history: History, path: Path) -> list[str]:
+    """Write every part of the history; nothing is dropped."""
+    with path.open("w", encoding="utf-8") as out:
+        for line in lines_of(history):
+            out.write(line + "\n")
+    return []
+
+
+def lines_of(history: History) -> Iterator[str]:
+    """The lines of the file, without their ends."""
+    initial: Any = [[history.keys[k], history.values[v]] for k, v in history.initial.items()]
+    if not history.initial_known:
+        initial = "unknown"
+    header: dict[str, Any] = {"statewalk-history": VERSION}
+    yield json.dumps(header | ({"initial": initial} if initial else {}))
+    for t in range(len(history)):
+        record: dict[str, Any] = {"session": history.sessions[history.session[t]]}
+        if t in history.names:
+            record["id"] = history.names[t]
+        if history.status[t]:
+            record["status"] = STATUS[history.status[t]]
+        for name, column in (("begin", history.begin), ("end", history.end)):
+            if not math.isnan(column[t]):
+                number = float(column[t])
+                record[name] = history.origin + int(number) if number.is_integer() else number
+        if t in history.states:
+            record["state"] = history.states[t]
+        record["ops"] = [operation(history, op) for op in history.operations(t)]
+        yield json.dumps(record)
+
+
+def operation(history: History, op: int) -> list[Any]:
+    """One operation in the format's own shape."""
+    kind, key, value = int(history.kind[op]), history.keys[history.key[op]], history.value[op]
+    if kind == RANGE:
+        b = history.bounds[op]
+        named = [[[history.keys[k], history.values[v]] for k, v in part]
+                 for part in history.rows(op)]
+        return ["range", b.low, b.high, *named]
+    if kind == LIST:
+        return ["r", key, [history.values[v] for v in history.elements(op)]]
+    if value == UNKNOWN:
+        return ["r", key]
+    return [KINDS[kind], key, history.values[value]]
+
+
+def looks_like(head: bytes) -> bool:
+    """Whether the first bytes of a file are this format's."""
+    line = head.split(b"\n", 1)[0]
+    return line.lstrip()[:1] == b"{" and (b'"ops"' in head or b'"statewalk-history"' in head)
