@@ -1,408 +1,45 @@
-"""Values of the state: what may be stored, their canonical order, and their canonical bytes.
+"""Values of the state: what may be stored, copying them in and out, and their order.
 
 A stored value is an immutable tree: None, bool, int, str, enum member, role instance, tuple, list,
-set, bag, dict, record. `encode` gives each its *canonical bytes*. They are injective (``True`` and
-``1`` differ), comparing them compares values in the canonical order (None, bool, int, str, enum by
-definition, role by class and index, tuple, list, record, set, bag, dict), and `decode` reads them
-back. So one notion serves identity, order, fingerprints and files.
-
-Source of the order-preserving scheme: the tuple layer of FoundationDB (escaped terminators, length-
-prefixed big-endian integers).
+set, bag, dict, record. `dsl.canonical` has their bytes and order, `dsl.frozen` the containers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from collections.abc import Set as AbstractSet
-from enum import Enum
-from typing import Any, Protocol
-
-from dsl.errors import SpecError
-
-
-class _Absent:
-    """What a slot that does not exist holds. There is one, `ABSENT`."""
-
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        return "ABSENT"
-
-    def __reduce__(self) -> str:
-        return "ABSENT"
-
-    def __bool__(self) -> bool:
-        return False
-
-
-ABSENT = _Absent()
-
-# Tags. Their order is the canonical order; 0 ends a sequence, so every tag is at least 1.
-_END = b"\x00"
-_NONE, _FALSE, _TRUE, _INT, _STR, _ENUM, _ROLE = (bytes([n]) for n in range(1, 8))
-_TUPLE, _LIST, _RECORD, _SET, _BAG, _DICT = (bytes([n]) for n in range(8, 14))
-_MAX_INT_BYTES = 120
-
-
-def _int_bytes(n: int) -> bytes:
-    if n >= 0:
-        size = (n.bit_length() + 7) // 8
-        body = n.to_bytes(size, "big")
-        head = 128 + size
-    else:
-        size = ((-n).bit_length() + 7) // 8
-        body = (n + (1 << (8 * size)) - 1).to_bytes(size, "big")
-        head = 127 - size
-    if size > _MAX_INT_BYTES:
-        raise SpecError("SW203", f"An integer of {size} bytes does not fit into the state.")
-    return _INT + bytes([head]) + body
-
-
-def _text_bytes(text: str) -> bytes:
-    return text.encode("utf-8", "surrogatepass").replace(b"\x00", b"\x00\xff") + _END
-
-
-_SMALL = {n: _int_bytes(n) for n in range(-16, 1024)}
-
-
-def encode(value: Any) -> bytes:
-    """The canonical bytes of a stored value."""
-    kind = type(value)
-    if kind is str:
-        return _STR + _text_bytes(value)
-    if kind is int:
-        return _SMALL.get(value) or _int_bytes(value)
-    if value is None:
-        return _NONE
-    if kind is bool:
-        return _TRUE if value else _FALSE
-    if kind is tuple:
-        return _TUPLE + b"".join(map(encode, value)) + _END
-    canonical = getattr(value, "_canonical", None)
-    if canonical is not None:
-        result: bytes = canonical()
-        return result
-    if isinstance(value, Enum):
-        members = list(type(value))
-        return _ENUM + _text_bytes(type(value).__name__) + _int_bytes(members.index(value))
-    raise TypeError(f"{value!r} is not a stored value")
-
-
-def intern_key(value: Any) -> Any:
-    """A dictionary key that tells values apart as the state does (Python takes 1 for True)."""
-    kind = type(value)
-    if kind is str or kind is int or value is None or value is ABSENT:
-        return value
-    return encode(value)
-
-
-class FrozenList(tuple[Any, ...]):
-    """A list as stored."""
-
-    def _canonical(self) -> bytes:
-        cached: bytes | None = self.__dict__.get("_bytes")
-        if cached is None:
-            cached = _LIST + b"".join(map(encode, self)) + _END
-            self.__dict__["_bytes"] = cached
-        return cached
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, list | FrozenList) and list(self) == list(other)
-
-    def __ne__(self, other: object) -> bool:
-        return not self == other
-
-    __hash__ = tuple.__hash__
-
-    def __repr__(self) -> str:
-        return repr(list(self))
-
-
-class _ByBytes:
-    """Shared by set, bag and dict: entries held in the order of their canonical bytes."""
-
-    __slots__ = ("_bytes", "_entries", "_hash")
-    _tag: bytes
-    _entries: dict[bytes, Any]
-    _bytes: bytes | None
-
-    def _canonical(self) -> bytes:
-        if self._bytes is None:
-            self._bytes = self._tag + b"".join(self._parts()) + _END
-        return self._bytes
-
-    def _parts(self) -> Iterable[bytes]:
-        return self._entries
-
-    def __len__(self) -> int:
-        return len(self._entries)
-
-    def __hash__(self) -> int:
-        return hash(self._canonical())
-
-
-def _sorted_entries(entries: Mapping[bytes, Any]) -> dict[bytes, Any]:
-    return {key: entries[key] for key in sorted(entries)}
-
-
-class FrozenSet(_ByBytes, AbstractSet[Any]):
-    """A set as stored; iterates in canonical order. `isinstance` takes it for a frozenset."""
-
-    __slots__ = ()
-    _tag = _SET
-
-    def __init__(self, elements: Iterable[Any] = ()) -> None:
-        self._entries = _sorted_entries({encode(e): e for e in map(freeze, elements)})
-        self._bytes = None
-
-    @classmethod
-    def _from_iterable(cls, it: Iterable[Any]) -> FrozenSet:
-        return FrozenSet(it)
-
-    @property  # type: ignore[misc]
-    def __class__(self) -> type:
-        return frozenset
-
-    def __contains__(self, element: object) -> bool:
-        return encode(freeze(element)) in self._entries
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self._entries.values())
-
-    def __eq__(self, other: object) -> bool:
-        if type(other) is FrozenSet:
-            return self._entries.keys() == other._entries.keys()
-        if isinstance(other, set | frozenset):
-            return self == FrozenSet(other)
-        return NotImplemented
-
-    __hash__ = _ByBytes.__hash__
-
-    def with_element(self, element: Any) -> FrozenSet:
-        """This set and one more (frozen) element."""
-        key = encode(element)
-        if key in self._entries:
-            return self
-        return _set_of(_sorted_entries({**self._entries, key: element}))
-
-    def without_element(self, element: Any) -> FrozenSet:
-        """This set less one (frozen) element."""
-        key = encode(element)
-        if key not in self._entries:
-            return self
-        return _set_of({k: e for k, e in self._entries.items() if k != key})
-
-    def union(self, *others: Iterable[Any]) -> FrozenSet:
-        return FrozenSet([*self, *(e for other in others for e in other)])
-
-    def intersection(self, *others: Iterable[Any]) -> FrozenSet:
-        kept = [FrozenSet(o) for o in others]
-        return FrozenSet(e for e in self if all(e in o for o in kept))
-
-    def difference(self, *others: Iterable[Any]) -> FrozenSet:
-        gone = FrozenSet(e for other in others for e in other)
-        return FrozenSet(e for e in self if e not in gone)
-
-    def issubset(self, other: Iterable[Any]) -> bool:
-        return self <= FrozenSet(other)
-
-    def issuperset(self, other: Iterable[Any]) -> bool:
-        return self >= FrozenSet(other)
-
-    def copy(self) -> FrozenSet:
-        return self
-
-    def __repr__(self) -> str:
-        return "{" + ", ".join(map(repr, self)) + "}" if self else "set()"
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return (FrozenSet, (tuple(self),))
-
-
-def _set_of(entries: dict[bytes, Any]) -> FrozenSet:
-    result = FrozenSet.__new__(FrozenSet)
-    result._entries = entries
-    result._bytes = None
-    return result
-
-
-class FrozenBag(_ByBytes, Collection[Any]):
-    """A bag (multiset) as stored: entries are (element, count)."""
-
-    __slots__ = ()
-    _tag = _BAG
-
-    def __init__(self, elements: Iterable[Any] = ()) -> None:
-        entries: dict[bytes, tuple[Any, int]] = {}
-        for element in map(freeze, elements):
-            key = encode(element)
-            entries[key] = (element, entries[key][1] + 1 if key in entries else 1)
-        self._entries = _sorted_entries(entries)
-        self._bytes = None
-
-    def _parts(self) -> Iterable[bytes]:
-        return (key + _int_bytes(count) for key, (_, count) in self._entries.items())
-
-    def __len__(self) -> int:
-        return sum(count for _, count in self._entries.values())
-
-    def __contains__(self, element: object) -> bool:
-        return encode(freeze(element)) in self._entries
-
-    def __iter__(self) -> Iterator[Any]:
-        return (e for e, count in self._entries.values() for _ in range(count))
-
-    def __eq__(self, other: object) -> bool:
-        if type(other) is not FrozenBag:
-            return NotImplemented
-        return self._canonical() == other._canonical()
-
-    __hash__ = _ByBytes.__hash__
-
-    def count(self, element: Any) -> int:
-        """How often an element is in it."""
-        entry = self._entries.get(encode(freeze(element)))
-        return entry[1] if entry else 0
-
-    def counts(self) -> list[tuple[Any, int]]:
-        """(element, count), in canonical order."""
-        return list(self._entries.values())
-
-    def adjusted(self, element: Any, by: int) -> FrozenBag:
-        """This bag with ``by`` more of a (frozen) element, never fewer than none."""
-        key = encode(element)
-        entries = dict(self._entries)
-        count = (entries[key][1] if key in entries else 0) + by
-        if count > 0:
-            entries[key] = (element, count)
-        else:
-            entries.pop(key, None)
-        result = FrozenBag.__new__(FrozenBag)
-        result._entries = _sorted_entries(entries)
-        result._bytes = None
-        return result
-
-    def __repr__(self) -> str:
-        return f"Bag([{', '.join(map(repr, self))}])"
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return (FrozenBag, (tuple(self),))
-
-
-class FrozenDict(_ByBytes, Mapping[Any, Any]):
-    """A dict as stored; its order is the canonical order of its keys."""
-
-    __slots__ = ()
-    _tag = _DICT
-
-    def __init__(self, items: Mapping[Any, Any] | Iterable[tuple[Any, Any]] = ()) -> None:
-        pairs = items.items() if isinstance(items, Mapping) else items
-        frozen = ((freeze(k), freeze(v)) for k, v in pairs)
-        self._entries = _sorted_entries({encode(k): (k, v) for k, v in frozen})
-        self._bytes = None
-
-    def _parts(self) -> Iterable[bytes]:
-        return (key + encode(value) for key, (_, value) in self._entries.items())
-
-    @property  # type: ignore[misc]
-    def __class__(self) -> type:
-        return dict
-
-    def __getitem__(self, key: Any) -> Any:
-        entry = self._entries.get(encode(freeze(key)))
-        if entry is None:
-            raise KeyError(key)
-        return entry[1]
-
-    def __contains__(self, key: object) -> bool:
-        return encode(freeze(key)) in self._entries
-
-    def __iter__(self) -> Iterator[Any]:
-        return (key for key, _ in self._entries.values())
-
-    def __eq__(self, other: object) -> bool:
-        if type(other) is FrozenDict:
-            return self._entries == other._entries
-        if isinstance(other, Mapping):
-            return self == FrozenDict(other)
-        return NotImplemented
-
-    __hash__ = _ByBytes.__hash__
-
-    def with_item(self, key: Any, value: Any) -> FrozenDict:
-        """This dict with one (frozen) entry set; ABSENT removes it."""
-        encoded = encode(key)
-        entries = dict(self._entries)
-        if value is ABSENT:
-            entries.pop(encoded, None)
-        else:
-            entries[encoded] = (key, value)
-        result = FrozenDict.__new__(FrozenDict)
-        result._entries = entries if value is ABSENT else _sorted_entries(entries)
-        result._bytes = None
-        return result
-
-    def __repr__(self) -> str:
-        return "{" + ", ".join(f"{k!r}: {v!r}" for k, v in self.items()) + "}"
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return (FrozenDict, (tuple(self.items()),))
-
-
-class _HasFreeze(Protocol):
-    def _freeze(self) -> Any: ...
-
-
-_SCALARS = frozenset({bool, int, str, type(None)})
-_FROZEN: frozenset[type] = frozenset({FrozenList, FrozenSet, FrozenBag, FrozenDict})
-
-
-def freeze(value: Any) -> Any:
-    """The stored form of a value: a copy that nothing can change.
-
-    Raises:  SpecError[SW203] for what the state cannot hold.
-    """
-    kind = type(value)
-    if kind in _SCALARS or kind in _FROZEN:
-        return value
-    own: Callable[[], Any] | None = getattr(value, "_freeze", None)
-    if own is not None:
-        return own()
-    if kind is tuple:
-        return tuple(map(freeze, value))
-    if kind is list:
-        return FrozenList(map(freeze, value))
-    if kind is set or kind is frozenset:
-        return FrozenSet(value)
-    if kind is dict:
-        return FrozenDict(value)
-    if isinstance(value, Enum) or value is ABSENT:
-        return value
-    raise SpecError(
-        "SW203",
-        f"The state cannot hold {describe(value)}.",
-        why="It holds numbers, strings, None, enum members, tuples, lists, sets, bags, dicts, "
-        "records and roles.",
-        help=_hint(value),
-    )
-
-
-def describe(value: Any) -> str:
-    """A value that is not a state value, in words."""
-    code = getattr(value, "__code__", None)
-    if code is not None:
-        return f"a function ({code.co_name}, line {code.co_firstlineno})"
-    if isinstance(value, float):
-        return f"the float {value!r}"
-    return f"{value!r} (a {type(value).__name__})"
-
-
-def _hint(value: Any) -> str:
-    if isinstance(value, float):
-        return "Use an integer number of a smaller unit: 1500 (milliseconds) instead of 1.5."
-    if hasattr(value, "__code__"):
-        return "Store what the function would compute, or a name by which to find it."
-    return "Make it a class X(Record) with typed fields."
+from collections.abc import Iterable
+from typing import Any
+
+from dsl.canonical import (
+    _END,
+    _RECORD,
+    _ROLE,
+    ABSENT,
+    _int_bytes,
+    _text_bytes,
+    describe,
+    encode,
+    intern_key,
+)
+from dsl.frozen import _SCALARS, FrozenBag, FrozenDict, FrozenList, FrozenSet, freeze
+
+__all__ = [
+    "ABSENT",
+    "_END",
+    "_RECORD",
+    "_ROLE",
+    "FrozenBag",
+    "FrozenDict",
+    "FrozenList",
+    "FrozenSet",
+    "_int_bytes",
+    "_text_bytes",
+    "describe",
+    "encode",
+    "freeze",
+    "intern_key",
+    "ordered",
+    "thaw",
+]
 
 
 def thaw(value: Any) -> Any:
