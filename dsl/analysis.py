@@ -19,7 +19,22 @@ CHANGING = frozenset(
     "difference_update intersection_update symmetric_difference_update".split()
 )
 LISTING = frozenset({"items", "keys", "values", "copy", "clear"})
-_LOOKING = frozenset({"len", "sorted", "sum", "min", "max", "any", "all", "set", "frozenset", "tuple", "list", "bool"})
+_LOOKING = frozenset(
+    {
+        "len",
+        "sorted",
+        "sum",
+        "min",
+        "max",
+        "any",
+        "all",
+        "set",
+        "frozenset",
+        "tuple",
+        "list",
+        "bool",
+    }
+)
 
 
 @dataclass
@@ -49,15 +64,25 @@ def analyse(tree: SpecTree) -> Analysis:
         _Uses(tree, result, function).run()
     for module in tree.loading.modules:
         for node in ast.walk(module.source.tree):
-            if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("setattr", "vars", "getattr"):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") in (
+                "setattr",
+                "vars",
+                "getattr",
+            ):
                 result.blind = result.blind or _is_blind(node)
     if result.blind:
-        result.usage = {key: Usage(written=True, listed=True, pointwise=False) for key in result.usage}
+        result.usage = {
+            key: Usage(written=True, listed=True, pointwise=False) for key in result.usage
+        }
     return result
 
 
 def _is_blind(call: ast.Call) -> bool:
-    return len(call.args) < 2 or not isinstance(call.args[1], ast.Constant) or getattr(call.func, "id", "") == "setattr"
+    return (
+        len(call.args) < 2
+        or not isinstance(call.args[1], ast.Constant)
+        or getattr(call.func, "id", "") == "setattr"
+    )
 
 
 class _Uses:
@@ -124,7 +149,15 @@ class _Uses:
                 return True
             if isinstance(parent, ast.Attribute):
                 if isinstance(self.parents.get(parent), ast.Call):
-                    return parent.attr in CHANGING or parent.attr not in ("get", "items", "keys", "values", "copy", "count", "index")
+                    return parent.attr in CHANGING or parent.attr not in (
+                        "get",
+                        "items",
+                        "keys",
+                        "values",
+                        "copy",
+                        "count",
+                        "index",
+                    )
                 node = parent
             elif isinstance(parent, ast.Subscript) and parent.value is node:
                 node = parent
@@ -136,8 +169,17 @@ class _Uses:
                 return parent.target is node
             else:
                 return not isinstance(
-                    parent, ast.Compare | ast.BoolOp | ast.BinOp | ast.UnaryOp | ast.If | ast.While | ast.Assert
-                    | ast.IfExp | ast.FormattedValue | ast.Expr
+                    parent,
+                    ast.Compare
+                    | ast.BoolOp
+                    | ast.BinOp
+                    | ast.UnaryOp
+                    | ast.If
+                    | ast.While
+                    | ast.Assert
+                    | ast.IfExp
+                    | ast.FormattedValue
+                    | ast.Expr,
                 )
 
 
@@ -160,18 +202,30 @@ class Receivers:
             for name in ast.walk(target):
                 if isinstance(name, ast.Name) and cls is not None:
                     self.known.setdefault(name.id, cls)
-        assigned = {n.id for n in ast.walk(function.node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-        looped = {n.id for t, _ in _loops(function.node) for n in ast.walk(t) if isinstance(n, ast.Name)}
+        assigned = {
+            n.id
+            for n in ast.walk(function.node)
+            if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+        }
+        looped = {
+            n.id for t, _ in _loops(function.node) for n in ast.walk(t) if isinstance(n, ast.Name)
+        }
         for name in assigned & set(self.known):
             if name not in looped or self._ambiguous(name):
                 del self.known[name]
 
     def _ambiguous(self, name: str) -> bool:
-        sources = [s for t, s in _loops(self.function.node) if name in {getattr(n, "id", "") for n in ast.walk(t)}]
+        sources = [
+            s
+            for t, s in _loops(self.function.node)
+            if name in {getattr(n, "id", "") for n in ast.walk(t)}
+        ]
         stores = [
-            n for n in ast.walk(self.function.node)
+            n
+            for n in ast.walk(self.function.node)
             if isinstance(n, ast.Assign | ast.AnnAssign | ast.AugAssign | ast.NamedExpr)
-            and name in {getattr(t, "id", "") for t in ast.walk(getattr(n, "target", None) or n.targets[0])}  # type: ignore[union-attr]
+            and name
+            in {getattr(t, "id", "") for t in ast.walk(getattr(n, "target", None) or n.targets[0])}  # type: ignore[union-attr]
         ]
         return bool(stores) or len({self._element(s) for s in sources}) > 1
 
@@ -185,11 +239,19 @@ class Receivers:
 
     def _element(self, source: ast.expr) -> type | None:
         """The role class of the elements of a module-level list of instances."""
-        if isinstance(source, ast.Call) and getattr(source.func, "id", "") in ("pairs", "sorted", "list") and source.args:
+        if (
+            isinstance(source, ast.Call)
+            and getattr(source.func, "id", "") in ("pairs", "sorted", "list")
+            and source.args
+        ):
             return self._element(source.args[0])
         if isinstance(source, ast.Name) and source.id not in self.known:
             value = self.function.module.namespace.get(source.id)
-            if isinstance(value, list | tuple) and value and all(isinstance(v, Role) for v in value):
+            if (
+                isinstance(value, list | tuple)
+                and value
+                and all(isinstance(v, Role) for v in value)
+            ):
                 classes = {type(v) for v in value}
                 return classes.pop() if len(classes) == 1 else None
         return None
@@ -218,5 +280,3 @@ def _loops(function: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
     for node in ast.walk(function):
         if isinstance(node, ast.For | ast.comprehension):
             yield node.target, node.iter
-
-

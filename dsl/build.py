@@ -31,7 +31,9 @@ _KINDS: dict[tuple[str, ...], PropertyKind] = {
 }
 
 
-def make_fields(tree: SpecTree, analysis: Analysis, mistakes: Mistakes) -> dict[tuple[str, str], Field]:
+def make_fields(
+    tree: SpecTree, analysis: Analysis, mistakes: Mistakes
+) -> dict[tuple[str, str], Field]:
     """Turn the annotated fields of roles into descriptors, laid out as the analysis allows."""
     fields: dict[tuple[str, str], Field] = {}
     for cls in [*tree.records, *tree.roles]:
@@ -59,7 +61,9 @@ def make_fields(tree: SpecTree, analysis: Analysis, mistakes: Mistakes) -> dict[
 def _hints(tree: SpecTree, cls: type, mistakes: Mistakes) -> dict[str, Any]:
     try:
         namespace = {c.__name__: c for c in [*tree.roles, *tree.records, *tree.enums]}
-        return typing.get_type_hints(cls, localns=_module_of(tree, cls) | namespace, include_extras=True)
+        return typing.get_type_hints(
+            cls, localns=_module_of(tree, cls) | namespace, include_extras=True
+        )
     except Exception as error:
         mistakes.add(
             "SW110",
@@ -98,7 +102,9 @@ def _domain(hint: Any) -> tuple[bool, Domain]:
 class InitialStates:
     """Computes the initial states: defaults, then every run of the ``@init`` functions."""
 
-    def __init__(self, tree: SpecTree, fields: dict[tuple[str, str], Field], classes: dict[str, type]) -> None:
+    def __init__(
+        self, tree: SpecTree, fields: dict[tuple[str, str], Field], classes: dict[str, type]
+    ) -> None:
         self.tree = tree
         self.fields = fields
         self.classes = classes
@@ -157,7 +163,9 @@ class InitialStates:
         for cls, count in static.items():
             made = state.pop((cls.__name__, -1, "@count"), count)
             if made != len(cls._instances) and len(cls._instances) > made:
-                raise SpecError("SW111", f"Initial states differ in how many {cls.__name__} they have.")
+                raise SpecError(
+                    "SW111", f"Initial states differ in how many {cls.__name__} they have."
+                )
         return state
 
     def _fix(self, states: list[dict[Path, Any]]) -> dict[Path, Any]:
@@ -166,7 +174,10 @@ class InitialStates:
         for key in sorted(self.constant):
             field = self.fields[key]
             cls = self.classes[field.owner]
-            contents = [{p: v for p, v in s.items() if p[0] == key[0] and len(p) > 2 and p[2] == key[1]} for s in states]
+            contents = [
+                {p: v for p, v in s.items() if p[0] == key[0] and len(p) > 2 and p[2] == key[1]}
+                for s in states
+            ]
             if any(c != contents[0] for c in contents):
                 continue
             for role in cls._instances:  # type: ignore[attr-defined]
@@ -188,7 +199,12 @@ def _value_of(field: Field, role: Any, content: dict[Path, Any]) -> Any:
     at = {p[4]: v for p, v in content.items() if p[:3] == path and len(p) == 5}
     if field.layout == "entries":
         if field.keys:
-            return freeze({k: content[(*path, "key", refs.intern_key(k))] for k in content.get((*path, "keys"), ())})
+            return freeze(
+                {
+                    k: content[(*path, "key", refs.intern_key(k))]
+                    for k in content.get((*path, "keys"), ())
+                }
+            )
         return freeze({_decoded(k): v for k, v in at.items()})
     return freeze({_decoded(k) for k in at})
 
@@ -220,7 +236,9 @@ def make_actions(tree: SpecTree, mistakes: Mistakes) -> list[Action]:
                 name = options.get("name") or function.name
                 arguments = tuple(zip(names, values, strict=True))
                 fair = options.get("fair", "none")
-                actions.append(Action(len(actions), name, actor, arguments, run, fair, function.span()))
+                actions.append(
+                    Action(len(actions), name, actor, arguments, run, fair, function.span())
+                )
     return actions
 
 
@@ -235,17 +253,27 @@ def _runner(function: Function, actor: Any, values: tuple[Any, ...]) -> Callable
     return lambda: call(*arguments)
 
 
-def _options(tree: SpecTree, function: Function, argument: ast.arg, mistakes: Mistakes) -> list[Any]:
+def _options(
+    tree: SpecTree, function: Function, argument: ast.arg, mistakes: Mistakes
+) -> list[Any]:
     """The values over which a parameter of an action ranges."""
     namespace = function.module.namespace
     default = _default_of(function, argument)
-    if isinstance(default, ast.Call) and getattr(default.func, "id", "") == "any_of" and default.args:
-        found = eval(compile(ast.Expression(default.args[0]), function.module.source.path, "eval"), namespace)
+    if (
+        isinstance(default, ast.Call)
+        and getattr(default.func, "id", "") == "any_of"
+        and default.args
+    ):
+        found = eval(
+            compile(ast.Expression(default.args[0]), function.module.source.path, "eval"), namespace
+        )
         return list(found)
     hint: Any = None
     if argument.annotation is not None:
         try:
-            hint = eval(compile(ast.Expression(argument.annotation), "<annotation>", "eval"), namespace)
+            hint = eval(
+                compile(ast.Expression(argument.annotation), "<annotation>", "eval"), namespace
+            )
             if isinstance(hint, str):
                 hint = eval(hint, namespace)
         except Exception:
@@ -276,7 +304,9 @@ def _default_of(function: Function, argument: ast.arg) -> ast.expr | None:
 
 def property_kind(function: Function, mistakes: Mistakes) -> PropertyKind | None:
     """What the decorators of a property say together."""
-    names = tuple(m.kind for m in function.marks if m.kind not in ("named", "constraint", "terminal"))
+    names = tuple(
+        m.kind for m in function.marks if m.kind not in ("named", "constraint", "terminal")
+    )
     kind = _KINDS.get(names)
     if kind is None:
         mistakes.add(
@@ -288,7 +318,9 @@ def property_kind(function: Function, mistakes: Mistakes) -> PropertyKind | None
     return kind
 
 
-def make_property(function: Function, kind: PropertyKind, elements: tuple[Element, ...]) -> Property:
+def make_property(
+    function: Function, kind: PropertyKind, elements: tuple[Element, ...]
+) -> Property:
     """A property from its function; one element where it was not split."""
     name = property_name(function.function)
     whole = checked(function.function, name, function.span())
@@ -326,6 +358,6 @@ def make_lead(name: str, lead: LeadsTo, span: Span) -> Property:
 
 def field_table(fields: dict[tuple[str, str], Field]) -> dict[tuple[str, str], FieldInfo]:
     """What engines see of the fields."""
-    return {k: FieldInfo(f.owner, f.name, f.kind, f.auxiliary, f.constant) for k, f in fields.items()}
-
-
+    return {
+        k: FieldInfo(f.owner, f.name, f.kind, f.auxiliary, f.constant) for k, f in fields.items()
+    }

@@ -52,7 +52,9 @@ def read_constant(name: str, given: Any, hint: Any) -> Any:
 
 def _from_text(text: GivenText, hint: Any, domain: Domain) -> Any:
     plain = str(text)
-    for enum in [h for h in (hint, *typing.get_args(hint)) if isinstance(h, type) and issubclass(h, Enum)]:
+    for enum in [
+        h for h in (hint, *typing.get_args(hint)) if isinstance(h, type) and issubclass(h, Enum)
+    ]:
         word = plain.removeprefix(enum.__name__ + ".")
         if word in enum.__members__:
             return enum[word]
@@ -67,7 +69,9 @@ def _from_text(text: GivenText, hint: Any, domain: Domain) -> Any:
     except (ValueError, SyntaxError):
         return plain
     wanted = typing.get_origin(hint) or hint
-    if wanted in (tuple, list, set, frozenset) and isinstance(value, tuple | list | set | frozenset):
+    if wanted in (tuple, list, set, frozenset) and isinstance(
+        value, tuple | list | set | frozenset
+    ):
         return wanted(value)
     return value
 

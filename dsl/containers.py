@@ -77,7 +77,9 @@ class ListReference(_Sized):
     def __setitem__(self, index: Any, value: Any) -> None:
         if isinstance(index, slice):
             new = [self._element(v) for v in value]
-            self._change(lambda items: items.__setitem__(index, new), ("set[:]", str(index), _key(new)))
+            self._change(
+                lambda items: items.__setitem__(index, new), ("set[:]", str(index), _key(new))
+            )
             return
         at = index.__index__()
         at += len(self) if at < 0 else 0
@@ -421,11 +423,15 @@ class EntriesReference(_DictMethods, Reference):
         return (*self._path, "key", intern_key(freeze(key)))
 
     def __contains__(self, key: object) -> bool:
-        return bool(refs.current_view().project(self._slot(key), "present", lambda v: v is not ABSENT))
+        return bool(
+            refs.current_view().project(self._slot(key), "present", lambda v: v is not ABSENT)
+        )
 
     def _key_set(self) -> Any:
         if not self._keys:
-            raise EngineError("SW901", f"{refs.show_place(self._path, ())} is listed, but its keys are not kept.")
+            raise EngineError(
+                "SW901", f"{refs.show_place(self._path, ())} is listed, but its keys are not kept."
+            )
         return refs.current_view().get((*self._path, "keys"))
 
     def __iter__(self) -> Iterator[Any]:
@@ -509,13 +515,22 @@ class ElementsReference(Reference):
         refs.current_view().set(self._slot(freeze(element)), ABSENT)
 
     def _freeze(self) -> Any:
-        raise EngineError("SW901", f"{refs.show_place(self._path, ())} is listed, but kept by element.")
+        raise EngineError(
+            "SW901", f"{refs.show_place(self._path, ())} is listed, but kept by element."
+        )
 
 
 refs._REFERENCES.update(
-    {FrozenList: ListReference, FrozenSet: SetReference, FrozenBag: BagReference, FrozenDict: DictReference}
+    {
+        FrozenList: ListReference,
+        FrozenSet: SetReference,
+        FrozenBag: BagReference,
+        FrozenDict: DictReference,
+    }
 )
-refs._BY_KIND.update({"list": ListReference, "set": SetReference, "bag": BagReference, "dict": DictReference})
+refs._BY_KIND.update(
+    {"list": ListReference, "set": SetReference, "bag": BagReference, "dict": DictReference}
+)
 
 
 def entries(path: Any, domain: Any, *, keys: bool) -> Any:

@@ -107,7 +107,9 @@ def named(name: str, /) -> Callable[[F], F]:
 class LeadsTo:
     """Every state with the premise is followed by one with the conclusion; see `leads_to`, `until`."""
 
-    def __init__(self, kind: str, premise: Callable[[], bool], conclusion: Callable[[], bool]) -> None:
+    def __init__(
+        self, kind: str, premise: Callable[[], bool], conclusion: Callable[[], bool]
+    ) -> None:
         self.kind = kind
         self.premise = premise
         self.conclusion = conclusion
@@ -146,7 +148,9 @@ def any_of(options: Iterable[T], /, *, fair: Fairness = "none") -> T:
     if view is None or len(found) == 1:
         return found[0]
     if binding.reading:
-        raise SpecError("SW103", f"The property '{binding.reading}' chooses.", why="Properties only read.")
+        raise SpecError(
+            "SW103", f"The property '{binding.reading}' chooses.", why="Properties only read."
+        )
     chosen: T = view.choose(found, fair)
     return chosen
 
@@ -222,7 +226,9 @@ class Declared:
 _declared: list[Declared] = []
 
 
-def holds(*, distinct: int | None = None, generated: int | None = None, depth: int | None = None) -> Expectation:
+def holds(
+    *, distinct: int | None = None, generated: int | None = None, depth: int | None = None
+) -> Expectation:
     """Expect that everything holds, optionally with exact counts."""
     return Expectation("holds", distinct=distinct, generated=generated, depth=depth)
 

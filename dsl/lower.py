@@ -1,8 +1,11 @@
 """Lowering: recompile the functions of a spec so that a View sees how little they look at.
 
-What a rewriting may do is fixed: it never changes a result (``optimize=False`` leaves it out, and both
-must agree). Only ``old(e)`` is rewritten always, into ``old(lambda: e)``, because it has to be evaluated in another
-state.
+    x.f += v                               a blind update
+    any/all/sum/len/...(e for y in xs)     one projection of the slot behind xs, keyed by captured values
+    f(a, b), where f only reads            a remembered call
+
+What a rewriting may do is fixed: it never changes a result (``optimize=False`` leaves it out, and both agree).
+Only ``old(e)`` is rewritten always, into ``old(lambda: e)``, because it is evaluated in another state.
 """
 
 from __future__ import annotations
@@ -12,32 +15,157 @@ import copy
 from collections.abc import Mapping
 from typing import Any
 
+from dsl import lowered
+from dsl.effects import Effects
+from dsl.gathering import Gathering
 from dsl.model import Element
 from dsl.roles import Field
 from dsl.tree import Function, SpecTree
+
+RUNTIME = "__sw__"
+_SIGNS = {
+    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Mod: "%", ast.FloorDiv: "//",
+    ast.BitOr: "|", ast.BitAnd: "&", ast.BitXor: "^",
+}  # fmt: skip
+_REMEMBERED = frozenset(
+    {"bool", "int", "str", "None", "tuple", "list", "set", "frozenset", "dict", "Literal", "Any"}
+)
 
 
 class Lowering:
     """Recompiles the functions of one spec in place."""
 
     def __init__(
-        self, tree: SpecTree, fields: Mapping[tuple[str, str], Field], classes: Mapping[str, type], *, optimize: bool
+        self,
+        tree: SpecTree,
+        fields: Mapping[tuple[str, str], Field],
+        classes: Mapping[str, type],
+        *,
+        optimize: bool,
     ) -> None:
         self.tree = tree
         self.fields = fields
         self.classes = classes
         self.optimize = optimize
+        self.effects = Effects(tree)
+        self.state_names = {name for cls in tree.roles for name in cls._fields}
+        self.state_names |= {f.name for f in tree.functions if self.effects.of(f) != "pure"}
 
     def run(self) -> None:
         """Recompile what needs it."""
+        for module in self.tree.loading.modules:
+            module.namespace[RUNTIME] = lowered
         for function in self.tree.functions:
-            if any(isinstance(n, ast.Name) and n.id == "old" for n in ast.walk(function.node)):
-                node = _Old().visit(copy.deepcopy(function.node))
-                install(function, node)
+            if self.effects.of(function) == "pure" or not _recompilable(function):
+                continue
+            node = copy.deepcopy(function.node)
+            if self.optimize:
+                node = self.rewriter(function).visit(node)
+            install(function, _Old().visit(node))
+
+    def rewriter(self, function: Function) -> Rewriter:
+        return Rewriter(self, function)
 
     def split(self, function: Function) -> tuple[Element, ...]:
         """The conjuncts of an invariant; empty where it stays whole."""
-        return ()
+        from dsl.split import split_property
+
+        return split_property(self, function)
+
+
+def _recompilable(function: Function) -> bool:
+    """Closures over the class cell (super) and generators stay as they are."""
+    names = {n.id for n in ast.walk(function.node) if isinstance(n, ast.Name)}
+    if names & {"super", "__class__"} or function.function.__code__.co_freevars:
+        return False
+    return not any(isinstance(n, ast.Yield | ast.YieldFrom) for n in ast.walk(function.node))
+
+
+class Rewriter(ast.NodeTransformer):
+    """Rewrites one function."""
+
+    def __init__(
+        self, lowering: Lowering, function: Function, extra: frozenset[str] = frozenset()
+    ) -> None:
+        self.lowering = lowering
+        self.function = function
+        self.locals = (
+            extra
+            | {
+                n.id
+                for n in ast.walk(function.node)
+                if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)
+            }
+            | {a.arg for a in ast.walk(function.node) if isinstance(a, ast.arg)}
+        )
+        self.gathering = Gathering(self)
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
+        self.generic_visit(node)
+        sign = _SIGNS.get(type(node.op))
+        if sign is None or not isinstance(node.target, ast.Attribute):
+            return node
+        arguments = [
+            node.target.value,
+            ast.Constant(node.target.attr),
+            ast.Constant(sign),
+            node.value,
+        ]
+        return ast.copy_location(ast.Expr(runtime_call("augment", arguments)), node)
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        found = self.gathering.aggregate(node)
+        if found is not None:
+            return found
+        remembered = self._remembered(node)
+        self.generic_visit(node)
+        if not remembered:
+            return node
+        return ast.copy_location(runtime_call("call", [node.func, *node.args]), node)
+
+    def visit_ListComp(self, node: ast.ListComp) -> ast.AST:
+        return self.gathering.comprehension("list", node) or self.generic_visit(node)
+
+    def visit_SetComp(self, node: ast.SetComp) -> ast.AST:
+        return self.gathering.comprehension("set", node) or self.generic_visit(node)
+
+    def _remembered(self, node: ast.Call) -> bool:
+        """Whether a call is of a spec function that only reads, and gives something to remember."""
+        if node.keywords or any(isinstance(a, ast.Starred | ast.Lambda) for a in node.args):
+            return False
+        if self.lowering.effects.of_call(node, self.function) != "reads":
+            return False
+        callee = self.callee(node.func)
+        return callee is not None and self._rememberable(callee)
+
+    def callee(self, func: ast.expr) -> Function | None:
+        """The spec function that a call certainly means, or one of its equals by name."""
+        effects = self.lowering.effects
+        if isinstance(func, ast.Name) and func.id not in self.locals:
+            return effects.function_of(self.function.module.namespace.get(func.id))
+        if isinstance(func, ast.Attribute):
+            found = effects.methods(func.attr)
+            return found[0] if found else None
+        return None
+
+    @staticmethod
+    def _rememberable(callee: Function) -> bool:
+        returns = callee.node.returns
+        if (
+            any(isinstance(n, ast.Yield | ast.YieldFrom) for n in ast.walk(callee.node))
+            or callee.is_static
+        ):
+            return False
+        if returns is None:
+            return callee.module.source.path.endswith(".fizz")
+        text = ast.unparse(returns).strip("'\"")
+        head = text.partition("[")[0]
+        return head not in ("Iterator", "Iterable", "Generator", "Flow", "Callable", "object")
+
+
+def runtime_call(name: str, arguments: list[Any]) -> ast.Call:
+    """A call of a function of `dsl.lowered`."""
+    return ast.Call(ast.Attribute(ast.Name(RUNTIME, ast.Load()), name, ast.Load()), arguments, [])
 
 
 class _Old(ast.NodeTransformer):
@@ -46,17 +174,36 @@ class _Old(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
         if isinstance(node.func, ast.Name) and node.func.id == "old" and len(node.args) == 1:
-            empty = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
-            node.args = [ast.copy_location(ast.Lambda(empty, node.args[0]), node.args[0])]
+            node.args = [ast.copy_location(lambda_of([], node.args[0]), node.args[0])]
         return node
 
 
-def install(function: Function, node: ast.FunctionDef) -> None:
-    """Compile a rewritten function and give its code to the function object everyone holds."""
+def lambda_of(names: list[str], body: ast.expr) -> ast.Lambda:
+    """``lambda names: body``"""
+    arguments = ast.arguments(
+        posonlyargs=[], args=[ast.arg(n) for n in names], kwonlyargs=[], kw_defaults=[], defaults=[]
+    )
+    return ast.Lambda(arguments, body)
+
+
+def compile_function(function: Function, node: ast.FunctionDef) -> Any:
+    """Compile a function definition in its module's namespace."""
     node.decorator_list = []
+    node.args.defaults = [ast.copy_location(ast.Constant(None), d) for d in node.args.defaults]
+    node.args.kw_defaults = [
+        d and ast.copy_location(ast.Constant(None), d) for d in node.args.kw_defaults
+    ]
+    node.returns = None
+    for argument in [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]:
+        argument.annotation = None
     module = ast.Module([node], [])
     ast.fix_missing_locations(module)
     namespace: dict[str, Any] = {}
     code = compile(module, function.module.source.path, "exec", dont_inherit=True)
     exec(code, function.module.namespace, namespace)
-    function.function.__code__ = namespace[node.name].__code__
+    return namespace[node.name]
+
+
+def install(function: Function, node: ast.FunctionDef) -> None:
+    """Compile a rewritten function and give its code to the function object everyone holds."""
+    function.function.__code__ = compile_function(function, node).__code__

@@ -251,14 +251,14 @@ def unique_pid_epoch() -> bool:
 @always
 def pid_per_tid() -> bool:
     """Over the entries of all logs, two transactional ids never share a producer id."""
-    return all(
-        not (shared_pids(a, b)) for a in logs for b in logs if a.index <= b.index
-    )
+    return all(not (shared_pids(a, b)) for a in logs for b in logs if a.index <= b.index)
 
 
 def shared_pids(a: TxnLog, b: TxnLog) -> bool:
     return any(
-        x.tid != y.tid and x.transition.pid == y.transition.pid for x in a.entries for y in b.entries
+        x.tid != y.tid and x.transition.pid == y.transition.pid
+        for x in a.entries
+        for y in b.entries
     )
 
 
@@ -345,9 +345,7 @@ def everyone_served() -> bool:
 config("c1b1", CLIENTS=1, BROKERS=1, expect=holds(generated=5, distinct=5, depth=5))
 config("c1b2", CLIENTS=1, expect=holds(generated=15, distinct=14, depth=8))
 config("c2b2", expect=holds(generated=581, distinct=316, depth=15))
-config(
-    "c2b2-processed", KEEP_PROCESSED=True, expect=holds(generated=861, distinct=484, depth=18)
-)
+config("c2b2-processed", KEEP_PROCESSED=True, expect=holds(generated=861, distinct=484, depth=18))
 config("c3b2", CLIENTS=3, expect=holds(generated=24169, distinct=9098, depth=22))
 config(
     "c3b2-processed",
@@ -356,9 +354,7 @@ config(
     expect=holds(generated=63721, distinct=24362, depth=28),
 )
 config("c4b1", CLIENTS=4, BROKERS=1, expect=holds(generated=54401, distinct=19312, depth=26))
-config(
-    "c2b2t2p2", TIDS=2, LOG_PARTITIONS=2, expect=holds(generated=1985, distinct=1041, depth=15)
-)
+config("c2b2t2p2", TIDS=2, LOG_PARTITIONS=2, expect=holds(generated=1985, distinct=1041, depth=15))
 config(
     "c3b1t2", CLIENTS=3, BROKERS=1, TIDS=2, expect=holds(generated=9649, distinct=4377, depth=19)
 )
@@ -402,6 +398,4 @@ config(
 config(
     "no-epoch-bump", BROKERS=1, MUTANT="no_epoch_bump", expect=violates(epoch_monotone, length=5)
 )
-config(
-    "weak-send", CLIENTS=1, MUTANT="weak_send", expect=violates(eventually_all_clients_get_pid)
-)
+config("weak-send", CLIENTS=1, MUTANT="weak_send", expect=violates(eventually_all_clients_get_pid))

@@ -1,6 +1,18 @@
 """Counters: each process adds one to a shared counter, atomically or by reading first and writing later."""
 
-from dsl import Constant, Role, State, action, always, config, exists, holds, require, terminal, violates
+from dsl import (
+    Constant,
+    Role,
+    State,
+    action,
+    always,
+    config,
+    exists,
+    holds,
+    require,
+    terminal,
+    violates,
+)
 
 PROCESSES: Constant[int] = 2
 TIMES: Constant[int] = 1

@@ -4,7 +4,22 @@ Process 0 moves when its counter equals its left neighbour's, and adds one modul
 moves when they differ, and copies. All assignments of counters are initial states.
 """
 
-from dsl import Constant, Role, action, always, any_of, config, eventually, exists, holds, init, on_step, old, require, violates
+from dsl import (
+    Constant,
+    Role,
+    action,
+    always,
+    any_of,
+    config,
+    eventually,
+    exists,
+    holds,
+    init,
+    on_step,
+    old,
+    require,
+    violates,
+)
 
 PROCESSES: Constant[int] = 4
 VALUES: Constant[int] = 4

@@ -6,7 +6,20 @@ manager may abort on its own until it has prepared.
 
 from typing import Literal
 
-from dsl import Constant, Message, Role, State, action, always, config, exists, holds, pairs, require, terminal
+from dsl import (
+    Constant,
+    Message,
+    Role,
+    State,
+    action,
+    always,
+    config,
+    exists,
+    holds,
+    pairs,
+    require,
+    terminal,
+)
 
 RMS: Constant[int] = 3
 
