@@ -19,9 +19,11 @@ from dsl.build import (
 )
 from dsl.check import check_tree
 from dsl.errors import Mistakes, SpecError, StatewalkError, did_you_mean
+from dsl.fold import fold_constants
 from dsl.lower import Lowering
 from dsl.model import Model, Property
 from dsl.modules import Loading, read_source, run_spec
+from dsl.records import Record
 from dsl.tree import SpecTree, read_tree
 
 
@@ -31,16 +33,18 @@ def load(
     *,
     config: str | None = None,
     optimize: bool = True,
+    fizzbee_counts: bool = False,
 ) -> Model:
     """Load a spec with its constants fixed.
 
     ``constants`` override those of the configuration ``config``, which override the spec's defaults; a
     value of type `GivenText` is read by the constant's type. ``optimize=False`` runs the spec's functions
-    as they are written; results are equal.
+    as they are written; results are equal. ``fizzbee_counts`` makes what the last action of a .fizz spec
+    returned part of the state, so that states are told apart as Fizzbee does.
 
     Raises:  RunError for a file that cannot be read; SpecError for mistakes in the spec.
     """
-    source = read_source(str(path))
+    source = read_source(str(path), returns=fizzbee_counts)
     given = dict(constants or {})
     loading = run_spec(source, given)
     if config is not None:
@@ -57,10 +61,12 @@ def model_of(loading: Loading, path: str, *, optimize: bool = True) -> Model:
     mistakes = Mistakes()
     check_tree(tree, mistakes)
     mistakes.raise_if_any()
+    fold_constants(tree)
     analysis = analyse(tree)
     fields = make_fields(tree, analysis, mistakes)
     mistakes.raise_if_any()
     classes: dict[str, type] = {c.__name__: c for c in [*tree.roles, *tree.records, *tree.enums]}
+    classes |= {c.__name__: c for c in Record.__subclasses__() if c._open}
     lowering = Lowering(tree, fields, classes, optimize=optimize)
     states, fixed = InitialStates(tree, fields, classes).compute()
     if not states:
@@ -91,6 +97,7 @@ def model_of(loading: Loading, path: str, *, optimize: bool = True) -> Model:
         classes=classes,
         roles={c.__name__: tuple(c._instances) for c in tree.roles},
         symmetric=tuple(c.__name__ for c in tree.roles if c._symmetric),
+        max_depth=loading.declared.options.get("max_depth"),
         check_deadlock=loading.declared.options.get("deadlock", True),
         optimized=optimize,
         choice_names=_choice_names(tree),
