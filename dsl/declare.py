@@ -137,7 +137,11 @@ def require(condition: object, /) -> None:
 
 
 def any_of(options: Iterable[T], /, *, fair: Fairness = "none") -> T:
-    """The checker tries every option. No option: the step is disabled."""
+    """The checker tries every option. No option: the step is disabled.
+
+    ``fair``: an option that stays possible ("weak") or becomes possible again and again ("strong")
+    is taken some time, for each action instance and each fair choice of its step.
+    """
     if isinstance(options, set | frozenset | FrozenSet):
         found = list(options) if not isinstance(options, set | frozenset) else ordered(options)
     else:
@@ -145,7 +149,7 @@ def any_of(options: Iterable[T], /, *, fair: Fairness = "none") -> T:
     if not found:
         raise Disabled
     view = binding.view
-    if view is None or len(found) == 1:
+    if view is None or (len(found) == 1 and fair == "none"):
         return found[0]
     if binding.reading:
         raise SpecError(

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from dsl.errors import Span
 from dsl.runtime import bound
-from dsl.view import Disabled, Path, PlainView, State, View, apply_writes, next_script
+from dsl.view import Disabled, FairChoice, Path, PlainView, State, View, apply_writes, next_script
 
 Fairness = Literal["none", "weak", "strong"]
 PropertyKind = Literal[
@@ -109,6 +109,7 @@ class Outcome:
     chosen: tuple[Any, ...]
     writes: Mapping[Path, Any]
     returned: object = None
+    fair: tuple[FairChoice, ...] = ()
 
 
 @dataclass
@@ -137,6 +138,7 @@ class Model:
     roles: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     symmetric: tuple[str, ...] = ()
     check_deadlock: bool = True
+    max_depth: int | None = None
     optimized: bool = True
     warnings: tuple[tuple[str, str], ...] = ()
     choice_names: Mapping[tuple[str, int], str] = field(default_factory=dict)
@@ -165,7 +167,7 @@ class Model:
                 pass
             else:
                 choices = tuple(index for index, _ in view.choices)
-                yield Outcome(choices, tuple(view.chosen), view.writes, returned)
+                yield Outcome(choices, tuple(view.chosen), view.writes, returned, tuple(view.fair))
             script = next_script(view.choices)
 
     def successor(self, state: State, outcome: Outcome) -> dict[Path, Any]:

@@ -14,9 +14,9 @@ it is asked (it defines the meaning), a tracing view in an engine also remembers
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
-from dsl.values import ABSENT
+from dsl.values import ABSENT, encode, freeze
 
 Path = tuple[Any, ...]
 State = Mapping[Path, Any]
@@ -27,6 +27,15 @@ class Disabled(BaseException):
 
     Not an `Exception`, so that ``except Exception`` in a spec does not swallow it.
     """
+
+
+class FairChoice(NamedTuple):
+    """A choice under fairness: the how many-eth of the step's fair choices, and what was chosen."""
+
+    position: int
+    option: bytes
+    fairness: str
+    shown: str = ""
 
 
 class View(Protocol):
@@ -56,10 +65,10 @@ class PlainView:
 
     ``script`` holds the indices of the options to take, in order; beyond its end the first option is
     taken. After a run, ``writes`` holds path → new value, ``choices`` the (index, number of options)
-    taken and ``chosen`` the options themselves.
+    taken, ``chosen`` the options themselves, and ``fair`` those of them that are chosen fairly.
     """
 
-    __slots__ = ("base", "choices", "chosen", "script", "writes")
+    __slots__ = ("base", "choices", "chosen", "fair", "script", "writes")
 
     def __init__(self, base: State, script: Sequence[int] = ()) -> None:
         self.base = base
@@ -67,6 +76,7 @@ class PlainView:
         self.writes: dict[Path, Any] = {}
         self.choices: list[tuple[int, int]] = []
         self.chosen: list[Any] = []
+        self.fair: list[FairChoice] = []
 
     def get(self, path: Path) -> Any:
         if path in self.writes:
@@ -94,11 +104,18 @@ class PlainView:
             raise Disabled
         self.choices.append((index, len(options)))
         self.chosen.append(options[index])
+        if fair != "none":
+            self.fair.append(fair_choice(len(self.fair), options[index], fair))
         return options[index]
 
     def later(self, path: Path) -> Callable[[], Any]:
         value = self.get(path)
         return lambda: value
+
+
+def fair_choice(position: int, option: Any, fairness: str) -> FairChoice:
+    """What a fairness condition on a choice knows it by."""
+    return FairChoice(position, encode(freeze(option)), fairness, repr(option))
 
 
 def next_script(choices: Sequence[tuple[int, int]]) -> list[int] | None:

@@ -1,0 +1,158 @@
+"""The state graph that liveness is decided on: what an engine hands over, as flat arrays.
+
+Contract for an engine that builds a `StateGraph`
+  1. The states are those the search keeps, numbered 0 to n-1 in any order; the order decides
+     nothing. Explored without symmetry and without a view: both merge behaviours.
+  2. The transitions of state s are ``targets[offsets[s]:offsets[s+1]]``, in any order. Transitions
+     from s to itself may be left out: a step that changes nothing is a stuttering step, which is
+     always allowed and never counts for fairness (TLA+'s <A>_v). Two actions that lead from s to t
+     are two transitions.
+  3. A step to a state that a constraint refuses, or that a step constraint refuses, is kept with
+     target `CUT`: its action is enabled, though nothing follows. Then every lasso that is found is
+     a behaviour of the spec, whatever was cut.
+  4. ``labels[e]`` indexes ``table``. A `Label` is the action, the ordinal of the step among the steps
+     of that action in that state (lexicographic order of the choices, steps that change nothing
+     included, disabled ones not), and the fair choices taken. An engine needs one label per
+     (action, ordinal) and, where the spec has ``any_of(..., fair=...)``, per tuple of fair choices.
+  5. ``fingerprints[s]`` is the state's fingerprint (the high word of one of 128 bits). With
+     (fingerprint, action, ordinal) the lasso is chosen, so engines give the same one.
+  6. ``initial[i]`` is the state of ``model.initial_states[i]``, `CUT` where a constraint refuses it.
+  7. ``truth[key]`` holds one bit per state (`pack`): whether the predicate is true there. The keys
+     and predicates are those of `predicates`; the engine evaluates them as it does invariants.
+  8. ``expanded`` is None where every state was expanded, else one bool per state. A state that was
+     not expanded has no transitions here, and no cycle is looked for in it.
+  9. ``cut`` counts what each constraint refused; ``stopped`` says which bound ended the search.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from dsl.model import Property
+from dsl.view import FairChoice
+from numpy.typing import NDArray
+
+from checker.engine import StoppedBy
+
+CUT = -1
+"""Stands for a state that a constraint refused."""
+
+Bools = NDArray[np.bool_]
+Ints = NDArray[np.int32]
+Words = NDArray[np.uint64]
+Positions = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Label:
+    """What a transition is called: see rule 4 of the contract."""
+
+    action: int
+    ordinal: int = 0
+    fair: tuple[FairChoice, ...] = ()
+
+
+@dataclass(frozen=True)
+class StateGraph:
+    """States and transitions of a search, with the truth of the predicates in each state.
+
+    Shapes: n states, m transitions: offsets (n+1,) int64 · targets (m,) int32 · labels (m,) uint8, uint16
+            or uint32 · fingerprints (n,) uint64 · truth (ceil(n/8),) uint8 each · expanded (n,) bool
+    """
+
+    offsets: Positions
+    targets: Ints
+    labels: NDArray[Any]
+    table: tuple[Label, ...]
+    fingerprints: Words
+    initial: tuple[int, ...]
+    truth: Mapping[str, NDArray[np.uint8]] = field(default_factory=dict)
+    expanded: Bools | None = None
+    cut: Mapping[str, int] = field(default_factory=dict)
+    stopped: StoppedBy | None = None
+
+    @property
+    def n(self) -> int:
+        """States."""
+        return len(self.offsets) - 1
+
+    @property
+    def m(self) -> int:
+        """Transitions."""
+        return len(self.targets)
+
+    @property
+    def complete(self) -> bool:
+        """Whether nothing was cut and nothing left unexpanded."""
+        return self.stopped is None and not any(self.cut.values())
+
+    @property
+    def bytes_per_state(self) -> float:
+        """What is kept for each state, transitions aside."""
+        kept = [self.offsets, self.fingerprints, *self.truth.values()]
+        if self.expanded is not None:
+            kept.append(self.expanded)
+        return sum(a.nbytes for a in kept) / max(1, self.n)
+
+    @property
+    def bytes_per_transition(self) -> int:
+        """What is kept for each transition."""
+        return self.targets.itemsize + self.labels.itemsize
+
+    def holds(self, key: str) -> Bools:
+        """The truth of a predicate, one bool per state."""
+        return np.unpackbits(self.truth[key], count=self.n).astype(np.bool_)
+
+    def start(self) -> Ints:
+        """The initial states that no constraint refused, each once."""
+        kept = {s for s in self.initial if s != CUT}
+        return np.array(sorted(kept), np.int32)
+
+    def out(self, states: Ints) -> tuple[Ints, Positions]:
+        """The transitions of some states: (source, position in ``targets``) of each, in order."""
+        counts = self.offsets[states.astype(np.int64) + 1] - self.offsets[states]
+        sources = np.repeat(states, counts)
+        ends = np.cumsum(counts)
+        shift = self.offsets[states] - (ends - counts)
+        return sources, np.repeat(shift, counts) + np.arange(len(sources), dtype=np.int64)
+
+
+def pack(truth: Iterable[bool] | Bools) -> NDArray[np.uint8]:
+    """One bit per state."""
+    given = truth if isinstance(truth, np.ndarray) else np.fromiter(truth, np.bool_)
+    return np.packbits(given)
+
+
+def label_type(count: int) -> Any:
+    """The narrowest type for that many labels."""
+    return np.uint8 if count <= 1 << 8 else np.uint16 if count <= 1 << 16 else np.uint32
+
+
+def predicates(properties: Iterable[Property]) -> dict[str, Callable[[], bool]]:
+    """What is to be evaluated in each state: by property name, and by name + `PREMISE`."""
+    wanted: dict[str, Callable[[], bool]] = {}
+    for prop in properties:
+        wanted[prop.name] = prop.whole
+        if prop.premise is not None:
+            wanted[prop.name + PREMISE] = prop.premise
+    return wanted
+
+
+PREMISE = "/premise"
+
+
+def from_transitions(
+    sources: NDArray[Any], targets: NDArray[Any], labels: NDArray[Any], states: int
+) -> tuple[Positions, Ints, NDArray[Any]]:
+    """(offsets, targets, labels) of transitions given in any order."""
+    counts = np.bincount(sources, minlength=states)
+    offsets = np.zeros(states + 1, np.int64)
+    np.cumsum(counts, out=offsets[1:])
+    if len(sources) and (np.diff(sources) < 0).any():
+        order = np.argsort(sources, kind="stable")
+        targets, labels = targets[order], labels[order]
+    top = int(labels.max()) + 1 if len(labels) else 1
+    return offsets, targets.astype(np.int32), labels.astype(label_type(top))
