@@ -202,10 +202,7 @@ class _Search:
         known = following.get(identity)
         if known is None:
             following[identity] = Entry(row, self.layout.fingerprint(row), source, rank)
-            self.fresh[rank[1]] += 1
         elif rank < known.rank:
-            self.fresh[known.rank[1]] -= 1
-            self.fresh[rank[1]] += 1
             following[identity] = Entry(row, known.fingerprint, source, rank)
 
     def admit(self, following: dict[Row, Entry], outside: dict[Row, Entry]) -> list[Entry]:
@@ -216,6 +213,8 @@ class _Search:
             if not self.model.constraints or self.inside(entry):
                 self.seen[identity] = entry
                 kept.append(entry)
+                if entry.parent is not None:
+                    self.fresh[entry.rank[1]] += 1
         for identity, entry in outside.items():
             if identity not in following:
                 self.check_state(entry)
@@ -223,7 +222,7 @@ class _Search:
 
     def end_stage(self) -> bool:
         """Turn the stage's candidates into findings; whether one of them is a violation."""
-        for name, c in self.stage.items():
+        for name, c in sorted(self.stage.items()):
             self.found[name] = Finding(name, c.kind, c.entry.start(), c.entry.steps(), c.failing, c.error)
         violated = any(c.kind != "exists" for c in self.stage.values())
         self.stage = {}

@@ -1,0 +1,24 @@
+"""The native engine: learn the transition relation, replay it in compiled code.
+
+    tracing    a View that takes notes            learning   runs the spec where something is missing
+    learned    what is known, in flat arrays      kernels    walk, expand, insert
+    states     seen table, levels, links          search     the loop over levels
+    findings   violations and the way to them     workers    buffers of one thread
+
+`explore` has the contract of `checker.engine` and the results of `checker.reference`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from checker.engine import Exploration, SearchOptions
+    from dsl.model import Model
+
+
+def explore(model: Model, options: SearchOptions) -> Exploration:
+    """Breadth-first search by levels, natively."""
+    from checker.native.search import explore as search
+
+    return search(model, options)

@@ -1,0 +1,117 @@
+"""The flat arrays that kernels work on, by name. No code here, only shapes.
+
+Short names
+  P  partitions of the seen table      W  slots in a row         N  rows of a level
+  R  roots (checks, then actions)      B  words of 64 bits that hold a bit per root
+
+Two words make a fingerprint of 128 bits: ``fp`` the high word, ``low`` the low word. With 64 bits
+``fp`` is everything and the ``low`` arrays are empty.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+
+# Kinds of nodes. The odd ones keep their children in the shared hash table.
+READ, READ_HASHED, PROJECT, PROJECT_HASHED, CALL, CALL_HASHED, FORK = range(7)
+# Fields of a node.
+KIND, SLOT, BASE, CAPACITY, OPERAND, EDGES = range(6)
+NODE_FIELDS = 8
+# What stands where a child is expected: a node (> 0), nothing yet (0), or a leaf (< 0).
+MISSING, QUIET, ASSERTION, ERROR, EVENT = 0, -1, -2, -3, -4
+FIRST_RESULT = -16  # leaf -16 - k: outcome k of an action, result k of a call
+
+# Kinds of misses: (kind, node, value), (kind, projection, value id), (kind, operation, value id)
+EDGE, PROJECTION, OPERATION = range(3)
+
+# Links: how a state was reached, in the canonical order of rule 5 of the engine contract.
+# (position of the parent in its level, action index, ordinal of the outcome), high bits first.
+POSITION_SHIFT = 28
+NO_LINK = (1 << 63) - 1
+
+# Counters of a batch.
+N_MISSES, N_CANDIDATES, FIRST_ASSERTION, FIRST_ERROR = range(4)
+# Answers of kernels.
+DONE, MISSES_FULL, CANDIDATES_FULL, SCRATCH_FULL, TABLE_FULL, SEGMENT_FULL = range(6)
+
+
+class Tries(NamedTuple):
+    """Decision tries of all roots. ``hash_keys`` are (node << 32 | value)."""
+
+    roots: Array  # (R,) int32: node or leaf
+    nodes: Array  # (nodes, 8) int32
+    edges: Array  # (edges,) int32: child by value
+    hash_keys: Array  # (power of two,) uint64, 0 empty
+    hash_children: Array  # the same, int32
+    project_base: Array  # (projections,) int64: start in project_result
+    project_capacity: Array  # (projections,) int64
+    project_result: Array  # int32: result id + 1 by value id, 0 unknown
+    call_roots: Array  # (calls,) int32
+
+
+class Outcomes(NamedTuple):
+    """What an action writes. The first ``blind[o]`` writes of an outcome do not know the old value."""
+
+    delta: Array  # (outcomes,) uint64: what the other writes add to the fingerprint
+    delta_low: Array
+    start: Array  # (outcomes,) int64: first write
+    blind: Array  # (outcomes,) int32
+    count: Array  # (outcomes,) int32
+    slot: Array  # (writes,) int32
+    value: Array  # (writes,) int32: new value id, or -1 - operation
+    operation_base: Array  # (operations,) int64: start in operation_result
+    operation_capacity: Array  # (operations,) int64
+    operation_result: Array  # int32: new value id + 1 by old value id, 0 unknown
+    contribution_base: Array  # (slots,) int64: start in contribution
+    contribution: Array  # uint64 by value id
+    contribution_low: Array
+    dirty: Array  # (outcomes, B) uint64: roots that may see the writes
+
+
+class Rows(NamedTuple):
+    """The states of a level, in the order of their fingerprints."""
+
+    values: Array  # (N, W) uint16 or uint32: value ids
+    fp: Array  # (N,) uint64
+    low: Array
+    quiet: Array  # (N, B) uint64: bit set where a root must be looked at
+
+
+class Batch(NamedTuple):
+    """Candidates of one worker by partition, and what it noticed."""
+
+    fp: Array  # (P, capacity) uint64
+    low: Array
+    link: Array  # (P, capacity) int64
+    outcome: Array  # (P, capacity) int32
+    count: Array  # (P,) int64
+    misses: Array  # (capacity, 5) int64: position, root, kind, operand, value
+    counters: Array  # (4,) int64
+    fired: Array  # (R,) int64: transitions per root
+    walks: Array  # (R,) int64
+    moves: Array  # (rows of the batch,) uint8: 1 where a transition was found
+
+
+class Scratch(NamedTuple):
+    """Room for one walk."""
+
+    stack: Array  # int32: children of forks still to be visited
+    calls: Array  # int32: call nodes to return to
+    leaves: Array  # int32
+    fp: Array  # uint64, per leaf
+    low: Array  # uint64, per leaf
+    miss: Array  # (3,) int64
+
+
+class Segment(NamedTuple):
+    """New states of one partition, in the order of insertion."""
+
+    values: Array  # (capacity, W)
+    fp: Array
+    low: Array
+    quiet: Array
+    link: Array  # int64

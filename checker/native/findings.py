@@ -1,0 +1,271 @@
+"""Violations of one stage, and the way to a state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from checker.engine import ASSERTION, DEADLOCK, NO_ERROR, Finding, Step
+from dsl.errors import EngineError
+from dsl.model import Action, Model, Property
+from dsl.view import Disabled, Path, PlainView, State, next_script
+
+from checker.native.arrays import FIRST_ASSERTION, FIRST_ERROR, NO_LINK, Array
+from checker.native.states import Level, unpack
+
+if TYPE_CHECKING:
+    from checker.native.search import Search
+
+# A violation's rank within its stage: (fingerprint, action index or -1, choices); the least counts.
+Rank = tuple[int, int, tuple[int, ...]]
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One run of an action: the choices, and the writes or what the spec raised."""
+
+    choices: tuple[int, ...]
+    writes: Mapping[Path, Any]
+    error: Exception | None = None
+
+
+def attempts(model: Model, action: Action, state: State) -> Iterator[Attempt]:
+    """Every run of an action in a state that is not disabled, choices in lexicographic order."""
+    script: list[int] | None = []
+    while script is not None:
+        view = PlainView(state, script)
+        error: Exception | None = None
+        enabled = True
+        try:
+            model.take(action, view)
+        except Disabled:
+            enabled = False
+        except Exception as raised:
+            error = raised
+        if enabled:
+            yield Attempt(tuple(index for index, _ in view.choices), view.writes, error)
+        script = next_script(view.choices)
+
+
+@dataclass(frozen=True)
+class Way:
+    """An initial state, the steps from there, and the state they lead to."""
+
+    initial: int
+    steps: tuple[Step, ...]
+    state: State
+
+
+@dataclass
+class _Candidate:
+    """The least violation of one property in this stage, so far: in a state, or in a step from one.
+
+    ``link`` leads to the state from the level before; for a step it is that step's own.
+    """
+
+    key: tuple[int, int]
+    kind: str
+    link: int
+
+
+@dataclass
+class Stage:
+    """The violations of one stage. Stage 0 checks the initial states, the others expand a level."""
+
+    search: Search
+    violated: bool = False
+    events: dict[str, _Candidate] = field(default_factory=dict)
+    assertion: int = NO_LINK
+    error: int = NO_LINK
+    step_error: int = NO_LINK
+    steps: dict[str, int] = field(default_factory=dict)
+    stuck: int = NO_LINK
+    terminal_error: int = NO_LINK
+    state_error: _Candidate | None = None
+
+    @property
+    def first(self) -> bool:
+        """Whether this is stage 0."""
+        return not self.search.links
+
+    # -- what the search tells -------------------------------------------------------------------
+
+    def failed(self, counters: Array) -> None:
+        """Links of steps that raised, from a batch's counters."""
+        if counters[FIRST_ERROR] < 0:
+            limit = 1 << self.search.ordinal_bits
+            raise EngineError("SW311", f"An action has more than {limit} outcomes in one state.")
+        self.assertion = min(self.assertion, int(counters[FIRST_ASSERTION]))
+        self.error = min(self.error, int(counters[FIRST_ERROR]))
+
+    def deadlock(self, position: int) -> None:
+        """A state without a step, by its position in the level."""
+        self.stuck = min(self.stuck, position)
+
+    def terminal_failed(self, position: int) -> None:
+        """A state in which a terminal predicate raised."""
+        self.terminal_error = min(self.terminal_error, position)
+
+    def step(self, name: str, link: int) -> None:
+        """A step for which a property is false."""
+        self.steps[name] = min(self.steps.get(name, NO_LINK), link)
+
+    def step_failed(self, link: int) -> None:
+        """A step for which a predicate raised."""
+        self.step_error = min(self.step_error, link)
+
+    def event(self, prop: Property, level: Level, position: int) -> None:
+        """A new state that violates an invariant or is a witness."""
+        candidate = _Candidate(_key(level, position), prop.kind, int(level.link[position]))
+        known = self.events.get(prop.name)
+        if known is None or candidate.key < known.key:
+            self.events[prop.name] = candidate
+
+    def check_failed(self, level: Level, position: int) -> None:
+        """A new state in which a predicate raised."""
+        if position == NO_LINK:
+            return
+        candidate = _Candidate(_key(level, position), "error", int(level.link[position]))
+        if self.state_error is None or candidate.key < self.state_error.key:
+            self.state_error = candidate
+
+    # -- what comes of it ------------------------------------------------------------------------
+
+    def close(self, fingerprints: Array, lows: Array) -> None:
+        """Turn the candidates into findings; ``fingerprints`` are those of the expanded level."""
+        found: dict[str, Finding] = {}
+        for name, candidate in self.events.items():
+            way = self.way(candidate.link)
+            found[name] = Finding(name, candidate.kind, way.initial, way.steps)
+        if self.stuck != NO_LINK:
+            way = way_to(self.search, len(self.search.links) - 1, self.stuck)
+            found[DEADLOCK] = Finding(DEADLOCK, "deadlock", way.initial, way.steps)
+        for name, link in self.steps.items():
+            found[name] = self._step_finding(name, link)
+        if self.assertion != NO_LINK and self.search.options.wants(ASSERTION):
+            found[ASSERTION] = self._failed_action(ASSERTION, "assertion", self.assertion)[1]
+        errors = list(self._errors(fingerprints, lows))
+        if errors:
+            self.search.error = True
+            found[NO_ERROR] = min(errors, key=lambda e: e[0])[1]
+        new = {name: found[name] for name in sorted(found) if name not in self.search.found}
+        self.search.found.update(new)
+        self.violated = any(finding.kind != "exists" for finding in new.values())
+
+    def way(self, link: int) -> Way:
+        """The way to a new state."""
+        if self.first:
+            return Way(link, (), self.search.model.initial_states[link])
+        return follow(self.search, link)
+
+    def _errors(self, fps: Array, lows: Array) -> Iterator[tuple[Rank, Finding]]:
+        model, options = self.search.model, self.search.options
+
+        def fingerprint(position: int) -> int:
+            return _whole(fps, lows, position)
+
+        if self.error != NO_LINK:
+            position = unpack(self.error, self.search.ordinal_bits)[0]
+            rank, finding = self._failed_action(NO_ERROR, "error", self.error)
+            yield (fingerprint(position), *rank), finding
+        if self.step_error != NO_LINK:
+            position = unpack(self.step_error, self.search.ordinal_bits)[0]
+            finding = self._step_finding(NO_ERROR, self.step_error)
+            assert finding.failing is not None
+            yield (fingerprint(position), finding.failing.action, finding.failing.choices), finding
+        if self.terminal_error != NO_LINK:
+            way = way_to(self.search, len(self.search.links) - 1, self.terminal_error)
+            error = _raised(model, model.terminal, way.state)
+            finding = Finding(NO_ERROR, "error", way.initial, way.steps, None, error)
+            yield (fingerprint(self.terminal_error), -1, ()), finding
+        if self.state_error is not None:
+            way = self.way(self.state_error.link)
+            checked = [p for p in self.search.roots.watched if p.name not in self.search.found]
+            error = _raised(model, checked, way.state)
+            finding = Finding(NO_ERROR, "error", way.initial, way.steps, None, error)
+            high, low = self.state_error.key
+            rank_of = (high << 64) + low if options.fingerprint_bits == 128 else high
+            yield (rank_of, -1, ()), finding
+
+    def _failed_action(self, name: str, kind: str, link: int) -> tuple[tuple[int, tuple[int, ...]], Finding]:
+        """The finding of a step that raised; its rank without the fingerprint."""
+        position, index, _ = unpack(link, self.search.ordinal_bits)
+        way = way_to(self.search, len(self.search.links) - 1, position)
+        for attempt in attempts(self.search.model, self.search.model.actions[index], way.state):
+            if attempt.error is not None and isinstance(attempt.error, AssertionError) == (
+                kind == "assertion"
+            ):
+                step = Step(index, attempt.choices)
+                finding = Finding(name, kind, way.initial, way.steps, step, attempt.error)
+                return (index, attempt.choices), finding
+        raise EngineError("SW310", f"{name}: the step that raised does not raise again.")
+
+    def _step_finding(self, name: str, link: int) -> Finding:
+        """The finding of a step that violates a property, or whose check raised."""
+        way = way_to(self.search, len(self.search.links) - 1, link >> 28)
+        after = follow(self.search, link)
+        error = None
+        if name == NO_ERROR:
+            error = _raised(self.search.model, self.search.roots.steps, after.state, way.state)
+        kind = "on_step" if error is None else "error"
+        return Finding(name, kind, way.initial, way.steps, after.steps[-1], error)
+
+
+def _key(level: Level, position: int) -> tuple[int, int]:
+    low = int(level.rows.low[position]) if len(level.rows.low) else 0
+    return int(level.rows.fp[position]), low
+
+
+def _whole(fps: Array, lows: Array, position: int) -> int:
+    """A fingerprint of 64 or 128 bits."""
+    high = int(fps[position])
+    return (high << 64) + int(lows[position]) if len(lows) else high
+
+
+def _raised(
+    model: Model, properties: tuple[Property, ...] | list[Property], state: State,
+    before: State | None = None,
+) -> Exception | None:  # fmt: skip
+    """What the first property raises that raises in a state or step."""
+    for prop in properties:
+        try:
+            model.holds(prop.whole, PlainView(state), None if before is None else PlainView(before))
+        except Exception as error:
+            return error
+    return None
+
+
+def way_to(search: Search, depth: int, position: int) -> Way:
+    """The canonical way to a state of a level, by replaying the links in Python."""
+    chain: list[int] = []
+    for at in range(depth, 0, -1):
+        chain.append(int(search.links[at][position]))
+        position = unpack(chain[-1], search.ordinal_bits)[0]
+    initial = int(search.links[0][position])
+    state: State = search.model.initial_states[initial]
+    steps: list[Step] = []
+    for link in reversed(chain):
+        step, state = replay(search, state, link)
+        steps.append(step)
+    return Way(initial, tuple(steps), state)
+
+
+def follow(search: Search, link: int) -> Way:
+    """The way to the state that a link from the last level leads to."""
+    way = way_to(search, len(search.links) - 1, unpack(link, search.ordinal_bits)[0])
+    step, state = replay(search, way.state, link)
+    return Way(way.initial, (*way.steps, step), state)
+
+
+def replay(search: Search, state: State, link: int) -> tuple[Step, State]:
+    """Take the step that a link names."""
+    _, index, ordinal = unpack(link, search.ordinal_bits)
+    taken = 0
+    for attempt in attempts(search.model, search.model.actions[index], state):
+        if attempt.error is None:
+            if taken == ordinal:
+                after = search.layout.state(search.layout.changed(search.layout.row(state), attempt.writes))
+                return Step(index, attempt.choices), after
+            taken += 1
+    raise EngineError("SW310", "A step that was taken cannot be taken again.")

@@ -1,0 +1,509 @@
+"""What has been learned, as flat arrays that grow: tries, outcomes, projections, operations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from checker.layout import Layout, Slot
+from dsl.errors import SpecError
+from dsl.values import ABSENT, intern_key
+
+from checker.native.arrays import (
+    BASE,
+    CALL,
+    CAPACITY,
+    EDGES,
+    FIRST_RESULT,
+    FORK,
+    KIND,
+    MISSING,
+    NODE_FIELDS,
+    OPERAND,
+    PROJECT,
+    READ,
+    SLOT,
+    Array,
+    Outcomes,
+    Tries,
+)
+
+# One thing noted while a spec ran: (kind of node, slot, operand, value). For a fork the operand is
+# the number of options and the value the index taken.
+Event = tuple[int, int, int, int]
+
+_DIRECT = 4096  # children beyond this value id are hashed
+_SPARSE = 256  # from here on also if few of the values have a child
+OPAQUE = 0  # result id of a projection or call whose result cannot be stored, or that raises
+_WORD = (1 << 64) - 1
+
+
+class Growing:
+    """A flat array with room to append."""
+
+    def __init__(self, dtype: Any, columns: int = 0, capacity: int = 256) -> None:
+        self.data: Array = np.zeros((capacity, columns) if columns else capacity, dtype)
+        self.used = 0
+
+    def extend(self, count: int) -> int:
+        """Append zeros; the index of the first."""
+        first = self.used
+        if first + count > len(self.data):
+            capacity = max(2 * len(self.data), first + count)
+            data = np.zeros((capacity, *self.data.shape[1:]), self.data.dtype)
+            data[:first] = self.data[:first]
+            self.data = data
+        self.used = first + count
+        return first
+
+    def append(self, value: Any) -> int:
+        """Append one value; its index."""
+        at = self.extend(1)
+        self.data[at] = value
+        return at
+
+
+class Memo:
+    """Functions of a value id, as tables: for each function a run of results by id, 0 unknown."""
+
+    def __init__(self) -> None:
+        self.base = Growing(np.int64)
+        self.capacity = Growing(np.int64)
+        self.results = Growing(np.int32)
+
+    def add(self) -> int:
+        """A new function; its number."""
+        self.capacity.append(0)
+        return self.base.append(0)
+
+    def get(self, function: int, id: int) -> int:
+        """The result for an id, 0 unknown."""
+        if id >= self.capacity.data[function]:
+            return 0
+        return int(self.results.data[self.base.data[function] + id])
+
+    def put(self, function: int, id: int, result: int) -> None:
+        """Store a result."""
+        capacity = int(self.capacity.data[function])
+        if id >= capacity:
+            grown = max(8, 2 * capacity, id + 1)
+            first = self.results.extend(grown)
+            old = int(self.base.data[function])
+            self.results.data[first : first + capacity] = self.results.data[old : old + capacity]
+            self.base.data[function] = first
+            self.capacity.data[function] = grown
+        self.results.data[self.base.data[function] + id] = result
+
+
+@dataclass
+class Projection:
+    """A function of one slot's value, its results by number (0 is `OPAQUE`)."""
+
+    slot: Slot
+    function: Callable[[Any], Any]
+    results: list[Any] = field(default_factory=lambda: [None])
+    ids: dict[Any, int] = field(default_factory=dict)
+
+
+@dataclass
+class Operation:
+    """An update that need not know the old value. ``raising``: it has raised, so look at the value."""
+
+    slot: Slot
+    function: Callable[[Any], Any]
+    raising: bool = False
+    users: set[int] = field(default_factory=set)
+
+
+@dataclass
+class Call:
+    """A function that only reads, with a trie of its own; its results by number (0 is `OPAQUE`).
+
+    ``slots`` it has been seen to read, itself or through others; ``users`` are the roots, ``callers``
+    the calls, that rely on its result.
+    """
+
+    number: int
+    results: list[Any] = field(default_factory=lambda: [None])
+    ids: dict[Any, int] = field(default_factory=dict)
+    slots: set[int] = field(default_factory=set)
+    users: int = 0
+    callers: set[int] = field(default_factory=set)
+
+
+def result_id(results: list[Any], ids: dict[Any, int], value: Any) -> int:
+    """The number of a result, given when new; `OPAQUE` if it is no stored value.
+
+    Results are compared as the state compares values: ``True`` is not ``1``.
+    """
+    try:
+        key = intern_key(value)
+        known = ids.get(key)
+    except TypeError:
+        return OPAQUE
+    if known is None:
+        known = ids[key] = len(results)
+        results.append(value)
+    return known
+
+
+class Learned:
+    """Everything learned about one model. ``layout`` gives ids; a bit per root tells dependencies."""
+
+    def __init__(self, layout: Layout, n_roots: int, n_bits: int) -> None:
+        self.layout = layout
+        self.wide = layout.fingerprints.bits == 128
+        self.words = max(1, -(-n_bits // 64))
+        self.n_bits = n_bits
+        self.roots: Array = np.zeros(n_roots, np.int32)
+        self.call_roots = Growing(np.int32)
+        self.nodes = Growing(np.int32, NODE_FIELDS)
+        self.edges = Growing(np.int32)
+        self.nodes.extend(1)
+        self.n_edges = 0
+        self.hash_keys: Array = np.zeros(1 << 10, np.uint64)
+        self.hash_children: Array = np.zeros(1 << 10, np.int32)
+        self.n_hashed = 0
+        self.projections: list[Projection] = []
+        self.projection_of: dict[tuple[int, object], int] = {}
+        self.projected = Memo()
+        self.operations: list[Operation] = []
+        self.operation_of: dict[tuple[int, object], int] = {}
+        self.operated = Memo()
+        self.calls: list[Call] = []
+        self.call_of: dict[object, Call] = {}
+        self.outcome_of: dict[tuple[Any, ...], int] = {}
+        self.delta, self.delta_low = Growing(np.uint64), Growing(np.uint64)
+        self.start, self.blind, self.count = Growing(np.int64), Growing(np.int32), Growing(np.int32)
+        self.write_slot, self.write_value = Growing(np.int32), Growing(np.int32)
+        self.contribution_base = Growing(np.int64)
+        self.contribution, self.contribution_low = Growing(np.uint64), Growing(np.uint64)
+        self._contributed: list[tuple[int, int]] = []  # per slot: (values known, room)
+        self.widest = 1  # most value ids of a slot
+        self.depends: list[int] = []  # per slot: roots whose quiet verdict looked at it, as bits
+        self._depends_changed = False
+        self.dirty: Array = np.zeros((0, self.words), np.uint64)
+        self._hash_child, self._hash_put = _hash_functions()
+
+    # -- tries ---------------------------------------------------------------------------------
+
+    def _new_node(self, kind: int, slot: int, operand: int) -> int:
+        node = self.nodes.extend(1)
+        capacity = operand if kind == FORK else 4
+        base = self.edges.extend(capacity)
+        self.nodes.data[node, : EDGES + 1] = (kind, slot, base, capacity, operand, 0)
+        return node
+
+    def child(self, node: int, value: int) -> int:
+        """What stands at a node under a value; 0 for nothing."""
+        record = self.nodes.data[node]
+        if record[KIND] & 1:
+            return int(self._hash_child(self.hash_keys, self.hash_children, node, value))
+        if value >= record[CAPACITY]:
+            return MISSING
+        return int(self.edges.data[int(record[BASE]) + value])
+
+    def set_child(self, node: int, value: int, child: int) -> None:
+        """Put a node or leaf where nothing was."""
+        record = self.nodes.data[node]
+        self.n_edges += 1
+        record[EDGES] += 1
+        if not record[KIND] & 1 and value >= record[CAPACITY]:
+            self._widen(node, value)
+            record = self.nodes.data[node]
+        if record[KIND] & 1:
+            self._put_hashed(node, value, child)
+        else:
+            self.edges.data[int(record[BASE]) + value] = child
+
+    def _widen(self, node: int, value: int) -> None:
+        """Make room for a larger value: a longer run of children, or the hash table."""
+        record = self.nodes.data[node]
+        base, old = int(record[BASE]), int(record[CAPACITY])
+        capacity = max(4, old)
+        while capacity <= value:
+            capacity *= 2
+        if capacity > _DIRECT or (capacity > _SPARSE and record[EDGES] * 32 < capacity):
+            record[KIND] += 1
+            for id in np.flatnonzero(self.edges.data[base : base + old]).tolist():
+                self._put_hashed(node, id, int(self.edges.data[base + id]))
+            return
+        first = self.edges.extend(capacity)
+        self.edges.data[first : first + old] = self.edges.data[base : base + old]
+        record[BASE], record[CAPACITY] = first, capacity
+
+    def _put_hashed(self, node: int, value: int, child: int) -> None:
+        if 2 * self.n_hashed >= len(self.hash_keys):
+            keys, children = self.hash_keys, self.hash_children
+            self.hash_keys = np.zeros(2 * len(keys), np.uint64)
+            self.hash_children = np.zeros(2 * len(keys), np.int32)
+            self._hash_put(self.hash_keys, self.hash_children, keys[keys > 0], children[keys > 0])
+        key = np.array([(node << 32) | value], np.uint64)
+        self._hash_put(self.hash_keys, self.hash_children, key, np.array([child], np.int32))
+        self.n_hashed += 1
+
+    def insert(self, roots: Array, root: int, events: Sequence[Event], leaf: int) -> str | None:
+        """Add a path; None, or in words how it contradicts what was learned before."""
+        node, value = 0, 0
+        below = int(roots[root])
+        for kind, slot, operand, seen in events:
+            if below == MISSING:
+                below = self._new_node(kind, slot, operand)
+                self._attach(roots, root, node, value, below)
+            elif below < 0:
+                return "first it was done, then it went on to " + self.describe(kind, slot, operand)
+            else:
+                known = self.nodes.data[below]
+                known_kind = int(known[KIND]) if known[KIND] == FORK else int(known[KIND]) & ~1
+                if (known_kind, known[SLOT], known[OPERAND]) != (kind, slot, operand):
+                    first = self.describe(known_kind, int(known[SLOT]), int(known[OPERAND]))
+                    return f"first {first}, then {self.describe(kind, slot, operand)}"
+            node, value = below, seen
+            below = self.child(node, value)
+        if below == MISSING:
+            self._attach(roots, root, node, value, leaf)
+        elif below > 0:
+            known = self.nodes.data[below]
+            kind = int(known[KIND]) if known[KIND] == FORK else int(known[KIND]) & ~1
+            first = self.describe(kind, int(known[SLOT]), int(known[OPERAND]))
+            return f"first {first}, then it was done"
+        elif below != leaf:
+            return "what it did in the end differed"
+        return None
+
+    def _attach(self, roots: Array, root: int, node: int, value: int, below: int) -> None:
+        if node:
+            self.set_child(node, value, below)
+        else:
+            roots[root] = below
+
+    def describe(self, kind: int, slot: int, operand: int) -> str:
+        """An event in words."""
+        if kind in (READ, PROJECT):
+            return f"it looked at {show_path(self.layout.slots[slot].path)}"
+        return "it called a function" if kind == CALL else f"it chose among {operand}"
+
+    # -- projections, operations, calls ----------------------------------------------------------
+
+    def projection(self, slot: Slot, key: object, function: Callable[[Any], Any]) -> int:
+        """The number of a projection."""
+        known = self.projection_of.get((slot.id, key))
+        if known is None:
+            known = self.projection_of[slot.id, key] = self.projected.add()
+            self.projections.append(Projection(slot, function))
+        return known
+
+    def project(self, number: int, id: int) -> int:
+        """The result id of a projection for a value id, computed once."""
+        known = self.projected.get(number, id)
+        if known:
+            return known - 1
+        projection = self.projections[number]
+        try:
+            value = projection.function(projection.slot.values[id])
+        except Exception:
+            result = OPAQUE
+        else:
+            result = result_id(projection.results, projection.ids, value)
+        self.projected.put(number, id, result + 1)
+        return result
+
+    def operation(self, slot: Slot, key: object, function: Callable[[Any], Any]) -> int:
+        """The number of an operation."""
+        known = self.operation_of.get((slot.id, key))
+        if known is None:
+            known = self.operation_of[slot.id, key] = self.operated.add()
+            self.operations.append(Operation(slot, function))
+        return known
+
+    def operate(self, number: int, id: int) -> int:
+        """The value id after an operation. Raises what the operation raises."""
+        known = self.operated.get(number, id)
+        if known:
+            return known - 1
+        operation = self.operations[number]
+        result = self.value_id(operation.slot, operation.function(operation.slot.values[id]))
+        self.operated.put(number, id, result + 1)
+        return result
+
+    def call(self, key: object) -> Call:
+        """The call of a key."""
+        known = self.call_of.get(key)
+        if known is None:
+            known = self.call_of[key] = Call(self.call_roots.append(MISSING))
+            self.calls.append(known)
+        return known
+
+    # -- outcomes ------------------------------------------------------------------------------
+
+    def value_id(self, slot: Slot, value: Any) -> int:
+        """The id of a value in a slot, with its contribution where kernels find it."""
+        id = self.layout.value_id(slot, value)
+        while slot.id >= len(self._contributed):
+            self._contributed.append((0, 0))
+            self.contribution_base.append(0)
+        if id >= self._contributed[slot.id][0]:
+            self._contribute(slot)
+        return id
+
+    def _contribute(self, slot: Slot) -> None:
+        known, room = self._contributed[slot.id]
+        if len(slot.values) > room:
+            room, known = max(4, 2 * len(slot.values)), 0
+            self.contribution_base.data[slot.id] = self.contribution.extend(room)
+            if self.wide:
+                self.contribution_low.extend(room)
+        base = int(self.contribution_base.data[slot.id]) + known
+        for at, whole in enumerate(slot.contributions[known:], base):
+            self.contribution.data[at] = whole >> 64 if self.wide else whole
+            if self.wide:
+                self.contribution_low.data[at] = whole & _WORD
+        self._contributed[slot.id] = (len(slot.values), room)
+        self.widest = max(self.widest, len(slot.values))
+
+    def contribute_all(self) -> None:
+        """Take over what the layout knows already."""
+        for slot in self.layout.slots:
+            self.value_id(slot, slot.values[-1])
+
+    def outcome(self, known: list[tuple[int, int, int]], blind: list[tuple[int, int]]) -> int:
+        """The number of an outcome: writes (slot, old id, new id) and blind ones (slot, new or -1 - op)."""
+        key = (tuple(known), tuple(blind))
+        number = self.outcome_of.get(key)
+        if number is not None:
+            return number
+        slots = self.layout.slots
+        delta = sum(
+            slots[slot].contributions[new] - slots[slot].contributions[old]
+            for slot, old, new in known
+        )
+        delta &= self.layout.mask
+        number = self.outcome_of[key] = self.delta.append(delta >> 64 if self.wide else delta)
+        if self.wide:
+            self.delta_low.append(delta & _WORD)
+        writes = [*blind, *((slot, new) for slot, _, new in known)]
+        self.start.append(self.write_slot.extend(len(writes)))
+        first = self.write_value.extend(len(writes))
+        for at, (slot, new) in enumerate(writes, first):
+            self.write_slot.data[at] = slot
+            self.write_value.data[at] = new
+        self.blind.append(len(blind))
+        self.count.append(len(writes))
+        return number
+
+    def depend(self, root: int, slots: set[int], calls: set[int]) -> None:
+        """Note that a quiet verdict of a root looked at slots and relied on calls."""
+        bit = 1 << root
+        for number in calls:
+            call = self.calls[number]
+            if not call.users & bit:
+                call.users |= bit
+                slots = slots | call.slots
+        self._mark(slots, bit)
+
+    def _mark(self, slots: set[int], bits: int) -> None:
+        top = max(slots, default=-1)
+        if top >= len(self.depends):
+            self.depends.extend([0] * (top + 1 - len(self.depends)))
+        for slot in slots:
+            if self.depends[slot] & bits != bits:
+                self.depends[slot] |= bits
+                self._depends_changed = True
+
+    def call_reads(self, number: int, slots: set[int], callees: set[int]) -> None:
+        """Note what a call looked at; whoever relies on it depends on that too."""
+        call = self.calls[number]
+        for callee in callees:
+            self.calls[callee].callers.add(number)
+            slots = slots | self.calls[callee].slots
+        new = slots - call.slots
+        if not new:
+            return
+        call.slots |= new
+        self._mark(new, call.users)
+        for caller in tuple(call.callers):
+            self.call_reads(caller, new, set())
+
+    # -- for the kernels -------------------------------------------------------------------------
+
+    def tries(self) -> Tries:
+        """The tries as they are now."""
+        return Tries(
+            self.roots,
+            self.nodes.data,
+            self.edges.data,
+            self.hash_keys,
+            self.hash_children,
+            self.projected.base.data,
+            self.projected.capacity.data,
+            self.projected.results.data,
+            self.call_roots.data,
+        )
+
+    def outcomes(self) -> Outcomes:
+        """The outcomes as they are now."""
+        slots = len(self.layout.slots)
+        while len(self._contributed) < slots:
+            self.value_id(self.layout.slots[len(self._contributed)], ABSENT)
+        self._refresh_dirty()
+        none = np.zeros(0, np.uint64)
+        return Outcomes(
+            self.delta.data,
+            self.delta_low.data if self.wide else none,
+            self.start.data,
+            self.blind.data,
+            self.count.data,
+            self.write_slot.data,
+            self.write_value.data,
+            self.operated.base.data,
+            self.operated.capacity.data,
+            self.operated.results.data,
+            self.contribution_base.data,
+            self.contribution.data,
+            self.contribution_low.data if self.wide else none,
+            self.dirty,
+        )
+
+    def _refresh_dirty(self) -> None:
+        """Bring the outcomes' bits up to date: the roots that depend on a slot they write."""
+        n = self.delta.used
+        done = len(self.dirty)
+        if self._depends_changed:
+            done = 0
+            self._depends_changed = False
+        if done == n:
+            return
+        width = max(len(self.layout.slots), len(self.depends), 1)
+        words = np.zeros((width + 1, self.words), np.uint64)
+        for slot, bits in enumerate(self.depends):
+            for word in range(self.words):
+                words[slot, word] = (bits >> (64 * word)) & _WORD
+        counts = self.count.data[done:n]
+        fresh = np.zeros((n - done, self.words), np.uint64)
+        some = np.flatnonzero(counts)
+        if len(some):
+            first = int(self.start.data[done])
+            per_write = words[self.write_slot.data[first : self.write_slot.used]]
+            starts = self.start.data[done:n][some] - first
+            fresh[some] = np.bitwise_or.reduceat(per_write, starts, axis=0)
+        self.dirty = fresh if done == 0 else np.concatenate([self.dirty, fresh])
+
+
+def show_path(path: tuple[Any, ...]) -> str:
+    """A path as the author of the spec would write it."""
+    head = f"{path[0]}#{path[1]}" if len(path) > 1 else str(path[0])
+    rest = "".join(f".{part}" for part in path[2:3])
+    return head + rest + (f"[{path[4]!r}]" if len(path) > 4 and path[3] in ("key", "in") else "")
+
+
+def leaf_of_result(number: int) -> int:
+    """The leaf code of an outcome, or of a call's result."""
+    return FIRST_RESULT - number
+
+
+def _hash_functions() -> tuple[Callable[..., int], Callable[..., None]]:
+    from checker.native import kernels
+
+    return kernels.hashed_child, kernels.put_hashed

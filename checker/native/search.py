@@ -1,0 +1,455 @@
+"""The search: breadth first by levels, each level expanded in batches by the kernels."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+import numpy as np
+from checker.engine import (
+    DEADLOCK,
+    Counts,
+    Exploration,
+    Finding,
+    Progress,
+    SearchOptions,
+    StoppedBy,
+)
+from checker.layout import Layout
+from dsl.model import Model
+
+from checker.native.arrays import (
+    FIRST_ERROR,
+    NO_LINK,
+    POSITION_SHIFT,
+    Array,
+    Rows,
+)
+from checker.native.findings import Stage
+from checker.native.learning import Learner, Roots, make_roots
+from checker.native.machine import memory_in_use
+from checker.native.states import Level, Seen, Shape, unpack
+from checker.native.workers import Worker
+
+_CANDIDATES = 1 << 17  # aimed at per batch; buffers grow beyond it
+_MAX_ROWS = 1 << 15
+_MIN_ROWS = 64
+_NEVER = np.iinfo(np.int64).max
+
+
+@dataclass
+class Search:
+    """The state of one search."""
+
+    model: Model
+    options: SearchOptions
+    roots: Roots
+    layout: Layout
+    learner: Learner
+    shape: Shape
+    seen: Seen
+    workers: list[Worker]
+    helper: Worker
+    ordinal_bits: int
+    level: Level = field(init=False)
+    links: list[Array] = field(default_factory=list)
+    initial: int = 0
+    queue: int = 0
+    fired: Array = field(init=False)
+    fresh: Array = field(init=False)
+    walks: Array = field(init=False)
+    cut: Counter[str] = field(default_factory=Counter)
+    found: dict[str, Finding] = field(default_factory=dict)
+    error: bool = False
+    batch_rows: int = 1 << 10
+    started: float = field(default_factory=time.monotonic)
+    pool: ThreadPoolExecutor | None = None
+
+    def __post_init__(self) -> None:
+        """Start the counters."""
+        self.fired = np.zeros(len(self.model.actions), np.int64)
+        self.fresh = np.zeros(len(self.model.actions), np.int64)
+        self.walks = np.zeros(len(self.roots.all), np.int64)
+
+    @property
+    def generated(self) -> int:
+        """See the engine contract, rule 2."""
+        return len(self.model.initial_states) + int(self.fired.sum())
+
+    @property
+    def distinct(self) -> int:
+        """States kept in complete levels."""
+        return sum(map(len, self.links))
+
+    @property
+    def seconds(self) -> float:
+        """Time since the search began."""
+        return time.monotonic() - self.started
+
+    # -- running kernels -------------------------------------------------------------------------
+
+    def in_threads(self, tasks: list[Callable[[], object]]) -> None:
+        """Run tasks side by side and wait for all."""
+        if self.pool is None or len(tasks) == 1:
+            for task in tasks:
+                task()
+            return
+        for done in [self.pool.submit(task) for task in tasks]:
+            done.result()
+
+    def complete(self, workers: list[Worker], run: Callable[[Worker], object], level: Level) -> None:
+        """Let workers finish their ranges; what is missing is learned in between."""
+        busy = workers
+        while busy:
+            self.in_threads([lambda worker=worker: run(worker) for worker in busy])  # type: ignore[misc]
+            misses = np.concatenate([worker.take_misses() for worker in busy])
+            if len(misses):
+                self.learn(misses, level)
+            busy = [worker for worker in workers if worker.busy]
+
+    def learn(self, misses: Array, level: Level) -> None:
+        """Learn what was missed, each thing once."""
+        kinds = misses[:, 2].astype(np.uint64) << np.uint64(62)
+        operands = (misses[:, 3] & 0x3FFFFFFF).astype(np.uint64) << np.uint64(32)
+        keys = kinds ^ operands ^ misses[:, 4].astype(np.uint64)
+        _, first = np.unique(keys, return_index=True)
+        for position, *miss in misses[np.sort(first)].tolist():
+            self.learner.learn(miss, lambda at=position: level.rows.values[at].tolist())  # type: ignore[misc]
+
+    # -- one level -------------------------------------------------------------------------------
+
+    def expand(self, stage: Stage) -> StoppedBy | None:
+        """Expand the level; new states wait in the segments. A reason, if stopped in the middle."""
+        first = 0
+        while first < self.level.n:
+            workers = []
+            for worker in self.workers:
+                end = min(self.level.n, first + self.batch_rows)
+                if first < end:
+                    worker.begin(first, end, self.roots.first_action)
+                    workers.append(worker)
+                first = end
+            self.expand_batch(workers, stage)
+            if stopped := self.urgent():
+                self.queue = self.level.n - first
+                return stopped
+        return None
+
+    def expand_batch(self, workers: list[Worker], stage: Stage) -> None:
+        """Expand the ranges of some workers and insert what comes out."""
+        learned, roots = self.learner.learned, self.roots
+        fixed = (roots.first_action, roots.end_action, self.ordinal_bits, self.seen.shift, 0)
+        self.complete(
+            workers,
+            lambda w: w.expand(self.level.rows, learned.tries(), learned.outcomes(), fixed),
+            self.level,
+        )
+        for worker in workers:
+            worker.sort()
+            stage.failed(worker.batch.counters)
+            self.fired += worker.batch.fired[roots.first_action : roots.end_action]
+            self.walks += worker.batch.walks
+            worker.batch.fired[:] = 0
+            worker.batch.walks[:] = 0
+            self.look_for_deadlocks(worker, stage)
+        self.insert(workers)
+        self.adapt(workers)
+
+    def insert(self, workers: list[Worker]) -> None:
+        """Put the workers' candidates into the seen table, each partition in canonical order."""
+        outcomes = self.learner.learned.outcomes()
+        self.shape.width = max(self.shape.width, len(self.layout.slots))
+        if self.shape.dtype == np.uint16 and self.learner.learned.widest > 1 << 16:
+            self.shape.dtype = np.dtype(np.uint32)
+        n = len(self.workers)
+        counts = [np.zeros_like(self.fresh) for _ in range(n)]
+
+        def own(thread: int) -> None:
+            for partition in self.seen.partitions[thread::n]:
+                for worker in workers:
+                    partition.take(
+                        self.level.rows, outcomes, worker.batch, counts[thread], self.ordinal_bits
+                    )
+
+        self.in_threads([lambda t=t: own(t) for t in range(n)])  # type: ignore[misc]
+        self.fresh += sum(counts)
+
+    def adapt(self, workers: list[Worker]) -> None:
+        """Choose the size of the next batches from what the last ones gave."""
+        rows = sum(worker.end - worker.first for worker in workers)
+        candidates = max(1, sum(worker.n_candidates for worker in workers))
+        aimed = int(0.9 * _CANDIDATES * rows / candidates)
+        self.batch_rows = max(_MIN_ROWS, min(_MAX_ROWS, aimed, 4 * self.batch_rows))
+
+    def look_for_deadlocks(self, worker: Worker, stage: Stage) -> None:
+        """Note the states of a worker's range without a step that are not terminal."""
+        if not (self.model.check_deadlock and self.options.wants(DEADLOCK)):
+            return
+        n = worker.end - worker.first
+        stuck = worker.first + np.flatnonzero(worker.batch.moves[:n] == 0)
+        if len(stuck) and self.model.terminal:
+            stuck = self.not_terminal(stuck, stage)
+        if len(stuck):
+            stage.deadlock(int(stuck[0]))
+
+    def not_terminal(self, stuck: Array, stage: Stage) -> Array:
+        """Those of some positions at which no terminal predicate holds."""
+        roots, first = self.roots, int(stuck[0])
+        end = int(stuck[-1]) + 1
+        rows = self.level.rows
+        low = rows.low[first:end]
+        part = Level(
+            Rows(rows.values[first:end], rows.fp[first:end], low, rows.quiet[first:end]),
+            self.level.link[first:end],
+        )
+        numbers = np.arange(roots.end_action, roots.end_terminal)
+        pairs = np.stack([np.repeat(stuck - first, len(numbers)), np.tile(numbers, len(stuck))], 1)
+        helper, learned = self.helper, self.learner.learned
+        helper.begin(0, part.n, roots.end_action)
+        helper.pairs, helper.finished = np.ascontiguousarray(pairs), True
+        holds = np.full(part.n, _NEVER)
+        events = np.full(len(numbers), _NEVER)
+        groups = self.groups(roots.end_action, roots.end_terminal)
+        self.complete(
+            [helper],
+            lambda w: w.check(
+                part.rows, learned.tries(), groups, (roots.end_action, roots.end_terminal),
+                events, holds, 0,
+            ),
+            part,
+        )  # fmt: skip
+        if helper.batch.counters[FIRST_ERROR] != NO_LINK:
+            stage.terminal_failed(first + int(helper.batch.counters[FIRST_ERROR]))
+        return stuck[holds[stuck - first] == _NEVER]
+
+    def check(self, level: Level, stage: Stage) -> Array:
+        """Check the states of a level; which of them the constraints keep."""
+        watched, roots = self.roots.watched, self.roots
+        cut_by = np.full(level.n if len(watched) > roots.n_properties else 0, _NEVER)
+        if not watched or not level.n:
+            return np.ones(level.n, np.bool_)
+        groups = self.groups(0, roots.first_action)
+        events = [np.full(len(watched), _NEVER) for _ in self.workers]
+        learned = self.learner.learned
+        share = -(-level.n // len(self.workers))
+        workers = []
+        for number, worker in enumerate(self.workers):
+            if number * share < level.n:
+                worker.begin(number * share, min(level.n, (number + 1) * share), 0)
+                workers.append(worker)
+        at = {id(worker): events[number] for number, worker in enumerate(workers)}
+        self.complete(
+            workers,
+            lambda w: w.check(
+                level.rows, learned.tries(), groups, (0, roots.first_action),
+                at[id(w)], cut_by, roots.n_properties,
+            ),
+            level,
+        )  # fmt: skip
+        for worker in workers:
+            stage.check_failed(level, int(worker.batch.counters[FIRST_ERROR]))
+            self.walks += worker.batch.walks
+            worker.batch.walks[:] = 0
+        first = np.minimum.reduce(events)
+        for group in np.flatnonzero(first[: roots.n_properties] != _NEVER).tolist():
+            stage.event(watched[group], level, int(first[group]))
+        if not len(cut_by):
+            return np.ones(level.n, np.bool_)
+        for group, times in zip(*np.unique(cut_by[cut_by != _NEVER], return_counts=True), strict=True):
+            self.cut[watched[int(group)].name] += int(times)
+        return cut_by == _NEVER
+
+    def groups(self, first: int, end: int) -> Array:
+        """Per root: its group, the group's end, whether wanted, whether it may be skipped later."""
+        result = np.zeros((4, len(self.roots.all)), np.int64)
+        stop = end
+        for number in range(end - 1, first - 1, -1):
+            root = self.roots.all[number]
+            if number + 1 < end and self.roots.all[number + 1].group != root.group:
+                stop = number + 1
+            name = self.roots.watched[root.group].name if root.kind != "terminal" else ""
+            result[:, number] = (root.group, stop, name not in self.found, root.kind != "terminal")
+        return result
+
+    def advance(self, stage: Stage) -> None:
+        """Turn the new states into the level to expand next; check them, and drop those cut."""
+        fp, low = self.level.rows.fp, self.level.rows.low
+        del self.level  # its rows are not needed any more, and the next level's are large
+        level = self.seen.next_level()
+        keep = self.check(level, stage)
+        stage.close(fp, low)
+        if not keep.all():
+            for partition, fps, lows in self.seen.split(level, ~keep):
+                partition.forget(fps, lows)
+            for link in level.link[~keep].tolist() if self.links else ():
+                self.fresh[unpack(link, self.ordinal_bits)[1]] -= 1
+            level = level.kept(keep)
+        self.level = level
+        self.queue = level.n
+        if level.n:
+            self.links.append(level.link)
+
+    # -- stopping --------------------------------------------------------------------------------
+
+    def urgent(self) -> StoppedBy | None:
+        """Reasons to stop in the middle of a stage."""
+        if self.options.interrupted():
+            return "interrupt"
+        if self.options.timeout is not None and self.seconds > self.options.timeout:
+            return "time"
+        if self.options.max_memory is not None and memory_in_use() > self.options.max_memory:
+            return "memory"
+        return None
+
+    def stop(self, violated: bool) -> StoppedBy | None:
+        """Reasons to stop between stages."""
+        options = self.options
+        if self.error:
+            return "error"
+        if violated and not options.keep_going:
+            return "violation"
+        if options.max_states is not None and self.distinct >= options.max_states:
+            return "states"
+        if options.max_depth is not None and len(self.links) >= options.max_depth:
+            return "depth"
+        return self.urgent()
+
+    def progress(self) -> Progress:
+        """What to say of the search now."""
+        return Progress(
+            len(self.links),
+            self.generated,
+            self.distinct,
+            self.queue,
+            self.seconds,
+            memory_in_use(),
+            _nonzero(self.fresh),
+            tuple(map(len, self.links)),
+        )
+
+
+def start(model: Model, options: SearchOptions) -> Search:
+    """A search with its initial states found, not yet checked."""
+    roots = make_roots(model, options)
+    layout = Layout(model, options.fingerprint_bits, options.view)
+    learner = Learner(model, roots, layout)
+    rows = [layout.row(state) for state in model.initial_states]
+    learner.learned.contribute_all()
+    learned = learner.learned
+    shape = Shape(len(layout.slots), np.dtype(np.uint16), learned.words, learned.wide)
+    threads = max(1, options.threads)
+    seen = Seen(shape, max(4, (4 * threads - 1).bit_length()))
+    n_roots = len(roots.all)
+    workers = [
+        Worker(1 << seen.partition_bits, n_roots, 1 << 12, learned.wide) for _ in range(threads)
+    ]
+    helper = Worker(1, n_roots, 1, learned.wide)
+    ordinal_bits = POSITION_SHIFT - max(1, len(model.actions) - 1).bit_length()
+    search = Search(model, options, roots, layout, learner, shape, seen, workers, helper, ordinal_bits)
+    search.level = _initial(search, rows)
+    if threads > 1:
+        search.pool = ThreadPoolExecutor(threads)
+    return search
+
+
+def _initial(search: Search, rows: list[tuple[int, ...]]) -> Level:
+    """The distinct initial states as a level that nothing has checked."""
+    layout, shape = search.layout, search.shape
+    first: dict[int, int] = {}
+    for index, row in enumerate(rows):
+        first.setdefault(layout.fingerprint(row), index)
+    order = sorted(first)
+    if search.learner.learned.widest > 1 << 16:
+        shape.dtype = np.dtype(np.uint32)
+    level = Level(shape.rows(len(order)), np.array([first[fp] for fp in order], np.int64))
+    for at, fp in enumerate(order):
+        row = rows[first[fp]]
+        level.rows.values[at] = 0
+        level.rows.values[at, : len(row)] = row
+        level.rows.fp[at] = fp >> 64 if shape.wide else fp
+        if shape.wide:
+            level.rows.low[at] = fp & ((1 << 64) - 1)
+    level.rows.quiet[:] = np.uint64((1 << 64) - 1)
+    return level
+
+
+def explore(model: Model, options: SearchOptions) -> Exploration:
+    """Breadth-first search by levels; see `checker.engine` for the contract."""
+    search = start(model, options)
+    try:
+        stopped = _run(search)
+    finally:
+        if search.pool is not None:
+            search.pool.shutdown()
+    return _result(search, stopped)
+
+
+def _run(search: Search) -> StoppedBy | None:
+    stage = Stage(search)
+    level = search.level
+    keep = search.check(level, stage)
+    stage.close(level.rows.fp, level.rows.low)
+    search.level = level.kept(keep) if not keep.all() else level
+    search.initial = search.queue = search.level.n
+    if search.initial:
+        search.links.append(search.level.link)
+        everything = np.ones(search.initial, np.bool_)
+        for partition, fps, lows in search.seen.split(search.level, everything):
+            partition.enter(fps, lows)
+    while search.level.n:
+        stopped = search.stop(stage.violated)
+        if stopped:
+            return stopped
+        stage = Stage(search)
+        stopped = search.expand(stage)
+        search.advance(stage)
+        if search.options.on_progress:
+            search.options.on_progress(search.progress())
+        if stopped:
+            return stopped
+    return None
+
+
+def _nonzero(counts: Array) -> dict[int, int]:
+    return {int(i): int(counts[i]) for i in np.flatnonzero(counts)}
+
+
+def _result(search: Search, stopped: StoppedBy | None) -> Exploration:
+    found = search.found.values()
+    return Exploration(
+        engine="native",
+        counts=Counts(search.initial, search.distinct, search.generated, len(search.links)),
+        levels=tuple(map(len, search.links)),
+        findings=tuple(f for f in found if f.kind != "exists"),
+        witnesses=tuple(f for f in found if f.kind == "exists"),
+        fired=_nonzero(search.fired),
+        fresh=_nonzero(search.fresh),
+        complete=stopped is None,
+        stopped=stopped,
+        seconds=search.seconds,
+        queue=search.queue,
+        cut=dict(search.cut),
+        statistics=_statistics(search),
+    )
+
+
+def _statistics(search: Search) -> dict[str, object]:
+    learned = search.learner.learned
+    evaluations = int(search.learner.evaluations.sum())
+    walks = int(search.walks.sum())
+    links = sum(link.nbytes for link in search.links)
+    return {
+        "slots": len(search.layout.slots),
+        "evaluations": evaluations,
+        "walks": walks,
+        "hit_rate": 1 - evaluations / walks if walks else 0.0,
+        "learning_seconds": search.learner.seconds,
+        "nodes": learned.nodes.used,
+        "edges": learned.n_edges,
+        "outcomes": learned.delta.used,
+        "seen_bytes": search.seen.bytes + links,
+        "bytes_per_state": (search.seen.bytes + links) / max(1, search.distinct),
+    }

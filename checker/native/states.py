@@ -1,0 +1,223 @@
+"""Where states are kept: the seen table in partitions, the rows of the frontier, the links."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from checker.native import kernels
+from checker.native.arrays import (
+    DONE,
+    POSITION_SHIFT,
+    TABLE_FULL,
+    Array,
+    Batch,
+    Outcomes,
+    Rows,
+    Segment,
+)
+
+_FIRST_TABLE = 1 << 8
+_FIRST_SEGMENT = 64
+
+
+@dataclass
+class Shape:
+    """What rows look like at the moment: slots, bytes per value id, words of root bits, wide or not."""
+
+    width: int
+    dtype: Any
+    words: int
+    wide: bool
+
+    def rows(self, n: int) -> Rows:
+        """Rows for n states, not filled in."""
+        return Rows(
+            np.empty((n, self.width), self.dtype),
+            np.empty(n, np.uint64),
+            np.empty(n if self.wide else 0, np.uint64),
+            np.empty((n, self.words), np.uint64),
+        )
+
+    def segment(self, n: int) -> Segment:
+        """A segment for n states, not filled in."""
+        return Segment(*self.rows(n), np.empty(n, np.int64))
+
+
+class Partition:
+    """The states whose fingerprints begin with certain bits: those seen, and the new ones.
+
+    The table doubles at a load between 0.55 and 0.75 that differs between partitions, so that they
+    do not all grow at once; only one partition exists twice while it is copied.
+    """
+
+    def __init__(self, number: int, of: int, shape: Shape) -> None:
+        self.number = number
+        self.table: Array = np.zeros(_FIRST_TABLE, np.uint64)
+        self.table_low: Array = np.zeros(_FIRST_TABLE if shape.wide else 0, np.uint64)
+        self.entries = 0
+        self.load = 0.55 + 0.2 * number / of
+        self.shape = shape
+        self.segment = shape.segment(0)
+        self.n = 0
+
+    def take(self, rows: Rows, outcomes: Outcomes, batch: Batch, fresh: Array, bits: int) -> None:
+        """Insert a batch's candidates of this partition; new states go to the segment."""
+        if not batch.count[self.number]:
+            return
+        if self.segment.values.shape[1] < self.shape.width or (
+            self.segment.values.dtype != self.shape.dtype
+        ):
+            self._resize(max(_FIRST_SEGMENT, len(self.segment.fp)))
+        progress = np.array([0, self.n, self.entries], np.int64)
+        while True:
+            status = kernels.insert(
+                rows, outcomes, batch, self.number, self.table, self.table_low,
+                self._limit(), self.segment, progress, fresh, bits,
+            )  # fmt: skip
+            self.n, self.entries = int(progress[1]), int(progress[2])
+            if status == DONE:
+                return
+            if status == TABLE_FULL:
+                self._grow_table()
+            else:
+                self._resize(max(_FIRST_SEGMENT, self.n + self.n // 2))
+
+    def _limit(self) -> int:
+        return int(self.load * len(self.table))
+
+    def _grow_table(self) -> None:
+        old, old_low = self.table, self.table_low
+        self.table = np.zeros(2 * len(old), np.uint64)
+        self.table_low = np.zeros(2 * len(old_low), np.uint64)
+        kernels.refill(self.table, self.table_low, old, old_low)
+
+    def _resize(self, capacity: int) -> None:
+        """A segment of another capacity or shape with the same states."""
+        old, n = self.segment, self.n
+        new = self.shape.segment(capacity)
+        new.values[:n, : old.values.shape[1]] = old.values[:n]
+        new.values[:n, old.values.shape[1] :] = 0
+        new.fp[:n], new.quiet[:n], new.link[:n] = old.fp[:n], old.quiet[:n], old.link[:n]
+        if self.shape.wide:
+            new.low[:n] = old.low[:n]
+        self.segment = new
+
+    def enter(self, fps: Array, lows: Array) -> None:
+        """Take states for seen that are in no segment."""
+        while self.entries + len(fps) > self._limit():
+            self._grow_table()
+        kernels.enter(self.table, self.table_low, fps, lows)
+        self.entries += len(fps)
+
+    def forget(self, fps: Array, lows: Array) -> None:
+        """Take states for not seen again."""
+        kernels.forget(self.table, self.table_low, fps, lows)
+        self.entries -= len(fps)
+
+    def has(self, fps: Array, lows: Array) -> Array:
+        """Which states are seen."""
+        found = np.zeros(len(fps), np.bool_)
+        kernels.find(self.table, self.table_low, fps, lows, found)
+        return found
+
+    def release(self, rows: Rows, link: Array, first: int) -> None:
+        """Move the segment's states to a level, in the order of their fingerprints."""
+        segment, n = self.segment, self.n
+        if n:
+            fp = segment.fp[:n]
+            order = np.lexsort((segment.low[:n], fp)) if self.shape.wide else np.argsort(fp)
+            kernels.gather(segment, order, rows, link, first)
+        self.segment = self.shape.segment(0)
+        self.n = 0
+
+    @property
+    def bytes(self) -> int:
+        """Memory held, for the seen table and for the segment."""
+        tables = self.table.nbytes + self.table_low.nbytes
+        return tables + sum(array.nbytes for array in self.segment)
+
+
+@dataclass
+class Level:
+    """One level's states in the order of their fingerprints, and how each was reached."""
+
+    rows: Rows
+    link: Array  # (N,) int64; at level 0 the index of the initial state
+
+    @property
+    def n(self) -> int:
+        """Number of states."""
+        return len(self.link)
+
+    def kept(self, mask: Array) -> Level:
+        """The level without the states for which the mask is false."""
+        low = self.rows.low[mask] if len(self.rows.low) else self.rows.low
+        rows = Rows(self.rows.values[mask], self.rows.fp[mask], low, self.rows.quiet[mask])
+        return Level(rows, self.link[mask])
+
+
+@dataclass
+class Seen:
+    """All partitions; the high bits of a fingerprint tell which."""
+
+    shape: Shape
+    partition_bits: int
+    partitions: list[Partition] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Make the partitions, empty."""
+        n = 1 << self.partition_bits
+        self.partitions = [Partition(number, n, self.shape) for number in range(n)]
+
+    @property
+    def shift(self) -> int:
+        """How far to shift a fingerprint to get the partition."""
+        return 64 - self.partition_bits
+
+    @property
+    def n_new(self) -> int:
+        """States in segments."""
+        return sum(p.n for p in self.partitions)
+
+    @property
+    def entries(self) -> int:
+        """States in tables."""
+        return sum(p.entries for p in self.partitions)
+
+    @property
+    def bytes(self) -> int:
+        """Memory held."""
+        return sum(p.bytes for p in self.partitions)
+
+    def next_level(self) -> Level:
+        """The new states as a level; the segments are empty afterwards."""
+        n = self.n_new
+        rows = self.shape.rows(n)
+        link = np.empty(n, np.int64)
+        first = 0
+        for partition in self.partitions:
+            count = partition.n
+            partition.release(rows, link, first)
+            first += count
+        return Level(rows, link)
+
+    def split(self, level: Level, mask: Array) -> list[tuple[Partition, Array, Array]]:
+        """Fingerprints of some of a level's states by partition."""
+        fps = level.rows.fp[mask]
+        lows = level.rows.low[mask] if self.shape.wide else level.rows.low
+        which = (fps >> np.uint64(self.shift)).astype(np.int64)
+        parts = []
+        for number in np.unique(which).tolist():
+            chosen = which == number
+            part_lows = lows[chosen] if self.shape.wide else lows
+            parts.append((self.partitions[number], fps[chosen], part_lows))
+        return parts
+
+
+def unpack(link: int, ordinal_bits: int) -> tuple[int, int, int]:
+    """A link's (position of the parent, action index, ordinal)."""
+    rest = link & ((1 << POSITION_SHIFT) - 1)
+    return link >> POSITION_SHIFT, rest >> ordinal_bits, rest & ((1 << ordinal_bits) - 1)

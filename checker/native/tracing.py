@@ -1,0 +1,201 @@
+"""The tracing View: does what a spec asks of a state, and takes notes of what was asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from checker.layout import Slot
+from dsl.view import Disabled, Path
+
+from checker.native.arrays import CALL, FORK, PROJECT, READ
+from checker.native.learned import (
+    OPAQUE,
+    Event,
+    Learned,
+    leaf_of_result,
+    result_id,
+)
+
+
+class LookAgain(BaseException):
+    """A blind update raised: from now on it looks at the value, so earlier paths must be learned anew.
+
+    Not an `Exception`, so that a spec does not swallow it.
+    """
+
+    def __init__(self, operation: int) -> None:
+        super().__init__(operation)
+        self.operation = operation
+
+
+class TracingView:
+    """A view of one state, given as a row of value ids.
+
+    ``events`` is the path so far. A slot is noted when first read; a value written is known without
+    looking. ``side`` is None in a state; in a step 0 tells the state after it and 1 the one before,
+    and slots are then numbered ``2 * slot + side`` in events.
+    """
+
+    def __init__(self, learned: Learned, side: int | None = None) -> None:
+        self._learned = learned
+        self._layout = learned.layout
+        self._side = side
+        self.begin([], [])
+
+    def begin(self, row: Sequence[int], script: Sequence[int], events: list[Event] | None = None) -> None:
+        """Start anew in a state, to take the choices of the script."""
+        self.row = row
+        self.script = script
+        self.events: list[Event] = [] if events is None else events
+        self.choices: list[tuple[int, int]] = []
+        self.reads: set[int] = set()
+        self.touched: set[int] = set()
+        self.calls: set[int] = set()
+        self.written: dict[int, Any] = {}
+        self.pending: dict[int, int] = {}
+        self._projected: dict[int, Any] = {}
+        self._results: dict[object, Any] = {}
+        self._frames: list[int] = []
+
+    # -- reading -------------------------------------------------------------------------------
+
+    def _old_id(self, slot: int) -> int:
+        return self.row[slot] if slot < len(self.row) else 0
+
+    def _code(self, slot: int) -> int:
+        return slot if self._side is None else 2 * slot + self._side
+
+    def _read(self, slot: Slot) -> Any:
+        """The value before the step, noted."""
+        number = slot.id
+        id = self._old_id(number)
+        if number not in self.reads:
+            self.reads.add(number)
+            self.touched.add(number)
+            self.events.append((READ, self._code(number), 0, id))
+        return slot.values[id]
+
+    def get(self, path: Path) -> Any:
+        slot = self._layout.slot(path)
+        number = slot.id
+        if number in self.written:
+            return self.written[number]
+        value = self._read(slot)
+        if number in self.pending:
+            value = self._learned.operations[self.pending.pop(number)].function(value)
+            self.written[number] = value
+        return value
+
+    def project(self, path: Path, key: object, fn: Callable[[Any], Any]) -> Any:
+        slot = self._layout.slot(path)
+        number = slot.id
+        if number in self.written or number in self.reads or number in self.pending:
+            return fn(self.get(path))
+        projection = self._learned.projection(slot, key, fn)
+        if projection in self._projected:
+            return self._projected[projection]
+        result = self._learned.project(projection, self._old_id(number))
+        self.touched.add(number)
+        self.events.append((PROJECT, self._code(number), projection, result))
+        if result == OPAQUE:
+            return fn(self._read(slot))
+        value = self._projected[projection] = self._learned.projections[projection].results[result]
+        return value
+
+    def later(self, path: Path) -> Callable[[], Any]:
+        slot = self._layout.slot(path)
+        number = slot.id
+        if number in self.written:
+            value = self.written[number]
+            return lambda: value
+        if number in self.pending:
+            update = self._learned.operations[self.pending[number]].function
+            return lambda: update(self._read(slot))
+        return lambda: self._read(slot)
+
+    def call(self, key: object, fn: Callable[[], Any]) -> Any:
+        if self.written or self.pending or self._side is not None:
+            return fn()
+        if key in self._results:
+            return self._results[key]
+        learned = self._learned
+        call = learned.call(key)
+        outer = (self.events, self.reads, self.touched, self.calls, self._projected, self._results)
+        self.events, self.reads, self.touched, self.calls = [], set(), set(), set()
+        self._projected, self._results = {}, {}
+        self._frames.append(call.number)
+        result = OPAQUE
+        value = None
+        try:
+            value = fn()
+            result = result_id(call.results, call.ids, value)
+        except (Exception, Disabled):  # what raises is not remembered: it is run again below
+            result = OPAQUE
+        finally:
+            events, touched, calls = self.events, self.touched, self.calls
+            self.events, self.reads, self.touched, self.calls = outer[:4]
+            self._projected, self._results = outer[4:]
+            self._frames.pop()
+        roots = learned.call_roots.data
+        self._agree(learned.insert(roots, call.number, events, leaf_of_result(result)))
+        learned.call_reads(call.number, touched, calls)
+        self.calls.add(call.number)
+        self.events.append((CALL, 0, call.number, result))
+        if result == OPAQUE:
+            return fn()
+        self._results[key] = call.results[result]
+        return self._results[key]
+
+    def _agree(self, contradiction: str | None) -> None:
+        if contradiction is not None:
+            raise Contradiction(contradiction)
+
+    # -- writing -------------------------------------------------------------------------------
+
+    def set(self, path: Path, value: Any) -> None:
+        number = self._layout.slot(path).id
+        self.pending.pop(number, None)
+        self.written[number] = value
+
+    def update(self, path: Path, key: object, fn: Callable[[Any], Any]) -> None:
+        slot = self._layout.slot(path)
+        number = slot.id
+        if number in self.written or number in self.reads:
+            self.set(path, fn(self.get(path)))
+            return
+        before = self.pending.get(number)
+        if before is not None:
+            first = self._learned.operations[before].function
+            key, fn = ("then", before, key), _in_turn(first, fn)
+        operation = self._learned.operation(slot, key, fn)
+        if self._learned.operations[operation].raising:
+            self.set(path, fn(self._read(slot)))
+            return
+        try:
+            self._learned.operate(operation, self._old_id(number))
+        except Exception:
+            raise LookAgain(operation) from None
+        self.pending[number] = operation
+
+    # -- choosing ------------------------------------------------------------------------------
+
+    def choose(self, options: Sequence[Any], fair: str = "none") -> Any:
+        if not options:
+            raise Disabled
+        at = len(self.choices)
+        index = self.script[at] if at < len(self.script) else 0
+        if index >= len(options):
+            raise Contradiction(f"first it chose among more options, then among {len(options)}")
+        self.choices.append((index, len(options)))
+        if len(options) > 1:
+            self.events.append((FORK, 0, len(options), index))
+        return options[index]
+
+
+class Contradiction(BaseException):
+    """A spec did something else when it was run again; the text tells what."""
+
+
+def _in_turn(first: Callable[[Any], Any], second: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return lambda value: second(first(value))

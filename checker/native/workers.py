@@ -1,0 +1,170 @@
+"""A worker: runs kernels over a range of a level, and keeps what it could not finish.
+
+Workers run in threads; what the kernels miss is learned between their runs, in one thread.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from checker.native import kernels
+from checker.native.arrays import (
+    CANDIDATES_FULL,
+    DONE,
+    FIRST_ASSERTION,
+    FIRST_ERROR,
+    MISSES_FULL,
+    N_CANDIDATES,
+    N_MISSES,
+    NO_LINK,
+    Array,
+    Batch,
+    Outcomes,
+    Rows,
+    Scratch,
+    Tries,
+)
+
+_MISSES = 1 << 14
+_NO_PAIRS = np.zeros((0, 2), np.int64)
+
+
+class Worker:
+    """One thread's buffers and the task at hand: the rows from ``first`` to ``end``."""
+
+    def __init__(self, n_partitions: int, n_roots: int, capacity: int, wide: bool) -> None:
+        self._wide = wide
+        self._n_partitions = n_partitions
+        self.batch = Batch(
+            *self._candidates(capacity),
+            np.zeros(n_partitions, np.int64),
+            np.zeros((max(_MISSES, 2), 5), np.int64),
+            np.zeros(4, np.int64),
+            np.zeros(n_roots, np.int64),
+            np.zeros(n_roots, np.int64),
+            np.zeros(1, np.uint8),
+        )
+        self.scratch = _scratch(256)
+        self.at = np.zeros(2, np.int64)
+        self.pairs = _NO_PAIRS
+        self.finished = True
+        self.retried = False
+
+    def _candidates(self, capacity: int) -> tuple[Array, Array, Array, Array]:
+        shape = (self._n_partitions, capacity)
+        low = shape if self._wide else (self._n_partitions, 0)
+        return (
+            np.empty(shape, np.uint64),
+            np.empty(low, np.uint64),
+            np.empty(shape, np.int64),
+            np.empty(shape, np.int32),
+        )
+
+    def begin(self, first: int, end: int, root: int) -> None:
+        """Take up a new range; candidates of the last one are dropped."""
+        self.first, self.end = first, end
+        self.at[:] = first, root
+        self.pairs = _NO_PAIRS
+        self.finished = self.retried = False
+        self.batch.count[:] = 0
+        self.batch.counters[:] = 0
+        self.batch.counters[FIRST_ASSERTION] = self.batch.counters[FIRST_ERROR] = NO_LINK
+        moves = self.batch.moves
+        if len(moves) < end - first:
+            self.batch = self.batch._replace(moves=np.zeros(end - first, np.uint8))
+        else:
+            moves[: end - first] = 0
+
+    @property
+    def busy(self) -> bool:
+        """Whether something of the range is left to do."""
+        return not self.finished or len(self.pairs) > 0
+
+    def expand(self, rows: Rows, tries: Tries, outcomes: Outcomes, fixed: tuple[int, ...]) -> int:
+        """Go on expanding until done, or until something is missing or full.
+
+        ``fixed`` is (first action root, end, ordinal bits, shift, keep loops).
+        """
+        if len(self.pairs):
+            at = np.zeros(2, np.int64)
+            status = kernels.expand(
+                rows, tries, outcomes, self.batch, self.scratch, self.first, self.end,
+                at, self.pairs, len(self.pairs), *fixed,
+            )  # fmt: skip
+            self.pairs = self.pairs[int(at[0]) :]
+        else:
+            status = kernels.expand(
+                rows, tries, outcomes, self.batch, self.scratch, self.first, self.end,
+                self.at, _NO_PAIRS, -1, *fixed,
+            )  # fmt: skip
+            self.finished = status == DONE
+        self._grow(status)
+        return int(status)
+
+    def check(self, rows: Rows, tries: Tries, groups: Array, roots: tuple[int, int],
+              first_event: Array, cut_by: Array, n_watched: int) -> int:  # fmt: skip
+        """Go on checking states until done, or until something is missing or full."""
+        if len(self.pairs):
+            at = np.zeros(2, np.int64)
+            status = kernels.check(
+                rows, tries, self.batch, self.scratch, self.end, at, self.pairs, len(self.pairs),
+                groups, *roots, first_event, cut_by, n_watched,
+            )  # fmt: skip
+            self.pairs = self.pairs[int(at[0]) :]
+        else:
+            status = kernels.check(
+                rows, tries, self.batch, self.scratch, self.end, self.at, _NO_PAIRS, -1,
+                groups, *roots, first_event, cut_by, n_watched,
+            )  # fmt: skip
+            self.finished = status == DONE
+        self._grow(status)
+        return int(status)
+
+    def _grow(self, status: int) -> None:
+        if status == CANDIDATES_FULL:
+            old, n = self.batch, self.batch.fp.shape[1]
+            new = self._candidates(2 * n)
+            for before, after in zip(old[:4], new, strict=True):
+                after[:, : before.shape[1]] = before
+            self.batch = Batch(*new, *old[4:])
+        elif status not in (DONE, MISSES_FULL):
+            self.scratch = _scratch(2 * len(self.scratch.stack))
+
+    def take_misses(self) -> Array:
+        """What was missing, as (position, root, kind, operand, value); to be tried again."""
+        n = int(self.batch.counters[N_MISSES])
+        self.batch.counters[N_MISSES] = 0
+        if not n:
+            return self.batch.misses[:0]
+        misses = self.batch.misses[:n].copy()
+        self.pairs = np.concatenate([self.pairs, misses[:, :2]])
+        self.retried = True
+        return misses
+
+    def sort(self) -> None:
+        """Restore the canonical order of the candidates after some were tried again."""
+        if not self.retried:
+            return
+        batch = self.batch
+        for partition in np.flatnonzero(batch.count).tolist():
+            n = int(batch.count[partition])
+            order = np.argsort(batch.link[partition, :n], kind="stable")
+            for array in batch[:4]:
+                if array.shape[1]:
+                    array[partition, :n] = array[partition, order]
+
+    @property
+    def n_candidates(self) -> int:
+        """Candidates of the range so far."""
+        return int(self.batch.counters[N_CANDIDATES])
+
+
+def _scratch(size: int) -> Scratch:
+    return Scratch(
+        np.zeros(size, np.int32),
+        np.zeros(size, np.int32),
+        np.zeros(size, np.int32),
+        np.zeros(size, np.uint64),
+        np.zeros(size, np.uint64),
+        np.zeros(3, np.int64),
+    )
