@@ -65,8 +65,13 @@ class ListReference(_Sized):
 
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
-            key = ("slice", index.start, index.stop, index.step)
-            return list(self._project(key, lambda v: FrozenList(tuple.__getitem__(v, index))))
+            if self._domain is not None and self._domain.element is not None:
+                if not self._domain.element.may_contain:
+                    key = ("slice", index.start, index.stop, index.step)
+                    return list(
+                        self._project(key, lambda v: FrozenList(tuple.__getitem__(v, index)))
+                    )
+            return [self[at] for at in range(*index.indices(len(self)))]
         at = index.__index__()
         if at < 0:
             at += len(self)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import types
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Literal
@@ -20,6 +20,8 @@ class Domain:
     """A set of values. ``kind`` is that of all its members, or scalar; ``options`` lists a finite one.
 
     ``element`` is the domain of elements of a container (values of a dict), ``key`` of a dict's keys.
+    ``records`` are the record classes its members may have; ``records_only`` tells that every member
+    with fields is one of these; ``may_contain`` is false where no member holds other values.
     """
 
     text: str
@@ -29,18 +31,27 @@ class Domain:
     element: Domain | None = None
     key: Domain | None = None
     record: type | None = None
+    records: tuple[type, ...] = ()
+    records_only: bool = False
+    may_contain: bool = True
 
 
 ANYTHING = Domain("anything", lambda value: True)
 
 
 def _exactly(cls: type, text: str) -> Domain:
-    return Domain(text, lambda value: type(value) is cls)
+    return Domain(text, lambda value: type(value) is cls, records_only=True, may_contain=False)
 
 
 def _finite(values: tuple[Any, ...], text: str) -> Domain:
     known = {intern_key(v) for v in values}
-    return Domain(text, lambda value: intern_key(value) in known, options=values)
+    return Domain(
+        text,
+        lambda value: intern_key(value) in known,
+        options=values,
+        records_only=True,
+        may_contain=any(isinstance(v, tuple | frozenset) for v in values),
+    )
 
 
 def _either(parts: tuple[Domain, ...]) -> Domain:
@@ -48,21 +59,37 @@ def _either(parts: tuple[Domain, ...]) -> Domain:
     options: tuple[Any, ...] | None = ()
     for part in parts:
         options = None if options is None or part.options is None else options + part.options
-    return Domain(text, lambda value: any(part.admits(value) for part in parts), options=options)
+    return Domain(
+        text,
+        lambda value: any(part.admits(value) for part in parts),
+        options=options,
+        records=tuple(record for part in parts for record in part.records),
+        records_only=all(part.records_only for part in parts),
+        may_contain=any(part.may_contain for part in parts),
+    )
 
 
 def _container(kind: Kind, cls: type, element: Domain) -> Domain:
     def admits(value: Any) -> bool:
         return type(value) is cls and all(element.admits(e) for e in value)
 
-    return Domain(f"a {kind} of {element.text}", admits, kind, element=element)
+    return Domain(f"a {kind} of {element.text}", admits, kind, element=element, records_only=True)
 
 
 def _dict(key: Domain, value: Domain) -> Domain:
     def admits(v: Any) -> bool:
-        return type(v) is FrozenDict and all(key.admits(a) and value.admits(b) for a, b in v.items())
+        return type(v) is FrozenDict and all(
+            key.admits(a) and value.admits(b) for a, b in v.items()
+        )
 
-    return Domain(f"a dict from {key.text} to {value.text}", admits, "dict", element=value, key=key)
+    return Domain(
+        f"a dict from {key.text} to {value.text}",
+        admits,
+        "dict",
+        element=value,
+        key=key,
+        records_only=True,
+    )
 
 
 def _tuple(parts: tuple[Domain, ...], *, repeated: bool) -> Domain:
@@ -71,9 +98,11 @@ def _tuple(parts: tuple[Domain, ...], *, repeated: bool) -> Domain:
             return False
         if repeated:
             return all(parts[0].admits(v) for v in value)
-        return len(value) == len(parts) and all(p.admits(v) for p, v in zip(parts, value, strict=True))
+        return len(value) == len(parts) and all(
+            p.admits(v) for p, v in zip(parts, value, strict=True)
+        )
 
-    return Domain(f"a tuple of {', '.join(part.text for part in parts)}", admits)
+    return Domain(f"a tuple of {', '.join(part.text for part in parts)}", admits, records_only=True)
 
 
 def _literal(values: tuple[Any, ...]) -> Domain:
@@ -81,11 +110,11 @@ def _literal(values: tuple[Any, ...]) -> Domain:
 
 
 _PLAIN: Mapping[Any, Domain] = {
-    bool: Domain("True or False", lambda v: type(v) is bool, options=(False, True)),
+    bool: _finite((False, True), "True or False"),
     int: _exactly(int, "an integer"),
     str: _exactly(str, "a string"),
-    type(None): Domain("None", lambda v: v is None, options=(None,)),
-    None: Domain("None", lambda v: v is None, options=(None,)),
+    type(None): _finite((None,), "None"),
+    None: _finite((None,), "None"),
 }
 _BARE: Mapping[Any, Domain] = {
     list: _container("list", FrozenList, ANYTHING),
@@ -98,6 +127,8 @@ _BARE: Mapping[Any, Domain] = {
 
 def domain_of(hint: Any) -> Domain:
     """The domain of a resolved annotation; `ANYTHING` where it says nothing that can be checked."""
+    if hint is Any or hint is object:
+        return ANYTHING
     if hint in _PLAIN:
         return _PLAIN[hint]
     if hint in _BARE:
@@ -134,7 +165,22 @@ def _annotated(args: tuple[Any, ...]) -> Domain:
 
 def _class(cls: type) -> Domain:
     if issubclass(cls, Record):
-        return Domain(f"a {cls.__name__}", lambda v: isinstance(v, cls), "record", record=cls)
+        return Domain(
+            f"a {cls.__name__}",
+            lambda v: isinstance(v, cls),
+            "record",
+            record=cls,
+            records=tuple(_with_subclasses(cls)),
+            records_only=True,
+        )
     if issubclass(cls, Enum):
         return _finite(tuple(cls), f"a {cls.__name__}")
-    return Domain(f"a {cls.__name__}", lambda v: isinstance(v, cls))
+    return Domain(f"a {cls.__name__}", lambda v: isinstance(v, cls), may_contain=False)
+
+
+def _with_subclasses(cls: type) -> Iterator[type]:
+    """A record class and what is derived from it, without the classes of live references."""
+    yield cls
+    for derived in cls.__subclasses__():
+        if "_referenced" not in derived.__dict__:
+            yield from _with_subclasses(derived)

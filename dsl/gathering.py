@@ -32,7 +32,12 @@ class Gathering:
     def aggregate(self, node: ast.Call) -> ast.AST | None:
         """``any(... for ...)`` and its like; None where it is not one."""
         name = getattr(node.func, "id", "")
-        if name not in AGGREGATES or name in self.rewriter.locals or len(node.args) != 1 or node.keywords:
+        if (
+            name not in AGGREGATES
+            or name in self.rewriter.locals
+            or len(node.args) != 1
+            or node.keywords
+        ):
             return None
         inner = node.args[0]
         if not isinstance(inner, ast.GeneratorExp | ast.ListComp | ast.SetComp):
@@ -60,35 +65,56 @@ class Gathering:
 
     def _rewritten(self, name: str, node: Comprehension, at: ast.expr) -> ast.AST | None:
         generator = node.generators[0]
-        if len(node.generators) > 1 or generator.is_async or not isinstance(generator.target, ast.Name):
+        target = generator.target
+        if len(node.generators) > 1 or generator.is_async or not isinstance(target, ast.Name):
             return None
         if any(isinstance(n, ast.NamedExpr | ast.Yield | ast.Await) for n in ast.walk(node)):
             return None
-        variable = generator.target.id
-        hoisting = _Hoist(self, variable)
-        parts = [copy.deepcopy(p) for p in (node.elt, *generator.ifs)]
-        parts = [hoisting.visit(p) for p in parts]
-        free = self._free(parts, variable)
-        if free is None:
+        originals = [node.elt, *generator.ifs]
+        hoisting = _Hoist(self, target.id, bound_inside(originals))
+        parts = [hoisting.visit(copy.deepcopy(part)) for part in originals]
+        chains = self._chains(parts, target.id)
+        if chains is None:
             return None
         from dsl.lower import lambda_of, runtime_call
 
         names, values = hoisting.captures(parts)
         element: ast.expr = ast.Constant(None)
-        if not (isinstance(parts[0], ast.Name) and parts[0].id == variable):
-            element = lambda_of([variable, *names], parts[0])
+        if not (isinstance(parts[0], ast.Name) and parts[0].id == target.id):
+            element = lambda_of([target.id, *names], parts[0])
         condition: ast.expr = ast.Constant(None)
         if len(parts) > 1:
             test = parts[1] if len(parts) == 2 else ast.BoolOp(ast.And(), parts[1:])
-            condition = lambda_of([variable, *names], test)
-        site = ast.Constant(f"{self.rewriter.function.qualified}:{at.lineno}:{at.col_offset}")
-        source = self.rewriter.visit(copy.deepcopy(generator.iter))
-        plain = self._plain(name, node)
-        captures = lambda_of([], ast.Tuple(values, ast.Load()))
-        arguments = [ast.Constant(name), site, source, plain, element, condition, captures, ast.Constant(free)]
+            condition = lambda_of([target.id, *names], test)
+        site = f"{self.rewriter.function.qualified}:{at.lineno}:{at.col_offset}"
+        source, over, bounds = self._source(generator.iter)
+        arguments: list[Any] = [
+            ast.Constant(name),
+            ast.Constant(site),
+            source,
+            self._plain(name, node, over),
+            element,
+            condition,
+            lambda_of([], ast.Tuple(values, ast.Load())),
+            ast.Constant(tuple(chains)),
+        ]
+        if bounds is not None:
+            arguments.append(lambda_of([], ast.Tuple(bounds, ast.Load())))
         return ast.copy_location(runtime_call("gather", arguments), at)
 
-    def _plain(self, name: str, node: Comprehension) -> ast.Lambda:
+    def _source(self, iterated: ast.expr) -> tuple[ast.expr, ast.expr, list[ast.expr] | None]:
+        """(container, what to loop over given it as ``_it``, bounds of a slice)"""
+        over: ast.expr = ast.Name("_it", ast.Load())
+        if not (isinstance(iterated, ast.Subscript) and isinstance(iterated.slice, ast.Slice)):
+            return self.rewriter.visit(copy.deepcopy(iterated)), over, None
+        part = iterated.slice
+        bounds = [
+            copy.deepcopy(b) or ast.Constant(None) for b in (part.lower, part.upper, part.step)
+        ]
+        over = ast.Subscript(over, copy.deepcopy(part), ast.Load())
+        return self.rewriter.visit(copy.deepcopy(iterated.value)), over, bounds
+
+    def _plain(self, name: str, node: Comprehension, over: ast.expr) -> ast.Lambda:
         """The source itself, as a function of the container."""
         from dsl.lower import lambda_of, runtime_call
 
@@ -96,38 +122,37 @@ class Gathering:
         body.elt = self.rewriter.visit(body.elt)
         body.generators[0].ifs = [self.rewriter.visit(i) for i in body.generators[0].ifs]
         in_order = name in ("list", "tuple", "any_of", "max", "min")
-        over: ast.expr = ast.Name("_it", ast.Load())
         body.generators[0].iter = runtime_call("in_order", [over]) if in_order else over
         generator: ast.expr = body
         if not isinstance(body, ast.ListComp) or name != "list":
             if not isinstance(body, ast.SetComp) or name != "set":
-                inner = ast.GeneratorExp(body.elt, body.generators) if name in ("any", "all", "any_of") else body
+                inner = (
+                    ast.GeneratorExp(body.elt, body.generators)
+                    if name in ("any", "all", "any_of")
+                    else body
+                )
                 generator = ast.Call(ast.Name(name, ast.Load()), [inner], [])
         return lambda_of(["_it"], generator)
 
-    def _free(self, parts: list[ast.expr], variable: str) -> str | None:
-        """ "always" or "records" (see `dsl.lowered.gather`); None where state is looked at."""
-        result = "always"
-        inner = {
-            m.id
-            for part in parts
-            for n in ast.walk(part)
-            if isinstance(n, ast.comprehension)
-            for m in ast.walk(n.target)
-            if isinstance(m, ast.Name)
-        }
+    def _chains(self, parts: list[ast.expr], variable: str) -> list[tuple[str, ...]] | None:
+        """The attribute chains on the loop variable that must stay within records.
+
+        None where the parts look at the state, or may.
+        """
+        chains: list[tuple[str, ...]] = []
+        inner = bound_inside(parts)
         for part in parts:
             for node in ast.walk(part):
                 if isinstance(node, ast.Attribute) and node.attr in self.state_names:
-                    base = node.value
-                    if not (isinstance(base, ast.Name) and base.id == variable and variable not in inner):
+                    chain = _chain(node)
+                    if chain is None or chain[0] != variable or variable in inner:
                         return None
-                    result = "records"
+                    chains.append(chain[1:])
                 elif isinstance(node, ast.Call) and not self._harmless(node):
                     return None
                 elif isinstance(node, ast.Name) and self._is_stateful(node.id, variable, inner):
                     return None
-        return result
+        return list(dict.fromkeys(chains))
 
     def _harmless(self, node: ast.Call) -> bool:
         function = self.rewriter.function
@@ -142,28 +167,47 @@ class Gathering:
         return function is not None and effects.of(function) != "pure"
 
 
-class _Hoist(ast.NodeTransformer):
-    """Takes ``self.epoch`` and captured names out of the parts of a comprehension."""
+def bound_inside(parts: list[ast.expr]) -> set[str]:
+    """Names that comprehensions and lambdas inside some expressions bind."""
+    return {
+        name.id
+        for part in parts
+        for node in ast.walk(part)
+        if isinstance(node, ast.comprehension)
+        for name in ast.walk(node.target)
+        if isinstance(name, ast.Name)
+    } | {a.arg for part in parts for a in ast.walk(part) if isinstance(a, ast.arg)}
 
-    def __init__(self, gathering: Gathering, variable: str) -> None:
+
+def _chain(node: ast.expr) -> tuple[str, ...] | None:
+    """``a.b.c`` as names; None for any other expression."""
+    names: list[str] = []
+    while isinstance(node, ast.Attribute):
+        names.insert(0, node.attr)
+        node = node.value
+    return (node.id, *names) if isinstance(node, ast.Name) else None
+
+
+class _Hoist(ast.NodeTransformer):
+    """Takes ``self.epoch`` and captured names out of the parts of a comprehension.
+
+    ``inner`` are names bound inside the parts: what hangs on them cannot be taken out.
+    """
+
+    def __init__(self, gathering: Gathering, variable: str, inner: set[str]) -> None:
         self.gathering = gathering
-        self.variable = variable
+        self.locals = gathering.rewriter.locals
+        self.kept = inner | {variable}
         self.hoisted: dict[str, ast.expr] = {}
 
-    def _root(self, node: ast.expr) -> str | None:
-        while isinstance(node, ast.Attribute):
-            node = node.value
-        return node.id if isinstance(node, ast.Name) else None
-
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
-        root = self._root(node)
-        if root is None or root == self.variable or not isinstance(node.ctx, ast.Load):
+        chain = _chain(node)
+        if chain is None or chain[0] in self.kept or not isinstance(node.ctx, ast.Load):
             return self.generic_visit(node)
-        is_local = root in self.gathering.rewriter.locals and root not in self._inner
-        is_instance = isinstance(self.gathering.namespace.get(root), Role) and root not in self.gathering.rewriter.locals
-        if not (is_local or is_instance) or node.attr in self._methods:
+        root = chain[0]
+        if root not in self.locals and not isinstance(self.gathering.namespace.get(root), Role):
             return self.generic_visit(node)
-        name = "_h_" + ast.unparse(node).replace(".", "_")
+        name = "_h_" + "_".join(chain)
         self.hoisted[name] = node
         return ast.copy_location(ast.Name(name, ast.Load()), node)
 
@@ -175,22 +219,10 @@ class _Hoist(ast.NodeTransformer):
             keyword.value = self.visit(keyword.value)
         return node
 
-    _methods: frozenset[str] = frozenset()
-    _inner: frozenset[str] = frozenset()
-
     def captures(self, parts: list[ast.expr]) -> tuple[list[str], list[ast.expr]]:
         """Names that the parts need from outside, and what to evaluate for them."""
-        bound = {
-            m.id
-            for part in parts
-            for n in ast.walk(part)
-            if isinstance(n, ast.comprehension)
-            for m in ast.walk(n.target)
-            if isinstance(m, ast.Name)
-        } | {self.variable} | {a.arg for part in parts for a in ast.walk(part) if isinstance(a, ast.arg)}
         used = {n.id for part in parts for n in ast.walk(part) if isinstance(n, ast.Name)}
-        plain = sorted((used & self.gathering.rewriter.locals) - bound - set(self.hoisted))
-        names = [*plain, *sorted(self.hoisted)]
+        plain = sorted((used & self.locals) - self.kept - set(self.hoisted))
+        hoisted = sorted(self.hoisted)
         values: list[Any] = [ast.Name(n, ast.Load()) for n in plain]
-        values += [copy.deepcopy(self.hoisted[n]) for n in sorted(self.hoisted)]
-        return names, values
+        return [*plain, *hoisted], values + [copy.deepcopy(self.hoisted[n]) for n in hoisted]

@@ -9,9 +9,18 @@ from typing import Any
 
 from dsl.containers import DictReference, ElementsReference, EntriesReference, ListReference
 from dsl.declare import any_of
+from dsl.domains import Domain
 from dsl.packing import NotPackable, pack, unpack
 from dsl.records import Record
-from dsl.refs import Reference, RecordReference, current_view, forbid_change, forget, outside, show_place
+from dsl.refs import (
+    Reference,
+    RecordReference,
+    current_view,
+    forbid_change,
+    forget,
+    outside,
+    show_place,
+)
 from dsl.roles import Field, Role
 from dsl.runtime import binding
 from dsl.values import freeze, intern_key, ordered
@@ -65,11 +74,27 @@ def augment(target: Any, name: str, sign: str, value: Any) -> None:
 
 _AGGREGATES: dict[str, Callable[[Any], Any]] = {
     name: getattr(builtins, name)
-    for name in ("any", "all", "sum", "sorted", "set", "list", "tuple", "len", "max", "min", "frozenset")
+    for name in (
+        "any",
+        "all",
+        "sum",
+        "sorted",
+        "set",
+        "list",
+        "tuple",
+        "len",
+        "max",
+        "min",
+        "frozenset",
+    )
 }
 _AGGREGATES["any_of"] = list
 _KEEPING = frozenset({"list", "any_of", "tuple"})
+_REDUCING = frozenset({"any", "all", "sum", "len"})
 _PLAIN = (bool, int, str, type(None))
+
+
+Chains = tuple[tuple[str, ...], ...]
 
 
 def gather(
@@ -80,45 +105,45 @@ def gather(
     element: Callable[..., Any] | None,
     condition: Callable[..., Any] | None,
     captures: Callable[[], tuple[Any, ...]],
-    free: str,
+    chains: Chains,
+    bounds: Callable[[], tuple[Any, Any, Any]] | None = None,
 ) -> Any:
     """An aggregate over a comprehension, as one projection of the container's slot where that is sound.
 
     ``plain`` is the source itself as a function of the container. ``element`` (None: the element itself) and
-    ``condition`` take an element and the captured values, and look at no state. ``free`` is "always", or
-    "records" where that is so only if the elements are known to be records.
+    ``condition`` take an element and the captured values, and look at no state, provided that following the
+    attribute ``chains`` from an element stays within records. ``bounds`` are those of a slice of the container.
     """
     if not isinstance(source, Reference) or source._cell is not None:
         return plain(source)
     if isinstance(source, EntriesReference | ElementsReference | DictReference):
         return plain(source)
     inner = source._domain.element if source._domain is not None else None
-    if free == "records" and (inner is None or inner.record is None):
+    if chains and not _within_records(inner, chains):
         return plain(source)
     in_list = isinstance(source, ListReference)
-    indices = in_list and element is None and kind in _KEEPING
-    if in_list and element is None and not indices and (inner is None or inner.kind != "scalar"):
-        if kind in ("max", "min", "sorted", "set", "frozenset"):
+    by_index = in_list and element is None and kind in _KEEPING
+    if in_list and element is None and (inner is None or inner.may_contain):
+        if not by_index or bounds is not None:
             return plain(source)
     try:
         values = tuple(freeze(v) for v in captures())
-        key = ("gather", kind, site, tuple(intern_key(v) for v in values))
+        part = None if bounds is None else slice(*bounds())
+        key = ("gather", kind, site, tuple(intern_key(v) for v in values), _bounds_key(part))
     except Exception:
         return plain(source)
 
     def project(container: Any) -> Any:
-        kept = [
-            (at, x) for at, x in enumerate(container) if condition is None or condition(x, *values)
-        ]
-        if indices:
+        whole = container if part is None else tuple.__getitem__(container, part)
+        kept = [(at, x) for at, x in enumerate(whole) if condition is None or condition(x, *values)]
+        if by_index and part is None:
             return pack([at for at, _ in kept])
         found = [x if element is None else element(x, *values) for _, x in kept]
         if in_list and not all(type(f) in _PLAIN or isinstance(f, Role) for f in found):
-            return None if kind in _KEEPING or kind in ("max", "min", "sorted", "set", "frozenset") else _AGGREGATES[kind](found)
-        result = _AGGREGATES[kind](found)
-        return pack(result)
+            return _AGGREGATES[kind](found) if kind in _REDUCING else None
+        return pack(_AGGREGATES[kind](found))
 
-    if indices:
+    if by_index and part is None:
         chosen = [source[at] for at in unpack(source._project(key, project))]
         return any_of(chosen) if kind == "any_of" else _AGGREGATES[kind](chosen)
     try:
@@ -131,13 +156,39 @@ def gather(
     return any_of(result) if kind == "any_of" else result
 
 
+def _bounds_key(part: slice | None) -> tuple[Any, Any, Any] | None:
+    return None if part is None else (part.start, part.stop, part.step)
+
+
+def _within_records(domain: Domain | None, chains: Chains) -> bool:
+    """Whether following attribute chains from a value of a domain meets records only."""
+    return domain is not None and all(_stays(domain, chain) for chain in chains)
+
+
+def _stays(domain: Domain, chain: tuple[str, ...]) -> bool:
+    at: list[Domain] = [domain]
+    for name in chain:
+        if not all(each.records_only for each in at):
+            return False
+        records = [record for each in at for record in each.records]
+        following = [r._domains[name] for r in records if name in getattr(r, "_domains", {})]
+        if records and not following:
+            return False
+        at = following
+    return True
+
+
 def call(function: Callable[..., Any], *arguments: Any) -> Any:
     """A call of a function that only reads, remembered by the state it looked at."""
     view = binding.view
     if view is None:
         return function(*arguments)
     try:
-        key = (function.__module__, function.__qualname__, *(intern_key(pack(a)) for a in arguments))
+        key = (
+            function.__module__,
+            function.__qualname__,
+            *(intern_key(pack(a)) for a in arguments),
+        )
     except NotPackable:
         return function(*arguments)
     return unpack(view.call(key, lambda: pack(function(*arguments))))

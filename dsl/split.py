@@ -44,15 +44,23 @@ class _Splitter:
     def split(self, node: ast.expr, environment: Environment, *, as_bool: bool) -> list[Element]:
         """Elements for one conjunct, with the loop variables bound so far."""
         if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.And):
-            return [e for value in node.values for e in self.split(value, environment, as_bool=as_bool)]
+            return [
+                e for value in node.values for e in self.split(value, environment, as_bool=as_bool)
+            ]
         call = node
-        if isinstance(call, ast.Call) and getattr(call.func, "id", "") == "all" and len(call.args) == 1:
+        if (
+            isinstance(call, ast.Call)
+            and getattr(call.func, "id", "") == "all"
+            and len(call.args) == 1
+        ):
             inner = call.args[0]
             if isinstance(inner, ast.GeneratorExp | ast.ListComp):
                 return self._over(inner, environment)
         return [self._element(node, environment, as_bool=as_bool)]
 
-    def _over(self, inner: ast.GeneratorExp | ast.ListComp, environment: Environment) -> list[Element]:
+    def _over(
+        self, inner: ast.GeneratorExp | ast.ListComp, environment: Environment
+    ) -> list[Element]:
         environments = [environment]
         generators = [copy.deepcopy(g) for g in inner.generators]
         conditions: list[ast.expr] = []
@@ -64,16 +72,26 @@ class _Splitter:
             conditions += left
             generators.pop(0)
             if len(environments) > MAX_ELEMENTS:
-                return [self._element(ast.Call(ast.Name("all", ast.Load()), [inner], []), environment, as_bool=True)]
+                return [
+                    self._element(
+                        ast.Call(ast.Name("all", ast.Load()), [inner], []),
+                        environment,
+                        as_bool=True,
+                    )
+                ]
         body: ast.expr = copy.deepcopy(inner.elt)
         if generators:
             body = ast.Call(ast.Name("all", ast.Load()), [ast.GeneratorExp(body, generators)], [])
         for condition in reversed(conditions):
             body = ast.BoolOp(ast.Or(), [ast.UnaryOp(ast.Not(), condition), body])
         if not generators and not conditions:
-            return [e for env in environments for e in self.split(body, env, as_bool=True)] or [_TRUE(self.name)]
+            return [e for env in environments for e in self.split(body, env, as_bool=True)] or [
+                _TRUE(self.name)
+            ]
         ast.copy_location(body, inner.elt)
-        return [self._element(body, env, as_bool=True, shown=inner.elt) for env in environments] or [_TRUE(self.name)]
+        return [
+            self._element(body, env, as_bool=True, shown=inner.elt) for env in environments
+        ] or [_TRUE(self.name)]
 
     def _unrolled(
         self, generator: ast.comprehension, environments: list[Environment]
@@ -83,7 +101,9 @@ class _Splitter:
         names = [n.id for n in ast.walk(generator.target) if isinstance(n, ast.Name)]
         for environment in environments:
             try:
-                values = list(self._compiled(generator.iter, sorted(environment))(*_ordered(environment)))
+                values = list(
+                    self._compiled(generator.iter, sorted(environment))(*_ordered(environment))
+                )
             except (NeedsState, Exception):
                 return None
             for value in values:
@@ -102,18 +122,28 @@ class _Splitter:
                 result = kept
         return result, left
 
-    def _filtered(self, condition: ast.expr, environments: list[Environment]) -> list[Environment] | None:
+    def _filtered(
+        self, condition: ast.expr, environments: list[Environment]
+    ) -> list[Environment] | None:
         try:
             return [e for e in environments if self._compiled(condition, sorted(e))(*_ordered(e))]
         except (NeedsState, Exception):
             return None
 
-    def _compiled(self, node: ast.expr, names: list[str], *, lowered: bool = False) -> Callable[..., Any]:
+    def _compiled(
+        self, node: ast.expr, names: list[str], *, lowered: bool = False
+    ) -> Callable[..., Any]:
         arguments = ast.arguments(
-            posonlyargs=[], args=[ast.arg(n) for n in names], kwonlyargs=[], kw_defaults=[], defaults=[]
+            posonlyargs=[],
+            args=[ast.arg(n) for n in names],
+            kwonlyargs=[],
+            kw_defaults=[],
+            defaults=[],
         )
         result = ast.Return(copy.deepcopy(node))
-        definition = ast.FunctionDef(name=self.function.name, args=arguments, body=[result], decorator_list=[])
+        definition = ast.FunctionDef(
+            name=self.function.name, args=arguments, body=[result], decorator_list=[]
+        )
         ast.copy_location(definition, node)
         ast.fix_missing_locations(definition)
         if lowered and self.lowering.optimize:
@@ -122,7 +152,12 @@ class _Splitter:
         return compiled
 
     def _element(
-        self, node: ast.expr, environment: Environment, *, as_bool: bool, shown: ast.expr | None = None
+        self,
+        node: ast.expr,
+        environment: Environment,
+        *,
+        as_bool: bool,
+        shown: ast.expr | None = None,
     ) -> Element:
         ast.copy_location(node, shown or node)
         ast.fix_missing_locations(node)
@@ -153,7 +188,9 @@ def _insist(whole: Callable[[], Any], name: str) -> bool:
     """The verdict of the whole property where a conjunct is no bool."""
     result = whole()
     if type(result) is not bool:
-        raise StatewalkError("SW207", f"The property '{name}' gave {result!r}, which is neither True nor False.")
+        raise StatewalkError(
+            "SW207", f"The property '{name}' gave {result!r}, which is neither True nor False."
+        )
     return result
 
 
