@@ -1,0 +1,31 @@
+"""Checking models. The names of the Python API; everything is imported when first used.
+
+`check` checks a spec file or a model, `load` makes a model of a file, `replay` repeats a saved trace.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from checker.api import check, load
+    from checker.result import Result
+    from checker.trace import Trace
+
+__all__ = ["Result", "Trace", "check", "load"]
+
+_HOMES = {
+    "Result": "checker.result",
+    "Trace": "checker.trace",
+    "check": "checker.api",
+    "load": "checker.api",
+}
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'checker' has no attribute '{name}'")
+    from importlib import import_module
+
+    return getattr(import_module(home), name)

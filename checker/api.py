@@ -1,0 +1,147 @@
+"""Checking from Python: `check`, `load` and `replay`, for scripts, tests and notebooks.
+
+    >>> from checker import check
+    >>> check("models/toys/die_hard.py")["big_holds_four"]           # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dsl.loader import load as load_spec
+from dsl.model import SAFETY_KINDS, Model
+
+from checker import judge
+from checker.engine import Exploration, Finding, Progress, SearchOptions
+from checker.engines import EngineEntry, choose
+from checker.options import CheckOptions
+
+if TYPE_CHECKING:
+    from checker.result import Result
+
+Watch = Callable[[Progress], None]
+
+
+def load(
+    spec: str | Path,
+    constants: Mapping[str, Any] | None = None,
+    *,
+    config: str | None = None,
+    optimize: bool = True,
+) -> Model:
+    """The model of a spec file (.py or .fizz) with its constants fixed.
+
+    Raises:  RunError for a file that cannot be read; SpecError for mistakes in the spec.
+    """
+    return load_spec(spec, constants, config=config, optimize=optimize)
+
+
+def check(
+    spec: str | Path | Model,
+    constants: Mapping[str, Any] | None = None,
+    *,
+    out: str | Path | None = None,
+    on_progress: Watch | None = None,
+    interrupted: Callable[[], bool] = lambda: False,
+    **options: Any,
+) -> Result:
+    """Check a spec: every property, in every state that can be reached.
+
+    ``constants`` override the spec's defaults; further keywords are the fields of `CheckOptions`. With ``out``
+    the result and its traces are also written to that folder.
+
+    Raises:  RunError, SpecError for what keeps the search from starting. An exception inside the spec does
+    not raise: the verdict is "error".
+    """
+    asked = CheckOptions(**options)
+    model = spec if isinstance(spec, Model) else load(
+        spec, constants, config=asked.config, optimize=asked.optimize
+    )
+    result = search(model, asked, on_progress=on_progress, interrupted=interrupted)
+    if out is not None:
+        from checker.runs import new_folder
+
+        result = new_folder(out).write(result)
+    return result
+
+
+def search(
+    model: Model,
+    options: CheckOptions,
+    *,
+    on_progress: Watch | None = None,
+    interrupted: Callable[[], bool] = lambda: False,
+) -> Result:
+    """Check a model that is loaded."""
+    from checker.outcome import conclude
+
+    judge.check_names(model, options.properties)
+    asked = search_options(model, options, on_progress, interrupted)
+    entry, engine = choose(options.engine, model, asked)
+    started = time.monotonic()
+    exploration = engine.explore(model, asked)
+    exploration = _expected(model, options, engine.explore, asked, exploration)
+    findings = {f.property: f for f in (*exploration.findings, *exploration.witnesses)}
+    unchecked = liveness_unchecked(model, options)
+    checked = judge.Checked(model, options, exploration, findings, unchecked)
+    return conclude(checked, entry, time.monotonic() - started)
+
+
+def search_options(
+    model: Model,
+    options: CheckOptions,
+    on_progress: Watch | None = None,
+    interrupted: Callable[[], bool] = lambda: False,
+) -> SearchOptions:
+    """What an engine is asked."""
+    bounds = [n for n in (options.max_depth, model.max_depth) if n is not None]
+    return SearchOptions(
+        properties=options.properties,
+        keep_going=options.keep_going,
+        view=bool(options.view),
+        symmetry=bool(options.symmetry),
+        max_depth=min(bounds, default=None),
+        max_states=options.max_states,
+        max_memory=options.max_memory,
+        timeout=options.timeout,
+        threads=options.threads or os.cpu_count() or 1,
+        on_progress=on_progress,
+        interrupted=interrupted,
+    )
+
+
+def liveness_unchecked(model: Model, options: CheckOptions) -> dict[str, str]:
+    """The liveness properties nobody looks at, with the reason. Liveness checking plugs in here."""
+    why = "not checked yet" if options.liveness else "--no-liveness"
+    return {p.name: why for p in model.properties if p.kind not in SAFETY_KINDS}
+
+
+def _expected(
+    model: Model,
+    options: CheckOptions,
+    explore: Callable[[Model, SearchOptions], Exploration],
+    asked: SearchOptions,
+    first: Exploration,
+) -> Exploration:
+    """Look on for properties that the configuration expects to be violated, where others were first."""
+    expect = judge.expectation(model, options.config)
+    if expect is None or first.stopped != "violation":
+        return first
+    safety = {p.name for p in model.properties if p.kind in SAFETY_KINDS} | {"Deadlock", "Assertion"}
+    found = {f.property for f in first.findings}
+    missing = tuple(n for n in expect.properties if n in safety and n not in found)
+    if not missing:
+        return first
+    more = explore(model, replace(asked, properties=missing))
+    extra: tuple[Finding, ...] = tuple(f for f in more.findings if f.property not in found)
+    return replace(first, findings=(*first.findings, *extra), seconds=first.seconds + more.seconds)
+
+
+def entry_name(entry: EngineEntry) -> str:
+    """The name of an engine as results have it."""
+    return entry.name

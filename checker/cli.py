@@ -1,0 +1,129 @@
+"""The command line: arguments in, exit code out. Nothing imports this but ``python -m checker``."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import NoReturn
+
+from checker.commands import COMMANDS
+from checker.exits import INCONCLUSIVE, INTERNAL, MISTAKE
+
+VERSION = "0.1.0"
+_SIBLINGS = ("dsl", "models")
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose mistakes end with our exit code and tell where help is."""
+
+    def error(self, message: str) -> NoReturn:
+        print(f"{self.prog}: {message}", file=sys.stderr)
+        print(f"Try '{self.prog} --help'.", file=sys.stderr)
+        sys.exit(MISTAKE)
+
+
+def make_parser(only: str | None = None) -> argparse.ArgumentParser:
+    """The parser of all commands there are, or of one."""
+    parser = _Parser(
+        prog="statewalk",
+        description="Checks designs of distributed protocols: visits every state a spec can reach.",
+        epilog="'statewalk COMMAND --help' tells the options of a command.",
+    )
+    parser.add_argument("--version", action="version", version=f"statewalk {VERSION}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, dest="command")
+    for name, module in COMMANDS.items():
+        if only in (None, name) and _exists(module):
+            import_module(module).add_parser(commands)
+    return parser
+
+
+def _exists(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:
+        return False
+
+
+def check_siblings() -> None:
+    """Say so when another package of the same name is in the way. Exits."""
+    home = Path(__file__).resolve().parents[1]
+    for name in _SIBLINGS:
+        found = find_spec(name)
+        if found is None or not found.origin:
+            continue
+        place = Path(found.origin).resolve().parents[1]
+        if place != home:
+            print(
+                f"statewalk: another package named '{name}' is in the way: {place / name}.\n"
+                f"   statewalk's own is {home / name}. Rename or move the other one, or take it off PYTHONPATH.",
+                file=sys.stderr,
+            )
+            sys.exit(MISTAKE)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command; the exit code."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(AttributeError, OSError):
+            stream.reconfigure(errors="replace")  # type: ignore[union-attr]
+    check_siblings()
+    only = arguments[0] if arguments and arguments[0] in COMMANDS else None
+    try:
+        parsed = make_parser(only).parse_args(arguments)
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else MISTAKE
+    return _guarded(parsed)
+
+
+def _guarded(parsed: argparse.Namespace) -> int:
+    """Run a command, and turn what it raises into a message and an exit code."""
+    from dsl.errors import EngineError, StatewalkError
+
+    try:
+        code: int = parsed.run(parsed)
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return INCONCLUSIVE
+    except KeyboardInterrupt:
+        print("\nstatewalk: interrupted before there was a result", file=sys.stderr)
+        return INCONCLUSIVE
+    except StatewalkError as error:
+        print(error, file=sys.stderr)
+        return INTERNAL if isinstance(error, EngineError) else MISTAKE
+    except Exception as error:
+        return _internal(error)
+
+
+def _internal(error: Exception) -> int:
+    """Report a bug of ours; the traceback goes to a file."""
+    import tempfile
+    import traceback
+
+    text = "".join(traceback.format_exception(error))
+    where = ""
+    with suppress(OSError):
+        handle, name = tempfile.mkstemp(prefix="statewalk-", suffix=".txt")
+        with os.fdopen(handle, "w", encoding="utf-8", errors="replace") as file:
+            file.write(f"statewalk {VERSION}, Python {sys.version}\n{' '.join(sys.argv)}\n\n{text}")
+        where = f"\n   Please attach {name} to a report."
+    print(
+        f"statewalk: SW900 internal error: {type(error).__name__}: {error}\n"
+        f"   This is a bug in statewalk, not in your spec.{where}",
+        file=sys.stderr,
+    )
+    if os.environ.get("STATEWALK_DEBUG"):
+        print(text, file=sys.stderr)
+    return INTERNAL
+
+
+if __name__ == "__main__":
+    sys.exit(main())

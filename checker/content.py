@@ -1,0 +1,78 @@
+"""The content of a state: its slots put together to whole values, one per field of an instance.
+
+How a field is laid out in slots may differ between versions of a spec and between lowerings; its
+content does not. So traces hold and compare contents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from dsl.values import ABSENT, FrozenBag, FrozenDict, FrozenList, FrozenSet, encode, freeze
+from dsl.view import Path, State
+
+if TYPE_CHECKING:
+    from dsl.model import Model
+
+Content = Mapping[Path, Any]
+_EMPTY = {"dict": FrozenDict(), "set": FrozenSet(), "bag": FrozenBag(), "list": FrozenList()}
+_PART = 5  # components of the path of an entry or element
+_MARK = 3  # where such a path says which of the two it is
+
+
+def content_of(model: Model, state: State) -> dict[Path, Any]:
+    """The fields of a state that steps may change, in the order in which instances and fields are declared."""
+    entries: dict[Path, list[tuple[Any, Any]]] = {}
+    elements: dict[Path, list[Any]] = {}
+    whole: dict[Path, Any] = {}
+    for path, value in state.items():
+        if len(path) == _PART and path[_MARK] == "key":
+            entries.setdefault(path[:3], []).append((_key(model, path[4]), value))
+        elif len(path) == _PART and path[_MARK] == "in":
+            elements.setdefault(path[:3], []).append(_key(model, path[4]))
+        elif not (len(path) == _MARK + 1 and path[_MARK] == "keys"):
+            whole[path] = value
+    whole.update({path: FrozenDict(found) for path, found in entries.items()})
+    whole.update({path: FrozenSet(found) for path, found in elements.items()})
+    ordered: dict[Path, Any] = {}
+    for path, kind in _declared(model):
+        value = whole.pop(path, _EMPTY.get(kind, ABSENT))
+        if value is not ABSENT:
+            ordered[path] = value
+    ordered.update(sorted(whole.items(), key=lambda item: repr(item[0])))
+    return ordered
+
+
+def _declared(model: Model) -> list[tuple[Path, str]]:
+    """The places of a model's fields, constant ones left out."""
+    return [
+        ((owner, role.index, info.name), info.kind)
+        for owner, roles in model.roles.items()
+        for role in roles
+        for (of, _), info in model.fields.items()
+        if of == owner and not info.constant
+    ]
+
+
+def _key(model: Model, key: Any) -> Any:
+    """The value behind an `intern_key`."""
+    if type(key) is not bytes:
+        return key
+    from dsl.decode import decode
+
+    return decode(key, model.classes)
+
+
+def same(a: Content, b: Content) -> bool:
+    """Whether two contents are equal as states are (``True`` and ``1`` differ)."""
+    return a.keys() == b.keys() and all(encode(freeze(a[p])) == encode(freeze(b[p])) for p in a)
+
+
+def show_field(path: Path) -> str:
+    """``Broker#0.pending``"""
+    if len(path) < _MARK:
+        return ".".join(str(part) for part in path)
+    owner, index, name = path[:3]
+    head = f"{owner}#{index}.{name}"
+    return head + "".join(f"[{part!r}]" for part in path[3:])

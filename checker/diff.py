@@ -1,0 +1,104 @@
+"""What a step changed, by nested path: ``~ Broker#0.pending[0].epoch 1 → 2``, not whole containers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from dsl.records import Record, field_names
+from dsl.values import ABSENT, FrozenBag, FrozenDict, FrozenList, FrozenSet, encode, freeze
+
+from checker.content import Content, show_field
+
+Mark = Literal["+", "-", "~"]
+
+
+@dataclass(frozen=True)
+class Change:
+    """One change. ``+`` has no ``before``, ``-`` no ``after``.
+
+    ``element`` tells that something was put into, or taken out of, what is at ``place``.
+    """
+
+    mark: Mark
+    place: str
+    before: Any = ABSENT
+    after: Any = ABSENT
+    element: bool = False
+
+    def __str__(self) -> str:
+        if self.mark == "~":
+            return f"~ {self.place}  {self.before!r} → {self.after!r}"
+        value = self.after if self.mark == "+" else self.before
+        link = " " if self.element else " = "
+        return f"{self.mark} {self.place}{link}{value!r}"
+
+
+def changes(before: Content, after: Content) -> Iterator[Change]:
+    """The changes between two states, in the order of the fields."""
+    for path in dict.fromkeys([*before, *after]):
+        yield from between(
+            show_field(path), before.get(path, ABSENT), after.get(path, ABSENT)
+        )
+
+
+def between(place: str, a: Any, b: Any) -> Iterator[Change]:
+    """The changes that make ``b`` of ``a`` at a place."""
+    if a is ABSENT or b is ABSENT:
+        if b is not ABSENT:
+            yield Change("+", place, after=b)
+        elif a is not ABSENT:
+            yield Change("-", place, before=a)
+        return
+    if encode(a) == encode(b):
+        return
+    kind = type(a)
+    if kind is not type(b):
+        yield Change("~", place, a, b)
+    elif kind is FrozenDict:
+        for key in FrozenSet([*a, *b]):
+            at = f"{place}[{key!r}]"
+            yield from between(at, a.get(key, ABSENT), b.get(key, ABSENT))
+    elif kind is FrozenSet:
+        yield from (Change("-", place, before=e, element=True) for e in a if e not in b)
+        yield from (Change("+", place, after=e, element=True) for e in b if e not in a)
+    elif kind is FrozenBag:
+        yield from _bags(place, a, b)
+    elif kind is FrozenList:
+        yield from _lists(place, a, b)
+    elif kind is tuple and len(a) == len(b):
+        for index, (x, y) in enumerate(zip(a, b, strict=True)):
+            yield from between(f"{place}[{index}]", x, y)
+    elif isinstance(a, Record):
+        for name in field_names(kind):
+            yield from between(f"{place}.{name}", getattr(a, name), getattr(b, name))
+    else:
+        yield Change("~", place, a, b)
+
+
+def _bags(place: str, a: FrozenBag, b: FrozenBag) -> Iterator[Change]:
+    for element in FrozenSet([*a, *b]):
+        by = b.count(element) - a.count(element)
+        for _ in range(-by):
+            yield Change("-", place, before=element, element=True)
+        for _ in range(by):
+            yield Change("+", place, after=element, element=True)
+
+
+def _lists(place: str, a: FrozenList, b: FrozenList) -> Iterator[Change]:
+    """Elements changed in place where the length stayed, else what was inserted and removed."""
+    x, y = [encode(freeze(e)) for e in a], [encode(freeze(e)) for e in b]
+    if len(x) == len(y):
+        for index, (before, after) in enumerate(zip(a, b, strict=True)):
+            yield from between(f"{place}[{index}]", before, after)
+        return
+    from difflib import SequenceMatcher
+
+    for kind, i, i2, j, j2 in SequenceMatcher(None, x, y, autojunk=False).get_opcodes():
+        if kind == "replace" and i2 - i == j2 - j:
+            for offset in range(i2 - i):
+                yield from between(f"{place}[{j + offset}]", a[i + offset], b[j + offset])
+        elif kind != "equal":
+            yield from (Change("-", f"{place}[{n}]", before=a[n]) for n in range(i, i2))
+            yield from (Change("+", f"{place}[{n}]", after=b[n]) for n in range(j, j2))

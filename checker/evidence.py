@@ -1,0 +1,86 @@
+"""What a check found out besides its verdict: the figures and findings that a report is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from checker.options import CheckOptions
+
+if TYPE_CHECKING:
+    from dsl.errors import Span
+    from dsl.model import Expectation
+
+    from checker.engine import StoppedBy
+    from checker.explain import Explanation
+    from checker.trace import Trace
+
+
+@dataclass(frozen=True)
+class Violation:
+    """A violated property, with what is false and how it comes about."""
+
+    property: str
+    kind: str
+    trace: Trace
+    explanation: Explanation | None = None
+    doc: str = ""
+    span: Span | None = None
+
+
+@dataclass(frozen=True)
+class Failure:
+    """An exception of the spec: what it says, where, and the way there."""
+
+    title: str
+    trace: Trace
+    where: str = ""
+    frames: tuple[Span, ...] = ()
+    why: str = ""
+    help: str = ""
+
+
+@dataclass(frozen=True)
+class NeverFired:
+    """An action that made no transition. ``guard`` is the line that stopped it, in ``states`` states tried."""
+
+    name: str
+    span: Span | None = None
+    guard: str = ""
+    line: int = 0
+    states: int = 0
+    all_states: bool = False
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """See the fields.
+
+    ``collision`` is the probability that two different states were taken for one; None where states are
+    compared whole. ``bounds`` says in words what limited the search. ``unchecked`` are properties
+    that nobody looked at, with the reason. ``hidden`` are fields that the view left out.
+    """
+
+    options: CheckOptions = field(default_factory=CheckOptions)
+    stopped: StoppedBy | None = None
+    bounds: tuple[str, ...] = ()
+    levels: tuple[int, ...] = ()
+    queue: int = 0
+    violations: tuple[Violation, ...] = ()
+    failure: Failure | None = None
+    witnesses: tuple[tuple[str, int], ...] = ()
+    unreached: tuple[str, ...] = ()
+    unchecked: tuple[tuple[str, str], ...] = ()
+    never: tuple[NeverFired, ...] = ()
+    cut: Mapping[str, int] = field(default_factory=dict)
+    hidden: tuple[str, ...] = ()
+    collision: float | None = None
+    fairness: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    symmetry: tuple[str, ...] = ()
+    expectation: Expectation | None = None
+    unexpected: tuple[str, ...] = ()
+    sources: Mapping[str, str] = field(default_factory=dict)
+    statistics: Mapping[str, Any] = field(default_factory=dict)
+    folder: str | None = None
+    command: tuple[str, ...] = ()

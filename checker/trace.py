@@ -1,0 +1,255 @@
+"""Traces: what happened, step by step, with the whole state at each point.
+
+A `Trace` is made by repeating steps over a plain View from an initial state of the model, so what it
+shows is what the spec does, whichever engine found the way.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path as FilePath
+from typing import TYPE_CHECKING, Any
+
+from dsl.errors import EngineError
+from dsl.view import Disabled, PlainView, apply_writes
+
+from checker.content import Content, content_of
+from checker.diff import Change, changes
+
+if TYPE_CHECKING:
+    from checker.engine import Finding
+    from dsl.model import Action, Model
+    from dsl.view import State
+
+
+@dataclass(frozen=True)
+class Choice:
+    """An option taken: which (counted from 0) of how many, its value, and the name it was given."""
+
+    index: int
+    options: int
+    value: Any
+    name: str = ""
+
+    def __str__(self) -> str:
+        shown = show_value(self.value)
+        return f"{self.name}={shown}" if self.name else shown
+
+
+@dataclass(frozen=True)
+class TraceStep:
+    """One transition. ``completed`` is false for a last step that the spec could not finish."""
+
+    action: str
+    index: int
+    actor: Any | None
+    arguments: tuple[tuple[str, Any], ...]
+    choices: tuple[Choice, ...]
+    completed: bool = True
+    file: str = ""
+    line: int = 0
+    returned: Any = None
+
+    @property
+    def call(self) -> str:
+        """``send(broker=Broker#1)``"""
+        return f"{self.action}({', '.join(f'{n}={show_value(v)}' for n, v in self.arguments)})"
+
+    @property
+    def label(self) -> str:
+        """``Client#0 · send(broker=Broker#1) · tid=0``"""
+        actor = [show_value(self.actor)] if self.actor is not None else []
+        chosen = [", ".join(map(str, self.choices))] if self.choices else []
+        return " · ".join([*actor, self.call, *chosen])
+
+
+@dataclass(frozen=True)
+class Trace:
+    """A finite sequence of states and steps: ``contents[i]`` is the state before ``steps[i]``.
+
+    ``loop`` is the index of the state to which the last step returns (a lasso), if it does. ``error`` is
+    the text of the exception that ended it. A last step that is not completed has no state after it.
+    """
+
+    spec: str
+    constants: Mapping[str, Any]
+    sources: Mapping[str, str]
+    property: str
+    kind: str
+    contents: tuple[Content, ...]
+    steps: tuple[TraceStep, ...]
+    initial: int = 0
+    loop: int | None = None
+    error: str = ""
+    error_type: str = ""
+    dialect: str = "python"
+    classes: Mapping[str, type] = field(default_factory=dict, compare=False, repr=False)
+    file: FilePath | None = field(default=None, compare=False)
+
+    @property
+    def length(self) -> int:
+        """Transitions, one that could not be completed included."""
+        return len(self.steps)
+
+    @property
+    def last(self) -> Content:
+        """The state at the end."""
+        return self.contents[-1]
+
+    @cached_property
+    def diffs(self) -> tuple[tuple[Change, ...], ...]:
+        """Per step, what it changed."""
+        pairs = zip(self.contents, self.contents[1:], strict=False)
+        found = [tuple(changes(a, b)) for a, b in pairs]
+        return (*found, *(() for _ in range(len(self.steps) - len(found))))
+
+    def __iter__(self) -> Iterator[tuple[TraceStep, tuple[Change, ...]]]:
+        return iter(zip(self.steps, self.diffs, strict=True))
+
+    def __len__(self) -> int:
+        return self.length
+
+    def save(self, file: str | FilePath) -> None:
+        """Write it as JSON. Raises RunError[SW403]."""
+        from checker.trace_file import save
+
+        save(self, FilePath(file))
+
+    @staticmethod
+    def load(file: str | FilePath) -> Trace:
+        """Read what `save` wrote; values of the spec's own classes stay as `Stored` until it is replayed.
+
+        Raises:  RunError[SW401] for a file that is no trace.
+        """
+        from checker.trace_file import load
+
+        return load(FilePath(file))
+
+    def __str__(self) -> str:
+        from checker.report_trace import trace_page
+
+        return trace_page(self).plain()
+
+
+def show_value(value: Any) -> str:
+    """A value as reports show it."""
+    return repr(value)
+
+
+class TellingView(PlainView):
+    """A plain view that also notes where in the spec each choice was made."""
+
+    __slots__ = ("files", "places")
+
+    def __init__(self, base: State, script: Sequence[int], files: Mapping[str, str]) -> None:
+        super().__init__(base, script)
+        self.files = files
+        self.places: list[tuple[str, int]] = []
+
+    def choose(self, options: Sequence[Any], fair: str = "none") -> Any:
+        """As in `PlainView`; notes the innermost line of the spec that asks."""
+        chosen = super().choose(options, fair)
+        frame = sys._getframe(1)
+        while frame.f_back is not None and frame.f_code.co_filename not in self.files:
+            frame = frame.f_back
+        self.places.append((frame.f_code.co_filename, frame.f_lineno))
+        return chosen
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What came of taking a step in a state: the state after it, or why there is none."""
+
+    step: TraceStep
+    state: dict[Any, Any] | None
+    error: BaseException | None = None
+
+
+def take_step(model: Model, state: State, action: Action, choices: Sequence[int]) -> Taken | None:
+    """Take one step in a state; None where it is not possible there."""
+    view = TellingView(state, choices, model.sources)
+    error: BaseException | None = None
+    returned: Any = None
+    try:
+        returned = model.take(action, view)
+    except Disabled:
+        return None
+    except Exception as raised:
+        error = raised
+    if tuple(index for index, _ in view.choices) != tuple(choices):
+        return None
+    chosen = tuple(
+        Choice(index, of, value, model.choice_names.get(place, ""))
+        for (index, of), value, place in zip(view.choices, view.chosen, view.places, strict=True)
+    )
+    step = TraceStep(
+        action.name,
+        action.index,
+        action.actor,
+        action.arguments,
+        chosen,
+        error is None,
+        action.span.file if action.span else "",
+        action.span.line if action.span else 0,
+        returned,
+    )
+    return Taken(step, None if error else apply_writes(state, view.writes), error)
+
+
+def build(model: Model, finding: Finding, loop: int | None = None) -> Trace:
+    """The trace of a finding. Raises EngineError[SW903] when the spec does not go that way."""
+    state = dict(model.initial_states[finding.initial])
+    states = [state]
+    steps: list[TraceStep] = []
+    error = finding.error
+    wanted = [*finding.steps, *([finding.failing] if finding.failing else [])]
+    for number, step in enumerate(wanted):
+        action = model.actions[step.action]
+        taken = take_step(model, state, action, step.choices)
+        failing = finding.failing is not None and number == len(wanted) - 1
+        if taken is None or (taken.state is None and not failing):
+            raise EngineError(
+                "SW903",
+                f"Step {number + 1} of the trace of {finding.property}, {action.label}, cannot be repeated.",
+                why="Usually an action of the spec is not deterministic: it depends on time, on random "
+                "numbers, or on something that an earlier run left behind.",
+            )
+        steps.append(taken.step)
+        if taken.state is not None:
+            state = taken.state
+            states.append(state)
+        error = taken.error or error
+    return Trace(
+        spec=model.path,
+        constants=model.constants,
+        sources=model.sources,
+        property=finding.property,
+        kind=finding.kind,
+        contents=tuple(content_of(model, s) for s in states),
+        steps=tuple(steps),
+        initial=finding.initial,
+        loop=loop,
+        error=str(error) if error else "",
+        error_type=type(error).__name__ if error else "",
+        classes=model.classes,
+    )
+
+
+def final_states(model: Model, finding: Finding) -> tuple[State, State]:
+    """The last state of a finding's trace that was completed, and the one before it."""
+    state: dict[Any, Any] = dict(model.initial_states[finding.initial])
+    before = state
+    for step in [*finding.steps, *([finding.failing] if finding.failing else [])]:
+        taken = take_step(model, state, model.actions[step.action], step.choices)
+        if taken is None or taken.state is None:
+            break
+        before, state = state, taken.state
+    return state, before
+
+
+def saved_as(trace: Trace, file: FilePath) -> Trace:
+    """The same trace, knowing where it was saved."""
+    return replace(trace, file=file)
