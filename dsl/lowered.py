@@ -11,7 +11,6 @@ from dsl.containers import DictReference, ElementsReference, EntriesReference, L
 from dsl.declare import any_of
 from dsl.domains import Domain
 from dsl.packing import NotPackable, pack, unpack
-from dsl.records import Record
 from dsl.refs import (
     Reference,
     RecordReference,
@@ -184,9 +183,11 @@ def call(function: Callable[..., Any], *arguments: Any) -> Any:
     if view is None:
         return function(*arguments)
     try:
+        receiver = getattr(function, "__self__", None)
         key = (
             function.__module__,
             function.__qualname__,
+            intern_key(pack(receiver)),
             *(intern_key(pack(a)) for a in arguments),
         )
     except NotPackable:
@@ -198,7 +199,3 @@ def in_order(values: Any) -> Any:
     """Local sets are iterated in canonical order."""
     return ordered(values) if type(values) in (set, frozenset) else values
 
-
-def is_record(value: Any) -> bool:
-    """Whether a value is a record, referred to or not."""
-    return isinstance(value, Record)
