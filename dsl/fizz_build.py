@@ -275,9 +275,7 @@ class Build(_Expressions):
 
     def action(self, meta: Meta, parts: Parts) -> ast.stmt:
         flow, fair, _, name, body = parts
-        return self._node(
-            meta, tree.Act, name=str(name), flow=flow, fair=fair or "none", body=body
-        )
+        return self._node(meta, tree.Act, name=str(name), flow=flow, fair=fair or "none", body=body)
 
     def func(self, meta: Meta, parts: Parts) -> ast.stmt:
         flow, _, name, parameters, body = parts

@@ -22,7 +22,9 @@ _OPEN = frozenset({"LPAR", "LSQB", "LBRACE"})
 _CLOSE = frozenset({"RPAR", "RSQB", "RBRACE"})
 _HEADS = frozenset({"IF", "ELIF", "ELSE", "FOR", "WHILE", "DEF"})
 # What an expression can begin with. Brackets are treated apart: `require (x)` or a call of `require`?
-_OPERANDS = frozenset({"NAME", "NUMBER", "STRING", "NOT", "LAMBDA", "NONE", "TRUE", "FALSE", "TILDE"})
+_OPERANDS = frozenset(
+    {"NAME", "NUMBER", "STRING", "NOT", "LAMBDA", "NONE", "TRUE", "FALSE", "TILDE"}
+)
 
 
 class TokenError(Exception):
@@ -89,7 +91,10 @@ class Line:
         first = self.at(start)
         if first is None or first.type != "NAME":
             return start, False
-        if _is(first, "init", "invariants", "compose", "refine") and self.kind(start + 1) == "COLON":
+        if (
+            _is(first, "init", "invariants", "compose", "refine")
+            and self.kind(start + 1) == "COLON"
+        ):
             self.mark(start, "K_" + str(first).upper())
             return start + 1, True
         for attempt in (self._temporal, self._role, self._flowed, self._choice_block):
@@ -131,7 +136,9 @@ class Line:
             if self.kind(after + 2) != "COLON":
                 return None
             self.mark(after, "K_ACTION")
-        elif _is(self.at(at), "func") and self.kind(at + 1) == "NAME" and self.kind(at + 2) == "LPAR":
+        elif (
+            _is(self.at(at), "func") and self.kind(at + 1) == "NAME" and self.kind(at + 2) == "LPAR"
+        ):
             self.mark(at, "K_FUNC")
             after = at
         elif at > start and self.kind(at) in ("FOR", "WHILE", "COLON"):
@@ -256,7 +263,10 @@ class Blocks(PostLex):
             line.append(token)
         if opened:
             raise TokenError(opened[-1], f"'{opened[-1]}' is never closed.")
-        yield line, Token.new_borrow_pos("_NEWLINE", "\n", line[-1]) if line else Token("_NEWLINE", "")
+        yield (
+            line,
+            Token.new_borrow_pos("_NEWLINE", "\n", line[-1]) if line else Token("_NEWLINE", ""),
+        )
 
     def _width(self, first: Token) -> int:
         return self._margin if first.line != 1 else max(0, (first.column or 1) - 1)

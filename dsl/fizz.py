@@ -1,0 +1,43 @@
+"""The .fizz front end: Fizzbee's files, turned into the embedded language. Imported when needed."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+from dsl.errors import Span, SpecError
+from dsl.fizz_options import Options, read_options
+from dsl.fizz_parse import parse, split_front_matter
+from dsl.fizz_translate import translate
+
+DIALECT = "fizz"
+
+
+@dataclass(frozen=True)
+class FizzSpec:
+    """A .fizz file as a module of the embedded language, with the options it carries."""
+
+    path: str
+    text: str
+    tree: ast.Module
+    options: Options
+
+
+def read_fizz(path: str, text: str, *, returns: bool = False) -> FizzSpec:
+    """Parse and translate a specification.
+
+    ``returns`` makes what the last action returned part of the state, as Fizzbee counts states.
+
+    Raises:  SpecError (SW102, SW150 to SW153) with place, reason and way out.
+    """
+    body, front, line = split_front_matter(text)
+    options = read_options(path, front, line)
+    try:
+        module = translate(parse(body, path), path, options, returns=returns)
+        compile(module, path, "exec", dont_inherit=True)
+    except RecursionError:
+        raise SpecError("SW150", "This file is nested too deeply.", at=Span(path, 1)) from None
+    except SyntaxError as error:
+        at = Span(path, error.lineno or 1, error.offset or 1)
+        raise SpecError("SW153", f"This does not fit together: {error.msg}.", at=at) from None
+    return FizzSpec(path, text, module, options)

@@ -1,0 +1,412 @@
+"""Statements of .fizz text as statements of the embedded language."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from typing import Literal
+
+from dsl import fizz_tree as tree
+from dsl.errors import SpecError
+from dsl.fizz_enabled import ACTED, NOT_YET, Enabling, Status, certainly_some, settled
+from dsl.fizz_exprs import Expressions
+from dsl.fizz_names import is_text
+
+Kind = Literal["action", "func", "init", "property", "def", "constant"]
+Statements = list[ast.stmt]
+
+
+class NeedsFlag(Exception):
+    """Whether anything enabling ran is known only while running: a variable has to keep it."""
+
+
+@dataclass
+class Body:
+    """The function whose statements are translated."""
+
+    kind: Kind
+    name: str = ""
+    role: str | None = None
+    flag: str | None = None
+    returns: str | None = None
+
+
+class Blocks:
+    """Translates statements; `Expressions` does what is inside them."""
+
+    def __init__(self, expressions: Expressions, enabling: Enabling) -> None:
+        self.x = expressions
+        self.enabling = enabling
+        self.body = Body("func")
+
+    def fresh(self, word: str) -> str:
+        """A name that the specification does not use."""
+        while word in self.x.names.used or word == self.x.state:
+            word += "_"
+        return word
+
+    # -- blocks -------------------------------------------------------------------------------
+    def function(self, statements: Statements, flow: str | None) -> Statements:
+        """A whole function's body."""
+        kept = [s for s in statements if not is_text(s)]
+        if flow == "oneof":
+            block = ast.copy_location(tree.FlowBlock(), statements[0])
+            block.flow, block.body = "oneof", kept
+            kept = [block]
+        return self.block(kept, NOT_YET, last=True) or [
+            ast.copy_location(ast.Pass(), statements[0])
+        ]
+
+    def block(self, statements: Statements, status: Status, last: bool) -> Statements:
+        """Statements in sequence. ``last``: the function ends with them."""
+        result: Statements = []
+        kept = [s for s in statements if not is_text(s)]
+        for index, node in enumerate(kept):
+            ends = last and index + 1 == len(kept)
+            result += self._statement(node, status, ends)
+            status = self.enabling.statement(node, status)
+            if ends and status and not isinstance(node, _ENDS_ITSELF):
+                result += self._exit(status, node)
+        return result
+
+    def suite(self, statements: Statements, status: Status, last: bool, at: ast.AST) -> Statements:
+        """The same for a block that must not be empty."""
+        return self.block(statements, status, last) or [ast.copy_location(ast.Pass(), at)]
+
+    def _exit(self, status: Status, at: ast.AST) -> Statements:
+        """What to check where an action ends: that something enabling ran."""
+        if self.body.kind != "action" or not status & NOT_YET:
+            return []
+        if status <= NOT_YET:
+            return [self._require(ast.Constant(False), at)]
+        if self.body.flag is None:
+            raise NeedsFlag
+        return [self._require(self.x.name(self.body.flag, at), at)]
+
+    def _require(self, condition: ast.expr, at: ast.AST) -> ast.stmt:
+        condition = (
+            ast.copy_location(condition, at) if not hasattr(condition, "lineno") else condition
+        )
+        call = self.x.call(self.x.imported("require", at), condition)
+        return ast.copy_location(ast.Expr(call), at)
+
+    def _note(self, acted: bool, at: ast.AST) -> Statements:
+        if self.body.kind != "action" or self.body.flag is None:
+            return []
+        target = ast.copy_location(ast.Name(self.body.flag, ast.Store()), at)
+        value = ast.copy_location(ast.Constant(acted), at)
+        return [ast.copy_location(ast.Assign([target], value, lineno=0), at)]
+
+    # -- statements ---------------------------------------------------------------------------
+    def _statement(self, node: ast.stmt, status: Status, last: bool) -> Statements:
+        before = settled(status)
+        if isinstance(node, tree.Choice):
+            return [*self._choice(node), *self._note(last, node)]
+        if isinstance(node, ast.If):
+            return self._if(node, before, last)
+        if isinstance(node, ast.For):
+            return self._for(node, before)
+        if isinstance(node, ast.While):
+            body = self.suite(node.body, before | ACTED, False, node)
+            return self._placed(ast.While(self.x(node.test), body, []), node)
+        if isinstance(node, tree.FlowBlock):
+            if node.flow == "oneof":
+                return self._oneof(node, last)
+            return self.block(node.body, before, last)
+        if isinstance(node, tree.ChoiceBlock):
+            return self._choice_block(node, before, last)
+        if isinstance(node, tree.Labelled):
+            return self.block(node.body, before, last)
+        if isinstance(node, ast.Return):
+            return self._return(node, before)
+        if isinstance(node, tree.Require):
+            return [self._require(self.x(node.test), node)]
+        noted = [] if before == ACTED else self._note(True, node)
+        if isinstance(node, ast.Expr) and self.enabling.callee(node.value):
+            if not self.enabling.statement(node, before) & ACTED:
+                noted = []
+        return [*self._simple(node), *noted]
+
+    def _placed(self, made: ast.stmt, at: ast.stmt) -> Statements:
+        return [ast.copy_location(made, at)]
+
+    def _simple(self, node: ast.stmt) -> Statements:
+        if isinstance(node, ast.Expr):
+            return self._expression(node)
+        if isinstance(node, ast.Assign):
+            value = self.x(node.value)
+            targets = [self._target(t) for t in node.targets]
+            return self._with_created(ast.copy_location(ast.Assign(targets, value, lineno=0), node))
+        if isinstance(node, ast.AugAssign):
+            target = self._target(node.target)
+            made = ast.AugAssign(target, node.op, self.x(node.value))  # type: ignore[arg-type]
+            return self._placed(made, node)
+        if isinstance(node, ast.FunctionDef):
+            return [self.nested(node)]
+        if isinstance(node, ast.Pass | ast.Break | ast.Continue):
+            return [node]
+        raise self.x.wrong(node, "This cannot stand inside a block.")
+
+    def _expression(self, node: ast.Expr) -> Statements:
+        value = node.value
+        printed = (
+            isinstance(value, ast.Call)
+            and isinstance(value.func, ast.Name)
+            and value.func.id == "print"
+        )
+        if printed:
+            return self._placed(ast.Pass(), node)
+        return self._with_created(ast.copy_location(ast.Expr(self.x(value)), node))
+
+    def _target(self, node: ast.expr) -> ast.expr:
+        if isinstance(node, ast.Name):
+            word = node.id
+            known = word in self.x.scope.locals or self.x.is_state(word)
+            if word in self.x.names.constants and not known and self.body.kind != "constant":
+                raise SpecError(
+                    "SW102",
+                    f"'{word}' is assigned here, but it is a constant, and does not change.",
+                    at=self.x.wrong(node, "").at,
+                    why="In Fizzbee the assignment would be dropped without a word.",
+                    help="Shared state is what the action Init assigns at its outermost level.",
+                )
+        return self.x(node)
+
+    def nested(self, node: ast.FunctionDef) -> ast.stmt:
+        """A function inside a function."""
+        inner = {a.arg for a in node.args.args}
+        saved, self.body = self.body, Body("def", node.name)
+        with self.x.bound(inner):
+            body = self.function(node.body, None)
+        self.body = saved
+        made = ast.FunctionDef(node.name, node.args, body, [], None)
+        made.type_params = []  # type: ignore[attr-defined,unused-ignore]
+        return ast.copy_location(made, node)
+
+    # -- new roles ----------------------------------------------------------------------------
+    def _with_created(self, node: ast.stmt) -> Statements:
+        """A statement, with the Init of a role that it makes run right after the making."""
+        created, self.x.created = self.x.created, []
+        if not created:
+            return [node]
+        if len(created) > 1:
+            raise self.x.wrong(
+                created[1][1], "Two roles are made in one statement.", "Make one per statement."
+            )
+        word, call = created[0]
+        if "Init" not in self.x.names.roles[word].members:
+            return [node]
+        if isinstance(node, ast.Assign) and node.value is call and len(node.targets) == 1:
+            return [node, self._initialise(_load(node.targets[0]), node)]
+        name = self.fresh("made")
+        target = ast.copy_location(ast.Name(name, ast.Store()), call)
+        making = ast.copy_location(ast.Assign([target], call, lineno=0), call)
+        _Swap(call, self.x.name(name, call)).visit(node)
+        return [making, self._initialise(self.x.name(name, call), call), node]
+
+    def _initialise(self, role: ast.expr, at: ast.AST) -> ast.stmt:
+        method = ast.copy_location(ast.Attribute(role, "Init", ast.Load()), at)
+        return ast.copy_location(ast.Expr(self.x.call(method)), at)
+
+    # -- choices ------------------------------------------------------------------------------
+    def _any_of(self, options: ast.expr, at: ast.AST, fair: str) -> ast.Call:
+        call = self.x.call(self.x.imported("any_of", at), options)
+        if fair != "none":
+            strong = ast.copy_location(ast.Constant("strong"), at)
+            call.keywords.append(ast.copy_location(ast.keyword("fair", strong), at))
+        return call
+
+    def _choice(self, node: tree.Choice) -> Statements:
+        if self.body.kind in ("property", "def", "constant"):
+            if node.word == "any" and node.condition is None:
+                call = ast.Call(ast.Name("any", ast.Load()), [node.options], [])
+                return self._simple(
+                    ast.copy_location(ast.Assign([node.target], _at(call, node), lineno=0), node)
+                )
+            raise self.x.wrong(node, "A choice is made here, where the state may only be read.")
+        options = self.x.iterable(node.options)
+        if node.condition is not None:
+            word = node.target.id if isinstance(node.target, ast.Name) else self.fresh("option")
+            with self.x.bound({word}):
+                condition = self.x(node.condition)
+            target = ast.copy_location(ast.Name(word, ast.Store()), node.target)
+            clause = ast.comprehension(target, options, [condition], is_async=0)
+            element = self.x.name(word, node.target)
+            options = ast.copy_location(ast.ListComp(element, [clause]), node.options)
+        value = self._any_of(options, node.options, node.fair)
+        made = ast.Assign([self._target(node.target)], value, lineno=0)
+        return self._with_created(ast.copy_location(made, node))
+
+    def _choice_block(self, node: tree.ChoiceBlock, before: Status, last: bool) -> Statements:
+        """Without options the block is skipped. At an action's end that is being disabled."""
+        self._single(node.target)
+        options = self.x.iterable(node.options)
+        target = self._target(node.target)
+        skipped_disables = self.body.kind == "action" and last and before <= NOT_YET
+        body = self.suite(node.body, NOT_YET, last, node)
+        if skipped_disables or certainly_some(node.options):
+            chosen = ast.Assign([target], self._any_of(options, node.options, node.fair), lineno=0)
+            return [ast.copy_location(chosen, node), *self._reset(node), *body]
+        word = self.fresh("options")
+        listed = self.x.call(self.x.name("list", node), options)
+        keep = ast.Assign([ast.copy_location(ast.Name(word, ast.Store()), node)], listed, lineno=0)
+        choice = self._any_of(self.x.name(word, node), node.options, node.fair)
+        chosen = ast.copy_location(ast.Assign([target], choice, lineno=0), node)
+        skipped = self._exit(before, node) if last else []
+        inside = [chosen, *self._reset(node), *body]
+        made = ast.If(self.x.name(word, node), inside, skipped)
+        return [ast.copy_location(keep, node), ast.copy_location(made, node)]
+
+    def _reset(self, at: ast.stmt) -> Statements:
+        return self._note(False, at)
+
+    def _oneof(self, node: tree.FlowBlock, last: bool) -> Statements:
+        children = [s for s in node.body if not is_text(s)]
+        if self.body.kind in ("property", "def", "constant"):
+            raise self.x.wrong(node, "A choice is made here, where the state may only be read.")
+        if len(children) == 1:
+            return self.block(children, NOT_YET, last)
+        same = self._same_place(children)
+        if same is not None:
+            return [same, *self._note(True, node)]
+        word = self.fresh("branch")
+        numbers = _at(
+            ast.Call(ast.Name("range", ast.Load()), [ast.Constant(len(children))], []), node
+        )
+        target = ast.copy_location(ast.Name(word, ast.Store()), node)
+        chosen = ast.Assign([target], self._any_of(numbers, node, "none"), lineno=0)
+        branches: Statements = []
+        for index, child in reversed(list(enumerate(children))):
+            body = self.suite([child], NOT_YET, last, child)
+            if not branches and index:
+                branches = body
+                continue
+            number = ast.copy_location(ast.Constant(index), child)
+            test = ast.Compare(self.x.name(word, child), [ast.Eq()], [number])
+            made = ast.If(ast.copy_location(test, child), body, branches)
+            branches = [ast.copy_location(made, child)]
+        return [ast.copy_location(chosen, node), *self._reset(node), *branches]
+
+    def _same_place(self, children: Statements) -> ast.stmt | None:
+        """``oneof`` between constants for one name is a choice of a constant."""
+        targets = {ast.unparse(c.targets[0]) for c in children if isinstance(c, ast.Assign)}
+        plain = [
+            c for c in children if isinstance(c, ast.Assign) and isinstance(c.value, ast.Constant)
+        ]
+        if len(plain) != len(children) or len(targets) != 1:
+            return None
+        first = plain[0]
+        values = ast.copy_location(ast.List([c.value for c in plain], ast.Load()), first)
+        value = self._any_of(values, first, "none")
+        return ast.copy_location(
+            ast.Assign([self._target(first.targets[0])], value, lineno=0), first
+        )
+
+    # -- branching, loops, returns ------------------------------------------------------------
+    def _if(self, node: ast.If, before: Status, last: bool) -> Statements:
+        test = self.x(node.test)
+        if last and self.body.kind == "action" and not node.orelse and before <= NOT_YET:
+            return [self._require(test, node), *self.block(node.body, before, True)]
+        body = self.suite(node.body, before, last, node)
+        orelse = self.block(node.orelse, before, last)
+        if last and not node.orelse:
+            orelse = self._exit(before, node)
+        return self._placed(ast.If(test, body, orelse), node)
+
+    def _for(self, node: ast.For, before: Status) -> Statements:
+        self._single(node.target)
+        source = self.x.iterable(node.iter)
+        if not isinstance(node.iter, ast.List | ast.Tuple) and not _is_range(node.iter):
+            source = self.x.call(self.x.name("list", node.iter), source)
+        body = self.suite(node.body, before | ACTED, False, node)
+        made = ast.For(self._target(node.target), source, body, [], None)
+        return self._placed(made, node)
+
+    def _single(self, target: ast.expr) -> None:
+        if not isinstance(target, ast.Name):
+            raise self.x.wrong(
+                target,
+                "Only a single name can run through the values here.",
+                help="Take the parts inside: for item in pairs: a = item[0]",
+            )
+
+    def _return(self, node: ast.Return, before: Status) -> Statements:
+        nothing = node.value is None or (
+            isinstance(node.value, ast.Constant) and node.value.value is None
+        )
+        result: Statements = []
+        if self.body.kind == "action":
+            result = self._exit(before, node) if nothing else []
+        value = self.x.optional(node.value)
+        if self.body.kind == "action" and value is not None and self.body.returns:
+            result.append(self._record_return(value, node))
+        if self.body.kind == "property" and value is not None and not _is_truth(value):
+            value = self.x.call(self.x.name("bool", node), value)
+        return [*result, *self._with_created(ast.copy_location(ast.Return(value), node))]
+
+    def _record_return(self, value: ast.expr, at: ast.stmt) -> ast.stmt:
+        key: ast.expr = ast.Constant(self.body.name)
+        if self.body.role is not None:
+            shown = ast.Call(ast.Name("str", ast.Load()), [ast.Name("self", ast.Load())], [])
+            key = ast.BinOp(shown, ast.Add(), ast.Constant("." + self.body.name))
+        entry = ast.Dict([_at(key, at)], [value])
+        return self.set_returns(ast.copy_location(entry, at), at)
+
+    def set_returns(self, value: ast.expr, at: ast.AST) -> ast.stmt:
+        """Store what the last action returned."""
+        place = ast.Attribute(self.x.name(self.x.state, at), "returns", ast.Store())
+        made = ast.Assign([ast.copy_location(place, at)], value, lineno=0)
+        return ast.copy_location(made, at)
+
+
+_ENDS_ITSELF = (
+    ast.If, ast.Return, tree.FlowBlock, tree.ChoiceBlock, tree.Labelled, ast.Break, ast.Continue,
+)  # fmt: skip
+
+
+class _Swap(ast.NodeTransformer):
+    """Puts one node in place of another."""
+
+    def __init__(self, old: ast.AST, new: ast.AST) -> None:
+        self.old = old
+        self.new = new
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        return self.new if node is self.old else self.generic_visit(node)
+
+
+def _load(target: ast.expr) -> ast.expr:
+    if isinstance(target, ast.Name):
+        return ast.copy_location(ast.Name(target.id, ast.Load()), target)
+    if isinstance(target, ast.Attribute):
+        return ast.copy_location(ast.Attribute(target.value, target.attr, ast.Load()), target)
+    assert isinstance(target, ast.Subscript)
+    return ast.copy_location(ast.Subscript(target.value, target.slice, ast.Load()), target)
+
+
+def _at(node: ast.expr, place: ast.AST) -> ast.expr:
+    """A made expression, all of it placed somewhere."""
+    for part in ast.walk(node):
+        if isinstance(part, ast.expr) and not hasattr(part, "lineno"):
+            ast.copy_location(part, place)
+    return node
+
+
+def _is_range(node: ast.expr) -> bool:
+    return (
+        isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range"
+    )
+
+
+def _is_truth(node: ast.expr) -> bool:
+    if isinstance(node, ast.Compare):
+        return True
+    if isinstance(node, ast.Constant):
+        return isinstance(node.value, bool)
+    if isinstance(node, ast.UnaryOp):
+        return isinstance(node.op, ast.Not)
+    if isinstance(node, ast.BoolOp):
+        return all(_is_truth(v) for v in node.values)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        return node.func.id in ("any", "all", "bool", "isinstance", "hasattr")
+    return False

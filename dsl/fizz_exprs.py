@@ -1,0 +1,310 @@
+"""Expressions of .fizz text as expressions of the embedded language.
+
+State variables become fields of one `State`, Starlark's functions become Python's or those of
+`dsl.fizz_runtime`, and what has no counterpart is refused by name.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from dsl.errors import SpecError
+from dsl.fizz_names import Names
+from dsl.fizz_parse import span
+
+E = TypeVar("E", bound=ast.AST)
+
+# Functions that come from the runtime module. The others are Python's own.
+RUNTIME = {
+    "record": "record", "struct": "struct", "enum": "enum", "genericset": "genericset",
+    "genericmap": "genericmap", "deepcopy": "deepcopy", "fail": "fail", "type": "type_name",
+    "math": "math", "itertools": "itertools",
+}  # fmt: skip
+_TAKES_ANY_ITERABLE = frozenset(
+    "list set tuple sorted len sum min max any all reversed enumerate zip bag genericset dict "
+    "frozenset genericmap".split()
+)
+_LAZY = frozenset({"range", "zip", "enumerate", "reversed"})
+_VIEWS = frozenset({"keys", "values", "items"})
+_REFUSED = {
+    "next_states": "next_states() asks for the steps that are possible",
+    "Channel": "Channels deliver calls as steps of their own",
+    "symmetric_values": "Symmetric values",
+}
+
+
+@dataclass
+class Scope:
+    """Where an expression stands: its locals, and whether ``self`` and the state are in sight."""
+
+    role: str | None = None
+    locals: set[str] = field(default_factory=set)
+    state: bool = True
+    before: str | None = None
+    after: str | None = None
+
+
+@dataclass
+class Needs:
+    """What the translated module has to import."""
+
+    dsl: set[str] = field(default_factory=set)
+    runtime: set[str] = field(default_factory=set)
+
+
+class Expressions:
+    """Translates expressions of one specification."""
+
+    def __init__(self, names: Names, file: str, dsl: dict[str, str], state: str) -> None:
+        self.names = names
+        self.file = file
+        self.dsl = dsl
+        self.state = state
+        self.needs = Needs()
+        self.scope = Scope()
+        self.created: list[tuple[str, ast.Call]] = []
+        self._inside = 0
+
+    # -- building -----------------------------------------------------------------------------
+    def name(self, word: str, at: ast.AST) -> ast.expr:
+        """A name that the translation brings along."""
+        return ast.copy_location(ast.Name(word, ast.Load()), at)
+
+    def imported(self, word: str, at: ast.AST) -> ast.expr:
+        """A name of the embedded language."""
+        self.needs.dsl.add(word)
+        return self.name(self.dsl.get(word, word), at)
+
+    def runtime(self, word: str, at: ast.AST) -> ast.expr:
+        """A name of the runtime module."""
+        self.needs.runtime.add(word)
+        return self.name(self.dsl.get(word, word), at)
+
+    def call(self, function: ast.expr, *arguments: ast.expr) -> ast.Call:
+        """A call, placed where the function's name is."""
+        return ast.copy_location(ast.Call(function, list(arguments), []), function)
+
+    def refuse(self, node: ast.AST, what: str, help: str = "") -> SpecError:
+        """The error of a construct that is known and not supported."""
+        return SpecError(
+            "SW152", f"{what}, which is not supported.", at=span(node, self.file), help=help
+        )
+
+    def wrong(self, node: ast.AST, message: str, help: str = "") -> SpecError:
+        """The error of a construct that the language does not allow."""
+        return SpecError("SW153", message, at=span(node, self.file), help=help)
+
+    @contextmanager
+    def within(self, scope: Scope) -> Iterator[None]:
+        """Translate in another scope for a while."""
+        saved, self.scope = self.scope, scope
+        try:
+            yield
+        finally:
+            self.scope = saved
+
+    @contextmanager
+    def bound(self, names: set[str]) -> Iterator[None]:
+        """Translate where a comprehension or lambda binds names."""
+        added = names - self.scope.locals
+        self.scope.locals |= added
+        self._inside += 1
+        try:
+            yield
+        finally:
+            self._inside -= 1
+            self.scope.locals -= added
+
+    # -- translating --------------------------------------------------------------------------
+    def __call__(self, node: ast.expr) -> ast.expr:
+        """An expression of the embedded language."""
+        found: ast.expr = getattr(self, "_" + type(node).__name__.lower(), self._generic)(node)
+        return found
+
+    def optional(self, node: ast.expr | None) -> ast.expr | None:
+        """The same for what may be missing."""
+        return self(node) if node is not None else None
+
+    def iterable(self, node: ast.expr) -> ast.expr:
+        """An expression that is only gone through: no list needs to be made of it."""
+        if isinstance(node, ast.Call) and self._is_lazy(node):
+            return self._plain_call(node)
+        return self(node)
+
+    def _generic(self, node: E) -> E:
+        changed: dict[str, Any] = {}
+        for name, value in ast.iter_fields(node):
+            if isinstance(value, ast.expr):
+                changed[name] = self(value)
+            elif isinstance(value, list):
+                changed[name] = [self(v) if isinstance(v, ast.expr) else v for v in value]
+            else:
+                changed[name] = value
+        return ast.copy_location(type(node)(**changed), node)
+
+    def is_state(self, word: str) -> bool:
+        """Whether a name means a state variable here."""
+        scope = self.scope
+        return scope.state and word in self.names.state and word not in scope.locals
+
+    def _name(self, node: ast.Name) -> ast.expr:
+        word = node.id
+        if word == "__returns__":
+            return self._field("returns", node)
+        if self.is_state(word):
+            return self._field(word, node)
+        scope = self.scope
+        if word in scope.locals or word in self.names.constants or word in self.names.members:
+            return ast.copy_location(ast.Name(word, node.ctx), node)
+        if word in ("bag", *RUNTIME) and isinstance(node.ctx, ast.Load):
+            return (
+                self.imported("Bag", node) if word == "bag" else self.runtime(RUNTIME[word], node)
+            )
+        if word in ("symmetry", *_REFUSED):
+            raise self.refuse(node, f"{_REFUSED.get(word, 'Symmetry domains')}")
+        if word in (scope.before, scope.after) and word is not None:
+            raise self.refuse(
+                node,
+                f"'{word}' stands for the whole state here",
+                help=f"Ask for a variable of it: {word}.x",
+            )
+        return ast.copy_location(ast.Name(word, node.ctx), node)
+
+    def _field(self, word: str, node: ast.expr) -> ast.expr:
+        context = getattr(node, "ctx", ast.Load())
+        return ast.copy_location(ast.Attribute(self.name(self.state, node), word, context), node)
+
+    def _attribute(self, node: ast.Attribute) -> ast.expr:
+        if node.attr == "__id__":
+            return self(node.value)
+        root = _root(node)
+        if isinstance(root, ast.Name) and root.id in (self.scope.before, self.scope.after):
+            return self._of_state(node, root)
+        return self._generic(node)
+
+    def _of_state(self, node: ast.expr, root: ast.Name) -> ast.expr:
+        """``before.x.y`` in a transition assertion: `old` of the whole chain."""
+        word = root.id
+
+        def rebuilt(part: ast.expr) -> ast.expr:
+            if isinstance(part, ast.Attribute) and part.value is root:
+                return self._field(part.attr, part)
+            assert isinstance(part, ast.Attribute)
+            return ast.copy_location(ast.Attribute(rebuilt(part.value), part.attr, part.ctx), part)
+
+        found = rebuilt(node)
+        if word == self.scope.before:
+            return self.call(self.imported("old", node), found)
+        return found
+
+    def _is_lazy(self, node: ast.Call) -> bool:
+        if isinstance(node.func, ast.Name):
+            known = node.func.id in self.scope.locals or node.func.id in self.names.members
+            return node.func.id in _LAZY and not known
+        return isinstance(node.func, ast.Attribute) and node.func.attr in _VIEWS and not node.args
+
+    def _call(self, node: ast.Call) -> ast.expr:
+        if self._is_lazy(node):
+            return self.call(self.name("list", node), self._plain_call(node))
+        return self._plain_call(node)
+
+    def _plain_call(self, node: ast.Call) -> ast.expr:
+        function = node.func
+        if isinstance(function, ast.Name) and function.id not in self.scope.locals:
+            word = function.id
+            if word in self.names.roles:
+                return self._create(node, word)
+            if word == "resolve_role" and len(node.args) == 1:
+                return self(node.args[0])
+            if word == "print":
+                return ast.copy_location(ast.Constant(None), node)
+            if word in _TAKES_ANY_ITERABLE:
+                arguments = [self.iterable(a) for a in node.args]
+                return self._rebuilt(node, self(function), arguments)
+        return self._rebuilt(node, self(function), [self(a) for a in node.args])
+
+    def _rebuilt(self, node: ast.Call, function: ast.expr, arguments: list[ast.expr]) -> ast.expr:
+        named = [ast.copy_location(ast.keyword(k.arg, self(k.value)), k) for k in node.keywords]
+        return ast.copy_location(ast.Call(function, arguments, named), node)
+
+    def _create(self, node: ast.Call, word: str) -> ast.expr:
+        """A new role: made in a statement of its own, so that its Init runs right after."""
+        if self._inside:
+            raise self.wrong(
+                node,
+                f"{word}(...) makes a role inside a comprehension.",
+                help="One role is made per statement: use a for loop.",
+            )
+        named = [ast.copy_location(ast.keyword(k.arg, self(k.value)), k) for k in node.keywords]
+        made = ast.copy_location(ast.Call(self.name(word, node), [], named), node)
+        self.created.append((word, made))
+        return made
+
+    def _compare(self, node: ast.Compare) -> ast.expr:
+        operators: list[ast.cmpop] = []
+        values = [node.left, *node.comparators]
+        for index, operator in enumerate(node.ops):
+            pair = values[index], values[index + 1]
+            single = any(_is_singleton(v) for v in pair)
+            if single and isinstance(operator, ast.Eq):
+                operators.append(ast.Is())
+            elif single and isinstance(operator, ast.NotEq):
+                operators.append(ast.IsNot())
+            else:
+                operators.append(operator)
+        members = [isinstance(o, ast.In | ast.NotIn) for o in operators]
+        right = [
+            self.iterable(v) if m else self(v)
+            for v, m in zip(node.comparators, members, strict=True)
+        ]
+        return ast.copy_location(ast.Compare(self(node.left), operators, right), node)
+
+    def _comprehension(self, node: Any, *parts: str) -> ast.expr:
+        generators: list[ast.comprehension] = []
+        names = {
+            n.id for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)
+        }
+        first = self.iterable(node.generators[0].iter)
+        with self.bound(names):
+            for index, g in enumerate(node.generators):
+                source = first if index == 0 else self.iterable(g.iter)
+                conditions = [self(c) for c in g.ifs]
+                generators.append(ast.comprehension(g.target, source, conditions, is_async=0))
+            values = [self(getattr(node, part)) for part in parts]
+        return ast.copy_location(type(node)(*values, generators), node)
+
+    def _listcomp(self, node: ast.ListComp) -> ast.expr:
+        return self._comprehension(node, "elt")
+
+    def _setcomp(self, node: ast.SetComp) -> ast.expr:
+        return self._comprehension(node, "elt")
+
+    def _generatorexp(self, node: ast.GeneratorExp) -> ast.expr:
+        return self._comprehension(node, "elt")
+
+    def _dictcomp(self, node: ast.DictComp) -> ast.expr:
+        return self._comprehension(node, "key", "value")
+
+    def _lambda(self, node: ast.Lambda) -> ast.expr:
+        defaults = [self(d) for d in node.args.defaults]
+        with self.bound({a.arg for a in node.args.args}):
+            body = self(node.body)
+        arguments = ast.arguments(
+            posonlyargs=[], args=node.args.args, vararg=node.args.vararg, kwonlyargs=[],
+            kw_defaults=[], kwarg=node.args.kwarg, defaults=defaults,
+        )  # fmt: skip
+        return ast.copy_location(ast.Lambda(arguments, body), node)
+
+
+def _is_singleton(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and (node.value is None or isinstance(node.value, bool))
+
+
+def _root(node: ast.expr) -> ast.expr:
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node

@@ -1,0 +1,276 @@
+"""What the names of a .fizz specification stand for: constants, state, fields, functions, locals."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from dsl import fizz_tree as tree
+
+Callable = tree.Act | tree.Func | tree.Assertion | ast.FunctionDef
+SCALAR_KINDS = {"dict": "dict[Any, Any]", "list": "list[Any]", "set": "set[Any]", "bag": "Bag[Any]"}
+_MAKERS = {
+    "dict": "dict", "genericmap": "dict", "list": "list", "set": "set", "genericset": "set",
+    "bag": "bag", "sorted": "list",
+}  # fmt: skip
+
+
+@dataclass
+class RoleInfo:
+    """A role: its fields in order of appearance, and what it can do."""
+
+    node: tree.Role
+    fields: dict[str, None] = field(default_factory=dict)
+    parameters: dict[str, None] = field(default_factory=dict)
+    members: dict[str, Callable] = field(default_factory=dict)
+
+
+@dataclass
+class Names:
+    """All names of a specification. ``kinds`` tells what is certain about a state variable or field."""
+
+    module: ast.Module
+    constants: dict[str, ast.AST] = field(default_factory=dict)
+    state: dict[str, None] = field(default_factory=dict)
+    roles: dict[str, RoleInfo] = field(default_factory=dict)
+    members: dict[str, Callable] = field(default_factory=dict)
+    used: set[str] = field(default_factory=set)
+    bound: set[str] = field(default_factory=set)
+    kinds: dict[tuple[str, str], set[str]] = field(default_factory=dict)
+    from_init_only: set[int] = field(default_factory=set)
+    reads_returns: bool = False
+
+    @property
+    def init(self) -> tree.Act | tree.InitStanza | None:
+        """What gives the initial states."""
+        found = self.members.get("Init")
+        if isinstance(found, tree.Act):
+            return found
+        return next((n for n in self.module.body if isinstance(n, tree.InitStanza)), None)
+
+    def annotation(self, owner: str, name: str) -> str:
+        """The type of a state variable (owner empty) or of a role's field, as far as it is certain."""
+        kinds = self.kinds.get((owner, name), set())
+        return SCALAR_KINDS.get(next(iter(kinds)), "Any") if len(kinds) == 1 else "Any"
+
+
+def targets_of(statement: ast.stmt) -> Iterator[ast.expr]:
+    """The single targets that a statement itself assigns to."""
+    found: list[ast.expr] = []
+    if isinstance(statement, ast.Assign):
+        found = list(statement.targets)
+    elif isinstance(statement, ast.AugAssign | tree.Choice | tree.ChoiceBlock | ast.For):
+        found = [statement.target]
+    while found:
+        target = found.pop(0)
+        if isinstance(target, ast.Tuple | ast.List):
+            found = [*target.elts, *found]
+        else:
+            yield target
+
+
+def stored_names(nodes: Iterable[ast.AST]) -> dict[str, None]:
+    """Names that statements assign to, at any depth; not those bound by comprehensions."""
+    names: dict[str, None] = {}
+    for node in nodes:
+        for part in ast.walk(node):
+            if isinstance(part, ast.stmt):
+                for target in targets_of(part):
+                    if isinstance(target, ast.Name):
+                        names[target.id] = None
+    return names
+
+
+def loop_names(nodes: Iterable[ast.AST]) -> set[str]:
+    """Names bound by loops and by choices with a block: always local."""
+    return {
+        target.id
+        for node in nodes
+        for part in ast.walk(node)
+        if isinstance(part, ast.For | tree.ChoiceBlock)
+        for target in targets_of(part)
+        if isinstance(target, ast.Name)
+    }
+
+
+def body_of(block: list[ast.stmt]) -> list[ast.stmt]:
+    """A block without doc-strings; a block that is only a flow block is that block."""
+    kept = [s for s in block if not is_text(s)]
+    if len(kept) == 1 and isinstance(kept[0], tree.FlowBlock) and kept[0].flow == "atomic":
+        return body_of(kept[0].body)
+    return kept
+
+
+def is_text(statement: ast.stmt) -> bool:
+    """Whether a statement is only a string."""
+    return (
+        isinstance(statement, ast.Expr)
+        and isinstance(statement.value, ast.Constant)
+        and isinstance(statement.value.value, str)
+    )
+
+
+def parameters(arguments: ast.arguments) -> list[str]:
+    """All names of parameters."""
+    found = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+    found += [a for a in (arguments.vararg, arguments.kwarg) if a is not None]
+    return [a.arg for a in found]
+
+
+def collect(module: ast.Module) -> Names:
+    """Read off what every name of a specification stands for."""
+    names = Names(module)
+    for node in module.body:
+        if isinstance(node, tree.Role):
+            names.roles[node.name] = RoleInfo(node)
+        elif isinstance(node, Callable):
+            names.members[node.name] = node
+        elif isinstance(node, ast.stmt) and not isinstance(node, tree.Node):
+            for name in stored_names([node]):
+                names.constants.setdefault(name, node)
+        elif isinstance(node, tree.Choice):
+            names.state.update(dict.fromkeys(stored_names([node])))
+    _state(names)
+    for info in names.roles.values():
+        _members(info)
+    _parameters(names)
+    _used(names)
+    _kinds(names)
+    names.from_init_only = _from_init_only(names)
+    return names
+
+
+def _state(names: Names) -> None:
+    init = names.init
+    if isinstance(init, tree.InitStanza):
+        names.state.update(stored_names(init.body))
+    elif init is not None:
+        for statement in body_of(init.body):
+            for target in targets_of(statement):
+                if isinstance(target, ast.Name) and not isinstance(
+                    statement, ast.For | tree.ChoiceBlock
+                ):
+                    names.state[target.id] = None
+
+
+def _members(info: RoleInfo) -> None:
+    for node in info.node.body:
+        if isinstance(node, Callable):
+            info.members[node.name] = node
+    for part in ast.walk(info.node):
+        if isinstance(part, ast.stmt):
+            for target in targets_of(part):
+                if is_self(target):
+                    info.fields[target.attr] = None  # type: ignore[attr-defined]
+
+
+def is_self(node: ast.AST) -> bool:
+    """Whether a node is ``self.something``."""
+    return (
+        isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Name)
+        and node.value.id == "self"
+    )
+
+
+def _parameters(names: Names) -> None:
+    for part in ast.walk(names.module):
+        if isinstance(part, ast.Call) and isinstance(part.func, ast.Name):
+            info = names.roles.get(part.func.id)
+            if info is not None:
+                given = [k.arg for k in part.keywords if k.arg]
+                info.parameters.update(dict.fromkeys(given))
+    for info in names.roles.values():
+        for part in ast.walk(info.node):
+            if is_self(part) and isinstance(part, ast.Attribute):
+                known = part.attr in info.fields or part.attr in info.members
+                if not known and part.attr != "__id__":
+                    info.parameters[part.attr] = None
+
+
+def _used(names: Names) -> None:
+    for part in ast.walk(names.module):
+        if isinstance(part, ast.Name):
+            names.used.add(part.id)
+            names.reads_returns |= part.id == "__returns__"
+            if isinstance(part.ctx, ast.Store):
+                names.bound.add(part.id)
+        elif isinstance(part, ast.arg):
+            names.bound.add(part.arg)
+        elif isinstance(part, tree.Role | Callable):
+            names.bound.add(part.name)
+    names.used |= names.bound
+
+
+def _kinds(names: Names) -> None:
+    """Which sort of container every assignment to a state variable or field gives, if certain."""
+    for owner, nodes in [("", [names.module]), *((n, [i.node]) for n, i in names.roles.items())]:
+        for node in nodes:
+            for part in ast.walk(node):
+                if not isinstance(part, ast.stmt):
+                    continue
+                for target in targets_of(part):
+                    name = _place_name(target, owner, names)
+                    if name is not None:
+                        single = isinstance(part, ast.Assign) and target in part.targets
+                        kind = "?" if not single else kind_of(part.value)  # type: ignore[union-attr]
+                        if isinstance(part, ast.AugAssign) and name in names.kinds:
+                            continue
+                        names.kinds.setdefault((owner, name), set()).add(kind)
+    for info in names.roles.values():
+        for name in info.parameters:
+            names.kinds.setdefault((info.node.name, name), set()).add("?")
+
+
+def _place_name(target: ast.expr, owner: str, names: Names) -> str | None:
+    if owner and is_self(target):
+        return target.attr  # type: ignore[attr-defined, no-any-return]
+    if not owner and isinstance(target, ast.Name) and target.id in names.state:
+        return target.id
+    return None
+
+
+def kind_of(value: ast.expr) -> str:
+    """The sort of container that an expression certainly gives, or ``?``."""
+    if isinstance(value, ast.Dict | ast.DictComp):
+        return "dict"
+    if isinstance(value, ast.List | ast.ListComp):
+        return "list"
+    if isinstance(value, ast.Set | ast.SetComp):
+        return "set"
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Name):
+        return _MAKERS.get(value.func.id, "?")
+    return "?"
+
+
+def _from_init_only(names: Names) -> set[int]:
+    """Functions (by identity) that only initialisation reaches."""
+    by_name: dict[str, list[Callable]] = {}
+    for node in ast.walk(names.module):
+        if isinstance(node, tree.Func):
+            by_name.setdefault(node.name, []).append(node)
+
+    def reach(roots: Iterable[ast.AST]) -> set[int]:
+        found: set[int] = set()
+        pending = list(roots)
+        while pending:
+            for part in ast.walk(pending.pop()):
+                called = part.func if isinstance(part, ast.Call) else None
+                word = getattr(called, "attr", None) or getattr(called, "id", None)
+                for function in by_name.get(word or "", []):
+                    if id(function) not in found:
+                        found.add(id(function))
+                        pending.append(function)
+        return found
+
+    inits: list[ast.AST] = []
+    others: list[ast.AST] = []
+    for node in ast.walk(names.module):
+        if isinstance(node, tree.InitStanza) or (
+            isinstance(node, tree.Act) and node.name == "Init"
+        ):
+            inits.append(node)
+        elif isinstance(node, tree.Act | tree.Assertion | tree.Invariants):
+            others.append(node)
+    return reach(inits) - reach(others)

@@ -1,0 +1,263 @@
+"""What Fizzbee's language has and Python has not, for specifications that came from .fizz files.
+
+``record``, ``struct`` and ``enum`` are values of the state or constants; ``genericset`` and ``genericmap``
+are a set and a dict whose elements and keys may be anything, and become those when they are stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, MutableMapping, MutableSet
+from typing import Any, ClassVar, NoReturn
+
+from dsl import refs
+from dsl.declare import _declared
+from dsl.errors import SpecError
+from dsl.records import Record
+from dsl.refs import RecordReference, forget
+from dsl.values import (
+    _END,
+    _RECORD,
+    FrozenDict,
+    FrozenSet,
+    _text_bytes,
+    encode,
+    freeze,
+    intern_key,
+    thaw,
+)
+
+
+class record(Record):  # noqa: N801 (the name it has in Fizzbee)
+    """A value with fields of any name; fields may be added. Equal when the fields are equal."""
+
+    _open: ClassVar[bool] = True
+
+    def __init__(self, **fields: Any) -> None:
+        self.__dict__.update(fields)
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"record has no field '{name}'")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if "_bytes" in self.__dict__:
+            raise SpecError(
+                "SW202",
+                "This record is a value (an element of a set, a key, or taken out of the state).",
+                why="Values do not change.",
+                help="Remove it, then add a changed copy: record(...).",
+            )
+        self.__dict__[name] = value
+
+    def _content(self) -> dict[str, Any]:
+        return {k: v for k, v in self.__dict__.items() if k != "_bytes"}
+
+    def _freeze(self) -> Any:
+        if "_bytes" in self.__dict__:
+            return self
+        result = object.__new__(record)
+        content = result.__dict__
+        parts = [_RECORD, _text_bytes("record")]
+        for name in sorted(self.__dict__):
+            content[name] = value = freeze(self.__dict__[name])
+            parts += [encode(name), encode(value)]
+        content["_bytes"] = b"".join(parts) + _END
+        return result
+
+    @classmethod
+    def _from_items(cls, items: list[Any]) -> record:
+        return record(**dict(zip(items[::2], items[1::2], strict=True)))
+
+    def _replaced(self, changes: dict[str, Any]) -> record:
+        return record(**{**self._content(), **changes})
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if not isinstance(other, record):
+            return False
+        return bool(self._canonical() == other._canonical())
+
+    def __hash__(self) -> int:
+        return hash(self._canonical())
+
+    def __add__(self, other: record) -> record:
+        return self._replaced(freeze(other)._content())
+
+    def __repr__(self) -> str:
+        return f"record({', '.join(f'{k}={v!r}' for k, v in self._content().items())})"
+
+
+class _Reference(RecordReference):
+    """A record with free fields, in the state."""
+
+    __slots__ = ()
+
+    def __getattribute__(self, name: str) -> Any:
+        if name[:1] == "_":
+            return object.__getattribute__(self, name)
+        if not self._project(("has", name), lambda r: name in r.__dict__):
+            raise AttributeError(f"record has no field '{name}'")
+        return self._at(("f", name), None)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in refs.Reference.__slots__:
+            object.__setattr__(self, name, value)
+            return
+        value = freeze(value)
+        if self._cell is None:
+            forget(self._path, (*self._sub, ("f", name)))
+        self._update(("set", name, intern_key(value)), lambda r: freeze(r._replaced({name: value})))
+
+    def _augment(self, name: str, key: object, fn: Any) -> None:
+        self._update((key, name), lambda r: freeze(r._replaced({name: fn(getattr(r, name))})))
+
+    def __add__(self, other: record) -> record:
+        merged: record = self._freeze() + other
+        return merged
+
+
+record._reference = _Reference  # type: ignore[attr-defined]
+
+
+def struct(**fields: Any) -> Any:
+    """A record that is not going to change."""
+    return record(**fields)._freeze()
+
+
+class _Enum:
+    """Names for plain strings: ``E.Ready`` is "Ready", ``dir(E)`` lists the names."""
+
+    def __init__(self, names: tuple[str, ...]) -> None:
+        self.__dict__.update({name: name for name in names})
+
+    def __dir__(self) -> list[str]:
+        return list(self.__dict__)
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError("an enum does not change")
+
+    def __getattr__(self, name: str) -> NoReturn:
+        raise AttributeError(
+            f"the enum has no member '{name}'. There are: {', '.join(self.__dict__)}."
+        )
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.__dict__)
+
+    def __repr__(self) -> str:
+        return f"enum({', '.join(map(repr, self.__dict__))})"
+
+
+def enum(*names: str) -> Any:
+    """Names for plain strings."""
+    return _Enum(names)
+
+
+class genericset(MutableSet[Any]):  # noqa: N801 (the name it has in Fizzbee)
+    """A set whose elements may be lists, dicts and records."""
+
+    def __init__(self, elements: Iterable[Any] = ()) -> None:
+        self._content = FrozenSet(elements)
+
+    def _freeze(self) -> FrozenSet:
+        return self._content
+
+    def __contains__(self, element: object) -> bool:
+        return element in self._content
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._content)
+
+    def __len__(self) -> int:
+        return len(self._content)
+
+    def add(self, element: Any) -> None:
+        """Add an element."""
+        self._content = self._content.with_element(freeze(element))
+
+    def discard(self, element: Any) -> None:
+        """Remove an element, if it is there."""
+        self._content = self._content.without_element(freeze(element))
+
+    def update(self, *others: Iterable[Any]) -> None:
+        """Add all elements of others."""
+        for other in others:
+            for element in other:
+                self.add(element)
+
+    def union(self, *others: Iterable[Any]) -> FrozenSet:
+        """This and others together."""
+        return self._content.union(*others)
+
+    def __repr__(self) -> str:
+        return repr(self._content)
+
+
+class genericmap(MutableMapping[Any, Any]):  # noqa: N801 (the name it has in Fizzbee)
+    """A dict whose keys may be lists, dicts and records."""
+
+    def __init__(self, items: Any = ()) -> None:
+        self._content: dict[bytes, tuple[Any, Any]] = {}
+        pairs = items.items() if hasattr(items, "items") else items
+        for key, value in pairs:
+            self[key] = value
+
+    def _freeze(self) -> FrozenDict:
+        return FrozenDict(self._content.values())
+
+    def __getitem__(self, key: Any) -> Any:
+        found = self._content.get(encode(freeze(key)))
+        if found is None:
+            raise KeyError(key)
+        return found[1]
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self._content[encode(freeze(key))] = (freeze(key), value)
+
+    def __delitem__(self, key: Any) -> None:
+        if key not in self:
+            raise KeyError(key)
+        del self._content[encode(freeze(key))]
+
+    def __contains__(self, key: object) -> bool:
+        return encode(freeze(key)) in self._content
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self._content[k][0] for k in sorted(self._content))
+
+    def __len__(self) -> int:
+        return len(self._content)
+
+    def __repr__(self) -> str:
+        return repr(self._freeze())
+
+
+def deepcopy(value: Any) -> Any:
+    """A copy that shares nothing with the original and can be changed."""
+    return thaw(value)
+
+
+def fail(*words: object) -> NoReturn:
+    """Stop with an error."""
+    raise RuntimeError(" ".join(map(str, words)))
+
+
+_TYPE_NAMES = {
+    "NoneType": "NoneType", "str": "string", "FrozenList": "list", "FrozenSet": "set",
+    "FrozenDict": "dict", "FrozenBag": "bag", "Bag": "bag",
+}  # fmt: skip
+
+
+def type_name(value: Any) -> str:
+    """The name of a value's type, as Starlark's ``type`` gives it."""
+    value = freeze(value)
+    if isinstance(value, record):
+        return "record"
+    name = type(value).__name__
+    return _TYPE_NAMES.get(name, name if isinstance(value, bool | int | float | tuple) else "role")
+
+
+def max_actions(count: int) -> None:
+    """Explore paths of at most so many actions, as Fizzbee does (100 where nothing is said)."""
+    if _declared:
+        _declared[-1].options["max_depth"] = count + 1
