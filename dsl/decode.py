@@ -114,8 +114,12 @@ class _Reader:
     def record(self, depth: int) -> Any:
         cls = self.named(Record)
         items = self.items(depth)
+        if cls._open:
+            return cls._from_items(items)._freeze()
         if len(items) != len(cls._fields):
-            raise RunError("SW402", f"{cls.__name__} has {len(cls._fields)} fields, {len(items)} are stored.")
+            raise RunError(
+                "SW402", f"{cls.__name__} has {len(cls._fields)} fields, {len(items)} are stored."
+            )
         return cls(*items)._freeze()
 
     def bag(self, depth: int) -> FrozenBag:

@@ -40,14 +40,21 @@ class Source:
         line = getattr(node, "lineno", 1)
         end = getattr(node, "end_col_offset", None)
         same = getattr(node, "end_lineno", line) == line
-        return Span(self.path, line, getattr(node, "col_offset", 0) + 1, end + 1 if same and end else None)
+        return Span(
+            self.path, line, getattr(node, "col_offset", 0) + 1, end + 1 if same and end else None
+        )
 
 
-def read_source(path: str) -> Source:
-    """Read and parse a spec module. Raises RunError[SW302], SpecError[SW100]."""
+def read_source(path: str, *, returns: bool = False) -> Source:
+    """Read and parse a spec module; ``returns`` is for .fizz files, see `dsl.fizz.read_fizz`.
+
+    Raises:  RunError[SW302], SpecError[SW100].
+    """
     file = Path(path)
     if file.is_dir():
-        raise RunError("SW302", f"{path} is a directory, not a spec.", help="Name a .py or .fizz file in it.")
+        raise RunError(
+            "SW302", f"{path} is a directory, not a spec.", help="Name a .py or .fizz file in it."
+        )
     if not file.exists():
         near = sorted(p.name for p in file.parent.glob("*.py")) if file.parent.is_dir() else []
         listed = f"In {file.parent}: {', '.join(near[:8])}." if near else ""
@@ -59,20 +66,34 @@ def read_source(path: str) -> Source:
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise SpecError("SW100", f"{path} is not text (byte {error.start}).", help="A spec is a UTF-8 text file.") from None
+        raise SpecError(
+            "SW100",
+            f"{path} is not text (byte {error.start}).",
+            help="A spec is a UTF-8 text file.",
+        ) from None
+    if file.suffix == ".fizz":
+        from dsl.fizz import read_fizz
+
+        return Source(path, text, read_fizz(path, text, returns=returns).tree)
     return parse_source(path, text)
 
 
 def parse_source(path: str, text: str) -> Source:
     """Parse the text of a spec module. Raises SpecError[SW100]."""
     if "\x00" in text:
-        raise SpecError("SW100", f"{path} is not text (it holds a zero byte).", help="A spec is a UTF-8 text file.")
+        raise SpecError(
+            "SW100",
+            f"{path} is not text (it holds a zero byte).",
+            help="A spec is a UTF-8 text file.",
+        )
     try:
         tree = ast.parse(text, path)
     except (SyntaxError, RecursionError, MemoryError) as error:
         line, column = getattr(error, "lineno", None) or 1, getattr(error, "offset", None) or 1
         reason = getattr(error, "msg", None) or "it is nested too deeply"
-        raise SpecError("SW100", f"This is not Python: {reason}.", at=Span(path, line, max(1, column))) from None
+        raise SpecError(
+            "SW100", f"This is not Python: {reason}.", at=Span(path, line, max(1, column))
+        ) from None
     return Source(path, text, tree)
 
 
@@ -162,7 +183,11 @@ class Loading:
             if any(parent):
                 module = types.ModuleType(full)
                 for item, found in zip(fromlist, parent, strict=True):
-                    setattr(module, item, found or getattr(builtins.__import__(full, fromlist=(item,)), item))
+                    setattr(
+                        module,
+                        item,
+                        found or getattr(builtins.__import__(full, fromlist=(item,)), item),
+                    )
                 return module
         with _searching(self.folder):
             return builtins.__import__(name, globals, locals, fromlist, level)
@@ -272,7 +297,9 @@ def _user_span(error: BaseException, paths: set[str]) -> Span | None:
 def run_spec(source: Source, given: Mapping[str, Any] | None = None) -> Loading:
     """Run a spec's main module and what it imports."""
     path = Path(source.path)
-    constants = {k: GivenText(v) if isinstance(v, GivenText) else v for k, v in (given or {}).items()}
+    constants = {
+        k: GivenText(v) if isinstance(v, GivenText) else v for k, v in (given or {}).items()
+    }
     loading = Loading(constants, str(path.resolve().parent))
     package = _package_of(path)
     name = f"{package}.{path.stem}" if package else path.stem

@@ -31,6 +31,8 @@ class Record:
 
     _fields: ClassVar[tuple[str, ...]] = ()
     _methods: ClassVar[frozenset[str]] = frozenset()
+    # Whether fields of any name may be added, as in .fizz specs.
+    _open: ClassVar[bool] = False
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -48,7 +50,9 @@ class Record:
             content[name] = value
         for name, value in named.items():
             if name not in fields:
-                raise TypeError(f"{cls.__name__} has no field '{name}'. {did_you_mean(name, fields)}")
+                raise TypeError(
+                    f"{cls.__name__} has no field '{name}'. {did_you_mean(name, fields)}"
+                )
             if name in content:
                 raise TypeError(f"{cls.__name__} got two values for '{name}'")
             content[name] = value
@@ -57,7 +61,9 @@ class Record:
                 if not hasattr(cls, name):
                     raise TypeError(f"{cls.__name__} needs a value for '{name}'")
                 default = getattr(cls, name)
-                content[name] = copy.copy(default) if isinstance(default, list | set | dict) else default
+                content[name] = (
+                    copy.copy(default) if isinstance(default, list | set | dict) else default
+                )
 
     def __setattr__(self, name: str, value: Any) -> None:
         cls = type(self)
@@ -128,9 +134,14 @@ def record_class(record: Record) -> type[Record]:
 def replace(record: R, /, **changes: Any) -> R:
     """A copy of a record with some fields changed."""
     cls = record_class(record)
+    if cls._open:
+        return freeze(record)._replaced(changes)  # type: ignore[no-any-return]
     unknown = [name for name in changes if name not in cls._fields]
     if unknown:
-        raise SpecError("SW101", f"{cls.__name__} has no field '{unknown[0]}'. {did_you_mean(unknown[0], cls._fields)}")
+        raise SpecError(
+            "SW101",
+            f"{cls.__name__} has no field '{unknown[0]}'. {did_you_mean(unknown[0], cls._fields)}",
+        )
     frozen = freeze(record)
     content = {name: getattr(frozen, name) for name in cls._fields}
     result: R = cls(**{**content, **changes})  # type: ignore[assignment]

@@ -253,14 +253,22 @@ def make(cls: type, path: Path, sub: Sub, domain: Domain | None, cell: Cell | No
 def _scalar_or_example(view: View, path: Path, sub: Sub, domain: Domain | None) -> Any:
     """The value at a place when scalar; when a container, some value of the same class."""
     if domain is not None and domain.options is not None:
-        return view.project(path, ("at", _sub_key(sub)), lambda v: walk(v, sub)) if sub else view.get(path)
+        return (
+            view.project(path, ("at", _sub_key(sub)), lambda v: walk(v, sub))
+            if sub
+            else view.get(path)
+        )
     if domain is not None and domain.kind == "record" and domain.record is not None:
         if not domain.record.__subclasses__() or all(
             hasattr(c, "_referenced") for c in domain.record.__subclasses__()
         ):
             return _example(domain.record)
     if domain is not None and domain.text in ("an integer", "a string"):
-        return view.project(path, ("at", _sub_key(sub)), lambda v: walk(v, sub)) if sub else view.get(path)
+        return (
+            view.project(path, ("at", _sub_key(sub)), lambda v: walk(v, sub))
+            if sub
+            else view.get(path)
+        )
     return _dynamic(view, path, sub)
 
 
@@ -278,13 +286,19 @@ def _dynamic(view: View, path: Path, sub: Sub) -> Any:
     """Ask for the kind first: a record or container is then not looked at any further."""
     name = view.project(path, ("kind", _sub_key(sub)), lambda v: _kind(walk(v, sub)))
     if name == "scalar":
-        return view.project(path, ("at", _sub_key(sub)), lambda v: walk(v, sub)) if sub else view.get(path)
+        return (
+            view.project(path, ("at", _sub_key(sub)), lambda v: walk(v, sub))
+            if sub
+            else view.get(path)
+        )
     if name in _FROZEN_BY_NAME:
         return _FROZEN_BY_NAME[name]()
     return _example(binding.classes[name.removeprefix("record:")])
 
 
-_FROZEN_BY_NAME: dict[str, type] = {c.__name__: c for c in (FrozenList, FrozenSet, FrozenBag, FrozenDict)}
+_FROZEN_BY_NAME: dict[str, type] = {
+    c.__name__: c for c in (FrozenList, FrozenSet, FrozenBag, FrozenDict)
+}
 
 
 def _class_for(value: Any) -> type:
@@ -301,8 +315,11 @@ def record_reference(cls: type) -> type:
     """The class of references to records of a class: a subclass of it, so that `isinstance` holds."""
     known = _RECORD_REFERENCES.get(cls)
     if known is None:
+        base = getattr(cls, "_reference", RecordReference)
         known = _RECORD_REFERENCES[cls] = type(
-            cls.__name__, (RecordReference, cls), {"_referenced": cls, "__slots__": (), "__module__": cls.__module__}
+            cls.__name__,
+            (base, cls),
+            {"_referenced": cls, "__slots__": (), "__module__": cls.__module__},
         )
     return known
 
@@ -335,7 +352,9 @@ class RecordReference(Reference):
             raise outside(show_place(self._path, (*self._sub, ("f", name))), value, domain)
         if self._cell is None:
             forget(self._path, (*self._sub, ("f", name)))
-        self._update(("set", name, intern_key(value)), lambda r: freeze(replace(r, **{name: value})))
+        self._update(
+            ("set", name, intern_key(value)), lambda r: freeze(replace(r, **{name: value}))
+        )
 
     def _augment(self, name: str, key: object, fn: Callable[[Any], Any]) -> None:
         self._update((key, name), lambda r: freeze(replace(r, **{name: fn(getattr(r, name))})))
@@ -361,4 +380,3 @@ class RecordReference(Reference):
 # Filled by dsl.containers, which defines the container references.
 _REFERENCES: dict[type, type] = {}
 _BY_KIND: dict[str, type] = {}
-

@@ -18,7 +18,16 @@ from dsl.domains import Domain
 from dsl.errors import SpecError, did_you_mean
 from dsl.refs import Reference, current_view, forbid_change, forget, make, outside, place
 from dsl.runtime import binding
-from dsl.values import _ROLE, ABSENT, FrozenDict, FrozenSet, _int_bytes, _text_bytes, freeze, intern_key
+from dsl.values import (
+    _ROLE,
+    ABSENT,
+    FrozenDict,
+    FrozenSet,
+    _int_bytes,
+    _text_bytes,
+    freeze,
+    intern_key,
+)
 from dsl.view import Path
 
 RoleLayout = Literal["whole", "entries", "elements"]
@@ -76,13 +85,20 @@ class Field:
 
     def __set__(self, role: Role, value: Any) -> None:
         path = self.path(role)
-        if isinstance(value, Reference) and value._path == path and not value._sub and value._cell is None:
+        if (
+            isinstance(value, Reference)
+            and value._path == path
+            and not value._sub
+            and value._cell is None
+        ):
             return
         value = freeze(value)
         if not self.domain.admits(value):
             raise outside(refs.show_place(path, ()), value, self.domain)
         if self.constant:
-            raise SpecError("SW901", f"{refs.show_place(path, ())} was taken for constant and is written.")
+            raise SpecError(
+                "SW901", f"{refs.show_place(path, ())} was taken for constant and is written."
+            )
         forbid_change(path)
         view = current_view()
         if self.layout == "whole":
@@ -91,7 +107,9 @@ class Field:
         elif self.layout == "entries":
             entries(path, self.domain, keys=self.keys)._assign(value)
         else:
-            raise SpecError("SW901", f"{refs.show_place(path, ())} is replaced, but kept by element.")
+            raise SpecError(
+                "SW901", f"{refs.show_place(path, ())} is replaced, but kept by element."
+            )
 
     def slots(self, role: Role, value: Any) -> Iterator[tuple[Path, Any]]:
         """The slots that hold a (frozen) value of the field."""
@@ -119,8 +137,14 @@ class Role:
     def __init_subclass__(cls, *, symmetric: bool = False, **options: Any) -> None:
         super().__init_subclass__(**options)
         own = [n for n in cls.__dict__.get("__annotations__", {}) if not n.startswith("__")]
-        inherited = [n for base in reversed(cls.__mro__[1:]) for n in base.__dict__.get("_fields", ())]
-        cls._fields = tuple(n for n in dict.fromkeys([*inherited, *own]) if n not in ("_fields", "_symmetric", "_instances"))
+        inherited = [
+            n for base in reversed(cls.__mro__[1:]) for n in base.__dict__.get("_fields", ())
+        ]
+        cls._fields = tuple(
+            n
+            for n in dict.fromkeys([*inherited, *own])
+            if n not in ("_fields", "_symmetric", "_instances")
+        )
         cls._symmetric = symmetric
         cls._instances = []
 
@@ -136,15 +160,18 @@ class Role:
         cls = type(self)
         for name in fields:
             if name not in cls._fields:
-                raise SpecError("SW101", f"{cls.__name__} has no field '{name}'. {did_you_mean(name, cls._fields)}")
+                raise SpecError(
+                    "SW101",
+                    f"{cls.__name__} has no field '{name}'. {did_you_mean(name, cls._fields)}",
+                )
         for name in cls._fields:
             value = fields.get(name, ABSENT)
             if value is ABSENT:
                 value = default_of(cls, name)
             if binding.view is None:
                 self.__dict__[name] = value
-            elif value is not ABSENT:
-                setattr(self, name, value)
+            else:
+                _start_in_run(self, name, value)
 
     @property
     def index(self) -> int:
@@ -197,6 +224,17 @@ def _instance_in_run(cls: type[Role]) -> Any:
         role.__dict__["_index"] = len(cls._instances)
         cls._instances.append(role)
     return cls._instances[index]
+
+
+def _start_in_run(role: Role, name: str, value: Any) -> None:
+    """Give a role made during a run the first value of a field; without one, containers are empty."""
+    field: Field = getattr(type(role), name)
+    empty = empty_for(field.kind)
+    if empty is not ABSENT:
+        for path, content in field.slots(role, empty):
+            current_view().set(path, content)
+    if value is not ABSENT:
+        setattr(role, name, value)
 
 
 def empty_for(kind: str) -> Any:
