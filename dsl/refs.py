@@ -252,7 +252,7 @@ def make(cls: type, path: Path, sub: Sub, domain: Domain | None, cell: Cell | No
 
 def _scalar_or_example(view: View, path: Path, sub: Sub, domain: Domain | None) -> Any:
     """The value at a place when scalar; when a container, some value of the same class."""
-    if domain is not None and domain.options is not None:
+    if domain is not None and not domain.may_contain:
         return (
             view.project(path, ("at", _sub_key(sub)), lambda v: walk(v, sub))
             if sub
@@ -263,12 +263,6 @@ def _scalar_or_example(view: View, path: Path, sub: Sub, domain: Domain | None) 
             hasattr(c, "_referenced") for c in domain.record.__subclasses__()
         ):
             return _example(domain.record)
-    if domain is not None and domain.text in ("an integer", "a string"):
-        return (
-            view.project(path, ("at", _sub_key(sub)), lambda v: walk(v, sub))
-            if sub
-            else view.get(path)
-        )
     return _dynamic(view, path, sub)
 
 
