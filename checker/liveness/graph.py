@@ -10,13 +10,14 @@ Contract for an engine that builds a `StateGraph`
   3. A step to a state that a constraint refuses, or that a step constraint refuses, is kept with
      target `CUT`: its action is enabled, though nothing follows. Then every lasso that is found is
      a behaviour of the spec, whatever was cut.
-  4. ``labels[e]`` indexes ``table``. A `Label` is the action, the ordinal of the step among the steps
-     of that action in that state (lexicographic order of the choices, steps that change nothing
-     included, disabled ones not), and the fair choices taken. An engine needs one label per
-     (action, ordinal) and, where the spec has ``any_of(..., fair=...)``, per tuple of fair choices.
+  4. ``labels[e]`` indexes ``table``. A `Label` is the action, the ordinal of the step among the
+     steps of that action in that state (lexicographic order of the choices, steps that change
+     nothing included, disabled ones not), and the fair choices taken. An engine needs one label
+     per (action, ordinal) and, where the spec has ``any_of(..., fair=...)``, per fair choices.
   5. ``fingerprints[s]`` is the state's fingerprint (the high word of one of 128 bits). With
      (fingerprint, action, ordinal) the lasso is chosen, so engines give the same one.
-  6. ``initial[i]`` is the state of ``model.initial_states[i]``, `CUT` where a constraint refuses it.
+  6. ``initial[i]`` is the state of ``model.initial_states[i]``, `CUT` where a constraint refuses
+     it.
   7. ``truth[key]`` holds one bit per state (`pack`): whether the predicate is true there. The keys
      and predicates are those of `predicates`; the engine evaluates them as it does invariants.
   8. ``expanded`` is None where every state was expanded, else one bool per state. A state that was
@@ -31,11 +32,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from dsl.model import Property
-from dsl.view import FairChoice
 from numpy.typing import NDArray
 
 from checker.engine import StoppedBy
+from dsl.model import Property
+from dsl.view import FairChoice
 
 CUT = -1
 """Stands for a state that a constraint refused."""
@@ -59,8 +60,9 @@ class Label:
 class StateGraph:
     """States and transitions of a search, with the truth of the predicates in each state.
 
-    Shapes: n states, m transitions: offsets (n+1,) int64 · targets (m,) int32 · labels (m,) uint8, uint16
-            or uint32 · fingerprints (n,) uint64 · truth (ceil(n/8),) uint8 each · expanded (n,) bool
+    Shapes: n states, m transitions: offsets (n+1,) int64 · targets (m,) int32 · labels (m,) uint8,
+            uint16 or uint32 · fingerprints (n,) uint64 · truth (ceil(n/8),) uint8 each ·
+            expanded (n,) bool
     """
 
     offsets: Positions
@@ -92,7 +94,7 @@ class StateGraph:
     @property
     def bytes_per_state(self) -> float:
         """What is kept for each state, transitions aside."""
-        kept = [self.offsets, self.fingerprints, *self.truth.values()]
+        kept: list[NDArray[Any]] = [self.offsets, self.fingerprints, *self.truth.values()]
         if self.expanded is not None:
             kept.append(self.expanded)
         return sum(a.nbytes for a in kept) / max(1, self.n)

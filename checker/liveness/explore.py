@@ -1,0 +1,160 @@
+"""Builds the state graph with the reference semantics: plain Python over a plain View.
+
+Slow on purpose, like `checker.reference`, whose levels and states it repeats. An engine that keeps
+the graph itself is compared with this one.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from checker.engine import SearchOptions, StoppedBy
+from checker.layout import Layout
+from checker.liveness.graph import (
+    CUT,
+    Label,
+    StateGraph,
+    from_transitions,
+    label_type,
+    pack,
+    predicates,
+)
+from dsl.model import Action, Model, Outcome, Property
+from dsl.view import Disabled, PlainView, State, next_script
+
+Row = tuple[int, ...]
+
+
+def outcomes(model: Model, action: Action, state: State) -> Iterator[Outcome]:
+    """As `Model.outcomes`, without the ways of going that raise: those are the safety search's."""
+    script: list[int] | None = []
+    while script is not None:
+        view = PlainView(state, script)
+        try:
+            returned = model.take(action, view)
+        except (Disabled, Exception):
+            pass
+        else:
+            choices = tuple(index for index, _ in view.choices)
+            yield Outcome(choices, tuple(view.chosen), view.writes, returned, tuple(view.fair))
+        script = next_script(view.choices)
+
+
+@dataclass
+class _Build:
+    """The graph so far. ``rows`` by state number; sources, targets and labels by transition."""
+
+    model: Model
+    layout: Layout
+    wanted: Mapping[str, Callable[[], bool]]
+    numbers: dict[Row, int] = field(default_factory=dict)
+    refused: dict[Row, bool] = field(default_factory=dict)
+    rows: list[Row] = field(default_factory=list)
+    truth: dict[str, list[bool]] = field(default_factory=dict)
+    sources: list[int] = field(default_factory=list)
+    targets: list[int] = field(default_factory=list)
+    labels: list[int] = field(default_factory=list)
+    table: dict[Label, int] = field(default_factory=dict)
+    cut: Counter[str] = field(default_factory=Counter)
+    expanded: int = 0
+
+    def state(self, row: Row) -> int:
+        """The number of a state, given when new; `CUT` where a constraint refuses it."""
+        known = self.numbers.get(row)
+        if known is not None:
+            return known
+        if row in self.refused:
+            return CUT
+        view = PlainView(self.layout.state(row))
+        for constraint in self.model.constraints:
+            if not self.model.holds(constraint.whole, view):
+                self.cut[constraint.name] += 1
+                self.refused[row] = True
+                return CUT
+        number = self.numbers[row] = len(self.rows)
+        self.rows.append(row)
+        for key, predicate in self.wanted.items():
+            self.truth[key].append(self.model.holds(predicate, view))
+        return number
+
+    def keeps(self, limits: tuple[Property, ...], before: PlainView, row: Row) -> bool:
+        """Whether the step constraints keep a step."""
+        after = PlainView(self.layout.state(row)) if limits else before
+        for limit in limits:
+            if not self.model.holds(limit.whole, after, before):
+                self.cut[limit.name] += 1
+                return False
+        return True
+
+    def expand(self, source: int) -> None:
+        """All steps from one state."""
+        row = self.rows[source]
+        state = self.layout.state(row)
+        before = PlainView(state)
+        for action in self.model.actions:
+            for ordinal, outcome in enumerate(outcomes(self.model, action, state)):
+                after = self.layout.changed(row, outcome.writes)
+                if after == row:
+                    continue
+                keep = self.keeps(self.model.step_constraints, before, after)
+                label = Label(action.index, ordinal, outcome.fair)
+                self.sources.append(source)
+                self.targets.append(self.state(after) if keep else CUT)
+                self.labels.append(self.table.setdefault(label, len(self.table)))
+        self.expanded += 1
+
+    def graph(self, initial: tuple[int, ...], stopped: StoppedBy | None) -> StateGraph:
+        """The arrays."""
+        n = len(self.rows)
+        sources = np.array(self.sources, np.int64)
+        labels = np.array(self.labels, label_type(len(self.table)))
+        offsets, targets, labels = from_transitions(sources, np.array(self.targets), labels, n)
+        prints = [
+            self.layout.fingerprint(row) >> (self.layout.fingerprints.bits - 64)
+            for row in self.rows
+        ]
+        return StateGraph(
+            offsets=offsets,
+            targets=targets,
+            labels=labels,
+            table=tuple(self.table),
+            fingerprints=np.array(prints, np.uint64),
+            initial=initial,
+            truth={key: pack(np.array(bits, np.bool_)) for key, bits in self.truth.items()},
+            expanded=np.arange(n) < self.expanded if stopped else None,
+            cut=dict(self.cut),
+            stopped=stopped,
+        )
+
+
+def build(model: Model, options: SearchOptions, properties: tuple[Property, ...]) -> StateGraph:
+    """The state graph of a model, breadth first by levels, with the truth of some properties."""
+    started = time.monotonic()
+    work = _Build(model, Layout(model, options.fingerprint_bits), predicates(properties))
+    work.truth = {key: [] for key in work.wanted}
+    initial = tuple(work.state(work.layout.row(state)) for state in model.initial_states)
+    depth = 1
+    while work.expanded < len(work.rows):
+        if options.max_depth is not None and depth >= options.max_depth:
+            return work.graph(initial, "depth")
+        if options.max_states is not None and len(work.rows) >= options.max_states:
+            return work.graph(initial, "states")
+        for source in range(work.expanded, len(work.rows)):
+            work.expand(source)
+            if source % 64 == 0 and (stopped := _urgent(options, time.monotonic() - started)):
+                return work.graph(initial, stopped)
+        depth += 1
+    return work.graph(initial, None)
+
+
+def _urgent(options: SearchOptions, seconds: float) -> StoppedBy | None:
+    if options.interrupted():
+        return "interrupt"
+    if options.timeout is not None and seconds > options.timeout:
+        return "time"
+    return None
