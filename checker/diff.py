@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from dsl.records import Record, field_names
-from dsl.values import ABSENT, FrozenBag, FrozenDict, FrozenList, FrozenSet, encode, freeze
-
 from checker.content import Content, show_field
+from dsl.records import Record, fields_of
+from dsl.values import ABSENT, FrozenBag, FrozenDict, FrozenList, FrozenSet, encode, freeze
 
 Mark = Literal["+", "-", "~"]
 
@@ -71,8 +70,8 @@ def between(place: str, a: Any, b: Any) -> Iterator[Change]:
         for index, (x, y) in enumerate(zip(a, b, strict=True)):
             yield from between(f"{place}[{index}]", x, y)
     elif isinstance(a, Record):
-        for name in field_names(kind):
-            yield from between(f"{place}.{name}", getattr(a, name), getattr(b, name))
+        for name in dict.fromkeys([*fields_of(a), *fields_of(b)]):
+            yield from between(f"{place}.{name}", getattr(a, name, ABSENT), getattr(b, name, ABSENT))
     else:
         yield Change("~", place, a, b)
 

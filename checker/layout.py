@@ -1,12 +1,13 @@
 """Slots, value ids and fingerprints: state ⇄ row. The only encoder.
 
-A row is a sequence of value ids, one per slot; 0 is an absent slot, and trailing zeros are dropped.
-Ids are dense per slot, in order of discovery, so rows mean something within one run only. Fingerprints
-come from content alone: equal on every engine, machine and run.
+A row is a sequence of value ids, one per slot; 0 is an absent slot, and trailing zeros are
+dropped. Ids are dense per slot, in order of discovery, so rows mean something within one run only.
+Fingerprints come from content alone: equal on every engine, machine and run.
 
-The fingerprint of a state is the sum modulo 2^bits of a *contribution* per slot. The contribution of a
-dict is the sum over its entries, of a set over its elements, of a record over its fields; so it does not
-depend on how a field is laid out in slots. All other values contribute BLAKE2b of (path, canonical bytes).
+The fingerprint of a state is the sum modulo 2^bits of a *contribution* per slot. The contribution
+of a dict is the sum over its entries, of a set over its elements, of a record over its fields; so
+it does not depend on how a field is laid out in slots. All other values contribute BLAKE2b of
+(path, canonical bytes).
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from hashlib import blake2b
 from typing import Any
 
 from dsl.model import FieldInfo, Model
-from dsl.records import Record, field_names
+from dsl.records import Record, fields_of
 from dsl.values import ABSENT, FrozenDict, FrozenSet, encode, intern_key
 from dsl.view import Path, State
 
@@ -34,7 +35,9 @@ def path_bytes(path: Path) -> bytes:
 class Fingerprints:
     """Contributions of slots to the fingerprint of a state."""
 
-    def __init__(self, fields: Mapping[tuple[str, str], FieldInfo], bits: int = 64, view: bool = False) -> None:
+    def __init__(
+        self, fields: Mapping[tuple[str, str], FieldInfo], bits: int = 64, view: bool = False
+    ) -> None:
         self.bits = bits
         self.mask = (1 << bits) - 1
         self._fields = fields
@@ -67,7 +70,7 @@ class Fingerprints:
             total = self._leaf(path + _KIND, type(value).__name__.encode())
             return total + sum(
                 self._of(path + _FIELD + encode(name), getattr(value, name), None)
-                for name in field_names(type(value))
+                for name in fields_of(value)
             )
         return self._leaf(path, encode(value))
 
@@ -76,7 +79,9 @@ class Fingerprints:
         known = self._leaves.get(key)
         if known is None:
             size = len(path).to_bytes(4, "big")
-            digest = blake2b(size + path + data, digest_size=self.bits // 8, person=_PERSON).digest()
+            digest = blake2b(
+                size + path + data, digest_size=self.bits // 8, person=_PERSON
+            ).digest()
             known = self._leaves[key] = int.from_bytes(digest, "little")
         return known
 

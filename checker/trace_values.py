@@ -15,7 +15,7 @@ from typing import Any
 
 from dsl.decode import decode
 from dsl.errors import RunError, StatewalkError
-from dsl.records import Record, field_names, record_class
+from dsl.records import Record, field_names, fields_of, record_class
 from dsl.roles import Role
 from dsl.values import FrozenBag, FrozenDict, FrozenList, FrozenSet, encode, freeze
 
@@ -47,7 +47,7 @@ def to_json(value: Any) -> Any:
         return {"#role": [kind.__name__, value.index]}
     if isinstance(value, Record):
         cls = record_class(value)
-        return {"#record": [cls.__name__, {n: to_json(getattr(value, n)) for n in field_names(cls)}]}
+        return {"#record": [cls.__name__, {n: to_json(getattr(value, n)) for n in fields_of(value)}]}
     return {"#bytes": base64.b64encode(encode(value)).decode("ascii")}
 
 
@@ -64,7 +64,7 @@ def plain(value: Any) -> Any:
     if isinstance(value, Enum):
         return value.name
     if isinstance(value, Record):
-        return {n: plain(getattr(value, n)) for n in field_names(record_class(value))}
+        return {n: plain(getattr(value, n)) for n in fields_of(value)}
     return repr(value)
 
 
@@ -88,6 +88,10 @@ class Classes:
 
 def _stand_in(name: str, form: Mapping[str, Any]) -> type:
     match form:
+        case {"record": None}:
+            from dsl.fizz_runtime import record
+
+            return record
         case {"record": list(names)} if all(isinstance(n, str) for n in names):
             return type(name, (Record,), {"__annotations__": dict.fromkeys(names, Any)})
         case {"enum": list(names)} if names and all(isinstance(n, str) for n in names):
@@ -112,7 +116,7 @@ def describe_classes(classes: Mapping[str, type]) -> dict[str, Any]:
         elif issubclass(cls, Role):
             found[name] = {"role": len(cls._instances)}
         elif issubclass(cls, Record):
-            found[name] = {"record": list(field_names(cls))}
+            found[name] = {"record": None if cls._open else list(field_names(cls))}
     return found
 
 

@@ -25,8 +25,7 @@ RUNTIME = {
     "math": "math", "itertools": "itertools",
 }  # fmt: skip
 _TAKES_ANY_ITERABLE = frozenset(
-    "list set tuple sorted len sum min max any all reversed enumerate zip bag genericset dict "
-    "frozenset genericmap".split()
+    ["list", "set", "tuple", "sorted", "len", "sum", "min", "max", "any", "all", "reversed", "enumerate", "zip", "bag", "genericset", "dict", "frozenset", "genericmap"]
 )
 _LAZY = frozenset({"range", "zip", "enumerate", "reversed"})
 _VIEWS = frozenset({"keys", "values", "items"})

@@ -1,7 +1,7 @@
 """Results of memoised calls and projections as hashable values, and back.
 
-A reference is packed as its place, so that what a remembered call returns still reaches the state. Plain
-lists, sets, dicts and unfrozen records come back as fresh ones each time.
+A reference is packed as its place, so that what a remembered call returns still reaches the state.
+Plain lists, sets, dicts and unfrozen records come back as fresh ones each time.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from enum import Enum
 from typing import Any
 
 from dsl.domains import Domain
-from dsl.records import Bag, Record
+from dsl.records import Bag, Record, fields_of
 from dsl.refs import Reference, make
 from dsl.roles import Role
 from dsl.runtime import binding
@@ -25,7 +25,9 @@ class NotPackable(Exception):
 
 
 class Packed:
-    """A packed value: what it was, and its packed parts. Hashable and comparable by canonical bytes."""
+    """A packed value: what it was, and its packed parts. Hashable and comparable by canonical
+    bytes.
+    """
 
     __slots__ = ("_bytes", "kind", "parts")
 
@@ -63,17 +65,24 @@ def pack(value: Any) -> Any:
         if value._cell is not None:
             raise NotPackable
         steps = b"".join(
-            step.encode() + encode(key) if step != "f" else b"f" + encode(key) for step, key in value._sub
+            step.encode() + encode(key) if step != "f" else b"f" + encode(key)
+            for step, key in value._sub
         )
         place = b"".join(p if type(p) is bytes else encode(p) for p in value._path)
-        return Packed("ref", (kind, value._path, value._sub, value._domain, getattr(value, "_keys", None)), place + b"\x00" + steps)
+        return Packed(
+            "ref",
+            (kind, value._path, value._sub, value._domain, getattr(value, "_keys", None)),
+            place + b"\x00" + steps,
+        )
     if isinstance(value, Enum):
         return value
     if isinstance(value, Record):
         if "_bytes" in value.__dict__:
             return value
-        parts = [pack(value.__dict__[name]) for name in kind._fields]
-        return Packed("record", (kind, *parts), kind.__name__.encode() + b"".join(encode(p) for p in parts))
+        names = fields_of(value)
+        parts = [pack(value.__dict__[name]) for name in names]
+        data = kind.__name__.encode() + b"".join(encode(p) for p in (names, *parts))
+        return Packed("record", (kind, names, *parts), data)
     if kind is tuple:
         return _of_parts("tuple", [pack(v) for v in value])
     if kind is list:
@@ -95,7 +104,7 @@ def unpack(value: Any) -> Any:
     if value.kind == "ref":
         return _reference(*parts)
     if value.kind == "record":
-        return parts[0](*map(unpack, parts[1:]))
+        return parts[0](**dict(zip(parts[1], map(unpack, parts[2:]), strict=True)))
     found = [unpack(p) for p in parts]
     if value.kind == "dict":
         return dict(zip(found[::2], found[1::2], strict=True))

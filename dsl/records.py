@@ -1,7 +1,7 @@
 """Records, messages and bags: the values that specs build themselves.
 
-A record is an ordinary mutable object until it is stored; storing keeps a frozen copy. Changing a frozen
-one is SW202. Equal means equal fields; the hash follows the content.
+A record is an ordinary mutable object until it is stored; storing keeps a frozen copy. Changing a
+frozen one is SW202. Equal means equal fields; the hash follows the content.
 """
 
 from __future__ import annotations
@@ -23,6 +23,15 @@ def field_names(cls: type) -> tuple[str, ...]:
     """The fields of a record class, inherited ones first."""
     names: tuple[str, ...] = cls._fields  # type: ignore[attr-defined]
     return names
+
+
+def fields_of(record: Record) -> tuple[str, ...]:
+    """The names of a record's fields; a record with free fields has its own."""
+    cls = record_class(record)
+    if not cls._open:
+        return cls._fields
+    content = record.__dict__ if type(record) is cls else freeze(record).__dict__
+    return tuple(sorted(name for name in content if name != "_bytes"))
 
 
 @dataclass_transform(eq_default=False)
