@@ -3,23 +3,24 @@
 Contract of ``explore(model, options) -> Exploration``, the same for every engine
   1. Breadth first by levels. Level 0 holds the distinct initial states.
   2. ``generated`` counts initial states (before removing equal ones) and every successor computed,
-     duplicates and self-loops included; ``distinct`` the states kept; ``depth`` the number of levels.
-  3. A state outside a constraint, and a step that a step constraint refuses, are generated and their
-     properties checked, but such a state is neither kept nor expanded. (As in TLC.)
-  4. Stage k expands level k: it finds deadlocks and failed assertions of level k, violated steps from
-     it, and violated states of level k+1. A search that finds a violation finishes the stage, then
-     stops, unless ``keep_going``; level 0 is checked in a stage of its own before the first.
-  5. One finding per property, from the first stage that has one, and the least of that stage: states
-     by fingerprint; steps and failures by (fingerprint of the source, action index, choices). The
-     trace to a state takes, from the end backwards, the predecessor in the level before with the
-     least (fingerprint, action index, choice indices).
-  6. With a view, hidden slots are left out of identity and fingerprint; the kept representative of a
-     state is the one reached along the trace of rule 5.
-  7. Bounds: ``max_depth`` levels are kept at most; ``max_states`` ends the search after the stage in
-     which it is reached; so do time, memory and interruption. ``stopped`` tells, ``complete`` is true
-     only if nothing was left out but what constraints cut.
-  8. An exception of the spec other than `AssertionError` ends the search after the stage: a finding of
-     kind ``error``. Equal results for equal input, whatever the number of threads.
+     duplicates and self-loops included; ``distinct`` the states kept; ``depth`` the number of
+     levels.
+  3. A state outside a constraint, and a step that a step constraint refuses, are generated and
+     their properties checked, but such a state is neither kept nor expanded. (As in TLC.)
+  4. Stage k expands level k: it finds deadlocks and failed assertions of level k, violated steps
+     from it, and violated states of level k+1. A search that finds a violation finishes the stage,
+     then stops, unless ``keep_going``; level 0 is checked in a stage of its own before the first.
+  5. One finding per property, from the first stage that has one, and the least of that stage:
+     states by fingerprint; steps and failures by (fingerprint of the source, action index,
+     choices). The trace to a state takes, from the end backwards, the predecessor in the level
+     before with the least (fingerprint, action index, choice indices).
+  6. With a view, hidden slots are left out of identity and fingerprint; the kept representative of
+     a state is the one reached along the trace of rule 5.
+  7. Bounds: ``max_depth`` levels are kept at most; ``max_states`` ends the search after the stage
+     in which it is reached; so do time, memory and interruption. ``stopped`` tells, ``complete``
+     is true only if nothing was left out but what constraints cut.
+  8. An exception of the spec other than `AssertionError` ends the search after the stage: a
+     finding of kind ``error``. Equal results for equal input, whatever the number of threads.
 """
 
 from __future__ import annotations
@@ -52,7 +53,9 @@ class Progress:
 
 @dataclass(frozen=True)
 class SearchOptions:
-    """What to check and how far. ``properties`` None means all (names otherwise, `Deadlock` included)."""
+    """What to check and how far. ``properties`` None means all (names otherwise, `Deadlock`
+    included).
+    """
 
     properties: tuple[str, ...] | None = None
     keep_going: bool = False
@@ -84,8 +87,9 @@ class Step:
 class Finding:
     """A violated property, a reached witness, or an error, with the way there.
 
-    ``initial`` indexes `Model.initial_states`; ``steps`` lead from there. For kinds ``assertion`` and
-    ``error`` in an action, ``failing`` is the step that could not be completed; ``error`` its text.
+    ``initial`` indexes `Model.initial_states`; ``steps`` lead from there. For kinds ``assertion``
+    and ``error`` in an action, ``failing`` is the step that could not be completed; ``error`` its
+    text.
     """
 
     property: str
@@ -113,10 +117,12 @@ class Counts:
 
 @dataclass(frozen=True)
 class Exploration:
-    """What a search found. Mappings by action index: ``fired`` counts transitions, ``fresh`` new states.
+    """What a search found. Mappings by action index: ``fired`` counts transitions, ``fresh`` new
+    states.
 
-    ``cut`` counts, per constraint, the states (or steps) it refused. ``hidden`` counts generated states that
-    the view took for equal although hidden slots differed. ``statistics`` are the engine's own figures.
+    ``cut`` counts, per constraint, the states (or steps) it refused. ``hidden`` counts generated
+    states that the view took for equal although hidden slots differed. ``statistics`` are the
+    engine's own figures.
     """
 
     engine: str

@@ -10,9 +10,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from dsl.model import Action, Model, Outcome, Property
-from dsl.view import Disabled, PlainView, State, next_script
-
 from checker.engine import (
     ASSERTION,
     DEADLOCK,
@@ -26,6 +23,8 @@ from checker.engine import (
     StoppedBy,
 )
 from checker.layout import Layout
+from dsl.model import Action, Model, Outcome, Property
+from dsl.view import Disabled, PlainView, State, next_script
 
 Row = tuple[int, ...]
 # A violation's rank within its stage: the least is reported (see the contract, rule 5).
@@ -100,7 +99,9 @@ class _Search:
         if known is None or candidate.rank < known.rank:
             self.stage[name] = candidate
 
-    def check(self, predicate: Callable[[], bool], entry: Entry, state: State, name: str) -> bool | None:
+    def check(
+        self, predicate: Callable[[], bool], entry: Entry, state: State, name: str
+    ) -> bool | None:
         """The truth of a predicate in a state; None, and an error reported, where it raises."""
         try:
             return self.model.holds(predicate, PlainView(state))
@@ -115,7 +116,10 @@ class _Search:
         state = self.layout.state(entry.row)
         rank = (entry.fingerprint, 0, ())
         for prop in self.wanted("always"):
-            if prop.name not in self.found and self.check(prop.whole, entry, state, prop.name) is False:
+            if (
+                prop.name not in self.found
+                and self.check(prop.whole, entry, state, prop.name) is False
+            ):
                 self.report(prop.name, _Candidate(rank, "always", entry))
         for prop in self.wanted("exists"):
             if prop.name not in self.found and self.check(prop.whole, entry, state, prop.name):
@@ -124,7 +128,11 @@ class _Search:
     def inside(self, entry: Entry) -> bool:
         """Whether the state constraints keep a state; counts each that does not."""
         state = self.layout.state(entry.row)
-        failed = [c.name for c in self.model.constraints if self.check(c.whole, entry, state, c.name) is False]
+        failed = [
+            c.name
+            for c in self.model.constraints
+            if self.check(c.whole, entry, state, c.name) is False
+        ]
         self.cut.update(failed[:1])
         return not failed
 
@@ -133,7 +141,10 @@ class _Search:
         steps, limits = self.wanted("on_step"), self.model.step_constraints
         if not steps and not limits:
             return True
-        before, after = PlainView(self.layout.state(source.row)), PlainView(self.layout.state(target))
+        before, after = (
+            PlainView(self.layout.state(source.row)),
+            PlainView(self.layout.state(target)),
+        )
         rank = (source.fingerprint, step.action, step.choices)
         keep = True
         for prop in [*steps, *limits]:
@@ -166,7 +177,11 @@ class _Search:
                 failed = isinstance(error, AssertionError)
                 rank = (source.fingerprint, action.index, choices)
                 candidate = _Candidate(
-                    rank, "assertion" if failed else "error", source, Step(action.index, choices), error
+                    rank,
+                    "assertion" if failed else "error",
+                    source,
+                    Step(action.index, choices),
+                    error,
                 )
                 if not failed:
                     self.error = True
@@ -178,7 +193,9 @@ class _Search:
             script = next_script(view.choices)
 
     def expand(self, source: Entry, following: dict[Row, Entry], outside: dict[Row, Entry]) -> None:
-        """All steps from one state; new states go to ``following`` (or ``outside`` the constraints)."""
+        """All steps from one state; new states go to ``following`` (or ``outside`` the
+        constraints).
+        """
         state = self.layout.state(source.row)
         stuck = True
         for action in self.model.actions:
@@ -188,7 +205,12 @@ class _Search:
                 self.fired[action.index] += 1
                 row = self.layout.changed(source.row, outcome.writes)
                 keep = self.check_step(source, row, Step(action.index, outcome.choices))
-                self.reach(source, row, (source.fingerprint, action.index, outcome.choices), following if keep else outside)
+                self.reach(
+                    source,
+                    row,
+                    (source.fingerprint, action.index, outcome.choices),
+                    following if keep else outside,
+                )
         if stuck and self.model.check_deadlock and self.options.wants(DEADLOCK):
             terminal = [self.check(t.whole, source, state, t.name) for t in self.model.terminal]
             if not any(terminal):
@@ -223,7 +245,9 @@ class _Search:
     def end_stage(self) -> bool:
         """Turn the stage's candidates into findings; whether one of them is a violation."""
         for name, c in sorted(self.stage.items()):
-            self.found[name] = Finding(name, c.kind, c.entry.start(), c.entry.steps(), c.failing, c.error)
+            self.found[name] = Finding(
+                name, c.kind, c.entry.start(), c.entry.steps(), c.failing, c.error
+            )
         violated = any(c.kind != "exists" for c in self.stage.values())
         self.stage = {}
         return violated
@@ -238,7 +262,9 @@ def explore(model: Model, options: SearchOptions) -> Exploration:
         search.generated += 1
         row = search.layout.row(state)
         fingerprint = search.layout.fingerprint(row)
-        first.setdefault(search.layout.identity(row), Entry(row, fingerprint, None, (fingerprint, -1, ()), index))
+        first.setdefault(
+            search.layout.identity(row), Entry(row, fingerprint, None, (fingerprint, -1, ()), index)
+        )
     level = search.admit(first, {})
     initial = len(level)
     stopped: StoppedBy | None = None
@@ -275,7 +301,9 @@ def _urgent(options: SearchOptions, seconds: float) -> StoppedBy | None:
     return None
 
 
-def _stop(search: _Search, options: SearchOptions, violated: bool, seconds: float) -> StoppedBy | None:
+def _stop(
+    search: _Search, options: SearchOptions, violated: bool, seconds: float
+) -> StoppedBy | None:
     """Reasons to stop between stages."""
     if search.error:
         return "error"
@@ -290,11 +318,20 @@ def _stop(search: _Search, options: SearchOptions, violated: bool, seconds: floa
 
 def _progress(search: _Search, queue: int, seconds: float) -> Progress:
     return Progress(
-        len(search.levels), search.generated, len(search.seen), queue, seconds, 0, search.fresh, tuple(search.levels)
+        len(search.levels),
+        search.generated,
+        len(search.seen),
+        queue,
+        seconds,
+        0,
+        search.fresh,
+        tuple(search.levels),
     )
 
 
-def _result(search: _Search, initial: int, stopped: StoppedBy | None, queue: int, seconds: float) -> Exploration:
+def _result(
+    search: _Search, initial: int, stopped: StoppedBy | None, queue: int, seconds: float
+) -> Exploration:
     found = search.found.values()
     return Exploration(
         engine="reference",

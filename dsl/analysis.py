@@ -1,7 +1,8 @@
 """What the functions of a spec do with its fields: who writes, who lists, who only asks pointwise.
 
-The answers choose the slots (see `dsl.view`) and what may be taken for constant. They err on the side of
-"written" and "listed": a field that is passed on, returned or bound to a name may be anything.
+The answers choose the slots (see `dsl.view`) and what may be taken for constant. They err on the
+side of "written" and "listed": a field that is passed on, returned or bound to a name may be
+anything.
 """
 
 from __future__ import annotations
@@ -15,8 +16,24 @@ from dsl.roles import Role
 from dsl.tree import Function, SpecTree
 
 CHANGING = frozenset(
-    "add remove discard append pop insert extend clear update setdefault sort reverse popitem "
-    "difference_update intersection_update symmetric_difference_update".split()
+    [
+        "add",
+        "remove",
+        "discard",
+        "append",
+        "pop",
+        "insert",
+        "extend",
+        "clear",
+        "update",
+        "setdefault",
+        "sort",
+        "reverse",
+        "popitem",
+        "difference_update",
+        "intersection_update",
+        "symmetric_difference_update",
+    ]
 )
 LISTING = frozenset({"items", "keys", "values", "copy", "clear"})
 _LOOKING = frozenset(
@@ -184,7 +201,9 @@ class _Uses:
 
 
 class Receivers:
-    """Which role classes an attribute's receiver can be, from declared types; by name where unknown."""
+    """Which role classes an attribute's receiver can be, from declared types; by name where
+    unknown.
+    """
 
     def __init__(self, tree: SpecTree, function: Function) -> None:
         self.tree = tree

@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from dsl import refs
-from dsl.analysis import Analysis, analyse
+from dsl.analysis import Analysis
 from dsl.declare import LeadsTo, property_name
 from dsl.domains import ANYTHING, Domain, domain_of
 from dsl.errors import Mistakes, Span, SpecError, StatewalkError
-from dsl.model import Action, Element, FieldInfo, Model, Property, PropertyKind
+from dsl.model import Action, Element, FieldInfo, Property, PropertyKind
 from dsl.roles import Field, Role, default_of, empty_for
 from dsl.runtime import bound
 from dsl.tree import Function, SpecTree

@@ -1,7 +1,8 @@
 """References to containers in the state: list, set, bag and dict, each with Python's methods.
 
-Reads are projections and changes are updates of one slot, except for `EntriesReference` (a dict with a
-slot per key) and `ElementsReference` (a set with a slot per element, which is only asked pointwise).
+Reads are projections and changes are updates of one slot, except for `EntriesReference` (a dict
+with a slot per key) and `ElementsReference` (a set with a slot per element, which is only asked
+pointwise).
 """
 
 from __future__ import annotations
@@ -107,7 +108,9 @@ class ListReference(_Sized):
         key: object,
         move: Callable[[int], int | None] = lambda at: None,
     ) -> None:
-        """Any change of structure; references to elements move along, or keep showing what was there."""
+        """Any change of structure; references to elements move along, or keep showing what was
+        there.
+        """
 
         def changed(value: Any) -> FrozenList:
             items = list(value)

@@ -46,7 +46,8 @@ def _mark(function: F, kind: str, **options: Any) -> F:
     return function
 
 
-# -- declaring ---------------------------------------------------------------------------------------
+# -- declaring
+# ---------------------------------------------------------------------------------------
 @overload
 def action(function: F, /) -> F: ...
 @overload
@@ -58,7 +59,9 @@ def action(
     concurrent: int = 1,
 ) -> Callable[[F], F]: ...
 def action(function: Any = None, /, **options: Any) -> Any:
-    """A move of the role (or of nobody, on module level). ``fair`` holds per instance and argument."""
+    """A move of the role (or of nobody, on module level). ``fair`` holds per instance and
+    argument.
+    """
     if function is not None:
         return _mark(function, "action")
     return lambda f: _mark(f, "action", **options)
@@ -85,7 +88,9 @@ def exists(function: P, /) -> P:
 
 
 def on_step(function: P, /) -> P:
-    """Holds for every step, stuttering ones included. ``old(expression)`` is a value before the step."""
+    """Holds for every step, stuttering ones included. ``old(expression)`` is a value before the
+    step.
+    """
     return _mark(function, "on_step")
 
 
@@ -95,7 +100,9 @@ def terminal(function: P, /) -> P:
 
 
 def constraint(function: P, /) -> P:
-    """Explore no further where this is false. Above ``@on_step``: take no step that makes it false."""
+    """Explore no further where this is false. Above ``@on_step``: take no step that makes it
+    false.
+    """
     return _mark(function, "constraint")
 
 
@@ -105,7 +112,9 @@ def named(name: str, /) -> Callable[[F], F]:
 
 
 class LeadsTo:
-    """Every state with the premise is followed by one with the conclusion; see `leads_to`, `until`."""
+    """Every state with the premise is followed by one with the conclusion; see `leads_to`,
+    `until`.
+    """
 
     def __init__(
         self, kind: str, premise: Callable[[], bool], conclusion: Callable[[], bool]
@@ -129,7 +138,8 @@ def until(first: Callable[[], bool], second: Callable[[], bool], /) -> LeadsTo:
     return LeadsTo("until", first, second)
 
 
-# -- inside actions ------------------------------------------------------------------------------------
+# -- inside actions
+# ------------------------------------------------------------------------------------
 def require(condition: object, /) -> None:
     """Guard: unless true, the step is disabled and none of its effects happen."""
     if not condition:
@@ -165,7 +175,9 @@ def maybe() -> bool:
 
 
 def interrupt(role: object, /) -> None:
-    """Ends the suspended flows of a role instance: what a crash does to its memory of where it was."""
+    """Ends the suspended flows of a role instance: what a crash does to its memory of where it
+    was.
+    """
     raise NotImplementedError("flows")
 
 
@@ -207,7 +219,8 @@ def oneof() -> AbstractContextManager[None]:
     return nullcontext()
 
 
-# -- helpers -------------------------------------------------------------------------------------------
+# -- helpers
+# -------------------------------------------------------------------------------------------
 def pairs(items: Iterable[T], /) -> Iterator[tuple[T, T]]:
     """Every unordered pair."""
     return itertools.combinations(list(items), 2)
@@ -218,7 +231,8 @@ def symmetric_values(name: str, count: int, /) -> tuple[str, ...]:
     return tuple(f"{name}{i}" for i in range(count))
 
 
-# -- configurations ------------------------------------------------------------------------------------
+# -- configurations
+# ------------------------------------------------------------------------------------
 @dataclass
 class Declared:
     """What is declared by calls while a spec module runs."""

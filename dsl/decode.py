@@ -133,9 +133,11 @@ class _Reader:
 
 
 def decode(data: bytes, classes: Mapping[str, type]) -> Any:
-    """The value of canonical bytes. ``classes`` are the records, roles and enums of the model by name.
+    """The value of canonical bytes. ``classes`` are the records, roles and enums of the model by
+    name.
 
-    Raises:  RunError[SW401] for bytes that are none, RunError[SW402] for what the model does not have.
+    Raises:  RunError[SW401] for bytes that are none, RunError[SW402] for what the model does not
+    have.
     """
     reader = _Reader(data, classes)
     value = reader.value()

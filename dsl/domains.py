@@ -17,11 +17,13 @@ Kind = Literal["scalar", "list", "set", "bag", "dict", "record"]
 
 @dataclass(frozen=True)
 class Domain:
-    """A set of values. ``kind`` is that of all its members, or scalar; ``options`` lists a finite one.
+    """A set of values. ``kind`` is that of all its members, or scalar; ``options`` lists a finite
+    one.
 
-    ``element`` is the domain of elements of a container (values of a dict), ``key`` of a dict's keys.
-    ``records`` are the record classes its members may have; ``records_only`` tells that every member
-    with fields is one of these; ``may_contain`` is false where no member holds other values.
+    ``element`` is the domain of elements of a container (values of a dict), ``key`` of a dict's
+    keys. ``records`` are the record classes its members may have; ``records_only`` tells that
+    every member with fields is one of these; ``may_contain`` is false where no member holds other
+    values.
     """
 
     text: str

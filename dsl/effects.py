@@ -1,8 +1,9 @@
 """What the functions of a spec do: nothing but compute, look at the state, or more than that.
 
-Transitive and by resolved callee. The answers err on the safe side: a callee that cannot be resolved
-counts as writing. What a function does to its *arguments* counts as well, since they may be live
-references; what it reads of them does not make it a reader, since they may be plain values.
+Transitive and by resolved callee. The answers err on the safe side: a callee that cannot be
+resolved counts as writing. What a function does to its *arguments* counts as well, since they may
+be live references; what it reads of them does not make it a reader, since they may be plain
+values.
 """
 
 from __future__ import annotations
@@ -107,7 +108,9 @@ class Effects:
         return self._joined(self._scans[id(function)].causes(node))
 
     def why(self, function: Function) -> Iterator[tuple[Cause, tuple[Function, ...]]]:
-        """Each known write or choice that calling a function may lead to, and the callees on the way."""
+        """Each known write or choice that calling a function may lead to, and the callees on the
+        way.
+        """
         yield from self._why(function, (), {id(function)})
 
     def _why(

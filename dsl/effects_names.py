@@ -5,27 +5,104 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 
-# What a spec imports from `dsl`: what makes a step depend on more than the state, and what only computes.
+# What a spec imports from `dsl`: what makes a step depend on more than the state, and what only
+# computes.
 CHOOSING = frozenset({"any_of", "maybe", "require", "interrupt"})
 PURE_NAMES = frozenset(
     {"pairs", "replace", "symmetric_values", "Bag", "unreachable", "Record", "Message"}
 )
 
 DOING_BUILTINS = frozenset(
-    "print open input exec eval setattr delattr __import__ breakpoint next iter globals vars".split()
+    [
+        "print",
+        "open",
+        "input",
+        "exec",
+        "eval",
+        "setattr",
+        "delattr",
+        "__import__",
+        "breakpoint",
+        "next",
+        "iter",
+        "globals",
+        "vars",
+    ]
 )
 PURE_LIBRARIES = frozenset(
-    "math itertools operator functools collections string re typing typing_extensions enum fractions "
-    "statistics heapq bisect copy textwrap".split()
+    [
+        "math",
+        "itertools",
+        "operator",
+        "functools",
+        "collections",
+        "string",
+        "re",
+        "typing",
+        "typing_extensions",
+        "enum",
+        "fractions",
+        "statistics",
+        "heapq",
+        "bisect",
+        "copy",
+        "textwrap",
+    ]
 )
 
 # Methods of containers, strings and numbers that only look.
 LOOKING_METHODS = frozenset(
-    "get items keys values copy count index union intersection difference symmetric_difference "
-    "issubset issuperset isdisjoint startswith endswith removeprefix removesuffix split rsplit "
-    "partition rpartition join strip lstrip rstrip upper lower title capitalize replace format find "
-    "rfind isdigit isalpha isalnum isupper islower zfill ljust rjust center bit_length bit_count "
-    "as_integer_ratio encode splitlines fromkeys".split()
+    [
+        "get",
+        "items",
+        "keys",
+        "values",
+        "copy",
+        "count",
+        "index",
+        "union",
+        "intersection",
+        "difference",
+        "symmetric_difference",
+        "issubset",
+        "issuperset",
+        "isdisjoint",
+        "startswith",
+        "endswith",
+        "removeprefix",
+        "removesuffix",
+        "split",
+        "rsplit",
+        "partition",
+        "rpartition",
+        "join",
+        "strip",
+        "lstrip",
+        "rstrip",
+        "upper",
+        "lower",
+        "title",
+        "capitalize",
+        "replace",
+        "format",
+        "find",
+        "rfind",
+        "isdigit",
+        "isalpha",
+        "isalnum",
+        "isupper",
+        "islower",
+        "zfill",
+        "ljust",
+        "rjust",
+        "center",
+        "bit_length",
+        "bit_count",
+        "as_integer_ratio",
+        "encode",
+        "splitlines",
+        "fromkeys",
+    ]
 )
 
 _DISPLAYS = (

@@ -1,6 +1,7 @@
 """Folding: with the constants known, branches that cannot be taken are dropped before any analysis.
 
-Otherwise a switched-off branch would make a field "written", and its slot would be read for nothing.
+Otherwise a switched-off branch would make a field "written", and its slot would be read for
+nothing.
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ class _Fold(ast.NodeTransformer):
         self.namespace = function.module.namespace
         self.path = function.module.source.path
         self.bound = {
-            n.id for n in ast.walk(function.node) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)
+            n.id
+            for n in ast.walk(function.node)
+            if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)
         } | {a.arg for a in ast.walk(function.node) if isinstance(a, ast.arg)}
 
     def known(self, node: ast.expr) -> tuple[Any] | None:
@@ -48,7 +51,9 @@ class _Fold(ast.NodeTransformer):
                     return None
                 names[part.id] = value
         try:
-            return (eval(compile(ast.Expression(node), self.path, "eval"), {"__builtins__": {}}, names),)
+            return (
+                eval(compile(ast.Expression(node), self.path, "eval"), {"__builtins__": {}}, names),
+            )
         except Exception:
             return None
 

@@ -1,9 +1,10 @@
 """Which comprehensions may become projections, and how they are rewritten.
 
-A comprehension over a container of the state is a projection when its parts look at no state themselves:
-attributes of the loop variable are free when elements are records; attributes of captured names are read
-once, outside. This is decided in the text, never by looking at the elements: a projection is also asked
-for values that were not there when it was learned, and an empty set would hide what its elements do.
+A comprehension over a container of the state is a projection when its parts look at no state
+themselves: attributes of the loop variable are free when elements are records; attributes of
+captured names are read once, outside. This is decided in the text, never by looking at the
+elements: a projection is also asked for values that were not there when it was learned, and an
+empty set would hide what its elements do.
 """
 
 from __future__ import annotations
@@ -17,7 +18,22 @@ from dsl.roles import Role
 if TYPE_CHECKING:
     from dsl.lower import Rewriter
 
-AGGREGATES = frozenset("any all sum sorted set list tuple len max min frozenset any_of".split())
+AGGREGATES = frozenset(
+    [
+        "any",
+        "all",
+        "sum",
+        "sorted",
+        "set",
+        "list",
+        "tuple",
+        "len",
+        "max",
+        "min",
+        "frozenset",
+        "any_of",
+    ]
+)
 Comprehension = ast.GeneratorExp | ast.ListComp | ast.SetComp
 
 
@@ -148,9 +164,9 @@ class Gathering:
                     if chain is None or chain[0] != variable or variable in inner:
                         return None
                     chains.append(chain[1:])
-                elif isinstance(node, ast.Call) and not self._harmless(node):
-                    return None
-                elif isinstance(node, ast.Name) and self._is_stateful(node.id, variable, inner):
+                elif (isinstance(node, ast.Call) and not self._harmless(node)) or (
+                    isinstance(node, ast.Name) and self._is_stateful(node.id, variable, inner)
+                ):
                     return None
         return list(dict.fromkeys(chains))
 

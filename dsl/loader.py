@@ -37,10 +37,11 @@ def load(
 ) -> Model:
     """Load a spec with its constants fixed.
 
-    ``constants`` override those of the configuration ``config``, which override the spec's defaults; a
-    value of type `GivenText` is read by the constant's type. ``optimize=False`` runs the spec's functions
-    as they are written; results are equal. ``fizzbee_counts`` makes what the last action of a .fizz spec
-    returned part of the state, so that states are told apart as Fizzbee does.
+    ``constants`` override those of the configuration ``config``, which override the spec's
+    defaults; a value of type `GivenText` is read by the constant's type. ``optimize=False`` runs
+    the spec's functions as they are written; results are equal. ``fizzbee_counts`` makes what the
+    last action of a .fizz spec returned part of the state, so that states are told apart as
+    Fizzbee does.
 
     Raises:  RunError for a file that cannot be read; SpecError for mistakes in the spec.
     """
@@ -50,7 +51,9 @@ def load(
     if config is not None:
         known = {c.name: c for c in loading.declared.configurations}
         if config not in known:
-            raise SpecError("SW305", f"There is no configuration {config}. {did_you_mean(config, known)}")
+            raise SpecError(
+                "SW305", f"There is no configuration {config}. {did_you_mean(config, known)}"
+            )
         loading = run_spec(source, {**known[config].constants, **given})
     return model_of(loading, str(path), optimize=optimize)
 
@@ -70,14 +73,17 @@ def model_of(loading: Loading, path: str, *, optimize: bool = True) -> Model:
     lowering = Lowering(tree, fields, classes, optimize=optimize)
     states, fixed = InitialStates(tree, fields, classes).compute()
     if not states:
-        raise SpecError("SW114", "There is no initial state: every run of @init is cut short by a require.")
+        raise SpecError(
+            "SW114", "There is no initial state: every run of @init is cut short by a require."
+        )
     lowering.run()
     actions = make_actions(tree, mistakes)
     properties, constraints, step_constraints, terminal = _properties(tree, lowering, mistakes)
     mistakes.raise_if_any()
     if not actions and not properties:
         raise SpecError(
-            "SW115", f"{path} has nothing to check: no action and no property.",
+            "SW115",
+            f"{path} has nothing to check: no action and no property.",
             help="A move is a method with @action, a property a function with @always.",
         )
     return Model(
@@ -148,5 +154,3 @@ def span_of_error(error: BaseException, model: Model) -> Any:
     if isinstance(error, StatewalkError) and error.at is not None:
         return error.at
     return _user_span(error, set(model.sources))
-
-

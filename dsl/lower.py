@@ -1,11 +1,12 @@
 """Lowering: recompile the functions of a spec so that a View sees how little they look at.
 
-    x.f += v                               a blind update
-    any/all/sum/len/...(e for y in xs)     one projection of the slot behind xs, keyed by captured values
-    f(a, b), where f only reads            a remembered call
+    x.f += v                               a blind update any/all/sum/len/...(e for y in xs)
+    one projection of the slot behind xs, keyed by captured values f(a, b), where f only reads
+    a remembered call
 
-What a rewriting may do is fixed: it never changes a result (``optimize=False`` leaves it out, and both agree).
-Only ``old(e)`` is rewritten always, into ``old(lambda: e)``, because it is evaluated in another state.
+What a rewriting may do is fixed: it never changes a result (``optimize=False`` leaves it out, and
+both agree). Only ``old(e)`` is rewritten always, into ``old(lambda: e)``, because it is evaluated
+in another state.
 """
 
 from __future__ import annotations

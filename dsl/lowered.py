@@ -12,8 +12,8 @@ from dsl.declare import any_of
 from dsl.domains import Domain
 from dsl.packing import NotPackable, pack, unpack
 from dsl.refs import (
-    Reference,
     RecordReference,
+    Reference,
     current_view,
     forbid_change,
     forget,
@@ -107,11 +107,13 @@ def gather(
     chains: Chains,
     bounds: Callable[[], tuple[Any, Any, Any]] | None = None,
 ) -> Any:
-    """An aggregate over a comprehension, as one projection of the container's slot where that is sound.
+    """An aggregate over a comprehension, as one projection of the container's slot where that is
+    sound.
 
-    ``plain`` is the source itself as a function of the container. ``element`` (None: the element itself) and
-    ``condition`` take an element and the captured values, and look at no state, provided that following the
-    attribute ``chains`` from an element stays within records. ``bounds`` are those of a slice of the container.
+    ``plain`` is the source itself as a function of the container. ``element`` (None: the element
+    itself) and ``condition`` take an element and the captured values, and look at no state,
+    provided that following the attribute ``chains`` from an element stays within records.
+    ``bounds`` are those of a slice of the container.
     """
     if not isinstance(source, Reference) or source._cell is not None:
         return plain(source)
@@ -198,4 +200,3 @@ def call(function: Callable[..., Any], *arguments: Any) -> Any:
 def in_order(values: Any) -> Any:
     """Local sets are iterated in canonical order."""
     return ordered(values) if type(values) in (set, frozenset) else values
-

@@ -1,7 +1,8 @@
 """The Model: what a front end makes of a spec, and all that an engine sees of it.
 
-An engine never looks at syntax. It gets initial states, actions and properties as functions to be run
-against a `View`, and moves states. A *state* here is a mapping path → stored value (see `dsl.view`).
+An engine never looks at syntax. It gets initial states, actions and properties as functions to be
+run against a `View`, and moves states. A *state* here is a mapping path → stored value (see
+`dsl.view`).
 """
 
 from __future__ import annotations
@@ -16,7 +17,14 @@ from dsl.view import Disabled, FairChoice, Path, PlainView, State, View, apply_w
 
 Fairness = Literal["none", "weak", "strong"]
 PropertyKind = Literal[
-    "always", "exists", "on_step", "eventually", "always_eventually", "eventually_always", "leads_to", "until"
+    "always",
+    "exists",
+    "on_step",
+    "eventually",
+    "always_eventually",
+    "eventually_always",
+    "leads_to",
+    "until",
 ]
 SAFETY_KINDS: frozenset[str] = frozenset({"always", "exists", "on_step"})
 
@@ -144,7 +152,9 @@ class Model:
     choice_names: Mapping[tuple[str, int], str] = field(default_factory=dict)
 
     def take(self, action: Action, view: View) -> object:
-        """Run an action against a view; what it returns. Raises `Disabled`, or what the spec raises."""
+        """Run an action against a view; what it returns. Raises `Disabled`, or what the spec
+        raises.
+        """
         with bound(view, classes=self.classes):
             return action.run()
 

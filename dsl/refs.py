@@ -1,9 +1,10 @@
-"""Live references: what a spec holds when it reaches a list, set, bag, dict or record through a field.
+"""Live references: what a spec holds when it reaches a list, set, bag, dict or record through a
+field.
 
 A reference is a *place*: a slot and the steps into its value. Reading goes through the view as
-projections, changing as updates, so that an engine sees how little was looked at. One place has one
-reference object per run. Replacing a place detaches the references to it: they go on showing what was
-there, as Python has it.
+projections, changing as updates, so that an engine sees how little was looked at. One place has
+one reference object per run. Replacing a place detaches the references to it: they go on showing
+what was there, as Python has it.
 
 Steps into a value are pairs: ("f", field), ("i", index), ("k", key).
 """

@@ -1,7 +1,7 @@
 """Roles and their fields.
 
-Outside the checker a role is an ordinary object. When a spec is loaded, its fields become descriptors
-that read and write the bound view; the values they had then are the initial ones.
+Outside the checker a role is an ordinary object. When a spec is loaded, its fields become
+descriptors that read and write the bound view; the values they had then are the initial ones.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ RoleLayout = Literal["whole", "entries", "elements"]
 class Field:
     """A field of a role as part of the state.
 
-    ``layout`` tells how it is laid out in slots (see `dsl.view`); ``keys`` whether the key set of a dict
-    is kept. A ``constant`` field has no slot: each role holds its value.
+    ``layout`` tells how it is laid out in slots (see `dsl.view`); ``keys`` whether the key set of
+    a dict is kept. A ``constant`` field has no slot: each role holds its value.
     """
 
     __slots__ = ("auxiliary", "constant", "domain", "keys", "kind", "layout", "name", "owner")

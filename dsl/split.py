@@ -1,7 +1,7 @@
 """Splitting an invariant into its conjuncts, each a small root of its own for an engine.
 
-``all(e for x in xs if c)`` becomes one element per x, as far as the loops and conditions need no state;
-``a and b`` one element each. It also tells which element is false.
+``all(e for x in xs if c)`` becomes one element per x, as far as the loops and conditions need no
+state; ``a and b`` one element each. It also tells which element is false.
 """
 
 from __future__ import annotations
@@ -96,7 +96,9 @@ class _Splitter:
     def _unrolled(
         self, generator: ast.comprehension, environments: list[Environment]
     ) -> tuple[list[Environment], list[ast.expr]] | None:
-        """Bindings of one loop at load time, and its conditions that need state; None if it needs state."""
+        """Bindings of one loop at load time, and its conditions that need state; None if it needs
+        state.
+        """
         result: list[Environment] = []
         names = [n.id for n in ast.walk(generator.target) if isinstance(n, ast.Name)]
         for environment in environments:

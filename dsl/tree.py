@@ -1,8 +1,8 @@
 """The syntax tree of a spec: what both front ends produce and the lowering reads.
 
-Bodies are Python's own `ast`. Choice, guard and the flow blocks are calls and ``with`` statements of
-reserved names (`any_of`, `require`, `atomic`, `serial`, `parallel`, `oneof`), so no further nodes are
-needed; roles, properties and functions are found here by name.
+Bodies are Python's own `ast`. Choice, guard and the flow blocks are calls and ``with`` statements
+of reserved names (`any_of`, `require`, `atomic`, `serial`, `parallel`, `oneof`), so no further
+nodes are needed; roles, properties and functions are found here by name.
 """
 
 from __future__ import annotations
@@ -88,18 +88,36 @@ def read_tree(loading: Loading) -> SpecTree:
     """Find the roles, records and functions of the modules that ran, in the order of the files."""
     tree = SpecTree(loading)
     for module in loading.modules:
-        for node in module.source.tree.body:
+        for node in _statements(module.source.tree.body):
             if isinstance(node, ast.ClassDef):
                 _read_class(tree, module, node)
             elif isinstance(node, ast.FunctionDef):
                 found = module.namespace.get(node.name)
-                if callable(found):
-                    tree.functions.append(Function(node.name, module, None, node, found, marks(found)))
+                if callable(found) and _is_from(found, node):
+                    tree.functions.append(
+                        Function(node.name, module, None, node, found, marks(found))
+                    )
             elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
                 value = module.namespace.get(node.targets[0].id)
                 if isinstance(value, LeadsTo):
                     tree.leads.append((node.targets[0].id, value, module.source.span(node)))
     return tree
+
+
+def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """The statements of a module, those under an ``if`` included."""
+    for node in body:
+        yield node
+        if isinstance(node, ast.If):
+            yield from _statements(node.body)
+            yield from _statements(node.orelse)
+
+
+def _is_from(found: Any, node: ast.FunctionDef) -> bool:
+    """Whether a function was made by this definition, and not by one of the same name elsewhere."""
+    code = getattr(found, "__code__", None)
+    first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
+    return code is None or first <= code.co_firstlineno <= node.lineno
 
 
 def _read_class(tree: SpecTree, module: SpecModule, node: ast.ClassDef) -> None:

@@ -2,13 +2,14 @@
 
 A state is a set of *slots*, each a path and a stored value. Paths are tuples:
 
-    (role class, index, field)                 a field
-    (role class, index, field, "key", k)       an entry of a dict field, k an `intern_key`
-    (role class, index, field, "keys")         the set of that dict's keys, where the spec lists them
-    (role class, index, field, "in", e)        an element of a set field that is only asked pointwise
+    (role class, index, field)                 a field (role class, index, field, "key", k)
+    an entry of a dict field, k an `intern_key` (role class, index, field, "keys")         the set
+    of that dict's keys, where the spec lists them (role class, index, field, "in", e)        an
+    element of a set field that is only asked pointwise
 
-An absent slot reads as `ABSENT`; writing `ABSENT` removes it. Two views exist: `PlainView` does what
-it is asked (it defines the meaning), a tracing view in an engine also remembers what was asked.
+An absent slot reads as `ABSENT`; writing `ABSENT` removes it. Two views exist: `PlainView` does
+what it is asked (it defines the meaning), a tracing view in an engine also remembers what was
+asked.
 """
 
 from __future__ import annotations
@@ -42,9 +43,9 @@ class View(Protocol):
     """What lowered code asks of a state.
 
     Contract
-      1. `project` and `update` take a *key*: equal keys at one path mean equal functions, so an engine
-         may remember results by (path, value, key). The functions are pure and may raise; a raise is
-         not remembered.
+      1. `project` and `update` take a *key*: equal keys at one path mean equal functions, so an
+         engine may remember results by (path, value, key). The functions are pure and may raise; a
+         raise is not remembered.
       2. `update` is ``set(path, fn(get(path)))`` without promising that the old value is looked at.
       3. `call` runs a function that only reads; equal keys in equal states give equal results.
       4. `choose` returns one of the options; a search returns each of them in some run.
@@ -63,9 +64,10 @@ class View(Protocol):
 class PlainView:
     """A view of one state that remembers nothing but writes and choices.
 
-    ``script`` holds the indices of the options to take, in order; beyond its end the first option is
-    taken. After a run, ``writes`` holds path → new value, ``choices`` the (index, number of options)
-    taken, ``chosen`` the options themselves, and ``fair`` those of them that are chosen fairly.
+    ``script`` holds the indices of the options to take, in order; beyond its end the first option
+    is taken. After a run, ``writes`` holds path → new value, ``choices`` the (index, number of
+    options) taken, ``chosen`` the options themselves, and ``fair`` those of them that are chosen
+    fairly.
     """
 
     __slots__ = ("base", "choices", "chosen", "fair", "script", "writes")
@@ -119,7 +121,9 @@ def fair_choice(position: int, option: Any, fairness: str) -> FairChoice:
 
 
 def next_script(choices: Sequence[tuple[int, int]]) -> list[int] | None:
-    """The choice indices to try after a run that took these, in lexicographic order; None at the end."""
+    """The choice indices to try after a run that took these, in lexicographic order; None at the
+    end.
+    """
     script = [index for index, _ in choices]
     for at in range(len(script) - 1, -1, -1):
         if script[at] + 1 < choices[at][1]:

@@ -1,12 +1,13 @@
 """Kafka transactions, part 1: a client obtains a producer id and an epoch.
 
-A client sends InitPidRequest for its transactional id to some broker. The broker that leads the id's partition of
-the transaction log is its coordinator: it caches metadata with a fresh producer id, appends a transition that
-bumps the epoch, and answers only when that entry is committed. A wrong broker says NotCoordinator, a
-coordinator with a transition under way says ConcurrentTransactions, and in both cases the client tries again.
+A client sends InitPidRequest for its transactional id to some broker. The broker that leads the
+id's partition of the transaction log is its coordinator: it caches metadata with a fresh producer
+id, appends a transition that bumps the epoch, and answers only when that entry is committed. A
+wrong broker says NotCoordinator, a coordinator with a transition under way says
+ConcurrentTransactions, and in both cases the client tries again.
 
-Left out: leader movement, failing appends, epoch exhaustion, fencing of an ongoing transaction (see the
-coordinator model), and looking up the coordinator (a client asks any broker).
+Left out: leader movement, failing appends, epoch exhaustion, fencing of an ongoing transaction
+(see the coordinator model), and looking up the coordinator (a client asks any broker).
 """
 
 from typing import Literal
@@ -32,7 +33,8 @@ from dsl import (
     violates,
 )
 
-# -- constants ---------------------------------------------------------------------------------------
+# -- constants
+# ---------------------------------------------------------------------------------------
 CLIENTS: Constant[int] = 2
 BROKERS: Constant[int] = 2
 TIDS: Constant[int] = 1
@@ -66,7 +68,8 @@ def partition_of(tid: int) -> int:
     return tid % LOG_PARTITIONS
 
 
-# -- messages and records ----------------------------------------------------------------------------
+# -- messages and records
+# ----------------------------------------------------------------------------
 class InitPidRequest(Message):
     tid: int
     source: "Client"
@@ -96,7 +99,8 @@ class LogEntry(Record):
     transition: Metadata
 
 
-# -- roles -------------------------------------------------------------------------------------------
+# -- roles
+# -------------------------------------------------------------------------------------------
 class PidSource(State):
     last: int = 0
 
@@ -209,7 +213,8 @@ class Broker(Role):
             self.reply(entry.client, "OK", entry.transition.pid, entry.transition.epoch)
 
 
-# -- instances and initial state ---------------------------------------------------------------------
+# -- instances and initial state
+# ---------------------------------------------------------------------
 pids = PidSource()
 brokers = [Broker() for _ in range(BROKERS)]
 logs = [TxnLog() for _ in range(LOG_PARTITIONS)]
@@ -222,7 +227,8 @@ def spread_partitions_over_brokers() -> None:
         brokers[log.index % BROKERS].owned[log.index] = 1
 
 
-# -- safety ------------------------------------------------------------------------------------------
+# -- safety
+# ------------------------------------------------------------------------------------------
 @always
 def type_ok() -> bool:
     """Responses carry a producer id and an epoch exactly when they are OK."""
@@ -303,7 +309,8 @@ def uncommitted(log: TxnLog, tid: int) -> int:
     return sum(entry.tid == tid for entry in log.entries[log.committed :])
 
 
-# -- witnesses, each where the constants allow it -----------------------------------------------------
+# -- witnesses, each where the constants allow it
+# -----------------------------------------------------
 if CLIENTS > 1:
 
     @exists
@@ -329,7 +336,8 @@ if CLIENTS > 1 or BROKERS > 1:
         return any(client.state == "HasPid" and client.last_error is not None for client in clients)
 
 
-# -- liveness and the end ----------------------------------------------------------------------------
+# -- liveness and the end
+# ----------------------------------------------------------------------------
 @eventually
 @always
 def eventually_all_clients_get_pid() -> bool:
@@ -341,7 +349,8 @@ def everyone_served() -> bool:
     return all(client.state == "HasPid" for client in clients)
 
 
-# -- configurations ----------------------------------------------------------------------------------
+# -- configurations
+# ----------------------------------------------------------------------------------
 config("c1b1", CLIENTS=1, BROKERS=1, expect=holds(generated=5, distinct=5, depth=5))
 config("c1b2", CLIENTS=1, expect=holds(generated=15, distinct=14, depth=8))
 config("c2b2", expect=holds(generated=581, distinct=316, depth=15))

@@ -1,0 +1,1 @@
+"""Small models to learn from and to test with."""

@@ -1,4 +1,6 @@
-"""Counters: each process adds one to a shared counter, atomically or by reading first and writing later."""
+"""Counters: each process adds one to a shared counter, atomically or by reading first and writing
+later.
+"""
 
 from dsl import (
     Constant,

@@ -1,7 +1,8 @@
-"""Dijkstra's first self-stabilising ring: whatever the counters hold, in the end one process is privileged.
+"""Dijkstra's first self-stabilising ring: whatever the counters hold, in the end one process is
+privileged.
 
-Process 0 moves when its counter equals its left neighbour's, and adds one modulo VALUES; every other one
-moves when they differ, and copies. All assignments of counters are initial states.
+Process 0 moves when its counter equals its left neighbour's, and adds one modulo VALUES; every
+other one moves when they differ, and copies. All assignments of counters are initial states.
 """
 
 from dsl import (
@@ -15,8 +16,8 @@ from dsl import (
     exists,
     holds,
     init,
-    on_step,
     old,
+    on_step,
     require,
     violates,
 )

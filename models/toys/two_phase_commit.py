@@ -1,7 +1,7 @@
 """Two-phase commit: resource managers agree with a transaction manager to commit or to abort.
 
-The abstraction of Lamport's TwoPhase: messages stay in the network and can be acted on again, and a resource
-manager may abort on its own until it has prepared.
+The abstraction of Lamport's TwoPhase: messages stay in the network and can be acted on again, and
+a resource manager may abort on its own until it has prepared.
 """
 
 from typing import Literal

@@ -1,7 +1,9 @@
-"""What lowered code promises its View: equal keys mean equal functions (contract of `dsl.view.View`).
+"""What lowered code promises its View: equal keys mean equal functions (contract of
+`dsl.view.View`).
 
-An engine remembers results by key. Here a view recomputes every one and compares, over all reachable states of
-the library's small models and of awkward specs. A plain view cannot notice a key that says too little.
+An engine remembers results by key. Here a view recomputes every one and compares, over all
+reachable states of the library's small models and of awkward specs. A plain view cannot notice a
+key that says too little.
 """
 
 from __future__ import annotations
@@ -12,11 +14,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from checker.layout import Fingerprints
 from dsl.loader import load
 from dsl.model import Model
 from dsl.values import ABSENT, encode, intern_key
-from dsl.view import Disabled, Path as SlotPath, PlainView, next_script
+from dsl.view import Disabled, PlainView, next_script
+from dsl.view import Path as SlotPath
 
 _here = Path(__file__).parent
 _spec = importlib.util.spec_from_file_location("awkward", _here / "test_lowering_agrees.py")

@@ -1,0 +1,1 @@
+"""Pure functions that specs and checkers share."""
