@@ -13,11 +13,11 @@ import numpy as np
 
 from checker.history.data import Floats, History, Ints
 from checker.history.graph import Graph, build
-from checker.history.levels import LEVELS, Level, implies, strongest, weaker, weakest
+from dsl.library.isolation import LEVELS, Level, implies, strongest, weaker, weakest
 from checker.history.replay import replay
 from checker.history.saturate import Reach, Saturation, saturate
 from checker.history.scan import Facts, Finding, scan
-from checker.history.search import decide
+from checker.history.search import Outcome, decide, first_guess
 
 SCHEDULES = ("off", "add", "double")
 
@@ -59,7 +59,7 @@ class Verdict:
 
 
 def check(
-    history: History, level: str, options: Options = Options(),  # noqa: B008 - frozen
+    history: History, level: str, options: Options = Options(),
     *, known: tuple[Facts, list[Finding]] | None = None,
 ) -> Verdict:
     """The verdict for one level; `known` is the result of `scan`, when it was made before.
@@ -85,19 +85,19 @@ def _check_graph(
 ) -> Verdict:
     graph = build(history, facts, level, options.clock_error)
     clock.stop("graph")
-    if options.saturation:
-        done = saturate(graph)
-    else:
-        done = Saturation(graph.connect(), 0)
+    priority = _priority(history, facts, graph)
+    attempt = (lambda _: first_guess(graph, priority)) if options.guess else None
+    done = saturate(graph, attempt) if options.saturation else Saturation(graph.connect(), 0)
     clock.stop("saturation")
     stats = {"transactions": graph.n, "edges": len(graph.edges), "passes": done.passes,
              "derived": int((graph.batch > 0).sum())}
     verdict = Verdict(level, False, "saturation", graph=graph, stats=stats, seconds=clock.spent)
     if len(done.order) < graph.size:
         return verdict
-    outcome = decide(graph, Reach(graph, done.order), _priority(history, facts, graph),
-                     saturated=options.saturation, schedule=options.schedule,
-                     guess=options.guess)
+    outcome = Outcome(True, done.witness, done.witness[:0])
+    if not len(done.witness):
+        outcome = decide(graph, Reach(graph, done.order), priority, guess=options.guess,
+                         saturated=options.saturation, schedule=options.schedule)
     clock.stop("search")
     verdict.stats |= outcome.stats
     verdict.stage = "search" if outcome.stats.get("variables") else "first guess"
@@ -131,7 +131,7 @@ def _events(graph: Graph, facts: Facts, order: Ints) -> list[tuple[int, bool]]:
     return list(zip(t, (nodes % 2 == 1).tolist(), strict=True))
 
 
-def check_levels(history: History, options: Options = Options()) -> dict[str, Verdict]:  # noqa: B008
+def check_levels(history: History, options: Options = Options()) -> dict[str, Verdict]:
     """Verdicts for every level, each decided or implied by one that was, strongest first.
 
     Real-time levels are left out when no transaction has both times. An implied verdict shares

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from checker.history.data import INFO, Array, Floats, History, Ints
-from checker.history.levels import Level
+from dsl.library.isolation import Level
 from checker.history.reach_kernels import adjacency, topological, topological_by
 from checker.history.scan import Facts
 

@@ -101,8 +101,7 @@ def reach(order: Ints, start: Ints, to: Ints, chain: Ints, pos: Ints, s0: int,
         for e in range(start[u], start[u + 1]):
             v = to[e]
             for s in range(width):
-                if first[v, s] < first[u, s]:
-                    first[u, s] = first[v, s]
+                first[u, s] = min(first[u, s], first[v, s])
         s = chain[u] - s0
         if 0 <= s < width and pos[u] < first[u, s]:
             first[u, s] = pos[u]
@@ -114,8 +113,7 @@ def reach(order: Ints, start: Ints, to: Ints, chain: Ints, pos: Ints, s0: int,
         for e in range(start[u], start[u + 1]):
             v = to[e]
             for s in range(width):
-                if last[u, s] > last[v, s]:
-                    last[v, s] = last[u, s]
+                last[v, s] = max(last[v, s], last[u, s])
 
 
 @kernel

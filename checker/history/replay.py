@@ -13,9 +13,20 @@ from collections.abc import Iterable
 from typing import Any
 
 from checker.history.data import (
-    ABSENT, APPEND, DELETE, INFO, INITIAL, LIST, NIL, RANGE, READ, UNKNOWN, History, Scalar,
+    ABSENT,
+    APPEND,
+    DELETE,
+    INFO,
+    INITIAL,
+    LIST,
+    NIL,
+    RANGE,
+    READ,
+    UNKNOWN,
+    History,
+    Scalar,
 )
-from checker.history.levels import Level
+from dsl.library.isolation import Level
 
 _COMMITTED = INITIAL - 1
 

@@ -8,7 +8,7 @@ Source: pruning of PolySI (PVLDB 16), made linear in the sessions by chain index
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -23,10 +23,11 @@ Fill = Callable[[int, Array, Array, Ints, int], int]
 
 @dataclass(frozen=True, slots=True)
 class Saturation:
-    """How it ended: the topological order (short = cycle) and the number of passes."""
+    """How it ended: the topological order (short = cycle), the passes, a witness if one came."""
 
     order: Ints
     passes: int
+    witness: Ints = field(default_factory=lambda: np.empty(0, np.int64))
 
 
 @dataclass(slots=True)
@@ -35,12 +36,13 @@ class Reach:
 
     graph: Graph
     order: Ints
+    room: int = 1 << 14
 
     def blocks(self) -> Iterator[tuple[int, Array, Array]]:
         """(base, forward, backward) tables, one block of columns after the other."""
         g = self.graph
         if self.graph.by_session:
-            width = max(1, min(g.chains, ROOM // (8 * g.size)))
+            width = max(1, min(g.chains, ROOM // (8 * max(1, g.size))))
             first = np.empty((g.size, width), np.int32)
             last = np.empty((g.size, width), np.int32)
             for base in range(0, g.chains, width):
@@ -48,7 +50,7 @@ class Reach:
                 yield base, first, last
             return
         nodes = g.w * g.n
-        words = max(1, min((nodes + 63) // 64, ROOM // (16 * g.size)))
+        words = max(1, min((nodes + 63) // 64, ROOM // (16 * max(1, g.size))))
         after, before = np.empty_like(g.to), np.empty_like(g.to)
         back = np.zeros(g.size + 1, np.int64)
         bits.nearest_first(self.order, g.start, g.to, back, after, before)
@@ -111,25 +113,37 @@ class Reach:
     def _collect(self, fill: Fill, width: int) -> Ints:
         """Run a kernel over all blocks, giving it room for the rows it says it needs."""
         found: list[Ints] = []
-        room = 1 << 14
         for base, one, two in self.blocks():
-            out = np.empty((room, width), np.int64)
+            out = np.empty((self.room, width), np.int64)
             m = fill(base, one, two, out, 0)
-            if m > room:
-                room = m
-                out = np.empty((room, width), np.int64)
+            if m > self.room:
+                self.room = m
+                out = np.empty((m, width), np.int64)
                 fill(base, one, two, out, 0)
             found.append(out[:m].copy())
         return np.concatenate(found) if found else np.empty((0, width), np.int64)
 
 
-def saturate(graph: Graph, limit: int = 10_000) -> Saturation:
-    """Add forced edges to the graph, to the fixpoint or the first cycle."""
+def saturate(
+    graph: Graph, attempt: Callable[[Ints], Ints] | None = None, limit: int = 10_000
+) -> Saturation:
+    """Add forced edges to the graph, to the fixpoint or the first cycle.
+
+    `attempt` is asked before passes 1, 2, 4, 8 … whether the order so far already leads to a
+    witness; if it returns one, no more is derived.
+    """
+    room = 1 << 14
     for batch in range(1, limit + 1):
         order = graph.connect()
         if len(order) < graph.size:
             return Saturation(order, batch)
-        rows = Reach(graph, order).derive()
+        if attempt is not None and batch & (batch - 1) == 0:
+            witness = attempt(order)
+            if len(witness):
+                return Saturation(order, batch - 1, witness)
+        reach = Reach(graph, order, room)
+        rows = reach.derive()
+        room = reach.room
         if not len(rows):
             return Saturation(order, batch)
         graph.add(rows, batch)

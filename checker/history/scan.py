@@ -14,7 +14,15 @@ import numpy as np
 
 from checker.history import scan_kernels as kernels
 from checker.history.data import (
-    APPEND, FAIL, INFO, INITIAL, LIST, OK, Bools, History, Ints,
+    APPEND,
+    FAIL,
+    INFO,
+    INITIAL,
+    LIST,
+    OK,
+    Bools,
+    History,
+    Ints,
 )
 from checker.history.errors import HistoryError
 
@@ -97,8 +105,8 @@ def _expand(history: History) -> tuple[Ints, Ints]:
     """Operations (·, 5) with ranges written out, and where each transaction's begin."""
     m = len(history.kind)
     low, high = np.zeros(m, np.int64), np.full(m, -1, np.int64)
-    numbers = sorted((k for k in history.keys if isinstance(k, int)))
-    strings = sorted((k for k in history.keys if isinstance(k, str)))
+    numbers = sorted(k for k in history.keys if isinstance(k, int))
+    strings = sorted(k for k in history.keys if isinstance(k, str))
     ranked = [*numbers, *strings]
     key_id = {key: i for i, key in enumerate(history.keys)}
     for op, b in history.bounds.items():

@@ -48,10 +48,9 @@ def decide(
     order = order_by(graph.size, base[:, 0].copy(), base[:, 1].copy(), priority)
     if len(order) < graph.size:
         return Outcome(False, order, np.flatnonzero(~_placed(order, graph.size)))
-    stats = {"guesses": 0, "undecided": 0, "variables": 0, "conflicts": 0, "decisions": 0}
+    stats = {"rounds": 0, "undecided": 0, "variables": 0, "conflicts": 0, "decisions": 0}
     chosen = np.empty((0, 2), np.int64)
     if guess:
-        stats["guesses"] += 1
         found, chosen = _guess(graph, base, order, priority)
         if len(found):
             return Outcome(True, found, np.empty(0, np.int64), stats)
@@ -69,13 +68,20 @@ def decide(
         outcome.stats = stats
         if everything or not outcome.holds:
             return outcome
-        stats["guesses"] += 1
+        stats["rounds"] += 1
         found, more = _guess(graph, base, outcome.order,
                              ranks(outcome.order).astype(np.float64))
         if len(found):
             outcome.order = found
             return outcome
         pairs = np.unique(np.concatenate((pairs, more)), axis=0)
+
+
+def first_guess(graph: Graph, priority: Floats) -> Ints:
+    """A witness order by the version orders that `priority` suggests; empty when they fail."""
+    base = graph.edges[:, :2]
+    order = order_by(graph.size, base[:, 0].copy(), base[:, 1].copy(), priority)
+    return _guess(graph, base, order, priority)[0]
 
 
 def _placed(order: Ints, size: int) -> Bools:

@@ -144,7 +144,7 @@ def _plan(work: Workload, rng: random.Random, appended: dict[int, int]) -> list[
     if work.kind in ("mixed", "blind"):
         return [("w" if rng.random() < work.writes else "r", k) for k in keys(work.operations)]
     if work.kind == "range":
-        if rng.random() < 0.5:  # noqa: PLR2004 - half of them
+        if rng.random() < 0.5:
             return [("range", k) for k in keys(max(1, work.operations // 4))]
         return [("w", k) for k in keys(work.operations)]
     if work.kind == "append":
@@ -164,14 +164,14 @@ def _tpcc(rng: random.Random) -> list[tuple[str, int]]:
     kind, house = rng.random(), rng.randrange(10)
     district, customer = 100 + 10 * house + rng.randrange(10), 1000 + rng.randrange(30_000)
     stock = [100_000 + rng.randrange(20_000) for _ in range(8)]
-    if kind < 0.45:  # noqa: PLR2004 - a new order
+    if kind < 0.45:
         return [("r", house), ("rmw", district), ("r", customer),
                 *(("rmw", k) for k in stock[:5]), ("w", 1_000_000 + rng.randrange(10**9))]
-    if kind < 0.88:  # noqa: PLR2004 - a payment
+    if kind < 0.88:
         return [("rmw", house), ("rmw", district), ("rmw", customer)]
-    if kind < 0.92:  # noqa: PLR2004 - the status of an order
+    if kind < 0.92:
         return [("r", district), ("r", customer)]
-    if kind < 0.96:  # noqa: PLR2004 - the stock level
+    if kind < 0.96:
         return [("r", district), *(("r", k) for k in stock)]
     return [("rmw", 1000 + rng.randrange(30_000)) for _ in range(4)]
 

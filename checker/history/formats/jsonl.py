@@ -12,7 +12,18 @@ from pathlib import Path
 from typing import Any
 
 from checker.history.data import (
-    APPEND, DELETE, INSERT, KINDS, LIST, RANGE, READ, STATUS, UNKNOWN, WRITE, Builder, History,
+    APPEND,
+    DELETE,
+    INSERT,
+    KINDS,
+    LIST,
+    RANGE,
+    READ,
+    STATUS,
+    UNKNOWN,
+    WRITE,
+    Builder,
+    History,
     Scalar,
 )
 
@@ -136,10 +147,10 @@ def _operation(build: Builder, op: Any, where: str) -> None:
         return
     if type(key) is not int and type(key) is not str:
         raise build.fail(f"key {key!r}", where, _SCALAR)
-    if word == "r" and len(op) == 2:  # noqa: PLR2004
+    if word == "r" and len(op) == 2:
         build.unknown_read(key)
         return
-    if len(op) != 3:  # noqa: PLR2004
+    if len(op) != 3:
         raise build.fail(f"operation {op!r}", where, _OP)
     value = op[2]
     if word == "r":
@@ -160,7 +171,7 @@ def _scalar(build: Builder, value: Any, where: str) -> Scalar:
 
 
 def _pair(build: Builder, row: Any, where: str) -> tuple[Scalar, Scalar]:
-    if type(row) is not list or len(row) != 2:  # noqa: PLR2004
+    if type(row) is not list or len(row) != 2:
         raise build.fail(f"row {row!r}", where, "[key, value]")
     return _scalar(build, row[0], where), _scalar(build, row[1], where)
 
