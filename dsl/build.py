@@ -6,6 +6,7 @@ import ast
 import itertools
 import typing
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 from dsl import refs
@@ -13,6 +14,7 @@ from dsl.analysis import Analysis
 from dsl.declare import LeadsTo, property_name
 from dsl.domains import ANYTHING, Domain, domain_of
 from dsl.errors import Mistakes, Span, SpecError, StatewalkError
+from dsl.flow_run import Flows, is_flow
 from dsl.model import Action, Element, FieldInfo, Property, PropertyKind
 from dsl.roles import Field, Role, default_of, empty_for
 from dsl.runtime import bound
@@ -217,8 +219,14 @@ def _decoded(key: Any) -> Any:
     return key
 
 
-def make_actions(tree: SpecTree, mistakes: Mistakes) -> list[Action]:
-    """One action instance per role instance and combination of arguments, in file order."""
+CONTINUED = " (continued)"
+
+
+def make_actions(tree: SpecTree, flows: Flows, mistakes: Mistakes) -> list[Action]:
+    """One action instance per role instance and combination of arguments, in file order.
+
+    A flow has one more per role instance, which continues a suspended run of it.
+    """
     actions: list[Action] = []
     for function in tree.of_kind("action"):
         mark = function.marked("action")
@@ -230,15 +238,20 @@ def make_actions(tree: SpecTree, mistakes: Mistakes) -> list[Action]:
         actors: list[Any] = [None]
         if function.owner is not None:
             actors = [r for r in tree.instances(function.owner) if _is_own(r, function)]
+        name = options.get("name") or function.name
+        fair = options.get("fair", "none")
+        concurrent = int(options.get("concurrent", 1))
+        span = function.span()
         for actor in actors:
             for values in itertools.product(*domains):
                 run = _runner(function, actor, values)
-                name = options.get("name") or function.name
+                if is_flow(function):
+                    run = partial(flows.start, function, actor, values, concurrent)
                 arguments = tuple(zip(names, values, strict=True))
-                fair = options.get("fair", "none")
-                actions.append(
-                    Action(len(actions), name, actor, arguments, run, fair, function.span())
-                )
+                actions.append(Action(len(actions), name, actor, arguments, run, fair, span))
+            if is_flow(function):
+                run = partial(flows.proceed, function, actor, concurrent)
+                actions.append(Action(len(actions), name + CONTINUED, actor, (), run, fair, span))
     return actions
 
 

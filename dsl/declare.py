@@ -178,7 +178,9 @@ def interrupt(role: object, /) -> None:
     """Ends the suspended flows of a role instance: what a crash does to its memory of where it
     was.
     """
-    raise NotImplementedError("flows")
+    flows = getattr(type(role), "_flows", None)
+    if flows is not None and binding.view is not None:
+        flows.interrupt(role)
 
 
 def old(value: T, /) -> T:

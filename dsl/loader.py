@@ -77,7 +77,7 @@ def model_of(loading: Loading, path: str, *, optimize: bool = True) -> Model:
             "SW114", "There is no initial state: every run of @init is cut short by a require."
         )
     lowering.run()
-    actions = make_actions(tree, mistakes)
+    actions = make_actions(tree, lowering.flows, mistakes)
     properties, constraints, step_constraints, terminal = _properties(tree, lowering, mistakes)
     mistakes.raise_if_any()
     if not actions and not properties:
@@ -106,6 +106,7 @@ def model_of(loading: Loading, path: str, *, optimize: bool = True) -> Model:
         max_depth=loading.declared.options.get("max_depth"),
         check_deadlock=loading.declared.options.get("deadlock", True),
         optimized=optimize,
+        warnings=tuple((w.code, str(w)) for w in mistakes.warned),
         choice_names=_choice_names(tree),
     )
 

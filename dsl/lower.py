@@ -1,8 +1,8 @@
 """Lowering: recompile the functions of a spec so that a View sees how little they look at.
 
-    x.f += v                               a blind update any/all/sum/len/...(e for y in xs)
-    one projection of the slot behind xs, keyed by captured values f(a, b), where f only reads
-    a remembered call
+    x.f += v                               a blind update
+    any/all/sum/len/...(e for y in xs)     one projection of the slot behind xs
+    f(a, b), where f only reads            a remembered call
 
 What a rewriting may do is fixed: it never changes a result (``optimize=False`` leaves it out, and
 both agree). Only ``old(e)`` is rewritten always, into ``old(lambda: e)``, because it is evaluated
@@ -18,6 +18,7 @@ from typing import Any
 
 from dsl import lowered
 from dsl.effects import Effects
+from dsl.flow_run import Flows
 from dsl.gathering import Gathering
 from dsl.model import Element
 from dsl.roles import Field
@@ -28,9 +29,6 @@ _SIGNS = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Mod: "%", ast.FloorDiv: "//",
     ast.BitOr: "|", ast.BitAnd: "&", ast.BitXor: "^",
 }  # fmt: skip
-_REMEMBERED = frozenset(
-    {"bool", "int", "str", "None", "tuple", "list", "set", "frozenset", "dict", "Literal", "Any"}
-)
 
 
 class Lowering:
@@ -49,6 +47,7 @@ class Lowering:
         self.classes = classes
         self.optimize = optimize
         self.effects = Effects(tree)
+        self.flows = Flows(fields)
         self.state_names = {name for cls in tree.roles for name in cls._fields}
         self.state_names |= {f.name for f in tree.functions if self.effects.of(f) != "pure"}
 
@@ -56,6 +55,7 @@ class Lowering:
         """Recompile what needs it."""
         for module in self.tree.loading.modules:
             module.namespace[RUNTIME] = lowered
+        self.flows.compile_all(self)
         for function in self.tree.functions:
             if self.effects.of(function) == "pure" or not _recompilable(function):
                 continue

@@ -200,3 +200,8 @@ def call(function: Callable[..., Any], *arguments: Any) -> Any:
 def in_order(values: Any) -> Any:
     """Local sets are iterated in canonical order."""
     return ordered(values) if type(values) in (set, frozenset) else values
+
+
+def bound_locals(found: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+    """The locals that a piece of a flow has bound."""
+    return {n: found[n] for n in names if n in found}

@@ -92,7 +92,7 @@ class Reference:
         if not self._sub:
             return current_view().get(self._path)
         sub = self._sub
-        return current_view().project(self._path, ("at", _sub_key(sub)), lambda v: walk(v, sub))
+        return current_view().project(self._path, ("at", sub_key(sub)), lambda v: walk(v, sub))
 
     def _project(self, key: object, fn: Callable[[Any], Any]) -> Any:
         if self._cell is not None:
@@ -100,7 +100,7 @@ class Reference:
         sub = self._sub
         if not sub:
             return current_view().project(self._path, key, fn)
-        return current_view().project(self._path, (key, _sub_key(sub)), lambda v: fn(walk(v, sub)))
+        return current_view().project(self._path, (key, sub_key(sub)), lambda v: fn(walk(v, sub)))
 
     def _update(self, key: object, fn: Callable[[Any], Any]) -> None:
         forbid_change(self._path)
@@ -112,7 +112,7 @@ class Reference:
             current_view().update(self._path, key, fn)
         else:
             current_view().update(
-                self._path, (key, _sub_key(sub)), lambda v: put(v, sub, fn(walk(v, sub)))
+                self._path, (key, sub_key(sub)), lambda v: put(v, sub, fn(walk(v, sub)))
             )
 
     def _at(self, step: tuple[str, Any], domain: Domain | None) -> Any:
@@ -144,7 +144,7 @@ class Reference:
         return self._freeze()
 
 
-def _sub_key(sub: Sub) -> Any:
+def sub_key(sub: Sub) -> Any:
     return tuple((kind, intern_key(key)) for kind, key in sub)
 
 
@@ -180,7 +180,7 @@ def forget(path: Path, sub: Sub = ()) -> None:
     if not known:
         return
     cell: Cell | None = None
-    start = _sub_key(sub)
+    start = sub_key(sub)
     for key in [k for k in known if k[: len(start)] == start]:
         if cell is None:
             cell = Cell(current_view().later(path))
@@ -195,7 +195,7 @@ def shift(path: Path, sub: Sub, move: Callable[[int], int | None]) -> None:
     known = binding.references.get(path)
     if not known:
         return
-    start = _sub_key(sub)
+    start = sub_key(sub)
     at = len(start)
     inside = [k for k in known if len(k) > at and k[:at] == start]
     cell = Cell(current_view().later(path)) if inside else None
@@ -207,7 +207,7 @@ def shift(path: Path, sub: Sub, move: Callable[[int], int | None]) -> None:
             reference._cell = cell
         else:
             object.__setattr__(reference, "_sub", (*sub, ("i", index), *reference._sub[at + 1 :]))
-            moved[_sub_key(reference._sub)] = reference
+            moved[sub_key(reference._sub)] = reference
     known.update(moved)
 
 
@@ -224,7 +224,7 @@ def place(
     """What is at a place: a reference where that is a container or record, else the value itself."""
     if cell is None:
         known = binding.references.get(path)
-        if known is not None and (reference := known.get(_sub_key(sub))) is not None:
+        if known is not None and (reference := known.get(sub_key(sub))) is not None:
             return reference
         view = current_view()
         if domain is None or domain.kind == "scalar" or domain.kind == "record":
@@ -247,7 +247,7 @@ def make(cls: type, path: Path, sub: Sub, domain: Domain | None, cell: Cell | No
     for name, content in (("_path", path), ("_sub", sub), ("_domain", domain), ("_cell", cell)):
         object.__setattr__(result, name, content)
     if cell is None:
-        binding.references.setdefault(path, {})[_sub_key(sub)] = result
+        binding.references.setdefault(path, {})[sub_key(sub)] = result
     return result
 
 
@@ -255,7 +255,7 @@ def _scalar_or_example(view: View, path: Path, sub: Sub, domain: Domain | None) 
     """The value at a place when scalar; when a container, some value of the same class."""
     if domain is not None and not domain.may_contain:
         return (
-            view.project(path, ("at", _sub_key(sub)), lambda v: walk(v, sub))
+            view.project(path, ("at", sub_key(sub)), lambda v: walk(v, sub))
             if sub
             else view.get(path)
         )
@@ -279,10 +279,10 @@ def _example(cls: type) -> Any:
 
 def _dynamic(view: View, path: Path, sub: Sub) -> Any:
     """Ask for the kind first: a record or container is then not looked at any further."""
-    name = view.project(path, ("kind", _sub_key(sub)), lambda v: _kind(walk(v, sub)))
+    name = view.project(path, ("kind", sub_key(sub)), lambda v: _kind(walk(v, sub)))
     if name == "scalar":
         return (
-            view.project(path, ("at", _sub_key(sub)), lambda v: walk(v, sub))
+            view.project(path, ("at", sub_key(sub)), lambda v: walk(v, sub))
             if sub
             else view.get(path)
         )

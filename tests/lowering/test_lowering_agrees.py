@@ -8,7 +8,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
 from checker.engine import Exploration, SearchOptions
 from checker.layout import Fingerprints
 from checker.reference import explore
@@ -91,12 +90,29 @@ def stale() -> bool:
     return any(m.epoch < c.epoch for c in cs for m in c.inbox)
 """,
     "elements that are roles are not projected": """
-class N(Role): up: bool = True peers: set["N"] = set() @action def toggle(self) -> None: self.up =
-not self.up @action def meet(self, other: "N") -> None: require(other != self)
-self.peers.add(other) @action def forget(self) -> None: down = [p for p in self.peers if not p.up]
-require(down) for p in down: self.peers.remove(p) ns = [N() for _ in range(2)] @always def
-peers_up() -> bool: return all(any(p.up for p in n.peers) or not n.peers or not n.up or not
-all(p.up for p in n.peers) for n in ns)
+class N(Role):
+    up: bool = True
+    peers: set["N"] = set()
+    @action
+    def toggle(self) -> None:
+        self.up = not self.up
+    @action
+    def meet(self, other: "N") -> None:
+        require(other != self)
+        self.peers.add(other)
+    @action
+    def forget(self) -> None:
+        down = [p for p in self.peers if not p.up]
+        require(down)
+        for p in down:
+            self.peers.remove(p)
+ns = [N() for _ in range(2)]
+@always
+def peers_up() -> bool:
+    return all(
+        any(p.up for p in n.peers) or not n.peers or not n.up or not all(p.up for p in n.peers)
+        for n in ns
+    )
 """,
     "remembered calls see the state and their arguments": """
 class T(State):
@@ -152,11 +168,24 @@ def small() -> bool:
     return all(f.size <= 2 for f in s.files.values()) and all(f.size <= 2 for f in s.order)
 """,
     "later conjuncts may rely on earlier ones": """
-class P(State): x: int | None = None table: dict[int, int] = {} @action def set(self, v: int =
-any_of(range(3))) -> None: self.x = v @action def fill(self) -> None: require(self.x is not None)
-assert self.x is not None self.table[self.x] = self.x p = P() @always def guarded() -> bool: return
-p.x is not None and p.x < 5 @always def looked_up() -> bool: return all(k in p.table and p.table[k]
-== k for k in range(3) if p.x is not None and len(p.table) == 3)
+class P(State):
+    x: int | None = None
+    table: dict[int, int] = {}
+    @action
+    def set(self, v: int = any_of(range(3))) -> None:
+        self.x = v
+    @action
+    def fill(self) -> None:
+        require(self.x is not None)
+        assert self.x is not None
+        self.table[self.x] = self.x
+p = P()
+@always
+def guarded() -> bool:
+    return p.x is not None and p.x < 5
+@always
+def looked_up() -> bool:
+    return all(k in p.table and p.table[k] == k for k in range(3) if p.x is not None and len(p.table) == 3)
 """,
     "booleans and numbers stay apart": """
 class B(State):
@@ -233,8 +262,7 @@ def _check_elements(model: Model) -> int:
 
                 assert whole is all(parts), (prop.name, state)
         for action in model.actions:
-            for outcome in model.outcomes(action, state):
-                todo.append(model.successor(state, outcome))
+            todo += [model.successor(state, o) for o in model.outcomes(action, state)]
     return len(seen)
 
 

@@ -1,0 +1,329 @@
+"""Flows as instructions: a function with ``yield`` becomes code that can stop and go on.
+
+    do f        run a piece of straight code; its locals come from and go back to the frame
+    test f, n   go on at n unless f
+    jump n
+    each f, x, r  start a loop over f: what remains is kept in the hidden local r
+    next x, r, n  bind the next element, or go on at n
+    call t, g, f  call the flow g with the arguments f; its result goes to the local t
+    give f      return
+    stop        let others act
+
+Statements without yields, and without jumps out of them, stay together in one piece.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from dsl.errors import SpecError
+from dsl.tree import Function
+
+if TYPE_CHECKING:
+    from dsl.lower import Lowering
+
+
+@dataclass
+class Instruction:
+    """One instruction. ``reads`` and ``writes`` are locals; ``to`` is where a jump goes."""
+
+    kind: str
+    line: int
+    code: Callable[..., Any] | None = None
+    reads: tuple[str, ...] = ()
+    writes: tuple[str, ...] = ()
+    to: int = -1
+    target: str = ""
+    callee: str = ""
+    live: frozenset[str] = frozenset()
+
+
+@dataclass
+class FlowCode:
+    """The instructions of one function."""
+
+    name: str
+    parameters: tuple[str, ...]
+    defaults: dict[str, Any]
+    instructions: list[Instruction] = field(default_factory=list)
+
+
+class Compiler:
+    """Compiles one function."""
+
+    def __init__(self, lowering: Lowering, function: Function) -> None:
+        self.lowering = lowering
+        self.function = function
+        arguments = [*function.node.args.posonlyargs, *function.node.args.args]
+        names = tuple(a.arg for a in arguments)
+        given = function.function.__defaults__ or ()
+        defaults = dict(zip(names[len(names) - len(given) :], given, strict=True))
+        self.result = FlowCode(function.qualified, names, defaults)
+        self.temporaries = 0
+        self.loops: list[tuple[int, list[int]]] = []
+        self.locals = set(names) | {
+            n.id
+            for n in ast.walk(function.node)
+            if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)
+        }
+
+    def run(self) -> FlowCode:
+        """The instructions, with what is live at each."""
+        self.block(copy.deepcopy(self.function.body()))
+        self.emit("give", self.function.node, *self.expression(ast.Constant(None)))
+        find_live(self.result.instructions)
+        return self.result
+
+    # -- pieces --------------------------------------------------------------------------------------
+
+    def emit(self, kind: str, node: ast.AST, code: Any = None, reads: Any = (), **more: Any) -> int:
+        line = getattr(node, "lineno", self.function.node.lineno)
+        self.result.instructions.append(Instruction(kind, line, code, tuple(reads), **more))
+        return len(self.result.instructions) - 1
+
+    def names_in(self, *nodes: ast.AST) -> list[str]:
+        return sorted({n.id for node in nodes for n in ast.walk(node) if isinstance(n, ast.Name)} & self.locals)
+
+    def expression(self, node: ast.expr) -> tuple[Any, list[str]]:
+        """A function of the locals that an expression uses."""
+        reads = self.names_in(node)
+        return self.compiled([ast.copy_location(ast.Return(node), node)], reads), reads
+
+    def compiled(self, body: list[ast.stmt], reads: list[str]) -> Callable[..., Any]:
+        from dsl.lower import Rewriter, compile_function
+
+        arguments = ast.arguments(
+            posonlyargs=[], args=[ast.arg(r) for r in reads], kwonlyargs=[], kw_defaults=[], defaults=[]
+        )
+        definition = ast.FunctionDef(
+            name=self.function.name, args=arguments, body=copy.deepcopy(body), decorator_list=[]
+        )
+        ast.copy_location(definition, body[0])
+        ast.fix_missing_locations(definition)
+        if self.lowering.optimize:
+            definition = Rewriter(self.lowering, self.function, frozenset(self.locals)).visit(definition)
+        code: Callable[..., Any] = compile_function(self.function, definition)
+        return code
+
+    def piece(self, statements: list[ast.stmt]) -> None:
+        """Straight code: gives back the locals it bound."""
+        stored = {
+            n.id
+            for s in statements
+            for n in ast.walk(s)
+            if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)
+        }
+        writes = sorted(stored & self.locals)
+        found, certain = exposed(statements, frozenset())
+        reads = sorted(found & self.locals)
+        names = ast.Tuple([ast.Constant(w) for w in writes], ast.Load())
+        back = ast.Call(
+            ast.Attribute(ast.Name("__sw__", ast.Load()), "bound_locals", ast.Load()),
+            [ast.Call(ast.Name("locals", ast.Load()), [], []), names],
+            [],
+        )
+        returned = ast.copy_location(ast.Return(back), statements[-1])
+        code = self.compiled([*statements, returned], reads)
+        self.emit("do", statements[0], code, reads, writes=tuple(sorted(certain & self.locals)))
+
+    # -- statements ----------------------------------------------------------------------------------
+
+    def block(self, statements: list[ast.stmt]) -> None:
+        straight: list[ast.stmt] = []
+        for statement in statements:
+            if not _gives_way(statement) and not _leaves(statement):
+                straight.append(statement)
+                continue
+            if straight:
+                self.piece(straight)
+                straight = []
+            self.statement(statement)
+        if straight:
+            self.piece(straight)
+
+    def statement(self, node: ast.stmt) -> None:
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Yield):
+            self.emit("stop", node)
+        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.YieldFrom):
+            self.pulled(node.value)
+        elif isinstance(node, ast.Return):
+            self.emit("give", node, *self.expression(self.pulled(node.value or ast.Constant(None))))
+        elif isinstance(node, ast.If):
+            self.branch(node)
+        elif isinstance(node, ast.While):
+            self.loop(node)
+        elif isinstance(node, ast.For):
+            self.for_each(node)
+        elif isinstance(node, ast.Break | ast.Continue):
+            if not self.loops:
+                raise self.refused(node, "a jump out of a block that cannot be suspended")
+            top, breaks = self.loops[-1]
+            at = self.emit("jump", node, to=top)
+            if isinstance(node, ast.Break):
+                breaks.append(at)
+        elif isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Expr | ast.Assert):
+            for name in ("value", "test"):
+                if isinstance(getattr(node, name, None), ast.expr):
+                    setattr(node, name, self.pulled(getattr(node, name)))
+            self.piece([node])
+        else:
+            raise self.refused(node, f"a yield inside '{type(node).__name__.lower()}'")
+
+    def refused(self, node: ast.AST, what: str) -> SpecError:
+        return SpecError(
+            "SW116",
+            f"'{self.function.name}' cannot be suspended: {what}.",
+            at=self.function.span(node),
+            help="yield stands on its own, in if, while and for; results come by x = yield from f().",
+        )
+
+    def branch(self, node: ast.If) -> None:
+        test = self.emit("test", node, *self.expression(self.pulled(node.test)))
+        self.block(node.body)
+        over = self.emit("jump", node) if node.orelse else -1
+        self.here(test)
+        if node.orelse:
+            self.block(node.orelse)
+            self.here(over)
+
+    def loop(self, node: ast.While) -> None:
+        top = len(self.result.instructions)
+        test = self.emit("test", node, *self.expression(self.pulled(node.test)))
+        self.inside(node, top, test)
+
+    def for_each(self, node: ast.For) -> None:
+        if not isinstance(node.target, ast.Name):
+            raise self.refused(node, "a loop with several variables")
+        rest = self.temporary("rest")
+        self.emit("each", node, *self.expression(self.pulled(node.iter)), writes=(rest,), target=rest)
+        top = len(self.result.instructions)
+        following = self.emit(
+            "next", node, None, (rest,), writes=(node.target.id, rest), target=node.target.id, callee=rest
+        )
+        self.inside(node, top, following)
+
+    def inside(self, node: ast.While | ast.For, top: int, leave: int) -> None:
+        self.loops.append((top, []))
+        self.block(node.body)
+        self.emit("jump", node, to=top)
+        _, breaks = self.loops.pop()
+        self.here(leave)
+        self.block(node.orelse)
+        for at in breaks:
+            self.here(at)
+
+    def here(self, at: int) -> None:
+        """Let the jump at an instruction come here."""
+        self.result.instructions[at].to = len(self.result.instructions)
+
+    def temporary(self, word: str) -> str:
+        self.temporaries += 1
+        name = f"@{word}{self.temporaries}"
+        self.locals.add(name)
+        return name
+
+    def pulled(self, node: ast.expr) -> ast.expr:
+        """Take the calls ``yield from f(...)`` out of an expression, in order."""
+        compiler = self
+
+        class Pull(ast.NodeTransformer):
+            def visit_YieldFrom(self, inner: ast.YieldFrom) -> ast.AST:
+                return compiler.call(inner)
+
+            def visit_Yield(self, inner: ast.Yield) -> ast.AST:
+                raise compiler.refused(inner, "a yield inside an expression")
+
+        result: ast.expr = Pull().visit(node)
+        return result
+
+    def call(self, node: ast.YieldFrom) -> ast.Name:
+        called = node.value
+        if not isinstance(called, ast.Call) or called.keywords:
+            raise self.refused(node, "yield from takes a call with positional arguments")
+        receiver = [called.func.value] if isinstance(called.func, ast.Attribute) else []
+        name = called.func.attr if isinstance(called.func, ast.Attribute) else getattr(called.func, "id", "")
+        arguments = ast.copy_location(ast.Tuple([*receiver, *called.args], ast.Load()), called)
+        target = self.temporary("result").replace("@", "_sw_")
+        self.locals.add(target)
+        self.emit("call", node, *self.expression(arguments), writes=(target,), target=target, callee=name)
+        return ast.copy_location(ast.Name(target, ast.Load()), node)
+
+
+def _gives_way(node: ast.AST) -> bool:
+    return any(isinstance(n, ast.Yield | ast.YieldFrom) for n in ast.walk(node))
+
+
+def _leaves(node: ast.stmt, in_loop: bool = False) -> bool:
+    """Whether a statement may jump out of itself: return, or break and continue of an outer loop."""
+    if isinstance(node, ast.Return):
+        return True
+    if isinstance(node, ast.Break | ast.Continue):
+        return not in_loop
+    if isinstance(node, ast.FunctionDef | ast.ClassDef):
+        return False
+    inner = in_loop or isinstance(node, ast.For | ast.While)
+    return any(_leaves(child, inner) for child in ast.iter_child_nodes(node) if isinstance(child, ast.stmt))
+
+
+def exposed(statements: list[ast.stmt], defined: frozenset[str]) -> tuple[set[str], frozenset[str]]:
+    """(names read before they are certainly bound, names certainly bound at the end)"""
+    reads: set[str] = set()
+    for node in statements:
+        if isinstance(node, ast.If):
+            reads |= _loads(node.test) - defined
+            first, after_first = exposed(node.body, defined)
+            second, after_second = exposed(node.orelse, defined)
+            reads |= first | second
+            defined = after_first & after_second
+        elif isinstance(node, ast.For | ast.While):
+            head = node.iter if isinstance(node, ast.For) else node.test
+            reads |= _loads(head) - defined
+            inside = defined | (_stores(node.target) if isinstance(node, ast.For) else frozenset())
+            reads |= exposed(node.body, inside)[0] | exposed(node.orelse, defined)[0]
+        elif isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign | ast.Expr | ast.Assert):
+            reads |= _loads(node) - defined
+            if not isinstance(node, ast.AnnAssign) or node.value is not None:
+                defined |= _stores(node)
+        else:
+            reads |= _loads(node) - defined
+    return reads, defined
+
+
+def _loads(node: ast.AST) -> set[str]:
+    found = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.AugAssign) and isinstance(inner.target, ast.Name):
+            found.add(inner.target.id)
+    return found
+
+
+def _stores(node: ast.AST) -> frozenset[str]:
+    return frozenset(
+        n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+    )
+
+
+def find_live(code: list[Instruction]) -> None:
+    """Backward data flow: a local is live where some way on reads it before binding it."""
+    live: list[frozenset[str]] = [frozenset()] * (len(code) + 1)
+    changed = True
+    while changed:
+        changed = False
+        for at in range(len(code) - 1, -1, -1):
+            one = code[at]
+            after: frozenset[str] = frozenset()
+            if one.kind not in ("give", "jump"):
+                after |= live[at + 1]
+            if one.kind in ("jump", "test", "next"):
+                after |= live[one.to]
+            bound = frozenset() if one.kind == "next" else frozenset(one.writes)
+            now = (after - bound) | frozenset(one.reads)
+            if now != live[at]:
+                live[at] = now
+                changed = True
+    for at, one in enumerate(code):
+        one.live = live[at]

@@ -1,0 +1,246 @@
+"""Running flows: starting, suspending and continuing them.
+
+A suspended flow is a value in the slot ``(role class, index, "@flow", action)``: a tuple of frames, outermost first,
+each (function, place in it, live locals, where its result goes). Where several runs of an action may be suspended
+at once, the slot holds a bag of these: they are anonymous.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from dsl.declare import any_of, require
+from dsl.decode import decode
+from dsl.errors import SpecError
+from dsl.flow_code import Compiler, FlowCode
+from dsl.refs import Reference, Sub, current_view, forbid_change, place, sub_key, walk
+from dsl.roles import Field, Role
+from dsl.runtime import binding
+from dsl.tree import Function
+from dsl.values import ABSENT, FrozenBag, FrozenList, freeze, intern_key, ordered
+from dsl.view import Path
+
+if TYPE_CHECKING:
+    from dsl.lower import Lowering
+
+MAX_FRAMES = 16
+_MARK = "@place"
+
+
+class Flows:
+    """The flows of one spec."""
+
+    def __init__(self, fields: Mapping[tuple[str, str], Field]) -> None:
+        self.fields = fields
+        self.code: dict[str, FlowCode] = {}
+        self.by_name: dict[str, list[Function]] = {}
+        self.actions: dict[str, list[tuple[str, int]]] = {}
+
+    def compile_all(self, lowering: Lowering) -> None:
+        """Compile every function of the spec that contains a yield."""
+        found = [f for f in lowering.tree.functions if is_flow(f)]
+        for function in found:
+            self.by_name.setdefault(function.name, []).append(function)
+            mark = function.marked("action")
+            if mark is not None:
+                owner = function.owner.__name__ if function.owner else "@module"
+                concurrent = int(mark.options.get("concurrent", 1))
+                self.actions.setdefault(owner, []).append((function.name, concurrent))
+        for function in found:
+            self.code[function.qualified] = Compiler(lowering, function).run()
+        for cls in lowering.tree.roles:
+            cls._flows = self  # type: ignore[attr-defined]
+
+    # -- the moves -----------------------------------------------------------------------------------
+
+    def start(self, function: Function, actor: Any, values: tuple[Any, ...], concurrent: int) -> None:
+        """The first step of a flow."""
+        path = slot_of(actor, function.name)
+        held = current_view().get(path)
+        if concurrent == 1:
+            require(held is ABSENT)
+        else:
+            require(held is ABSENT or len(held) < concurrent)
+        code = self.code[function.qualified]
+        arguments = (actor, *values) if actor is not None else values
+        frame = Frame(code, 0, dict(zip(code.parameters, arguments, strict=True)), "")
+        self._keep(path, held, self.run([frame]), concurrent)
+
+    def proceed(self, function: Function, actor: Any, concurrent: int) -> None:
+        """A further step of a suspended flow."""
+        path = slot_of(actor, function.name)
+        held = current_view().get(path)
+        require(held is not ABSENT)
+        chosen = held
+        if concurrent > 1:
+            chosen = any_of([element for element, _ in held.counts()])
+            held = held.adjusted(chosen, -1)
+        frames = [self.thawed(frame) for frame in chosen]
+        self._keep(path, held, self.run(frames), concurrent)
+
+    @staticmethod
+    def _keep(path: Path, held: Any, suspended: Any, concurrent: int) -> None:
+        if concurrent > 1:
+            rest = FrozenBag() if held is ABSENT else held
+            rest = rest if suspended is ABSENT else rest.adjusted(suspended, 1)
+            suspended = rest if len(rest) else ABSENT
+        current_view().set(path, suspended)
+
+    def interrupt(self, role: Any) -> None:
+        """End the suspended flows of a role."""
+        for cls in type(role).__mro__:
+            for name, _ in self.actions.get(cls.__name__, ()):
+                path = slot_of(role, name)
+                forbid_change(path)
+                current_view().set(path, ABSENT)
+
+    # -- running -------------------------------------------------------------------------------------
+
+    def run(self, frames: list[Frame]) -> Any:
+        """Run to the next yield or the end; what is suspended, or ABSENT."""
+        while frames:
+            frame = frames[-1]
+            one = frame.code.instructions[frame.at]
+            frame.at += 1
+            kind = one.kind
+            if kind == "stop":
+                return tuple(self.frozen(f) for f in frames)
+            if kind == "do":
+                frame.locals.update(frame.value(one))
+            elif kind == "test":
+                if not frame.value(one):
+                    frame.at = one.to
+            elif kind == "jump":
+                frame.at = one.to
+            elif kind == "each":
+                frame.locals[one.target] = _listed(frame.value(one))
+            elif kind == "next":
+                rest = frame.locals[one.callee]
+                if not rest:
+                    frame.at = one.to
+                else:
+                    frame.locals[one.target] = self.restored(rest[0])
+                    frame.locals[one.callee] = FrozenList(rest[1:])
+            elif kind == "call":
+                frames.append(self._called(one.callee, frame.value(one), one.target, len(frames)))
+            else:
+                result = frame.value(one)
+                frames.pop()
+                if frames:
+                    frames[-1].locals[frame.target] = result
+        return ABSENT
+
+    def _called(self, name: str, arguments: tuple[Any, ...], target: str, depth: int) -> Frame:
+        if depth >= MAX_FRAMES:
+            raise SpecError("SW117", f"'{name}' calls itself deeper than {MAX_FRAMES} levels of suspended calls.")
+        for function in self.by_name.get(name, ()):
+            if function.owner is None or (arguments and isinstance(arguments[0], function.owner)):
+                code = self.code[function.qualified]
+                bound = dict(zip(code.parameters, arguments, strict=False))
+                return Frame(code, 0, {**code.defaults, **bound}, target)
+        raise SpecError("SW105", f"'{name}' does not give way to others (it has no yield).", help="Call it without yield from.")
+
+    # -- suspending ----------------------------------------------------------------------------------
+
+    def frozen(self, frame: Frame) -> tuple[Any, ...]:
+        """A frame as a stored value: only what is live."""
+        live = frame.code.instructions[frame.at].live
+        kept = tuple((n, keep(v)) for n, v in sorted(frame.locals.items()) if n in live)
+        return (frame.code.name, frame.at, kept, frame.target)
+
+    def thawed(self, stored: tuple[Any, ...]) -> Frame:
+        """A frame as it was when it was suspended; references are bound again."""
+        name, at, kept, target = stored
+        code = self.code[name]
+        return Frame(code, at, {n: self.restored(v) for n, v in kept}, target)
+
+    def restored(self, value: Any) -> Any:
+        """A kept value; for a place, a reference to it. Raises SpecError[SW206] if it is gone."""
+        if not (type(value) is tuple and value[:1] == (_MARK,)):
+            return value
+        _, start, keys, steps = value
+        path = (*start, *(intern_key(k) if i else k for i, k in enumerate(keys)))
+        field = self.fields.get((start[0], start[2]))
+        if field is not None and not keys and not steps:
+            return field.__get__(binding.classes[start[0]]._instances[start[1]])  # type: ignore[attr-defined]
+        domain = field.domain if field else None
+        if keys and domain is not None:
+            domain = domain.element
+        sub = tuple(steps)
+        for step, key in sub:
+            if domain is not None and step == "f" and domain.record is not None:
+                domain = getattr(domain.record, "_domains", {}).get(key)
+            else:
+                domain = domain.element if domain is not None else None
+        if not current_view().project(path, ("there", sub_key(sub)), lambda v: _is_there(v, sub)):
+            raise SpecError(
+                "SW206",
+                f"A local referred to {start[0]}#{start[1]}.{start[2]}, which is gone since the yield.",
+                help="Read it again after the yield.",
+            )
+        return place(path, sub, domain)
+
+    def position(self, stored: tuple[Any, ...]) -> list[tuple[str, int]]:
+        """(function, line) of each frame of a suspended flow, for people."""
+        return [(name, self.code[name].instructions[at].line) for name, at, _, _ in stored]
+
+
+class Frame:
+    """A call in progress."""
+
+    __slots__ = ("at", "code", "locals", "target")
+
+    def __init__(self, code: FlowCode, at: int, locals: dict[str, Any], target: str) -> None:
+        self.code = code
+        self.at = at
+        self.locals = locals
+        self.target = target
+
+    def value(self, one: Any) -> Any:
+        """The value of an instruction's code."""
+        arguments = []
+        for name in one.reads:
+            if name not in self.locals:
+                raise UnboundLocalError(f"'{name}' has no value yet")
+            arguments.append(self.locals[name])
+        return one.code(*arguments)
+
+
+def keep(value: Any) -> Any:
+    """A local as a stored value: a reference as its place, anything else as a copy."""
+    if isinstance(value, Reference) and value._cell is None:
+        start, rest = value._path[:3], value._path[3:]
+        keys = tuple(decode(k, binding.classes) if type(k) is bytes else k for k in rest)
+        return (_MARK, start, keys, tuple((step, key) for step, key in value._sub))
+    return freeze(value)
+
+
+def _is_there(value: Any, sub: Sub) -> bool:
+    if value is ABSENT:
+        return False
+    try:
+        walk(value, sub)
+    except (LookupError, AttributeError):
+        return False
+    return True
+
+
+def _listed(values: Any) -> FrozenList:
+    if isinstance(values, set | frozenset):
+        values = ordered(values)
+    return FrozenList(keep(v) for v in values)
+
+
+def slot_of(actor: Any, name: str) -> Path:
+    """Where the suspended runs of a flow are."""
+    if isinstance(actor, Role):
+        return (type(actor).__name__, actor.index, "@flow", name)
+    return ("@module", 0, "@flow", name)
+
+
+def is_flow(function: Function) -> bool:
+    """Whether a function contains a yield."""
+    return any(isinstance(n, ast.Yield | ast.YieldFrom) for n in ast.walk(function.node))
+
