@@ -124,8 +124,32 @@ class Effects:
                     seen.add(id(callee))
                     yield from self._why(callee, (*way, callee), seen)
 
+    def callees(self, node: ast.Call, function: Function) -> list[Function]:
+        """The functions of the spec that a call may reach."""
+        return [f for cause in self._scans[id(function)].call(node) for f in cause.callees]
+
+    def reached_from(self, function: Function) -> list[Function]:
+        """A function and all that it may call, directly or not."""
+        found, pending = {id(function): function}, [function]
+        while pending:
+            for cause in self.causes[id(pending.pop())]:
+                for callee in cause.callees:
+                    if id(callee) not in found:
+                        found[id(callee)] = callee
+                        pending.append(callee)
+        return list(found.values())
+
+    def reachable(self) -> set[int]:
+        """The ids of the functions that the checker may call."""
+        found: set[int] = set()
+        leads = [p for _, lead, _ in self.tree.leads for p in (lead.premise, lead.conclusion)]
+        for function in self.tree.functions:
+            if function.marks or function.function in leads:
+                found |= {id(f) for f in self.reached_from(function)}
+        return found
+
     def methods(self, name: str, owner: type | None = None) -> list[Function]:
-        """The functions a method call may reach: by name, or from a class down and by inheritance."""
+        """The functions a method call may reach: by name, or of a class and its relatives."""
         found = self._methods.get(name, [])
         if owner is None:
             return found

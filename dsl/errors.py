@@ -46,14 +46,15 @@ class Span:
         return [number + text, " " * len(number) + caret + "^" * max(1, width)]
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str:
+def did_you_mean(name: str, known: Iterable[str], *, quoted: bool = False) -> str:
     """The sentence that lists what a misspelt name could have been, closest first."""
     names = list(dict.fromkeys(known))
     close = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
     rest = [n for n in names if n not in close]
     listed = ", ".join(rest[:8]) + (", ..." if len(rest) > 8 else "")
     if close:
-        return f"Did you mean {close[0]}?" + (f" (also: {listed})" if rest else "")
+        shown = repr(close[0]) if quoted else close[0]
+        return f"Did you mean {shown}?" + (f" (also: {listed})" if rest else "")
     return f"There are: {listed}." if names else "There are none."
 
 
@@ -102,9 +103,14 @@ class EngineError(StatewalkError):
 
 @dataclass
 class Mistakes:
-    """Collects every mistake of a file, so that all are reported in one pass."""
+    """Collects every mistake of a file, so that all are reported in one pass; warnings aside."""
 
     found: list[SpecError] = field(default_factory=list)
+    warned: list[SpecError] = field(default_factory=list)
+
+    def warn(self, code: str, message: str, *, at: Span | None = None, help: str = "") -> None:
+        """Note what is allowed and probably not meant."""
+        self.warned.append(SpecError(code, message, at=at, help=help))
 
     def add(
         self, code: str, message: str, *, at: Span | None = None, why: str = "", help: str = ""

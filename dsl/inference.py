@@ -12,13 +12,15 @@ import types
 import typing
 from collections.abc import Callable, Iterator, Mapping
 from enum import Enum
+from functools import partial
 from typing import Annotated, Any
 
-from dsl.records import Record
+from dsl.records import Bag, Record
 from dsl.roles import Role
 from dsl.tree import Function, SpecTree
 
 Scope = Mapping[str, Any]
+_Binding = Callable[[Scope], Any]
 _SAME = frozenset({"copy", "union", "intersection", "difference", "symmetric_difference"})
 _AS_LIST = frozenset({"sorted", "list", "reversed", "iter", "filter"})
 _ELEMENTS = frozenset({"any_of", "next", "min", "max"})
@@ -64,9 +66,9 @@ def element(hint: Any, text: str = "") -> Any:
     origin, args = typing.get_origin(hint), typing.get_args(hint)
     if not args or origin is None:
         return None
-    if origin is tuple and not (len(args) == 2 and args[1] is Ellipsis):
+    if origin is tuple and args[-1] is not Ellipsis:
         return args[0] if all(a == args[0] for a in args) else None
-    if origin in (set, frozenset, dict):
+    if origin in (set, frozenset, dict, Bag):
         return Annotated[args[0], ElementOf(text)] if text else args[0]
     return args[0]
 
@@ -106,20 +108,25 @@ class Types:
         for node in _outside_scopes(root):
             match node:
                 case ast.Assign(targets=targets, value=value):
-                    for target in targets:
-                        yield target, lambda scope, v=value: self.of(v, scope)
+                    yield from ((target, partial(self.of, value)) for target in targets)
                 case ast.AnnAssign(target=target, annotation=annotation):
-                    yield target, lambda scope, a=annotation: self.annotation(a)
+                    yield target, partial(self._declared, annotation)
                 case ast.AugAssign(target=ast.Name() as target):
-                    yield target, lambda scope, t=target: self.of(t, scope)
+                    yield target, partial(self.of, target)
                 case ast.NamedExpr(target=target, value=value):
-                    yield target, lambda scope, v=value: self.of(v, scope)
+                    yield target, partial(self.of, value)
                 case ast.For(target=target, iter=value):
-                    yield target, lambda scope, v=value: element(self.of(v, scope), ast.unparse(v))
+                    yield target, partial(self._looped, value)
                 case ast.withitem(optional_vars=ast.expr() as target):
-                    yield target, lambda scope: None
+                    yield target, _unknown
                 case ast.FunctionDef(name=name) if node is not root:
-                    yield ast.Name(name, ast.Store()), lambda scope: None
+                    yield ast.Name(name, ast.Store()), _unknown
+
+    def _declared(self, annotation: ast.expr, scope: Scope) -> Any:
+        return self.annotation(annotation)
+
+    def _looped(self, iterated: ast.expr, scope: Scope) -> Any:
+        return element(self.of(iterated, scope), ast.unparse(iterated))
 
     def _bind(self, target: ast.expr, hint: Any, found: dict[str, list[Any]]) -> None:
         if isinstance(target, ast.Name):
@@ -283,11 +290,9 @@ class Types:
         hint = bare(self.of(func.value, scope))
         cls = spec_class(hint)
         if cls is not None:
-            for function in self.tree.functions:
-                if function.name == func.attr and function.owner is not None:
-                    if issubclass(cls, function.owner):
-                        return self.annotation(function.node.returns)
-            return None
+            found = [f for f in self.tree.functions if f.name == func.attr]
+            own = [f for f in found if f.owner is not None and issubclass(cls, f.owner)]
+            return self.annotation(own[-1].node.returns) if own else None
         origin, args = typing.get_origin(hint), typing.get_args(hint)
         if func.attr in _SAME:
             return hint
@@ -298,6 +303,10 @@ class Types:
                 return args[1]
             return {"values": list[args[1]], "keys": list[args[0]]}.get(func.attr)  # type: ignore[valid-type]
         return element(hint) if func.attr == "pop" else None
+
+
+def _unknown(scope: Scope) -> Any:
+    return None
 
 
 def _outside_scopes(root: ast.AST) -> Iterator[ast.AST]:

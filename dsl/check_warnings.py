@@ -1,0 +1,119 @@
+"""Warnings: what is allowed, and probably not meant."""
+
+from __future__ import annotations
+
+import ast
+
+from dsl.analysis import Receivers
+from dsl.check_rule import Checked, shortened
+from dsl.effects import Effects
+from dsl.errors import Mistakes
+from dsl.tree import SpecTree
+
+
+def warn_of_function(checked: Checked) -> None:
+    """SW501 a guard written as ``if``; SW504 ``print`` in a step; SW505 history that decides."""
+    function = checked.function
+    if function.marked("action"):
+        _guard(checked)
+        _history(checked)
+    if not checked.running:
+        return
+    for node in ast.walk(function.node):
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "print":
+            if "print" not in function.module.namespace:
+                checked.doubtful(
+                    "SW504",
+                    "This prints when the checker learns a step, not when the step is taken.",
+                    node,
+                    help="To see what happens in a run, look at a trace: statewalk show.",
+                )
+
+
+def _guard(checked: Checked) -> None:
+    body = checked.function.body()
+    if len(body) != 1 or not isinstance(body[0], ast.If) or body[0].orelse:
+        return
+    if _mentions_constants_only(checked, body[0].test):
+        return
+    checked.doubtful(
+        "SW501",
+        f"Where this is false, '{checked.function.name}' is a step that changes nothing.",
+        body[0].test,
+        help=f"If it is meant as a guard: require({shortened(body[0].test)})",
+    )
+
+
+def _mentions_constants_only(checked: Checked, test: ast.expr) -> bool:
+    names = [n.id for n in ast.walk(test) if isinstance(n, ast.Name)]
+    return all(n in checked.function.module.constants for n in names)
+
+
+def _history(checked: Checked) -> None:
+    """An auxiliary field that an action reads, itself or through what it calls."""
+    auxiliary = _auxiliary(checked.tree)
+    if not auxiliary:
+        return
+    for function in checked.effects.reached_from(checked.function):
+        receivers = Receivers(checked.tree, function)
+        parents = {c: n for n in ast.walk(function.node) for c in ast.iter_child_nodes(n)}
+        for node in ast.walk(function.node):
+            if not isinstance(node, ast.Attribute) or not isinstance(node.ctx, ast.Load):
+                continue
+            owners = [c for c in receivers.owners(node) if (c.__name__, node.attr) in auxiliary]
+            if owners and not _only_written(node, parents):
+                checked.mistakes.warn(
+                    "SW505",
+                    f"The step '{checked.function.name}' reads {owners[0].__name__}.{node.attr}, "
+                    "which is an Auxiliary field.",
+                    at=function.span(node),
+                    help="Leave it out of identity with --view only if no step depends on it.",
+                )
+                return
+
+
+def _only_written(node: ast.Attribute, parents: dict[ast.AST, ast.AST]) -> bool:
+    """``self.history.append(x)`` mentions a field without looking at it."""
+    parent = parents.get(node)
+    if isinstance(parent, ast.Attribute) and parent.attr in ("add", "append", "extend", "update"):
+        return isinstance(parents.get(parents[parent]), ast.Expr)
+    if isinstance(parent, ast.Subscript) and parent.value is node:
+        return not isinstance(parent.ctx, ast.Load)
+    return isinstance(parent, ast.AugAssign)
+
+
+def _auxiliary(tree: SpecTree) -> set[tuple[str, str]]:
+    found = set()
+    for cls in tree.roles:
+        for name, hint in getattr(cls, "__annotations__", {}).items():
+            text = hint if isinstance(hint, str) else str(getattr(hint, "__metadata__", ""))
+            if "Auxiliary[" in text or "statewalk.auxiliary" in text:
+                found.add((cls.__name__, name))
+    return found
+
+
+def warn_of_fields(tree: SpecTree, effects: Effects, mistakes: Mistakes) -> None:
+    """SW503: a field that is written and never read."""
+    read: set[tuple[str, str]] = set()
+    written: set[tuple[str, str]] = set()
+    for function in tree.functions:
+        receivers = Receivers(tree, function)
+        for node in ast.walk(function.node):
+            if isinstance(node, ast.Attribute):
+                found = read if isinstance(node.ctx, ast.Load) else written
+                found |= {(c.__name__, node.attr) for c in receivers.owners(node)}
+    auxiliary = _auxiliary(tree)
+    for module in tree.loading.modules:
+        if module.source.path.endswith(".fizz"):
+            continue
+        for cls in [n for n in ast.walk(module.source.tree) if isinstance(n, ast.ClassDef)]:
+            for item in cls.body:
+                name = getattr(getattr(item, "target", None), "id", "")
+                key = (cls.name, name)
+                if isinstance(item, ast.AnnAssign) and key in written - read - auxiliary:
+                    mistakes.warn(
+                        "SW503",
+                        f"{cls.name}.{name} is written and never read.",
+                        at=module.source.span(item.target),
+                        help="It only tells states apart: make it Auxiliary, or remove it.",
+                    )
