@@ -7,12 +7,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from checker.engine import ASSERTION, DEADLOCK, NO_ERROR, Finding, Step
+from checker.native.arrays import FIRST_ASSERTION, FIRST_ERROR, NO_LINK, Array
+from checker.native.states import Level, unpack
 from dsl.errors import EngineError
 from dsl.model import Action, Model, Property
 from dsl.view import Disabled, Path, PlainView, State, next_script
-
-from checker.native.arrays import FIRST_ASSERTION, FIRST_ERROR, NO_LINK, Array
-from checker.native.states import Level, unpack
 
 if TYPE_CHECKING:
     from checker.native.search import Search

@@ -17,7 +17,6 @@ from numba import int64, njit, types, uint64
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from checker.native.loading import prepare_numba
 from checker.native.arrays import (
     ASSERTION,
     BASE,
@@ -46,6 +45,7 @@ from checker.native.arrays import (
     SLOT,
     TABLE_FULL,
 )
+from checker.native.loading import prepare_numba
 
 prepare_numba()
 _kernel = njit(nogil=True, cache=True, _nrt=False)
@@ -105,7 +105,7 @@ def scramble(key):
 def _next_root(bits, at, end):
     """The first root from ``at`` on whose bit is set, or ``end``."""
     while at < end:
-        word = bits[at >> 6] >> (uint64(at) & np.uint64(63))
+        word = bits[uint64(at) >> _U6] >> (uint64(at) & np.uint64(63))
         if word != _U0:
             at += int64(_trailing_zeros(word))
             return at if at < end else end
@@ -117,8 +117,8 @@ def _next_root(bits, at, end):
 def _child(tries, node, value, hashed):
     """What stands at a node under a value."""
     if not hashed:
-        if value < tries.nodes[node, CAPACITY]:
-            return int64(tries.edges[int64(tries.nodes[node, BASE]) + value])
+        if value < tries.nodes[uint64(node), CAPACITY]:
+            return int64(tries.edges[uint64(tries.nodes[uint64(node), BASE] + value)])
         return int64(0)
     key = (uint64(node) << _S32) | uint64(value)
     mask = uint64(tries.hash_keys.shape[0] - 1)
@@ -141,7 +141,7 @@ def _walk(row, root, tries, scratch):
     Slow twin:  dsl.model.Model.outcomes
     """
     width = row.shape[0]
-    node = int64(tries.roots[root])
+    node = int64(tries.roots[uint64(root)])
     waiting = 0
     n_calls = 0
     n_leaves = 0
@@ -157,7 +157,7 @@ def _walk(row, root, tries, scratch):
                 if node != QUIET:
                     if n_leaves == scratch.leaves.shape[0]:
                         return -2
-                    scratch.leaves[n_leaves] = node
+                    scratch.leaves[uint64(n_leaves)] = node
                     n_leaves += 1
                 if waiting == 0:
                     return n_leaves
@@ -172,12 +172,12 @@ def _walk(row, root, tries, scratch):
             n_calls -= 1
             value = FIRST_RESULT - node
             node = int64(scratch.calls[n_calls])
-            kind = tries.nodes[node, KIND]
+            kind = tries.nodes[uint64(node), KIND]
         else:
-            kind = tries.nodes[node, KIND]
+            kind = tries.nodes[uint64(node), KIND]
             if kind == FORK:
                 base = int64(tries.nodes[node, BASE])
-                options = int64(tries.nodes[node, CAPACITY])
+                options = int64(tries.nodes[uint64(node), CAPACITY])
                 if waiting + options > scratch.stack.shape[0]:
                     return -2
                 for option in range(options - 1, 0, -1):
@@ -203,13 +203,13 @@ def _walk(row, root, tries, scratch):
                     scratch.miss[2] = 0
                     return -1
                 continue
-            slot = tries.nodes[node, SLOT]
-            value = int64(row[slot]) if slot < width else int64(0)
+            slot = tries.nodes[uint64(node), SLOT]
+            value = int64(row[uint64(slot)]) if slot < width else int64(0)
             if kind >= PROJECT:
-                projection = tries.nodes[node, OPERAND]
+                projection = uint64(tries.nodes[uint64(node), OPERAND])
                 result = int64(0)
                 if value < tries.project_capacity[projection]:
-                    result = int64(tries.project_result[tries.project_base[projection] + value])
+                    result = int64(tries.project_result[uint64(tries.project_base[projection] + value)])
                 if result == 0:
                     scratch.miss[0] = PROJECTION
                     scratch.miss[1] = projection
@@ -238,13 +238,13 @@ def _note_miss(batch, scratch, position, root):
 
 @_inlined
 def _old_value(row, slot):
-    return int64(row[slot]) if slot < row.shape[0] else int64(0)
+    return int64(row[uint64(slot)]) if slot < row.shape[0] else int64(0)
 
 
 @_inlined
 def _written(outcomes, at, old):
     """The id that write ``at`` stores where ``old`` was; -1 if the operation is not known there."""
-    value = int64(outcomes.value[at])
+    value = int64(outcomes.value[uint64(at)])
     if value >= 0:
         return value
     operation = -1 - value
@@ -257,6 +257,7 @@ def _written(outcomes, at, old):
 def _successor_fp(row, fp, low, outcome, outcomes, scratch, leaf):
     """Put the fingerprint of a successor into the scratch; False if an operation is not known."""
     wide = outcomes.delta_low.shape[0] > 0
+    outcome = uint64(outcome)
     result = fp + outcomes.delta[outcome]
     rest = low
     if wide:
@@ -264,7 +265,7 @@ def _successor_fp(row, fp, low, outcome, outcomes, scratch, leaf):
         result += uint64(rest < low)
     start = outcomes.start[outcome]
     for at in range(start, start + outcomes.blind[outcome]):
-        slot = outcomes.slot[at]
+        slot = outcomes.slot[uint64(at)]
         old = _old_value(row, slot)
         new = _written(outcomes, at, old)
         if new < 0:
@@ -272,14 +273,15 @@ def _successor_fp(row, fp, low, outcome, outcomes, scratch, leaf):
             scratch.miss[1] = -1 - int64(outcomes.value[at])
             scratch.miss[2] = old
             return False
-        base = outcomes.contribution_base[slot]
-        result += outcomes.contribution[base + new] - outcomes.contribution[base + old]
+        base = outcomes.contribution_base[uint64(slot)]
+        result += outcomes.contribution[uint64(base + new)]
+        result -= outcomes.contribution[uint64(base + old)]
         if wide:
             added = rest + outcomes.contribution_low[base + new]
             result += uint64(added < rest)
             rest = added - outcomes.contribution_low[base + old]
             result -= uint64(rest > added)
-    scratch.fp[leaf] = result
+    scratch.fp[uint64(leaf)] = result
     if wide:
         scratch.low[leaf] = rest
     return True
@@ -291,11 +293,11 @@ def _fire(rows, tries, outcomes, batch, scratch, position, first, root, first_ac
     """Walk one action in one state and emit its successors; DONE, or what has to grow first."""
     if batch.counters[N_MISSES] == batch.misses.shape[0]:
         return MISSES_FULL
-    row = rows.values[position]
+    row = rows.values[uint64(position)]
     n_leaves = _walk(row, root, tries, scratch)
-    batch.walks[root] += 1
+    batch.walks[uint64(root)] += 1
     if n_leaves == 0:
-        rows.quiet[position, root >> 6] &= ~(_U1 << (uint64(root) & np.uint64(63)))
+        rows.quiet[uint64(position), uint64(root) >> _U6] &= ~(_U1 << (uint64(root) & np.uint64(63)))
         return DONE
     if n_leaves == -1:
         _note_miss(batch, scratch, position, root)
@@ -305,10 +307,10 @@ def _fire(rows, tries, outcomes, batch, scratch, position, first, root, first_ac
     if batch.counters[N_CANDIDATES] + n_leaves > batch.fp.shape[1]:
         return CANDIDATES_FULL
     wide = outcomes.delta_low.shape[0] > 0
-    fp = rows.fp[position]
+    fp = rows.fp[uint64(position)]
     low = rows.low[position] if wide else _U0
     for leaf in range(n_leaves):
-        code = int64(scratch.leaves[leaf])
+        code = int64(scratch.leaves[uint64(leaf)])
         if code <= FIRST_RESULT and not _successor_fp(
             row, fp, low, FIRST_RESULT - code, outcomes, scratch, leaf
         ):
@@ -317,29 +319,29 @@ def _fire(rows, tries, outcomes, batch, scratch, position, first, root, first_ac
     link = (int64(position) << POSITION_SHIFT) | ((root - first_action) << ordinal_bits)
     fired = 0
     for leaf in range(n_leaves):
-        code = int64(scratch.leaves[leaf])
+        code = int64(scratch.leaves[uint64(leaf)])
         if code > FIRST_RESULT:
             which = FIRST_ASSERTION if code == ASSERTION else FIRST_ERROR
             batch.counters[which] = min(batch.counters[which], link)
             continue
-        new = scratch.fp[leaf]
+        new = scratch.fp[uint64(leaf)]
         same = new == fp and (not wide or scratch.low[leaf] == low)
         if not same or keep_loops:
-            partition = int64(new >> uint64(shift))
-            at = batch.count[partition]
+            partition = new >> uint64(shift)
+            at = uint64(batch.count[partition])
             batch.fp[partition, at] = new
             if wide:
                 batch.low[partition, at] = scratch.low[leaf]
             batch.link[partition, at] = link + fired
             batch.outcome[partition, at] = FIRST_RESULT - code
-            batch.count[partition] = at + 1
+            batch.count[partition] = at + _U1
             batch.counters[N_CANDIDATES] += 1
         fired += 1
     if fired >> ordinal_bits:
         batch.counters[FIRST_ERROR] = -1
     if fired:
-        batch.fired[root] += fired
-        batch.moves[position - first] = 1
+        batch.fired[uint64(root)] += fired
+        batch.moves[uint64(position - first)] = 1
     return DONE
 
 
@@ -451,7 +453,7 @@ def check(rows, tries, batch, scratch, end, at, pairs, n_pairs, groups, first_ro
 @_inlined
 def _cell(fp, mask):
     """Where a fingerprint's search in a table begins: its low bits, as the high ones chose it."""
-    return int64(fp & uint64(mask))
+    return fp & mask
 
 
 @_kernel
@@ -466,7 +468,7 @@ def insert(rows, outcomes, batch, partition, table, table_low, limit, segment, p
     Shapes:     table (power of two,) uint64, 0 empty
     Slow twin:  checker.reference._Search.reach
     """
-    mask = table.shape[0] - 1
+    mask = uint64(table.shape[0] - 1)
     wide = table_low.shape[0] > 0
     fps = batch.fp[partition]
     n = batch.count[partition]
@@ -477,16 +479,16 @@ def insert(rows, outcomes, batch, partition, table, table_low, limit, segment, p
     words = segment.quiet.shape[1]
     status = DONE
     for ahead in range(current, min(n, current + _AHEAD)):
-        _prefetch(table, _cell(fps[ahead], mask))
+        _prefetch(table, int64(_cell(fps[ahead], mask)))
     while current < n:
         if current + _AHEAD < n:
-            _prefetch(table, _cell(fps[current + _AHEAD], mask))
-        fp = fps[current]
+            _prefetch(table, int64(_cell(fps[current + _AHEAD], mask)))
+        fp = fps[uint64(current)]
         key = fp if fp != _U0 else _U1
         low = batch.low[partition, current] if wide else _U0
         at = _cell(key, mask)
         while table[at] != _U0 and (table[at] != key or (wide and table_low[at] != low)):
-            at = (at + 1) & mask
+            at = (at + _U1) & mask
         if table[at] == _U0:
             if entries >= limit:
                 status = TABLE_FULL
@@ -549,12 +551,12 @@ def gather(segment, order, rows, link, first):
 @_kernel
 def enter(table, table_low, fps, lows):
     """Put fingerprints, all different and not in it, into a table that has room."""
-    mask = table.shape[0] - 1
+    mask = uint64(table.shape[0] - 1)
     for i in range(fps.shape[0]):
         key = fps[i] if fps[i] != _U0 else _U1
         at = _cell(key, mask)
         while table[at] != _U0:
-            at = (at + 1) & mask
+            at = (at + _U1) & mask
         table[at] = key
         if table_low.shape[0]:
             table_low[at] = lows[i]
@@ -563,12 +565,12 @@ def enter(table, table_low, fps, lows):
 @_kernel
 def refill(table, table_low, old, old_low):
     """Copy the entries of a table to a larger one."""
-    mask = table.shape[0] - 1
+    mask = uint64(table.shape[0] - 1)
     for i in range(old.shape[0]):
         if old[i] != _U0:
             at = _cell(old[i], mask)
             while table[at] != _U0:
-                at = (at + 1) & mask
+                at = (at + _U1) & mask
             table[at] = old[i]
             if table_low.shape[0]:
                 table_low[at] = old_low[i]
@@ -577,13 +579,13 @@ def refill(table, table_low, old, old_low):
 @_kernel
 def find(table, table_low, fps, lows, found):
     """Set ``found`` where a fingerprint is in a table."""
-    mask = table.shape[0] - 1
+    mask = uint64(table.shape[0] - 1)
     wide = table_low.shape[0] > 0
     for i in range(fps.shape[0]):
         key = fps[i] if fps[i] != _U0 else _U1
         at = _cell(key, mask)
         while table[at] != _U0 and (table[at] != key or (wide and table_low[at] != lows[i])):
-            at = (at + 1) & mask
+            at = (at + _U1) & mask
         found[i] = table[at] != _U0
 
 
@@ -593,16 +595,16 @@ def forget(table, table_low, fps, lows):
 
     Source: Knuth, The Art of Computer Programming 3, 6.4, algorithm R
     """
-    mask = table.shape[0] - 1
+    mask = uint64(table.shape[0] - 1)
     wide = table_low.shape[0] > 0
     for i in range(fps.shape[0]):
         key = fps[i] if fps[i] != _U0 else _U1
         hole = _cell(key, mask)
         while table[hole] != key or (wide and table_low[hole] != lows[i]):
-            hole = (hole + 1) & mask
+            hole = (hole + _U1) & mask
         at = hole
         while True:
-            at = (at + 1) & mask
+            at = (at + _U1) & mask
             if table[at] == _U0:
                 break
             home = _cell(table[at], mask)
@@ -638,3 +640,57 @@ def put_hashed(keys, children, new_keys, new_children):
             at = (at + _U1) & mask
         keys[at] = key
         children[at] = new_children[i]
+
+
+@_kernel
+def check_steps(rows, tries, outcomes, batch, scratch, partition, pick, at, pair, answers,
+                first_root, n_properties, first_event, refused, verdict):
+    """Predicates of the picked candidates of a partition, each with the state it comes from.
+
+    ``pair`` (2 W,) is room for both rows, interleaved: after, before. The roots from
+    ``first_root`` on are ``n_properties`` step properties, then step constraints; ``first_event``
+    takes the least link that violates one, ``refused`` counts what the constraints refuse, and
+    ``verdict`` becomes 1 (kept) or 2 (refused); it stays 0 where something is not learned.
+
+    Shapes:     pick (n,) int64; at (1,) int64; answers, first_event, refused (step roots,) int64
+    Slow twin:  checker.reference._Search.check_step
+    """
+    current = at[0]
+    while current < pick.shape[0]:
+        candidate = pick[current]
+        at[0] = current
+        if batch.counters[N_MISSES] == batch.misses.shape[0]:
+            return MISSES_FULL
+        link = batch.link[partition, candidate]
+        outcome = batch.outcome[partition, candidate]
+        row = rows.values[link >> POSITION_SHIFT]
+        for slot in range(pair.shape[0] // 2):
+            pair[2 * slot] = pair[2 * slot + 1] = _old_value(row, slot)
+        start = outcomes.start[outcome]
+        for write in range(start, start + outcomes.count[outcome]):
+            slot = outcomes.slot[write]
+            pair[2 * slot] = _written(outcomes, write, _old_value(row, slot))
+        known = True
+        for number in range(answers.shape[0]):
+            n_leaves = _walk(pair, first_root + number, tries, scratch)
+            batch.walks[first_root + number] += 1
+            if n_leaves == -2:
+                return SCRATCH_FULL
+            if n_leaves == -1:
+                _note_miss(batch, scratch, candidate, first_root + number)
+                known = False
+                break
+            answers[number] = scratch.leaves[0] if n_leaves else QUIET
+        if known:
+            verdict[candidate] = 1
+            for number in range(answers.shape[0]):
+                if answers[number] == EVENT and number < n_properties:
+                    first_event[number] = min(first_event[number], link)
+                elif answers[number] == EVENT and verdict[candidate] == 1:
+                    refused[number] += 1
+                    verdict[candidate] = 2
+                elif answers[number] != QUIET and answers[number] != EVENT:
+                    batch.counters[FIRST_ERROR] = min(batch.counters[FIRST_ERROR], link)
+        current += 1
+    at[0] = current
+    return DONE

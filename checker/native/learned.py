@@ -7,10 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from checker.layout import Layout, Slot
-from dsl.errors import SpecError
-from dsl.values import ABSENT, intern_key
 
+from checker.layout import Layout, Slot
 from checker.native.arrays import (
     BASE,
     CALL,
@@ -29,6 +27,7 @@ from checker.native.arrays import (
     Outcomes,
     Tries,
 )
+from dsl.values import ABSENT, intern_key
 
 # One thing noted while a spec ran: (kind of node, slot, operand, value). For a fork the operand is
 # the number of options and the value the index taken.
@@ -425,6 +424,15 @@ class Learned:
         self._mark(new, call.users)
         for caller in tuple(call.callers):
             self.call_reads(caller, new, set())
+
+    def apply(self, row: list[int], outcome: int) -> list[int]:
+        """A row after an outcome."""
+        result = row + [0] * (len(self.layout.slots) - len(row))
+        first = int(self.start.data[outcome])
+        for at in range(first, first + int(self.count.data[outcome])):
+            slot, new = int(self.write_slot.data[at]), int(self.write_value.data[at])
+            result[slot] = new if new >= 0 else self.operate(-1 - new, result[slot])
+        return result
 
     # -- for the kernels -------------------------------------------------------------------------
 

@@ -8,12 +8,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+
 from checker.engine import SearchOptions
 from checker.layout import Layout
-from dsl.errors import SpecError
-from dsl.model import Action, Model, Property
-from dsl.view import Disabled, next_script
-
 from checker.native.arrays import (
     ASSERTION,
     EDGE,
@@ -26,6 +23,9 @@ from checker.native.arrays import (
 )
 from checker.native.learned import Learned, leaf_of_result
 from checker.native.tracing import Contradiction, LookAgain, TracingView
+from dsl.errors import SpecError
+from dsl.model import Action, Model, Property
+from dsl.view import Disabled, next_script
 
 RootKind = Literal["always", "exists", "constraint", "action", "terminal", "step"]
 
@@ -165,9 +165,11 @@ class Learner:
             if before is not None:
                 self._before.begin(before, [], view.events)
             leaf = self._act(root, view) if root.action else self._judge(root, view, before is not None)
+            if leaf in (QUIET, ASSERTION, ERROR):
+                view.give_up()
             if leaf == QUIET and number < self.learned.n_bits:
                 self.learned.depend(number, view.touched, view.calls)
-            for operation in view.pending.values():
+            for operation in view.blind:
                 self.learned.operations[operation].users.add(number)
             contradiction = self.learned.insert(self.learned.roots, number, view.events, leaf)
             if contradiction is not None:

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 import numpy as np
+
 from checker.engine import (
     DEADLOCK,
     Counts,
@@ -19,8 +20,6 @@ from checker.engine import (
     StoppedBy,
 )
 from checker.layout import Layout
-from dsl.model import Model
-
 from checker.native.arrays import (
     FIRST_ERROR,
     NO_LINK,
@@ -32,9 +31,11 @@ from checker.native.findings import Stage
 from checker.native.learning import Learner, Roots, make_roots
 from checker.native.machine import memory_in_use
 from checker.native.states import Level, Seen, Shape, unpack
+from checker.native.steps import StepChecks
 from checker.native.workers import Worker
+from dsl.model import Model
 
-_CANDIDATES = 1 << 17  # aimed at per batch; buffers grow beyond it
+_CANDIDATES = 1 << 16  # aimed at per batch; buffers grow beyond it
 _MAX_ROWS = 1 << 15
 _MIN_ROWS = 64
 _NEVER = np.iinfo(np.int64).max
@@ -67,6 +68,7 @@ class Search:
     batch_rows: int = 1 << 10
     started: float = field(default_factory=time.monotonic)
     pool: ThreadPoolExecutor | None = None
+    steps: StepChecks | None = None
 
     def __post_init__(self) -> None:
         """Start the counters."""
@@ -110,13 +112,19 @@ class Search:
                 self.learn(misses, level)
             busy = [worker for worker in workers if worker.busy]
 
-    def learn(self, misses: Array, level: Level) -> None:
-        """Learn what was missed, each thing once."""
+    @staticmethod
+    def once(misses: Array) -> list[list[int]]:
+        """The misses without those that ask for the same thing."""
         kinds = misses[:, 2].astype(np.uint64) << np.uint64(62)
         operands = (misses[:, 3] & 0x3FFFFFFF).astype(np.uint64) << np.uint64(32)
         keys = kinds ^ operands ^ misses[:, 4].astype(np.uint64)
         _, first = np.unique(keys, return_index=True)
-        for position, *miss in misses[np.sort(first)].tolist():
+        result: list[list[int]] = misses[np.sort(first)].tolist()
+        return result
+
+    def learn(self, misses: Array, level: Level) -> None:
+        """Learn what was missed."""
+        for position, *miss in self.once(misses):
             self.learner.learn(miss, lambda at=position: level.rows.values[at].tolist())  # type: ignore[misc]
 
     # -- one level -------------------------------------------------------------------------------
@@ -141,7 +149,7 @@ class Search:
     def expand_batch(self, workers: list[Worker], stage: Stage) -> None:
         """Expand the ranges of some workers and insert what comes out."""
         learned, roots = self.learner.learned, self.roots
-        fixed = (roots.first_action, roots.end_action, self.ordinal_bits, self.seen.shift, 0)
+        fixed = (roots.first_action, roots.end_action, self.ordinal_bits, self.seen.shift, int(self.steps is not None))
         self.complete(
             workers,
             lambda w: w.expand(self.level.rows, learned.tries(), learned.outcomes(), fixed),
@@ -155,15 +163,21 @@ class Search:
             worker.batch.fired[:] = 0
             worker.batch.walks[:] = 0
             self.look_for_deadlocks(worker, stage)
+            if self.steps is not None:
+                self.steps.check(worker, stage)
         self.insert(workers)
         self.adapt(workers)
+
+    def widen(self) -> None:
+        """Let new rows hold every slot and every value id there is by now."""
+        self.shape.width = max(self.shape.width, len(self.layout.slots))
+        if self.learner.learned.widest > 1 << 16:
+            self.shape.dtype = np.dtype(np.uint32)
 
     def insert(self, workers: list[Worker]) -> None:
         """Put the workers' candidates into the seen table, each partition in canonical order."""
         outcomes = self.learner.learned.outcomes()
-        self.shape.width = max(self.shape.width, len(self.layout.slots))
-        if self.shape.dtype == np.uint16 and self.learner.learned.widest > 1 << 16:
-            self.shape.dtype = np.dtype(np.uint32)
+        self.widen()
         n = len(self.workers)
         counts = [np.zeros_like(self.fresh) for _ in range(n)]
 
@@ -225,13 +239,16 @@ class Search:
             stage.terminal_failed(first + int(helper.batch.counters[FIRST_ERROR]))
         return stuck[holds[stuck - first] == _NEVER]
 
-    def check(self, level: Level, stage: Stage) -> Array:
-        """Check the states of a level; which of them the constraints keep."""
+    def check(self, level: Level, stage: Stage, constraints: bool = True) -> Array:
+        """Check the states of a level; which of them the constraints, if wanted, keep."""
         watched, roots = self.roots.watched, self.roots
-        cut_by = np.full(level.n if len(watched) > roots.n_properties else 0, _NEVER)
+        constraints = constraints and len(watched) > roots.n_properties
+        cut_by = np.full(level.n if constraints else 0, _NEVER)
         if not watched or not level.n:
             return np.ones(level.n, np.bool_)
         groups = self.groups(0, roots.first_action)
+        if not constraints:
+            groups[2, groups[0] >= roots.n_properties] = 0
         events = [np.full(len(watched), _NEVER) for _ in self.workers]
         learned = self.learner.learned
         share = -(-level.n // len(self.workers))
@@ -280,6 +297,8 @@ class Search:
         del self.level  # its rows are not needed any more, and the next level's are large
         level = self.seen.next_level()
         keep = self.check(level, stage)
+        if self.steps is not None:
+            self.steps.close(stage)
         stage.close(fp, low)
         if not keep.all():
             for partition, fps, lows in self.seen.split(level, ~keep):
@@ -341,7 +360,7 @@ def start(model: Model, options: SearchOptions) -> Search:
     learned = learner.learned
     shape = Shape(len(layout.slots), np.dtype(np.uint16), learned.words, learned.wide)
     threads = max(1, options.threads)
-    seen = Seen(shape, max(4, (4 * threads - 1).bit_length()))
+    seen = Seen(shape, max(3, (4 * threads - 1).bit_length()))
     n_roots = len(roots.all)
     workers = [
         Worker(1 << seen.partition_bits, n_roots, 1 << 12, learned.wide) for _ in range(threads)
@@ -350,6 +369,8 @@ def start(model: Model, options: SearchOptions) -> Search:
     ordinal_bits = POSITION_SHIFT - max(1, len(model.actions) - 1).bit_length()
     search = Search(model, options, roots, layout, learner, shape, seen, workers, helper, ordinal_bits)
     search.level = _initial(search, rows)
+    if roots.steps:
+        search.steps = StepChecks(search)
     if threads > 1:
         search.pool = ThreadPoolExecutor(threads)
     return search
@@ -431,7 +452,7 @@ def _result(search: Search, stopped: StoppedBy | None) -> Exploration:
         stopped=stopped,
         seconds=search.seconds,
         queue=search.queue,
-        cut=dict(search.cut),
+        cut={name: times for name, times in search.cut.items() if times},
         statistics=_statistics(search),
     )
 

@@ -6,8 +6,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from checker.layout import Slot
-from dsl.view import Disabled, Path
-
 from checker.native.arrays import CALL, FORK, PROJECT, READ
 from checker.native.learned import (
     OPAQUE,
@@ -16,6 +14,8 @@ from checker.native.learned import (
     leaf_of_result,
     result_id,
 )
+from dsl.values import intern_key
+from dsl.view import Disabled, Path
 
 
 class LookAgain(BaseException):
@@ -54,6 +54,7 @@ class TracingView:
         self.calls: set[int] = set()
         self.written: dict[int, Any] = {}
         self.pending: dict[int, int] = {}
+        self.blind: set[int] = set()  # operations applied without looking, also those overwritten
         self._projected: dict[int, Any] = {}
         self._results: dict[object, Any] = {}
         self._frames: list[int] = []
@@ -102,6 +103,10 @@ class TracingView:
             return fn(self._read(slot))
         value = self._projected[projection] = self._learned.projections[projection].results[result]
         return value
+
+    def progress(self) -> object:
+        written = frozenset((slot, intern_key(value)) for slot, value in self.written.items())
+        return written, frozenset(self.pending.items())
 
     def later(self, path: Path) -> Callable[[], Any]:
         slot = self._layout.slot(path)
@@ -154,9 +159,10 @@ class TracingView:
     # -- writing -------------------------------------------------------------------------------
 
     def set(self, path: Path, value: Any) -> None:
-        number = self._layout.slot(path).id
-        self.pending.pop(number, None)
-        self.written[number] = value
+        slot = self._layout.slot(path)
+        if slot.id in self.pending:
+            self._settle(slot, self.pending.pop(slot.id))
+        self.written[slot.id] = value
 
     def update(self, path: Path, key: object, fn: Callable[[Any], Any]) -> None:
         slot = self._layout.slot(path)
@@ -176,7 +182,21 @@ class TracingView:
             self._learned.operate(operation, self._old_id(number))
         except Exception:
             raise LookAgain(operation) from None
+        self.blind.add(operation)
         self.pending[number] = operation
+
+    def _settle(self, slot: Slot, operation: int) -> None:
+        """Note that a blind update whose result is not needed did not raise: elsewhere it might."""
+        function = self._learned.operations[operation].function
+        projection = self._learned.projection(slot, ("raises", operation), _raises(function))
+        result = self._learned.project(projection, self._old_id(slot.id))
+        self.touched.add(slot.id)
+        self.events.append((PROJECT, self._code(slot.id), projection, result))
+
+    def give_up(self) -> None:
+        """End a run that writes nothing although it may have begun to."""
+        for number, operation in self.pending.items():
+            self._settle(self._layout.slots[number], operation)
 
     # -- choosing ------------------------------------------------------------------------------
 
@@ -199,3 +219,14 @@ class Contradiction(BaseException):
 
 def _in_turn(first: Callable[[Any], Any], second: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return lambda value: second(first(value))
+
+
+def _raises(function: Callable[[Any], Any]) -> Callable[[Any], bool]:
+    def raises(value: Any) -> bool:
+        try:
+            function(value)
+        except Exception:
+            return True
+        return False
+
+    return raises

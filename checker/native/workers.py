@@ -128,7 +128,15 @@ class Worker:
                 after[:, : before.shape[1]] = before
             self.batch = Batch(*new, *old[4:])
         elif status not in (DONE, MISSES_FULL):
-            self.scratch = _scratch(2 * len(self.scratch.stack))
+            self.grow_scratch()
+
+    def grow_scratch(self) -> None:
+        """Make more room for one walk."""
+        self.scratch = _scratch(2 * len(self.scratch.stack))
+
+    def forget_pairs(self) -> None:
+        """Do not try again what was missing."""
+        self.pairs = _NO_PAIRS
 
     def take_misses(self) -> Array:
         """What was missing, as (position, root, kind, operand, value); to be tried again."""

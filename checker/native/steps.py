@@ -1,0 +1,121 @@
+"""Properties and constraints of steps: every successor is looked at with the state it comes from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from checker.native import kernels
+from checker.native.arrays import (
+    DONE,
+    FIRST_ERROR,
+    MISSES_FULL,
+    NO_LINK,
+    POSITION_SHIFT,
+    Array,
+    Batch,
+)
+from checker.native.findings import Stage
+from checker.native.states import Level, Partition
+from checker.native.workers import Worker
+
+if TYPE_CHECKING:
+    from checker.native.search import Search
+
+
+@dataclass
+class StepChecks:
+    """Checks the candidates of workers; keeps aside, in ``outside``, the states behind refused steps."""
+
+    search: Search
+
+    def __post_init__(self) -> None:
+        """Start with nothing refused."""
+        self.outside = Partition(0, 1, self.search.shape)
+
+    def check(self, worker: Worker, stage: Stage) -> None:
+        """Check a worker's candidates, and take out those that a step constraint refuses."""
+        roots = self.search.roots
+        first_event = np.full(len(roots.steps), NO_LINK)
+        refused = np.zeros(len(roots.steps), np.int64)
+        worker.batch.counters[FIRST_ERROR] = NO_LINK
+        for partition in np.flatnonzero(worker.batch.count).tolist():
+            verdict = self._check_partition(worker, partition, first_event, refused)
+            self._take_out(worker.batch, partition, verdict == 1)
+        for number, prop in enumerate(roots.steps):
+            if number >= roots.n_step_properties:
+                self.search.cut[prop.name] += int(refused[number])
+            elif first_event[number] != NO_LINK:
+                stage.step(prop.name, int(first_event[number]))
+        stage.step_failed(int(worker.batch.counters[FIRST_ERROR]))
+
+    def _check_partition(
+        self, worker: Worker, partition: int, first_event: Array, refused: Array
+    ) -> Array:
+        search, roots = self.search, self.search.roots
+        learned = search.learner.learned
+        n = int(worker.batch.count[partition])
+        verdict = np.zeros(n, np.uint8)
+        pick = np.arange(n)
+        while len(pick):
+            at = np.zeros(1, np.int64)
+            pair = np.zeros(2 * len(search.layout.slots), np.int64)
+            answers = np.zeros(len(roots.steps), np.int64)
+            status = kernels.check_steps(
+                search.level.rows, learned.tries(), learned.outcomes(), worker.batch,
+                worker.scratch, partition, pick, at, pair, answers, roots.end_terminal,
+                roots.n_step_properties, first_event, refused, verdict,
+            )  # fmt: skip
+            if status not in (DONE, MISSES_FULL):
+                worker.grow_scratch()
+            misses = worker.take_misses()
+            worker.forget_pairs()
+            self._learn(misses, worker.batch, partition)
+            pick = np.concatenate([misses[:, 0], pick[int(at[0]) :]])
+        return verdict
+
+    def _learn(self, misses: Array, batch: Batch, partition: int) -> None:
+        for candidate, *miss in self.search.once(misses):
+            parent = int(batch.link[partition, candidate]) >> POSITION_SHIFT
+            outcome = int(batch.outcome[partition, candidate])
+            before = self.search.level.rows.values[parent].tolist()
+            after = self.search.learner.learned.apply(before, outcome)
+            self.search.learner.learn(miss, lambda row=after: row, lambda row=before: row)  # type: ignore[misc]
+
+    def _take_out(self, batch: Batch, partition: int, keep: Array) -> None:
+        """Move refused candidates of a partition aside."""
+        n = len(keep)
+        if keep.all():
+            return
+        search = self.search
+        aside = Batch(
+            *(np.ascontiguousarray(array[partition : partition + 1, :n][:, ~keep[: array.shape[1]]])
+              for array in batch[:4]),
+            np.array([n - int(keep.sum())]), *batch[5:],
+        )  # fmt: skip
+        for array in batch[:4]:
+            if array.shape[1]:
+                array[partition, : int(keep.sum())] = array[partition, :n][keep]
+        batch.count[partition] = int(keep.sum())
+        ignored = np.zeros_like(search.fresh)
+        outcomes = search.learner.learned.outcomes()
+        search.widen()
+        self.outside.take(search.level.rows, outcomes, aside, ignored, search.ordinal_bits)
+
+    def close(self, stage: Stage) -> None:
+        """Check the states that only refused steps lead to; call before the next level is cut."""
+        search, n = self.search, self.outside.n
+        level = Level(search.shape.rows(n), np.empty(n, np.int64))
+        self.outside.release(level.rows, level.link, 0)
+        self.outside = Partition(0, 1, search.shape)
+        if not n:
+            return
+        which = (level.rows.fp >> np.uint64(search.seen.shift)).astype(np.int64)
+        new = np.zeros(n, np.bool_)
+        for number in np.unique(which).tolist():
+            chosen = which == number
+            lows = level.rows.low[chosen] if len(level.rows.low) else level.rows.low
+            new[chosen] = ~search.seen.partitions[number].has(level.rows.fp[chosen], lows)
+        search.check(level.kept(new), stage, constraints=False)
