@@ -199,7 +199,7 @@ ANOMALIES: dict[str, list[list[Op]]] = {
     "garbage-read": [[["r", "x", 77]]],
     "incompatible-order": [[["append", "p", 4]], [["append", "p", 5]], [["r", "p", [4, 5]]],
                            [["r", "p", [5]]]],
-    "G-nonadjacent": [[["w", "x", 4]], [["r", "x", 4], ["w", "u", 6]], [["r", "u", 6], _READ_Y],
+    "G-nonadjacent": [[["w", "x", 4]], [["r", "x", 4], ["r", "z", 3], ["w", "u", 6]], [["r", "u", 6], _READ_Y],
                       [["w", "y", 5]], [["r", "y", 5], _READ_X]],
     "write-skew": [[_READ_X, ["w", "y", 4]], [_READ_Y, ["w", "x", 5]]],
     "read-only-anomaly": [[_READ_X, _READ_Y, ["w", "y", 4]], [_READ_X, ["w", "x", 5]],

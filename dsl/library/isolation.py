@@ -328,7 +328,8 @@ def _named(
     cycle = cycle or find_cycle(names, edges, serial=True)
     name = classify(cycle, transactions)
     if not suffix:
-        return Verdict(False, name, REFUTES[name], cycle)
+        direct = name == "read-skew" and sorted(e.kind for e in cycle) == ["rw", "wr"]
+        return Verdict(False, name, "read atomic" if direct else REFUTES[name], cycle)
     orders = {"-session": "strong-session-", "-realtime": "str"}[suffix]
     below = [n for n in weaker(level) if n.startswith(orders) and LEVELS[n].serial]
     snapshot = "strong-session-si" if suffix == "-session" else "strong-si"
