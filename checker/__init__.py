@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from checker.api import check, load
+    from checker.replaying import Replay, replay
     from checker.result import Result
     from checker.trace import Trace
 
-__all__ = ["Result", "Trace", "check", "load"]
+__all__ = ["Replay", "Result", "Trace", "check", "load", "replay"]
 
 _HOMES = {
+    "Replay": "checker.replaying",
+    "replay": "checker.replaying",
     "Result": "checker.result",
     "Trace": "checker.trace",
     "check": "checker.api",

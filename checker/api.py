@@ -1,7 +1,7 @@
 """Checking from Python: `check`, `load` and `replay`, for scripts, tests and notebooks.
 
-    >>> from checker import check
-    >>> check("models/toys/die_hard.py")["big_holds_four"]           # doctest: +SKIP
+>>> from checker import check
+>>> check("models/toys/die_hard.py")["big_holds_four"]           # doctest: +SKIP
 """
 
 from __future__ import annotations
@@ -13,13 +13,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dsl.loader import load as load_spec
-from dsl.model import SAFETY_KINDS, Model
-
 from checker import judge
 from checker.engine import Exploration, Finding, Progress, SearchOptions
-from checker.engines import EngineEntry, choose
+from checker.engines import choose
+from checker.limits import MemoryGuard
+from checker.live import check_liveness
 from checker.options import CheckOptions
+from dsl.loader import load as load_spec
+from dsl.model import SAFETY_KINDS, Model
 
 if TYPE_CHECKING:
     from checker.result import Result
@@ -33,12 +34,15 @@ def load(
     *,
     config: str | None = None,
     optimize: bool = True,
+    fizzbee_counts: bool = False,
 ) -> Model:
     """The model of a spec file (.py or .fizz) with its constants fixed.
 
     Raises:  RunError for a file that cannot be read; SpecError for mistakes in the spec.
     """
-    return load_spec(spec, constants, config=config, optimize=optimize)
+    return load_spec(
+        spec, constants, config=config, optimize=optimize, fizzbee_counts=fizzbee_counts
+    )
 
 
 def check(
@@ -59,8 +63,10 @@ def check(
     not raise: the verdict is "error".
     """
     asked = CheckOptions(**options)
-    model = spec if isinstance(spec, Model) else load(
-        spec, constants, config=asked.config, optimize=asked.optimize
+    model = (
+        spec
+        if isinstance(spec, Model)
+        else load(spec, constants, config=asked.config, optimize=asked.optimize)
     )
     result = search(model, asked, on_progress=on_progress, interrupted=interrupted)
     if out is not None:
@@ -83,12 +89,26 @@ def search(
     judge.check_names(model, options.properties)
     asked = search_options(model, options, on_progress, interrupted)
     entry, engine = choose(options.engine, model, asked)
+    guard = MemoryGuard(options.max_memory or 0, interrupted)
+    if options.max_memory is not None and not entry.memory:
+        asked = replace(asked, interrupted=guard)
     started = time.monotonic()
     exploration = engine.explore(model, asked)
+    if guard.passed and exploration.stopped == "interrupt":
+        exploration = replace(exploration, stopped="memory")
     exploration = _expected(model, options, engine.explore, asked, exploration)
-    findings = {f.property: f for f in (*exploration.findings, *exploration.witnesses)}
-    unchecked = liveness_unchecked(model, options)
-    checked = judge.Checked(model, options, exploration, findings, unchecked)
+    live = check_liveness(model, options, asked, exploration)
+    found = {f.property: f for f in (*exploration.findings, *exploration.witnesses)}
+    checked = judge.Checked(
+        model,
+        options,
+        exploration,
+        findings={**found, **live.findings},
+        unchecked=live.unchecked,
+        vacuous=live.vacuous,
+        loops=live.loops,
+        warnings=live.warnings,
+    )
     return conclude(checked, entry, time.monotonic() - started)
 
 
@@ -115,12 +135,6 @@ def search_options(
     )
 
 
-def liveness_unchecked(model: Model, options: CheckOptions) -> dict[str, str]:
-    """The liveness properties nobody looks at, with the reason. Liveness checking plugs in here."""
-    why = "not checked yet" if options.liveness else "--no-liveness"
-    return {p.name: why for p in model.properties if p.kind not in SAFETY_KINDS}
-
-
 def _expected(
     model: Model,
     options: CheckOptions,
@@ -132,7 +146,10 @@ def _expected(
     expect = judge.expectation(model, options.config)
     if expect is None or first.stopped != "violation":
         return first
-    safety = {p.name for p in model.properties if p.kind in SAFETY_KINDS} | {"Deadlock", "Assertion"}
+    safety = {p.name for p in model.properties if p.kind in SAFETY_KINDS} | {
+        "Deadlock",
+        "Assertion",
+    }
     found = {f.property for f in first.findings}
     missing = tuple(n for n in expect.properties if n in safety and n not in found)
     if not missing:
@@ -140,8 +157,3 @@ def _expected(
     more = explore(model, replace(asked, properties=missing))
     extra: tuple[Finding, ...] = tuple(f for f in more.findings if f.property not in found)
     return replace(first, findings=(*first.findings, *extra), seconds=first.seconds + more.seconds)
-
-
-def entry_name(entry: EngineEntry) -> str:
-    """The name of an engine as results have it."""
-    return entry.name

@@ -36,7 +36,9 @@ def make_parser(only: str | None = None) -> argparse.ArgumentParser:
         epilog="'statewalk COMMAND --help' tells the options of a command.",
     )
     parser.add_argument("--version", action="version", version=f"statewalk {VERSION}")
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, dest="command")
+    commands = parser.add_subparsers(
+        title="commands", metavar="COMMAND", required=True, dest="command"
+    )
     for name, module in COMMANDS.items():
         if only in (None, name) and _exists(module):
             import_module(module).add_parser(commands)

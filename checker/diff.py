@@ -37,9 +37,7 @@ class Change:
 def changes(before: Content, after: Content) -> Iterator[Change]:
     """The changes between two states, in the order of the fields."""
     for path in dict.fromkeys([*before, *after]):
-        yield from between(
-            show_field(path), before.get(path, ABSENT), after.get(path, ABSENT)
-        )
+        yield from between(show_field(path), before.get(path, ABSENT), after.get(path, ABSENT))
 
 
 def between(place: str, a: Any, b: Any) -> Iterator[Change]:
@@ -71,7 +69,9 @@ def between(place: str, a: Any, b: Any) -> Iterator[Change]:
             yield from between(f"{place}[{index}]", x, y)
     elif isinstance(a, Record):
         for name in dict.fromkeys([*fields_of(a), *fields_of(b)]):
-            yield from between(f"{place}.{name}", getattr(a, name, ABSENT), getattr(b, name, ABSENT))
+            yield from between(
+                f"{place}.{name}", getattr(a, name, ABSENT), getattr(b, name, ABSENT)
+            )
     else:
         yield Change("~", place, a, b)
 

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any
 from checker.options import CheckOptions
 
 if TYPE_CHECKING:
-    from dsl.errors import Span
-    from dsl.model import Expectation
-
     from checker.engine import StoppedBy
     from checker.explain import Explanation
     from checker.trace import Trace
+    from dsl.errors import Span
+    from dsl.model import Expectation
 
 
 @dataclass(frozen=True)

@@ -6,13 +6,12 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from dsl.errors import RunError, did_you_mean
-from dsl.model import SAFETY_KINDS, Configuration, Expectation, Model, Property
-
 from checker.engine import ASSERTION, DEADLOCK, NO_ERROR, Exploration, Finding
 from checker.options import CheckOptions
 from checker.result import ActionResult, PropertyResult, PropertyVerdict, RunVerdict
 from checker.spec_text import has_assertions
+from dsl.errors import RunError, did_you_mean
+from dsl.model import Configuration, Expectation, Model, Property
 
 _BOUNDS: Mapping[str, str] = {
     "depth": "--max-depth",
@@ -27,7 +26,7 @@ _BOUNDS: Mapping[str, str] = {
 class Checked:
     """A search and what it was about. ``loops`` holds, by liveness property, where its lasso returns to.
 
-    ``unchecked`` says why a property was not looked at. ``premises`` are those seen to be true.
+    ``unchecked`` says why a property was not looked at.
     """
 
     model: Model
@@ -36,6 +35,8 @@ class Checked:
     findings: Mapping[str, Finding]
     unchecked: Mapping[str, str] = field(default_factory=dict)
     vacuous: frozenset[str] = frozenset()
+    loops: Mapping[str, int] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
 
     @property
     def exhaustive(self) -> bool:
@@ -62,7 +63,11 @@ def properties(checked: Checked) -> tuple[PropertyResult, ...]:
     if model.check_deadlock and checked.wants(DEADLOCK):
         result.append(_built_in(checked, DEADLOCK, "deadlock"))
     asked = checked.options.properties is not None and ASSERTION in checked.options.properties
-    if asked or ASSERTION in checked.findings or (checked.wants(ASSERTION) and has_assertions(model)):
+    if (
+        asked
+        or ASSERTION in checked.findings
+        or (checked.wants(ASSERTION) and has_assertions(model))
+    ):
         result.append(_built_in(checked, ASSERTION, "assertion"))
     if NO_ERROR in checked.findings:
         result.append(_built_in(checked, NO_ERROR, "error"))
@@ -92,7 +97,9 @@ def _property(checked: Checked, prop: Property) -> PropertyResult:
 def _built_in(checked: Checked, name: str, kind: str) -> PropertyResult:
     found = checked.findings.get(name)
     verdict: PropertyVerdict = "violated" if found else "holds" if checked.exhaustive else "unknown"
-    return PropertyResult(name=name, kind=kind, verdict=verdict, length=found.length if found else None)
+    return PropertyResult(
+        name=name, kind=kind, verdict=verdict, length=found.length if found else None
+    )
 
 
 def verdict(checked: Checked, results: tuple[PropertyResult, ...]) -> RunVerdict:
@@ -126,7 +133,9 @@ def action_names(model: Model) -> dict[int, str]:
     result = {}
     for action in model.actions:
         shared = len(owners[action.name]) > 1 and action.actor is not None
-        result[action.index] = f"{type(action.actor).__name__}.{action.name}" if shared else action.name
+        result[action.index] = (
+            f"{type(action.actor).__name__}.{action.name}" if shared else action.name
+        )
     return result
 
 
@@ -145,11 +154,6 @@ def bounds(checked: Checked) -> tuple[str, ...]:
         words.append(f"{text} {value}" if value is not None else text)
     words += [f"constraint {name}" for name, count in found.cut.items() if count]
     return tuple(words)
-
-
-def premises(prop: Property) -> bool:
-    """Whether a property can hold vacuously in a way that a search can notice."""
-    return prop.premise is not None and prop.kind in ("leads_to", "always", *SAFETY_KINDS)
 
 
 # -- expectations --------------------------------------------------------------------------------------
@@ -205,8 +209,12 @@ def _different_numbers(
         if wanted is not None and wanted != found:
             differs.append(f"expected {wanted:,} {name}, found {found:,}")
     if expect.length is not None:
-        names = expect.properties[:1] or tuple(r.name for r in results if r.verdict == "violated")[:1]
+        names = (
+            expect.properties[:1] or tuple(r.name for r in results if r.verdict == "violated")[:1]
+        )
         lengths = [r.length for r in results if r.name in names and r.length is not None]
         if lengths and lengths[0] != expect.length:
-            differs.append(f"expected {names[0]} violated in {expect.length} steps, found {lengths[0]}")
+            differs.append(
+                f"expected {names[0]} violated in {expect.length} steps, found {lengths[0]}"
+            )
     return differs

@@ -89,9 +89,13 @@ def read_settings(texts: list[str]) -> Sweep:
 
 def _range(text: str, first: int, last: int) -> tuple[GivenText, ...]:
     if first > last:
-        raise RunError("SW306", f"--set {text} is an empty range.", help="The smaller end is first.")
+        raise RunError(
+            "SW306", f"--set {text} is an empty range.", help="The smaller end is first."
+        )
     if last - first >= MAX_SWEEP:
-        raise RunError("SW306", f"--set {text} asks for {last - first + 1} runs, the most is {MAX_SWEEP}.")
+        raise RunError(
+            "SW306", f"--set {text} asks for {last - first + 1} runs, the most is {MAX_SWEEP}."
+        )
     return tuple(GivenText(str(n)) for n in range(first, last + 1))
 
 

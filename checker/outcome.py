@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from typing import Any
-
-from dsl.errors import StatewalkError
-from dsl.model import Model
-from dsl.values import freeze
 
 from checker import judge
 from checker.engine import NO_ERROR
 from checker.engines import EngineEntry
 from checker.evidence import Evidence, Violation
-from checker.explain import explain, failure_of
+from checker.explain import explain
+from checker.failure import failure_of
+from checker.guards import never_fired
 from checker.result import Counts, PropertyResult, Result
 from checker.trace import Trace, build
 from checker.trace_values import plain
+from dsl.errors import StatewalkError
+from dsl.model import Model
+from dsl.values import freeze
+
+_BITS = 64
 
 
 def conclude(checked: judge.Checked, entry: EngineEntry, seconds: float) -> Result:
@@ -23,10 +28,15 @@ def conclude(checked: judge.Checked, entry: EngineEntry, seconds: float) -> Resu
     model, found = checked.model, checked.exploration
     results = judge.properties(checked)
     run = judge.verdict(checked, results)
-    traces = {name: build(model, finding) for name, finding in checked.findings.items()}
+    traces = {
+        name: build(model, finding, checked.loops.get(name))
+        for name, finding in checked.findings.items()
+    }
     evidence = _evidence(checked, entry, results, traces)
-    expect = evidence.expectation
-    differs = judge.unexpected(checked, expect, run, results) if expect else None
+    differs: tuple[str, ...] | None = None
+    if evidence.expectation is not None:
+        differs = judge.unexpected(checked, evidence.expectation, run, results)
+        evidence = replace(evidence, unexpected=differs or ())
     result = Result(
         spec=model.path,
         constants={n: constant_json(v) for n, v in model.constants.items()},
@@ -39,15 +49,14 @@ def conclude(checked: judge.Checked, entry: EngineEntry, seconds: float) -> Resu
             distinct=found.counts.distinct,
             generated=found.counts.generated,
             depth=found.counts.depth,
+            fizzbee_unique=found.statistics.get("fizzbee_unique"),
         ),
         seconds=round(seconds, 6),
         properties=results,
         actions=judge.actions(checked),
         warnings=_warnings(checked, evidence, results),
     )
-    result._evidence = evidence
-    result._traces = traces
-    return result
+    return result.remembering(evidence, traces)
 
 
 def _evidence(
@@ -56,45 +65,58 @@ def _evidence(
     results: tuple[PropertyResult, ...],
     traces: dict[str, Trace],
 ) -> Evidence:
-    model, found = checked.model, checked.exploration
+    model, found, options = checked.model, checked.exploration, checked.options
     n = found.counts.distinct
-    by_name = {p.name: p for p in model.properties}
-    violations = []
-    for result in results:
-        if result.verdict == "violated" and result.name in traces and result.name != NO_ERROR:
-            prop = by_name.get(result.name)
-            violations.append(
-                Violation(
-                    result.name,
-                    result.kind,
-                    traces[result.name],
-                    explain(model, checked.findings[result.name]),
-                    prop.doc if prop else "",
-                    prop.span if prop else None,
-                )
-            )
     error = checked.findings.get(NO_ERROR)
+    unreached = [r.name for r in results if r.kind == "exists" and r.verdict == "violated"]
+    auxiliary = [f"{f.owner}.{f.name}" for f in model.fields.values() if f.auxiliary]
     return Evidence(
-        options=checked.options,
+        options=options,
         stopped=found.stopped,
         bounds=judge.bounds(checked),
         levels=found.levels,
-        queue=found.queue,
-        violations=tuple(violations),
+        queue=0 if found.complete else found.queue,
+        violations=_violations(checked, results, traces),
         failure=failure_of(model, error, traces[NO_ERROR]) if error else None,
         witnesses=tuple((f.property, f.length) for f in found.witnesses),
-        unreached=tuple(r.name for r in results if r.kind == "exists" and r.verdict == "violated"),
-        unchecked=tuple((r.name, checked.unchecked[r.name]) for r in results if r.name in checked.unchecked),
+        unreached=tuple(unreached),
+        unchecked=tuple(
+            (r.name, checked.unchecked[r.name]) for r in results if r.name in checked.unchecked
+        ),
+        never=never_fired(model, (i for i, count in found.fired.items() if count), n),
         cut={name: count for name, count in found.cut.items() if count},
-        hidden=tuple(f"{f.owner}.{f.name}" for f in model.fields.values() if f.auxiliary)
-        if checked.options.view
-        else (),
-        collision=None if entry.compares_states else min(1.0, n * n / 2.0**65),
+        hidden=tuple(auxiliary) if options.view else (),
+        collision=None if entry.compares_states else min(1.0, n * n / 2.0 ** (_BITS + 1)),
         fairness=_fairness(model),
-        expectation=judge.expectation(model, checked.options.config),
+        symmetry=model.symmetric if options.symmetry else (),
+        expectation=judge.expectation(model, options.config),
         sources=model.sources,
         statistics=found.statistics,
     )
+
+
+def _violations(
+    checked: judge.Checked, results: tuple[PropertyResult, ...], traces: dict[str, Trace]
+) -> tuple[Violation, ...]:
+    """The violated properties that have a trace, the shortest first."""
+    model = checked.model
+    by_name = {p.name: p for p in model.properties}
+    violations = []
+    for result in results:
+        if result.verdict != "violated" or result.name not in traces or result.name == NO_ERROR:
+            continue
+        prop, finding = by_name.get(result.name), checked.findings[result.name]
+        violations.append(
+            Violation(
+                result.name,
+                result.kind,
+                traces[result.name],
+                explain(model, finding),
+                prop.doc if prop else "",
+                prop.span if prop else None,
+            )
+        )
+    return tuple(sorted(violations, key=lambda v: v.trace.length))
 
 
 def _fairness(model: Model) -> dict[str, tuple[str, ...]]:
@@ -110,7 +132,15 @@ def _fairness(model: Model) -> dict[str, tuple[str, ...]]:
 def _warnings(
     checked: judge.Checked, evidence: Evidence, results: tuple[PropertyResult, ...]
 ) -> tuple[str, ...]:
+    """What a reader should know before trusting the verdict; with --strict each counts."""
     found = [f"{name}: {why}" for name, why in evidence.unchecked]
+    if checked.exhaustive:
+        found += [f"never fired: {n.name}" for n in evidence.never]
+    found += [
+        f"vacuous: {r.name} held, but its premise was never true" for r in results if r.vacuous
+    ]
+    found += [one_line(code, text) for code, text in checked.model.warnings]
+    found += checked.warnings
     return tuple(found)
 
 
@@ -120,3 +150,13 @@ def constant_json(value: Any) -> Any:
         return plain(freeze(value))
     except (StatewalkError, TypeError):
         return repr(value)
+
+
+def one_line(code: str, text: str) -> str:
+    """A warning of the spec without its excerpt: ``SW503 spec.py:3:1: ...``"""
+    kept = [
+        line.strip()
+        for line in text.replace(f" {code} ", " ", 1).splitlines()
+        if not re.match(r"\s*\d+ \|", line) and line.strip(" ^\t")
+    ]
+    return f"{code} {' '.join(kept)}".replace(f"{code} {code}", code)

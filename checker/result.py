@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
@@ -105,11 +106,20 @@ class Result(_Part):
 
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
 
-    def with_traces(self, files: Mapping[str, str]) -> Result:
-        """This result with the files of its traces, by property."""
+    def remembering(self, evidence: Evidence, traces: Mapping[str, Trace]) -> Result:
+        """This result with what Python alone can see of it."""
+        copy = self.model_copy()
+        copy._evidence, copy._traces = evidence, traces
+        return copy
+
+    def with_files(self, folder: str, files: Mapping[str, str]) -> Result:
+        """This result with its folder, and the files of its traces by property."""
         named = tuple(p.model_copy(update={"trace": files.get(p.name)}) for p in self.properties)
+        evidence = self._evidence
+        if evidence is not None:
+            evidence = replace(evidence, folder=folder)
         copy = self.model_copy(update={"properties": named})
-        copy._evidence, copy._traces = self._evidence, self._traces
+        copy._evidence, copy._traces = evidence, self._traces
         return copy
 
     def __str__(self) -> str:

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dsl.errors import RunError
-
 from checker.files import write_text
+from dsl.errors import RunError
 
 if TYPE_CHECKING:
     from checker.result import Result
@@ -40,10 +39,15 @@ class RunFolder:
         for name, file in file_names(result.traces).items():
             result.traces[name].save(self.path / file)
             files[name] = str(self.path / file)
-        result = result.with_traces(files)
+        result = result.with_files(str(self.path), files)
         write_text(self.path / EVIDENCE, _dump(evidence_of(result)))
         write_text(self.path / RESULT, result.to_json() + "\n")
         return result
+
+    def discard(self) -> None:
+        """Remove the folder if nothing is in it."""
+        with suppress(OSError):
+            self.path.rmdir()
 
     def _clear(self) -> None:
         """Remove what an earlier run left in the same folder."""
@@ -116,7 +120,8 @@ def evidence_of(result: Result) -> dict[str, Any]:
         "unreached": list(found.unreached),
         "unchecked": [{"name": n, "why": why} for n, why in found.unchecked],
         "never_fired": [
-            {"name": n.name, "guard": n.guard, "line": n.line, "states_tried": n.states} for n in found.never
+            {"name": n.name, "guard": n.guard, "line": n.line, "states_tried": n.states}
+            for n in found.never
         ],
         "cut": dict(found.cut),
         "hidden_by_view": list(found.hidden),

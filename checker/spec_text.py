@@ -64,3 +64,14 @@ def function_at(file: str, line: int) -> ast.FunctionDef | None:
             if first <= line <= node.lineno:
                 return node
     return None
+
+
+def function_named(file: str, name: str, line: int) -> ast.FunctionDef | None:
+    """The function of a name in a file; of several, the one that starts nearest to a line."""
+    tree = parsed(file)
+    found = [
+        n
+        for n in (ast.walk(tree) if tree else ())
+        if isinstance(n, ast.FunctionDef) and n.name == name
+    ]
+    return min(found, key=lambda n: abs(n.lineno - line), default=None)

@@ -13,11 +13,10 @@ from functools import cached_property
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
-from dsl.errors import EngineError
-from dsl.view import Disabled, PlainView, apply_writes
-
 from checker.content import Content, content_of
 from checker.diff import Change, changes
+from dsl.errors import EngineError
+from dsl.view import Disabled, PlainView, apply_writes
 
 if TYPE_CHECKING:
     from checker.engine import Finding

@@ -10,13 +10,15 @@ import json
 from pathlib import Path
 from typing import Any, Literal
 
-from dsl.errors import RunError
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from checker.content import Content
 from checker.files import write_text
 from checker.trace import Choice, Trace, TraceStep
 from checker.trace_values import Classes, corrupt, describe_classes, from_json, to_json
+from dsl.constants import GivenText
+from dsl.errors import RunError, StatewalkError
+from dsl.values import freeze, thaw
 
 FORMAT = "statewalk-trace"
 VERSION = 1
@@ -24,7 +26,7 @@ _MAX_BYTES = 1 << 30
 
 
 class _Part(BaseModel):
-    model_config = ConfigDict(extra="ignore", strict=True)
+    model_config = ConfigDict(extra="ignore")
 
 
 class _Choice(_Part):
@@ -75,7 +77,7 @@ def to_dict(trace: Trace) -> dict[str, Any]:
         "version": VERSION,
         "spec": trace.spec,
         "dialect": trace.dialect,
-        "constants": {n: to_json(v) for n, v in trace.constants.items()},
+        "constants": {n: _constant(v) for n, v in trace.constants.items()},
         "sources": dict(trace.sources),
         "property": trace.property,
         "kind": trace.kind,
@@ -91,6 +93,20 @@ def to_dict(trace: Trace) -> dict[str, Any]:
             for content in trace.contents
         ],
     }
+
+
+def _constant(value: Any) -> Any:
+    """A constant; what the state could not hold is kept as a person would type it."""
+    try:
+        return to_json(freeze(value))
+    except (StatewalkError, TypeError):
+        return {"#typed": str(value)}
+
+
+def _read_constant(data: Any, classes: Classes) -> Any:
+    if isinstance(data, dict) and list(data) == ["#typed"]:
+        return GivenText(data["#typed"])
+    return thaw(from_json(data, classes))
 
 
 def _step(step: TraceStep) -> dict[str, Any]:
@@ -142,7 +158,7 @@ def _trace(data: _File, file: Path) -> Trace:
     return Trace(
         spec=data.spec,
         dialect=data.dialect,
-        constants={n: from_json(v, classes) for n, v in data.constants.items()},
+        constants={n: _read_constant(v, classes) for n, v in data.constants.items()},
         sources=data.sources,
         property=data.property,
         kind=data.kind,

@@ -47,7 +47,9 @@ def to_json(value: Any) -> Any:
         return {"#role": [kind.__name__, value.index]}
     if isinstance(value, Record):
         cls = record_class(value)
-        return {"#record": [cls.__name__, {n: to_json(getattr(value, n)) for n in fields_of(value)}]}
+        return {
+            "#record": [cls.__name__, {n: to_json(getattr(value, n)) for n in fields_of(value)}]
+        }
     return {"#bytes": base64.b64encode(encode(value)).decode("ascii")}
 
 

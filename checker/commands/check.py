@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from checker.engines import NAMES
 from checker.options import CheckOptions, read_count, read_seconds, read_settings, read_size
-
-if TYPE_CHECKING:
-    from checker.result import Result
 
 T = TypeVar("T")
 
@@ -50,41 +47,71 @@ def add_model_options(parser: argparse.ArgumentParser) -> None:
         "--set", action="append", default=[], metavar="NAME=VALUE", dest="settings",
         help="give a constant a value; NAME=2..4 checks each value and prints a table",
     )  # fmt: skip
-    group.add_argument("--config", metavar="NAME", help="take the constants of a configuration of the spec")
     group.add_argument(
-        "--symmetry", choices=("on", "off"), help="merge states that differ in the names of equal instances"
+        "--config", metavar="NAME", help="take the constants of a configuration of the spec"
     )
     group.add_argument(
-        "--view", choices=("on", "off"), help="leave auxiliary fields out of what tells states apart"
+        "--symmetry",
+        choices=("on", "off"),
+        help="merge states that differ in the names of equal instances",
+    )
+    group.add_argument(
+        "--view",
+        choices=("on", "off"),
+        help="leave auxiliary fields out of what tells states apart",
     )
 
 
 def add_search_options(parser: argparse.ArgumentParser) -> None:
     """Options that say what is checked, and how far."""
     group = parser.add_argument_group("the search")
-    group.add_argument("--engine", choices=NAMES, default="auto", help="how to search (auto: the fastest able)")
     group.add_argument(
-        "--property", action="append", metavar="NAME", dest="properties", help="check only this; repeatable"
+        "--engine", choices=NAMES, default="auto", help="how to search (auto: the fastest able)"
+    )
+    group.add_argument(
+        "--property",
+        action="append",
+        metavar="NAME",
+        dest="properties",
+        help="check only this; repeatable",
     )
     group.add_argument("--keep-going", action="store_true", help="search on after a violation")
-    group.add_argument("--no-liveness", action="store_true", help="leave liveness properties unchecked")
+    group.add_argument(
+        "--no-liveness", action="store_true", help="leave liveness properties unchecked"
+    )
     number, size, seconds = argument(read_count), argument(read_size), argument(read_seconds)
     group.add_argument("--max-depth", type=number, metavar="N", help="stop after N levels")
-    group.add_argument("--max-states", type=number, metavar="N", help="stop when N distinct states are known")
-    group.add_argument("--max-memory", type=size, metavar="SIZE", help="stop at this much memory (4G, 500M)")
-    group.add_argument("--timeout", type=seconds, metavar="S", help="stop after so long (90, 10m, 2h)")
-    group.add_argument("--threads", type=number, metavar="N", help="threads to search with (all processors)")
-    group.add_argument("--seed", type=int, metavar="N", help="for engines that take samples; none does yet")
+    group.add_argument(
+        "--max-states", type=number, metavar="N", help="stop when N distinct states are known"
+    )
+    group.add_argument(
+        "--max-memory", type=size, metavar="SIZE", help="stop at this much memory (4G, 500M)"
+    )
+    group.add_argument(
+        "--timeout", type=seconds, metavar="S", help="stop after so long (90, 10m, 2h)"
+    )
+    group.add_argument(
+        "--threads", type=number, metavar="N", help="threads to search with (all processors)"
+    )
+    group.add_argument(
+        "--seed", type=int, metavar="N", help="for engines that take samples; none does yet"
+    )
 
 
 def add_output_options(parser: argparse.ArgumentParser) -> None:
     """Options that say what comes out."""
     group = parser.add_argument_group("what comes out")
-    group.add_argument("--json", metavar="FILE", help="write the result as JSON to a file (- is standard output)")
-    group.add_argument("--out", metavar="DIR", help="the run's folder (the next number in .statewalk/runs)")
+    group.add_argument(
+        "--json", metavar="FILE", help="write the result as JSON to a file (- is standard output)"
+    )
+    group.add_argument(
+        "--out", metavar="DIR", help="the run's folder (the next number in .statewalk/runs)"
+    )
     group.add_argument("--strict", action="store_true", help="warnings make the exit code 4")
     group.add_argument(
-        "--fizzbee-counts", action="store_true", help="also count states as Fizzbee does (.fizz files)"
+        "--fizzbee-counts",
+        action="store_true",
+        help="also count states as Fizzbee does (.fizz files)",
     )
 
 
@@ -112,24 +139,9 @@ def options_of(arguments: argparse.Namespace) -> CheckOptions:
 
 def run(arguments: argparse.Namespace) -> int:
     """Check, print, and leave the run folder; the exit code."""
-    from checker.api import load, search
-    from checker.exits import exit_code
-    from checker.runs import new_folder
+    from checker.commands.checking import run_check, run_sweep
 
     options = options_of(arguments)
     sweep = read_settings(arguments.settings)
-    constants = sweep.combinations()[0]
-    model = load(arguments.spec, constants, config=options.config)
-    folder = new_folder(arguments.out)
-    result = search(model, options)
-    result = folder.write(result)
-    show(result, arguments.json)
-    return exit_code(result)
-
-
-def show(result: Result, json_file: str | None) -> None:
-    """Print a result: the report, or JSON where that is asked for."""
-    import sys
-
-    if json_file == "-":
-        sys.stdout.write(result.to_json() + "\n")
+    job = (arguments.spec, options, arguments.json, arguments.out)
+    return run_sweep(*job, sweep) if sweep.swept else run_check(*job, sweep.fixed)

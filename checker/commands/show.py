@@ -1,0 +1,42 @@
+"""``statewalk show``: look at a saved trace. Needs no spec."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import Any
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the command to the parser."""
+    parser = subparsers.add_parser(
+        "show",
+        help="show a trace",
+        description="Show a saved trace: its steps, and what each changed. The spec is not needed.",
+    )
+    parser.add_argument("trace", metavar="TRACE", help="a *.trace.json file of a run folder")
+    parser.add_argument("--full", action="store_true", help="show every state whole")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print a trace; the exit code."""
+    from checker.commands.checking import terminal_width
+    from checker.exits import HOLDS
+    from checker.report_page import Page
+    from checker.report_terms import kind_word
+    from checker.report_trace import trace_page
+    from checker.trace import Trace
+
+    trace = Trace.load(arguments.trace)
+    width = terminal_width()
+    page = Page(width)
+    what = "reached" if trace.kind == "exists" else "violated"
+    page.add(
+        (trace.property, "head"),
+        f"  ({kind_word(trace.kind)})  {what} after {trace.length} steps of {trace.spec}",
+    )
+    page.blank()
+    page.join(trace_page(trace, width=width, full=arguments.full))
+    page.show(sys.stdout)
+    return HOLDS

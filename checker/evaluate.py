@@ -1,0 +1,108 @@
+"""Evaluating parts of a spec's text in a bound state, and catching what a function saw when it returned."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import FrameType
+from typing import Any
+
+_MAX_VALUES = 8
+
+
+@dataclass
+class Captured:
+    """A function at its return: the line, its variables (arguments included), the result."""
+
+    line: int = 0
+    values: dict[str, Any] = field(default_factory=dict)
+    result: Any = None
+
+
+def captured(call: Callable[[], Any], name: str, file: str) -> Captured | None:
+    """Make a call; the outermost function of a name and file that returned in it."""
+    found: Captured | None = None
+
+    def profile(frame: FrameType, event: str, result: Any) -> None:
+        nonlocal found
+        code = frame.f_code
+        if event == "return" and code.co_name == name and code.co_filename == file:
+            found = Captured(frame.f_lineno, dict(frame.f_locals), result)
+
+    saved = sys.getprofile()
+    sys.setprofile(profile)
+    try:
+        call()
+    finally:
+        sys.setprofile(saved)
+    return found
+
+
+class _Old(ast.NodeTransformer):
+    """``old(e)`` → ``old(lambda: e)``: it is evaluated in another state."""
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        if isinstance(node.func, ast.Name) and node.func.id == "old" and len(node.args) == 1:
+            empty = ast.arguments(
+                posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[]
+            )
+            node.args = [ast.Lambda(empty, node.args[0])]
+        return node
+
+
+def evaluate(node: ast.expr, namespace: dict[str, Any], scope: Mapping[str, Any]) -> Any:
+    """The value of an expression of the spec in the state that is bound."""
+    tree = ast.Expression(_Old().visit(copy.deepcopy(node)))
+    ast.fix_missing_locations(tree)
+    # one dictionary: comprehensions look names up in globals only
+    return eval(compile(tree, "<explanation>", "eval"), {**namespace, **scope})
+
+
+def values_in(
+    node: ast.expr, namespace: dict[str, Any], scope: Mapping[str, Any]
+) -> tuple[tuple[str, Any], ...]:
+    """The values of the operands in an expression, by their text; at most a handful."""
+    found: dict[str, Any] = {}
+    for part in _operands(node):
+        text = ast.unparse(part)
+        if text in found or len(found) >= _MAX_VALUES:
+            continue
+        try:
+            value = evaluate(part, namespace, scope)
+        except Exception:  # an operand that is not reached may well raise
+            continue
+        if not callable(value) or hasattr(value, "_canonical"):
+            found[text] = value
+    return tuple(found.items())
+
+
+def _operands(node: ast.expr) -> list[ast.expr]:
+    """What a reader would want the value of: both sides of comparisons, and what connectives connect."""
+    match node:
+        case ast.Constant():
+            return []
+        case ast.BoolOp(values=parts):
+            return [o for part in parts for o in _operands(part)]
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            return _operands(operand)
+        case ast.Compare(left=left, comparators=rest):
+            return [o for side in (left, *rest) for o in _side(side)]
+        case ast.IfExp(test=test, body=body, orelse=orelse):
+            return [o for part in (test, body, orelse) for o in _operands(part)]
+        case ast.Call(args=args):
+            return [a for a in args if isinstance(a, ast.Name | ast.Attribute | ast.Subscript)]
+        case _:
+            return [node]
+
+
+def _side(node: ast.expr) -> list[ast.expr]:
+    """A side of a comparison; of a tuple or a list its parts."""
+    if isinstance(node, ast.Constant):
+        return []
+    if isinstance(node, ast.Tuple | ast.List):
+        return [o for e in node.elts for o in _side(e)]
+    return [node]

@@ -1,0 +1,81 @@
+"""What an exception of the spec was: said in the spec's terms, with places in the spec's files only."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from checker.evidence import Failure
+from checker.trace import final_states, take_step
+from dsl.errors import Span, StatewalkError
+from dsl.view import Disabled, PlainView
+
+if TYPE_CHECKING:
+    from checker.engine import Finding, Step
+    from checker.trace import Trace
+    from dsl.model import Model
+
+
+def failure_of(model: Model, finding: Finding, trace: Trace) -> Failure:
+    """An exception of the spec, repeated to learn where it was raised."""
+    state, before = final_states(model, finding)
+    error, where = finding.error, ""
+    if finding.failing is not None:
+        action = model.actions[finding.failing.action]
+        taken = take_step(model, state, action, finding.failing.choices)
+        if taken is not None and taken.error is not None:
+            error, where = taken.error, f"in the action {taken.step.label}"
+    if not where:
+        old = before if finding.failing is not None else None
+        found = _in_properties(model, finding.failing, state, old)
+        if found is not None:
+            where, error = found
+    return describe(error, where, model, trace)
+
+
+def describe(error: BaseException | None, where: str, model: Model, trace: Trace) -> Failure:
+    """An exception in words."""
+    frames = user_frames(error, model)
+    if isinstance(error, StatewalkError):
+        places = (error.at,) if error.at is not None else frames
+        return Failure(f"{error.code} {error.message}", trace, where, places, error.why, error.help)
+    text = str(error) if error is not None else ""
+    title = f"{type(error).__name__}: {text}" if text else type(error).__name__
+    return Failure(title, trace, where, frames)
+
+
+def user_frames(error: BaseException | None, model: Model) -> tuple[Span, ...]:
+    """The places of a traceback that lie in the spec's files, innermost last, repeats left out."""
+    places: dict[Span, None] = {}
+    trace = error.__traceback__ if error is not None else None
+    while trace is not None:
+        file = trace.tb_frame.f_code.co_filename
+        if file in model.sources:
+            places[Span(file, trace.tb_lineno)] = None
+        trace = trace.tb_next
+    return tuple(places)[-8:]
+
+
+def _in_properties(
+    model: Model, failing: Step | None, state: Any, before: Any
+) -> tuple[str, BaseException] | None:
+    """Which property raises in a state (or in the step out of it), and what."""
+    if failing is not None:
+        taken = take_step(model, state, model.actions[failing.action], failing.choices)
+        if taken is not None and taken.state is not None:
+            before, state = state, taken.state
+    kinds = (
+        ("the property", model.properties),
+        ("the constraint", (*model.constraints, *model.step_constraints)),
+        ("the terminal predicate", model.terminal),
+    )
+    for word, properties in kinds:
+        for prop in properties:
+            on_step = prop.kind == "on_step"
+            if on_step and before is None:
+                continue
+            for predicate in (prop.whole, *([prop.premise] if prop.premise else [])):
+                try:
+                    model.holds(predicate, PlainView(state), PlainView(before) if on_step else None)
+                except (Exception, Disabled) as error:
+                    return f"in {word} '{prop.name}'", error
+    return None

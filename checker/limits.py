@@ -1,0 +1,73 @@
+"""Ending a search from outside: Ctrl-C, and memory where the engine does not watch it itself."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Callable
+from types import FrameType, TracebackType
+from typing import Any
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+class Interruptions:
+    """While entered, the first Ctrl-C (or SIGTERM) asks the search to end; the second ends the program.
+
+    Called, it says whether the search should end.
+    """
+
+    def __init__(self) -> None:
+        self.asked = False
+        self._saved: dict[int, Any] = {}
+
+    def __call__(self) -> bool:
+        return self.asked
+
+    def __enter__(self) -> Interruptions:
+        if threading.current_thread() is threading.main_thread():
+            for number in _SIGNALS:
+                self._saved[number] = signal.signal(number, self._handle)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for number, handler in self._saved.items():
+            signal.signal(number, handler)
+        self._saved = {}
+
+    def _handle(self, number: int, frame: FrameType | None) -> None:
+        if self.asked:
+            raise KeyboardInterrupt
+        self.asked = True
+
+
+class MemoryGuard:
+    """Says whether to end: when somebody else says so, or when resident memory passes a limit."""
+
+    def __init__(self, limit: int, other: Callable[[], bool]) -> None:
+        self.limit = limit
+        self.other = other
+        self.passed = False
+
+    def __call__(self) -> bool:
+        self.passed = self.passed or memory_in_use() > self.limit
+        return self.passed or self.other()
+
+
+def memory_in_use() -> int:
+    """Resident memory of this process in bytes; the most there ever was where that is all one can know."""
+    try:
+        with open("/proc/self/statm", encoding="ascii") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, IndexError):
+        import resource
+        import sys
+
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return peak if sys.platform == "darwin" else peak * 1024

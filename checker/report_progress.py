@@ -1,0 +1,144 @@
+"""What a running search shows: a block of lines that is refreshed on a terminal, else a line now and then."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import IO, TYPE_CHECKING
+
+from checker.report_page import number
+
+if TYPE_CHECKING:
+    from checker.engine import Progress
+
+_BARS = "▁▂▃▄▅▆▇█"
+_REFRESH = 0.2
+_QUIET = 10.0
+_FIRST = 1.0
+_UNITS = ((1e9, " G"), (1e6, " M"), (1e3, " k"))
+_TREND = 3
+
+
+class ProgressBlock:
+    """Called with each `Progress`; `tick` keeps the clock going in between, `close` cleans up."""
+
+    def __init__(self, file: IO[str], title: str, actions: Mapping[int, str] | None = None) -> None:
+        self.file = file
+        self.title = title
+        self.actions = actions or {}
+        self.live = file.isatty()
+        self.started = self.shown_at = time.monotonic()
+        self.shown_lines = 0
+        self.last: Progress | None = None
+
+    def __call__(self, progress: Progress) -> None:
+        """Note where the search is, and show it when it is time to."""
+        self.last = progress
+        self.tick()
+
+    def tick(self) -> None:
+        """Show where the search is, when it is time to."""
+        now = time.monotonic()
+        wait = _REFRESH if self.live else _QUIET
+        if now - self.shown_at < wait or now - self.started < _FIRST:
+            return
+        self.shown_at = now
+        lines = self.lines(now - self.started)
+        if not self.live:
+            self.file.write(lines[1 if self.last else 0].strip() + "\n")
+        else:
+            self._erase()
+            self.file.write("\n".join(line[: self._width()] for line in lines) + "\n")
+            self.shown_lines = len(lines)
+        self.file.flush()
+
+    def close(self) -> None:
+        """Remove the block."""
+        if self.live:
+            self._erase()
+            self.file.flush()
+
+    def _erase(self) -> None:
+        if self.shown_lines:
+            self.file.write(f"\x1b[{self.shown_lines}A\x1b[J")
+            self.shown_lines = 0
+
+    def _width(self) -> int:
+        import shutil
+
+        return shutil.get_terminal_size().columns - 1
+
+    def lines(self, seconds: float) -> list[str]:
+        """The text of the block."""
+        result = [f"checking {self.title}   {clock(seconds)}"]
+        p = self.last
+        if p is None:
+            return result
+        rate = p.generated / p.seconds if p.seconds > 0 else 0.0
+        parts = [
+            f" depth {p.level}",
+            f"{short(p.generated)} generated ({short(p.distinct)} distinct)",
+            f"queue {short(p.queue)} {bars(p.levels)} {trend(p.levels)}".rstrip(),
+            f"{short(rate)}/s",
+        ]
+        if p.memory:
+            parts.append(f"mem {p.memory / (1 << 30):.1f} GB")
+        result.append(" · ".join(parts))
+        if hot := self._hot(p.fresh):
+            result.append(f" hot: {hot}")
+        if self.live:
+            result.append(f" {estimate(p.levels, rate, p)}")
+        return result
+
+    def _hot(self, fresh: Mapping[int, int]) -> str:
+        """The actions that make most of the new states."""
+        sums: dict[str, int] = {}
+        for index, count in fresh.items():
+            if index in self.actions:
+                sums[self.actions[index]] = sums.get(self.actions[index], 0) + count
+        total = sum(sums.values())
+        most = sorted(sums.items(), key=lambda item: -item[1])[:2]
+        return " · ".join(f"{name} {100 * n // total} % of new states" for name, n in most if total)
+
+
+def clock(seconds: float) -> str:
+    """``00:01:42``"""
+    whole = int(seconds)
+    return f"{whole // 3600:02}:{whole // 60 % 60:02}:{whole % 60:02}"
+
+
+def short(n: float) -> str:
+    """``12.9 M``"""
+    for size, unit in _UNITS:
+        if n >= size:
+            return f"{n / size:.1f}{unit}"
+    return number(int(n))
+
+
+def bars(levels: tuple[int, ...], most: int = 8) -> str:
+    """The sizes of the last levels as little bars."""
+    last = levels[-most:]
+    top = max(last, default=0) or 1
+    return "".join(_BARS[min(7, n * 7 // top)] for n in last)
+
+
+def trend(levels: tuple[int, ...]) -> str:
+    """Whether the frontier grows."""
+    if len(levels) < _TREND:
+        return ""
+    a, b, c = levels[-_TREND:]
+    return "growing" if a < b < c else "falling" if a > b > c else ""
+
+
+def estimate(levels: tuple[int, ...], rate: float, progress: Progress) -> str:
+    """What the last levels say about the end: a guess, and called one."""
+    if trend(levels) != "falling" or rate <= 0:
+        return "frontier is not shrinking: no estimate"
+    a, _, c = levels[-_TREND:]
+    ratio = (c / a) ** 0.5
+    left = c * ratio / (1 - ratio) if ratio < 1 else 0.0
+    factor = progress.generated / max(1, progress.distinct)
+    return (
+        f"frontier is shrinking by {100 * (1 - ratio):.0f} % per level: "
+        f"about {clock(left * factor / rate)} if that holds (a guess)"
+    )

@@ -1,0 +1,62 @@
+"""What `statewalk replay` says."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from checker.report_page import Page, plural, show
+from checker.report_trace import trace_page
+
+if TYPE_CHECKING:
+    from checker.replaying import Replay
+
+_SHOWN = 10
+
+
+def replay_page(replay: Replay, *, width: int = 100) -> Page:
+    """The outcome of a replay: that it happened again, or where it parts and what differs there."""
+    page = Page(width)
+    trace = replay.trace
+    if replay.changed:
+        page.words(
+            ("note  ", "warn"), f"changed since the trace was made: {', '.join(replay.changed)}"
+        )
+        page.blank()
+    if replay.reproduced:
+        page.join(trace_page(trace, width=width))
+        page.blank()
+        ends = _end(replay)
+        page.words(
+            ("REPRODUCED  ", "good"), f"{plural(trace.length, 'step')} of {replay.spec}{ends}"
+        )
+        return page
+    where = f"at step {replay.step} of {trace.length}" if replay.step else "in the initial state"
+    page.words(("DIVERGED  ", "bad"), f"{where}: {replay.why}")
+    for change in replay.differences[:_SHOWN]:
+        before, after = show(change.before, 40), show(change.after, 40)
+        text = {
+            "~": f"{change.place} is {after}, in the trace {before}",
+            "+": f"{change.place} has {after}, the trace has not",
+            "-": f"{change.place} lacks {before}, which the trace has",
+        }[change.mark]
+        page.add("  ", (f"{change.mark} ", change.mark), text)
+    if len(replay.differences) > _SHOWN:
+        page.add(f"    and {plural(len(replay.differences) - _SHOWN, 'more difference')}")
+    if not replay.changed:
+        page.words(
+            "  ",
+            "The spec's text is the one the trace was made from, so either the file of the trace was "
+            "changed, or the spec is not deterministic.",
+        )
+    return page
+
+
+def _end(replay: Replay) -> str:
+    trace = replay.trace
+    if trace.error_type:
+        return f"; {trace.error_type} is raised again"
+    if trace.kind == "exists":
+        return f"; {trace.property} is reached again"
+    if replay.still:
+        return f"; {trace.property} is violated again"
+    return f", a trace of {trace.property}"
