@@ -34,7 +34,7 @@ ENGINES: dict[str, EngineEntry] = {
     e.name: e
     for e in (
         EngineEntry("native", "checker.native", ("numba",), threads=True, memory=True),
-        EngineEntry("reference", "checker.reference", compares_states=True),
+        EngineEntry("reference", "checker.reference", symmetry=True, compares_states=True),
         EngineEntry("spark", "checker.spark", ("pyspark",), threads=True),
     )
 }
@@ -71,7 +71,7 @@ def unable(entry: EngineEntry, model: Model, options: SearchOptions) -> str:
         if not _exists(package):
             return f"it needs the package {package}, which is not installed"
     if options.symmetry and not entry.symmetry:
-        return "--symmetry on is not available yet"
+        return "it does not support --symmetry on yet"
     own = getattr(import_module(entry.module), "unable", None)
     return str(own(model, options) or "") if own is not None else ""
 

@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from typing import Any
 
+from checker.symmetry import Symmetry
 from dsl.model import FieldInfo, Model
 from dsl.records import Record, fields_of
 from dsl.values import ABSENT, FrozenDict, FrozenSet, encode, intern_key
@@ -107,7 +108,11 @@ class Slot:
 class Layout:
     """The slots of a run, growing as the search meets new ones."""
 
-    def __init__(self, model: Model, bits: int = 64, view: bool = False) -> None:
+    def __init__(
+        self, model: Model, bits: int = 64, view: bool = False, symmetry: Symmetry | None = None
+    ) -> None:
+        self.symmetry = symmetry
+        self._canonical: dict[tuple[int, ...], tuple[int, ...]] = {}
         self.fingerprints = Fingerprints(model.fields, bits, view)
         self.mask = self.fingerprints.mask
         self.base = self.fingerprints.of_state(model.fixed)
@@ -156,12 +161,24 @@ class Layout:
         return {slot.path: slot.values[id] for slot, id in zip(self.slots, row, strict=False) if id}
 
     def fingerprint(self, row: Sequence[int]) -> int:
-        """The fingerprint of a row's state."""
+        """The fingerprint of a row's state, of its orbit's representative under symmetry."""
+        if self.symmetry is not None:
+            row = self.identity(tuple(row))
         total = sum(slot.contributions[id] for slot, id in zip(self.slots, row, strict=False))
         return (self.base + total) & self.mask
 
     def identity(self, row: tuple[int, ...]) -> tuple[int, ...]:
-        """What tells states apart: the row without hidden slots."""
+        """What tells states apart: the row without hidden slots, canonical under symmetry."""
+        shown = self._shown(row)
+        if self.symmetry is None:
+            return shown
+        known = self._canonical.get(shown)
+        if known is None:
+            known = self.row(self.symmetry.canonical(self.state(shown)))
+            self._canonical[shown] = known
+        return known
+
+    def _shown(self, row: tuple[int, ...]) -> tuple[int, ...]:
         if not any(slot.hidden for slot in self.slots):
             return row
         shown = [0 if slot.hidden else id for slot, id in zip(self.slots, row, strict=False)]

@@ -23,6 +23,8 @@ from checker.engine import (
     StoppedBy,
 )
 from checker.layout import Layout
+from checker.repeats import Repeats
+from checker.symmetry import Symmetry
 from dsl.model import Action, Model, Outcome, Property
 from dsl.view import Disabled, PlainView, State, next_script
 
@@ -76,6 +78,7 @@ class _Search:
     model: Model
     options: SearchOptions
     layout: Layout
+    repeats: Repeats
     seen: dict[Row, Entry] = field(default_factory=dict)
     levels: list[int] = field(default_factory=list)
     generated: int = 0
@@ -188,6 +191,7 @@ class _Search:
                 if not failed or self.options.wants(ASSERTION):
                     self.report(ASSERTION if failed else NO_ERROR, candidate)
             else:
+                self.repeats.check(action, state, view)
                 choices = tuple(i for i, _ in view.choices)
                 yield Outcome(choices, tuple(view.chosen), view.writes)
             script = next_script(view.choices)
@@ -256,7 +260,9 @@ class _Search:
 def explore(model: Model, options: SearchOptions) -> Exploration:
     """Breadth-first search by levels; see `checker.engine` for the contract."""
     started = time.monotonic()
-    search = _Search(model, options, Layout(model, options.fingerprint_bits, options.view))
+    symmetry = Symmetry.of(model) if options.symmetry else None
+    layout = Layout(model, options.fingerprint_bits, options.view, symmetry)
+    search = _Search(model, options, layout, Repeats(model))
     first: dict[Row, Entry] = {}
     for index, state in enumerate(model.initial_states):
         search.generated += 1

@@ -230,7 +230,10 @@ def pairs(items: Iterable[T], /) -> Iterator[tuple[T, T]]:
 
 def symmetric_values(name: str, count: int, /) -> tuple[str, ...]:
     """Interchangeable values ``name0``, ``name1``, ..."""
-    return tuple(f"{name}{i}" for i in range(count))
+    values = tuple(f"{name}{i}" for i in range(count))
+    if _declared:
+        _declared[-1].symmetric_values.append(values)
+    return values
 
 
 # -- configurations
@@ -241,6 +244,7 @@ class Declared:
 
     configurations: list[Configuration] = field(default_factory=list)
     options: dict[str, Any] = field(default_factory=dict)
+    symmetric_values: list[tuple[str, ...]] = field(default_factory=list)
 
 
 _declared: list[Declared] = []

@@ -104,6 +104,7 @@ def model_of(loading: Loading, path: str, *, optimize: bool = True) -> Model:
         roles={c.__name__: tuple(c._instances) for c in tree.roles},
         symmetric=tuple(c.__name__ for c in tree.roles if c._symmetric),
         max_depth=loading.declared.options.get("max_depth"),
+        symmetric_values=tuple(loading.declared.symmetric_values),
         check_deadlock=loading.declared.options.get("deadlock", True),
         optimized=optimize,
         warnings=tuple((w.code, str(w)) for w in mistakes.warned),

@@ -145,6 +145,7 @@ class Model:
     classes: Mapping[str, type] = field(default_factory=dict)
     roles: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     symmetric: tuple[str, ...] = ()
+    symmetric_values: tuple[tuple[str, ...], ...] = ()
     check_deadlock: bool = True
     max_depth: int | None = None
     optimized: bool = True

@@ -152,7 +152,7 @@ class Client(Role, symmetric=True):
             self.state = "Ready"
 
 
-class Broker(Role):
+class Broker(Role, symmetric=True):  # those that lead nothing can change places
     owned: dict[int, int] = {}  # log partition -> coordinator epoch
     metadata: dict[int, Metadata] = {}  # tid -> what is in effect
     pending: dict[int, Metadata] = {}  # tid -> appended, not yet committed
@@ -231,12 +231,12 @@ def spread_partitions_over_brokers() -> None:
 # ------------------------------------------------------------------------------------------
 @always
 def type_ok() -> bool:
-    """Responses carry a producer id and an epoch exactly when they are OK."""
+    """Responses carry a producer id and an epoch exactly when OK; errors are kept with their state."""
     return all(
         (r.pid >= 1 and r.epoch >= 0) if r.code == "OK" else (r.pid == -1 and r.epoch == -1)
         for client in clients
         for r in client.inbox
-    )
+    ) and all((client.last_state is None) == (client.last_error is None) for client in clients)
 
 
 @always
