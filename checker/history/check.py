@@ -131,13 +131,16 @@ def _events(graph: Graph, facts: Facts, order: Ints) -> list[tuple[int, bool]]:
     return list(zip(t, (nodes % 2 == 1).tolist(), strict=True))
 
 
-def check_levels(history: History, options: Options = Options()) -> dict[str, Verdict]:
+def check_levels(
+    history: History, options: Options = Options(),  # noqa: B008 - frozen
+    *, known: tuple[Facts, list[Finding]] | None = None,
+) -> dict[str, Verdict]:
     """Verdicts for every level, each decided or implied by one that was, strongest first.
 
     Real-time levels are left out when no transaction has both times. An implied verdict shares
     the evidence of the one that implies it.
     """
-    known = scan(history)
+    known = scan(history) if known is None else known
     timed = bool((~np.isnan(history.begin)).any() and (~np.isnan(history.end)).any())
     names = [n for n in LEVELS if timed or not LEVELS[n].real_time]
     verdicts: dict[str, Verdict] = {}

@@ -1,0 +1,69 @@
+"""Formats of recorded histories: recognised by content, read as data, written with what is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from checker.history.data import History
+from checker.history.errors import HistoryError
+from checker.history.formats import cobra, dbcop, jepsen, jsonl, polysi, viper
+
+READERS: dict[str, Callable[[Path], History]] = {
+    "jsonl": jsonl.read, "viper": viper.read, "edn": jepsen.read, "polysi": polysi.read,
+    "dbcop": dbcop.read, "cobra": cobra.read,
+}
+WRITERS: dict[str, Callable[[History, Path], list[str]]] = {
+    "jsonl": jsonl.write, "viper": viper.write, "edn": jepsen.write, "polysi": polysi.write,
+    "dbcop": dbcop.write, "cobra": cobra.write,
+}
+FOLDERS = ("viper", "cobra")
+_HEAD = 1 << 16
+
+
+def recognise(path: Path) -> tuple[str, Path]:
+    """The format of a file or folder by its content, and the file to read.
+
+    Raises:  HistoryError[SW705] when nothing fits, listing the formats.
+    """
+    if path.is_dir():
+        if (path / "history.edn").is_file():
+            return "edn", path / "history.edn"
+        if cobra.looks_like(path):
+            return "cobra", path
+        if viper.files(path):
+            return "viper", path
+        raise _unknown(path, "session files J*.log (viper), *.log (cobra) or history.edn in it")
+    with path.open("rb") as file:
+        head = file.read(_HEAD)
+    if polysi.looks_like(head):
+        return "polysi", path
+    if jsonl.looks_like(head):
+        return "jsonl", path
+    if jepsen.looks_like(head):
+        return "edn", path
+    if head.lstrip()[:1] in (b"{", b"["):
+        return "jsonl", path  # its reader says what is wrong
+    if dbcop.looks_like(head, path.stat().st_size):
+        return "dbcop", path
+    raise _unknown(path, f"one of {', '.join(READERS)} (docs/history-format.md)")
+
+
+def _unknown(path: Path, expected: str) -> HistoryError:
+    return HistoryError("not a format that is known", source=str(path), expected=expected,
+                        code="SW705")
+
+
+def read(path: Path, format: str = "auto") -> History:
+    """The history in a file or folder.
+
+    Raises:  HistoryError saying where and what was expected; OSError when it cannot be opened.
+    """
+    if format == "auto":
+        format, path = recognise(path)
+    return READERS[format](path)
+
+
+def write(history: History, path: Path, format: str) -> list[str]:
+    """Write a history; the parts that the format cannot express, in words."""
+    return WRITERS[format](history, path)

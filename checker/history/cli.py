@@ -1,0 +1,159 @@
+"""`statewalk history check` and `statewalk history convert`.
+
+Exit codes: 0 the level holds, 1 it is violated, 2 the history or the call is wrong.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from checker.history.check import Options
+    from checker.history.data import History
+
+LEVEL_NAMES = ("si", "strong-session-si", "strong-si", "serializable",
+               "strong-session-serializable", "strict-serializable")
+FORMATS = ("jsonl", "viper", "edn", "polysi", "dbcop", "cobra")
+_HOLDS, _VIOLATED, _UNREADABLE = 0, 1, 2
+
+
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Register `history` with its sub-commands."""
+    parser = subparsers.add_parser(
+        "history", help="check or convert a recorded history of transactions",
+        description="Black-box checking of recorded transactional histories.")
+    commands = parser.add_subparsers(dest="history_command", required=True, metavar="COMMAND")
+    _add_check(commands)
+    _add_convert(commands)
+
+
+def _add_check(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    check = commands.add_parser(
+        "check", help="say which isolation levels a recorded history keeps",
+        description="Without --level: the strongest level that holds and the weakest that fails; "
+                    "the exit code then is about si, the weakest of the levels.")
+    check.add_argument("file", type=Path, metavar="FILE", help="a history file or log folder")
+    check.add_argument("--level", choices=LEVEL_NAMES, help="check this level only")
+    _add_format(check)
+    check.add_argument("--clock-error", type=_duration, default=0.0, metavar="TIME",
+                       help="how far clocks may differ, in the history's time unit: an end "
+                            "orders a later begin only when it is more than this before it")
+    check.add_argument("--json", metavar="FILE", help="write the result as JSON; - for output")
+    check.add_argument("--svg", type=Path, metavar="FILE", help="draw the violation as lanes")
+    check.add_argument("--dot", type=Path, metavar="FILE", help="write the cycle for Graphviz")
+    check.add_argument("--heuristic", choices=("off", "add", "double"), default="off",
+                       help="Viper's heuristic pruning of the search, for comparison; "
+                            "the verdict never depends on it")
+    check.set_defaults(run=run_check)
+
+
+def _add_convert(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    convert = commands.add_parser(
+        "convert", help="write a history in another format and say what was dropped")
+    convert.add_argument("file", type=Path, metavar="FILE", help="a history file or log folder")
+    convert.add_argument("to_file", type=Path, metavar="TO", help="the file or folder to write")
+    convert.add_argument("--to", choices=FORMATS, default="jsonl", help="its format (jsonl)")
+    _add_format(convert)
+    convert.set_defaults(run=run_convert)
+
+
+def _add_format(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--format", choices=("auto", *FORMATS), default="auto",
+                        help="the format of FILE; auto recognises it by its content")
+    parser.add_argument("--initial", choices=("known", "unknown"),
+                        help="whether a value that nobody wrote may be the initial one")
+
+
+def _duration(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not value >= 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of 0 or more")
+    return value
+
+
+def run_check(args: argparse.Namespace) -> int:
+    """Check a history and report; the exit code."""
+    from checker.history.check import Options
+    from checker.history.errors import HistoryError
+
+    heuristic = args.heuristic != "off"
+    options = Options(clock_error=args.clock_error, schedule=args.heuristic,
+                      guess=not heuristic, via_sessions=not heuristic)
+    try:
+        return _check(_read(args), args, options)
+    except HistoryError as error:
+        sys.stderr.write(f"{error}\n")
+    except OSError as error:
+        sys.stderr.write(f"{error.filename}: {error.strerror}\n")
+    return _UNREADABLE
+
+
+def _check(history: History, args: argparse.Namespace, options: Options) -> int:
+    from checker.history import drawing, report
+    from checker.history.check import check, check_levels, summary
+    from checker.history.explain import explain
+    from checker.history.scan import scan
+
+    known = scan(history)
+    verdicts = ({args.level: check(history, args.level, options, known=known)} if args.level
+                else check_levels(history, options, known=known))
+    found = {name: explain(history, known[0], verdicts[name], options.clock_error)
+             for name in summary(verdicts)[1]}
+    if args.json == "-":
+        sys.stdout.write(report.as_json(history, verdicts, found) + "\n")
+    else:
+        sys.stdout.write(report.text(history, verdicts, found, args.level or ""))
+        if args.json:
+            Path(args.json).write_text(report.as_json(history, verdicts, found) + "\n",
+                                       encoding="utf-8")
+    first = next(iter(found.values()), None)
+    for path, draw in ((args.svg, drawing.svg), (args.dot, drawing.dot)):
+        if path and first is not None:
+            path.write_text(draw(history, first), encoding="utf-8")
+        elif path:
+            sys.stderr.write(f"{path} is not written: there is no violation to draw\n")
+    return _HOLDS if verdicts[args.level or "si"].holds else _VIOLATED
+
+
+def run_convert(args: argparse.Namespace) -> int:
+    """Convert a history; the exit code."""
+    from checker.history import formats
+    from checker.history.errors import HistoryError
+
+    try:
+        history = _read(args)
+        if args.to_file.resolve() == args.file.resolve():
+            raise HistoryError("the history would be written over itself",
+                               source=str(args.file), expected="another file or folder",
+                               code="SW706")
+        lost = formats.write(history, args.to_file, args.to)
+    except HistoryError as error:
+        sys.stderr.write(f"{error}\n")
+        return _UNREADABLE
+    except OSError as error:
+        sys.stderr.write(f"{error.filename}: {error.strerror}\n")
+        return _UNREADABLE
+    sys.stdout.write(f"{args.to_file}: {len(history)} transactions as {args.to}\n")
+    for what in lost:
+        sys.stdout.write(f"  dropped: {what}\n")
+    if not lost:
+        sys.stdout.write("  nothing was dropped\n")
+    return _HOLDS
+
+
+def _read(args: argparse.Namespace) -> History:
+    from dataclasses import replace
+
+    from checker.history import formats
+
+    history = formats.read(args.file, args.format)
+    if args.initial:
+        history = replace(history, initial_known=args.initial == "known")
+    return history

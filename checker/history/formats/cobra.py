@@ -1,0 +1,108 @@
+"""Cobra's log folder: one big-endian binary file per client.
+
+'S' transaction · 'W' write key value · 'R' writer-transaction write key value · 'C' transaction.
+The write id is the unique value; reserved ids stand for the initial and the null version.
+"""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+
+from checker.history.data import INFO, OK, READ, WRITE, Builder, History
+from checker.history.formats.plain import flatten
+
+INITIAL_IDS = frozenset((0xBEBEEBEE, 0xDEADBEEF))
+_INITIAL_TXN, _INITIAL_WRITE = 0xBEBEEBEE, 0xDEADBEEF
+_GARBAGE_COLLECTION = frozenset((0x23332333, 0x66666666))
+_WORDS = {ord("S"): 1, ord("C"): 1, ord("W"): 3, ord("R"): 4}
+_EXPECTED = "a record that begins with S, W, R or C"
+
+
+def files(folder: Path) -> list[Path]:
+    """The client files of a log folder, in the order of their names."""
+    return sorted(f for f in folder.iterdir() if f.is_file() and f.suffix == ".log")
+
+
+def read(folder: Path) -> History:
+    """The history in a Cobra log folder.
+
+    A last transaction without its commit record is indeterminate.
+    Raises:  HistoryError with file, byte and what was expected there.
+    """
+    build = Builder(str(folder), "cobra")
+    for file in files(folder):
+        build.source = str(file)
+        _client(build, file)
+    build.source = str(folder)
+    return build.history()
+
+
+def _client(build: Builder, file: Path) -> None:
+    data, at = file.read_bytes(), 0
+    open_: int | None = None
+    while at < len(data):
+        words = _WORDS.get(data[at])
+        if words is None:
+            raise build.fail(f"byte 0x{data[at]:02x}", f"byte {at}", _EXPECTED)
+        if at + 1 + 8 * words > len(data):
+            break  # a record cut off: its transaction stays open
+        kind, numbers = chr(data[at]), struct.unpack_from(f">{words}Q", data, at + 1)
+        if kind == "S":
+            if open_ is not None:
+                raise build.fail(f"transaction {numbers[0]} begins inside {open_}", f"byte {at}",
+                                 "the commit record of the open one")
+            open_ = numbers[0]
+            build.transaction(file.stem, place=at, name=open_)
+        elif open_ is None:
+            raise build.fail(f"a record {kind} outside any transaction", f"byte {at}",
+                             "S first")
+        elif kind == "C":
+            if numbers[0] != open_:
+                raise build.fail(f"commit of {numbers[0]} in transaction {open_}", f"byte {at}",
+                                 f"commit of {open_}")
+            open_ = None
+        elif kind == "W":
+            if numbers[0] not in _GARBAGE_COLLECTION:
+                build.op(WRITE, numbers[1], numbers[0])
+        elif numbers[1] not in _GARBAGE_COLLECTION:
+            initial = numbers[0] in INITIAL_IDS or numbers[1] in INITIAL_IDS
+            build.op(READ, numbers[2], None if initial else numbers[1])
+        at += 1 + 8 * words
+    if open_ is not None:
+        build.status[-1] = INFO
+
+
+def write(history: History, folder: Path) -> list[str]:
+    """Write one file per session; what was dropped, in words."""
+    folder.mkdir(parents=True, exist_ok=True)
+    plain = flatten(history, keep_names=True)
+    writer = {(key, value): txn.number for txn in plain.transactions
+              for kind, key, value in txn.operations if kind == WRITE}
+    sessions: dict[int, bytes] = {}
+    for txn in plain.transactions:
+        body = struct.pack(">cQ", b"S", txn.number)
+        for kind, key, value in txn.operations:
+            if kind == WRITE:
+                body += struct.pack(">c3Q", b"W", value, key, value)
+            elif value:
+                body += struct.pack(">c4Q", b"R", writer.get((key, value), 0), value, key, value)
+            else:
+                body += struct.pack(">c4Q", b"R", _INITIAL_TXN, _INITIAL_WRITE, key, 0)
+        body += struct.pack(">cQ", b"C", txn.number)
+        sessions[txn.session] = sessions.get(txn.session, b"") + body
+    for session, body in sessions.items():
+        (folder / f"{session:06d}.log").write_bytes(body)
+    named = all(name == f"{int(s):06d}" for s, name in zip(
+        sessions, history.sessions, strict=False) if isinstance(s, int))
+    return [*plain.lost, *([] if named else ["the names of sessions (now file names)"])]
+
+
+def looks_like(folder: Path) -> bool:
+    """Whether a folder's log files begin with a Cobra record."""
+    for file in files(folder):
+        with file.open("rb") as data:
+            head = data.read(10)
+        if head:
+            return head[:1] == b"S" and (len(head) < 10 or head[9] in _WORDS)  # noqa: PLR2004
+    return False

@@ -1,0 +1,109 @@
+"""dbcop's binary format: little-endian counts, three strings, sessions of transactions of events.
+
+An event is one byte (1 = write), key and value (u64 each) and one byte (1 = succeeded); a
+transaction ends with one byte (1 = committed). Value 0 is the initial one.
+"""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+
+from checker.history.data import FAIL, OK, READ, WRITE, Builder, History
+from checker.history.formats.plain import flatten
+
+_HEADER = struct.Struct("<5Q")
+_EVENT = struct.Struct("<BQQB")
+_SIZE = struct.Struct("<Q")
+
+
+class _Bytes:
+    """The file's bytes with a place; every read past the end is an error with that place."""
+
+    def __init__(self, build: Builder, data: bytes) -> None:
+        self.build, self.data, self.at = build, data, 0
+
+    def take(self, form: struct.Struct, expected: str) -> tuple[int, ...]:
+        if self.at + form.size > len(self.data):
+            raise self.build.fail("the file ends", f"byte {len(self.data)}", expected)
+        self.at += form.size
+        return form.unpack_from(self.data, self.at - form.size)
+
+    def size(self, unit: int, expected: str) -> int:
+        """A count of things of at least `unit` bytes, which must fit into the rest."""
+        here = self.at
+        found = self.take(_SIZE, expected)[0]
+        if found * unit > len(self.data) - self.at:
+            raise self.build.fail(f"{found} announced", f"byte {here}",
+                                  f"{expected} that fits into the rest of the file")
+        return found
+
+
+def read(path: Path) -> History:
+    """The history in a dbcop file.
+
+    Raises:  HistoryError with the byte and what was expected there.
+    """
+    build = Builder(str(path), "dbcop")
+    data = _Bytes(build, path.read_bytes())
+    data.take(_HEADER, "five counts of 8 bytes: id, nodes, variables, transactions, events")
+    for name in ("info", "start time", "end time"):
+        length = data.size(1, f"the length of the string {name}")
+        data.at += length
+    for session in range(data.size(8, "the number of sessions")):
+        for _ in range(data.size(9, "the number of transactions of a session")):
+            _transaction(build, data, session)
+    if data.at != len(data.data):
+        raise build.fail(f"{len(data.data) - data.at} bytes too many", f"byte {data.at}",
+                         "the end of the file")
+    return build.history()
+
+
+def _transaction(build: Builder, data: _Bytes, session: int) -> None:
+    place, events = data.at, []
+    for _ in range(data.size(18, "the number of events of a transaction")):
+        here = data.at
+        write, key, value, good = data.take(_EVENT, "an event of 18 bytes")
+        if write > 1 or good > 1:
+            raise build.fail(f"flags {write} and {good}", f"byte {here}", "0 or 1")
+        if write and not value:
+            raise build.fail("a write of 0", f"byte {here}",
+                             "another value; 0 is the initial one")
+        if good:
+            events.append((write, key, value))
+    committed = data.take(struct.Struct("<B"), "a byte that says whether it committed")[0]
+    build.transaction(session, place=place, status=OK if committed else FAIL)
+    for write, key, value in events:
+        build.op(WRITE if write else READ, key, value or None)
+
+
+def write(history: History, path: Path) -> list[str]:
+    """Write committed register operations; what was dropped, in words."""
+    plain = flatten(history, keep_names=False)
+    sessions: dict[int, list[bytes]] = {}
+    keys, events = set[int](), 0
+    for txn in plain.transactions:
+        body = _SIZE.pack(len(txn.operations))
+        for kind, key, value in txn.operations:
+            body += _EVENT.pack(kind == WRITE, key, value, 1)
+            keys.add(key)
+        events += len(txn.operations)
+        sessions.setdefault(txn.session, []).append(body + b"\x01")
+    lost = list(plain.lost)
+    if list(sessions) != list(range(len(sessions))):
+        lost.append("the names of sessions (now numbers)")
+    head = _HEADER.pack(0, len(sessions), len(keys), len(plain.transactions), events)
+    strings = _SIZE.pack(0) * 3
+    body = b"".join(_SIZE.pack(len(txns)) + b"".join(txns) for txns in sessions.values())
+    path.write_bytes(head + strings + _SIZE.pack(len(sessions)) + body)
+    return lost
+
+
+def looks_like(head: bytes, size: int) -> bool:
+    """Whether the counts at the beginning of a file could be this format's."""
+    if len(head) < _HEADER.size + 4 * _SIZE.size:
+        return False
+    _, nodes, variables, transactions, events = _HEADER.unpack_from(head)
+    if not max(nodes, transactions, events) <= size or variables > 1 << 48:
+        return False
+    return _SIZE.unpack_from(head, _HEADER.size)[0] <= size

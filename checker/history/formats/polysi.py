@@ -1,0 +1,67 @@
+"""PolySI's text format: one operation per line, `w(key,value,session,transaction)`.
+
+Everything listed committed; the order of lines is session order; value 0 is the initial one.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from checker.history.data import NIL, READ, WRITE, Builder, History
+from checker.history.formats.plain import Plain, flatten
+
+_LINE = re.compile(rb"\s*([rw])\(\s*(-?\d+)\s*,\s*(-?\d+)\s*,\s*(-?\d+)\s*,\s*(-?\d+)\s*\)\s*\Z")
+
+
+def read(path: Path) -> History:
+    """The history in a PolySI text file.
+
+    Raises:  HistoryError with the line and what was expected there.
+    """
+    build = Builder(str(path), "polysi")
+    current: tuple[int, int] | None = None
+    closed = set[int]()
+    with path.open("rb") as lines:
+        for number, line in enumerate(lines, 1):
+            if not line.strip():
+                continue
+            found = _LINE.match(line)
+            if found is None:
+                text = line.strip()[:60].decode("utf-8", "replace")
+                raise build.fail(f"{text!r}", f"line {number}",
+                                 "r(key,value,session,transaction) or w(...)")
+            key, value, session, txn = (int(x) for x in found.groups()[1:])
+            if current != (session, txn):
+                if txn in closed:
+                    raise build.fail(f"transaction {txn} continues after another began",
+                                     f"line {number}", "its operations on consecutive lines")
+                closed.add(txn)
+                current = (session, txn)
+                build.transaction(session, place=number, name=txn)
+            if found[1] == b"r":
+                build.op(READ, key, value or None)
+            elif value:
+                build.op(WRITE, key, value)
+            else:
+                raise build.fail("a write of 0", f"line {number}",
+                                 "another value; 0 is the initial one")
+    return build.history()
+
+
+def write(history: History, path: Path) -> list[str]:
+    """Write committed register operations as text; what was dropped, in words."""
+    plain: Plain = flatten(history, keep_names=True)
+    with path.open("w", encoding="utf-8") as out:
+        for txn in plain.transactions:
+            for kind, key, value in txn.operations:
+                word = "r" if kind == READ else "w"
+                shown = 0 if value == NIL else value
+                out.write(f"{word}({key},{shown},{txn.session},{txn.number})\n")
+    return plain.lost
+
+
+def looks_like(head: bytes) -> bool:
+    """Whether the first line of a file is an operation of this format."""
+    lines = head.lstrip().split(b"\n", 1)
+    return re.match(rb"\s*[rw]\(\s*-?\d+\s*,", lines[0]) is not None

@@ -1,0 +1,177 @@
+"""Viper's log folder: one file of JSON lines per session, committed transactions only.
+
+Operations: [r, key, value, dead], [w, key, value, succeeded], [i|d, key, written, read, dead,
+succeeded], [range, low, high, live, dead]. Value 0 is null; a delete writes a tombstone. A file
+whose only transaction is marked isInitial holds the initial state.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from checker.history.data import (
+    APPEND, DELETE, INSERT, LIST, NIL, OK, RANGE, READ, UNKNOWN, WRITE, Builder, History, Scalar,
+)
+
+_OP = ('["r", key, value, is_dead], ["w", key, value, succeeded], ["i"|"d", key, written, read, '
+       'is_dead, succeeded] or ["range", low, high, live, dead]')
+
+
+def files(folder: Path) -> list[Path]:
+    """The session files of a log folder, in the order of their names."""
+    return sorted(f for f in folder.iterdir() if f.is_file() and f.name.startswith("J")
+                  and f.suffix == ".log")
+
+
+def read(folder: Path) -> History:
+    """The history in a Viper log folder.
+
+    Raises:  HistoryError with file, line and what was expected there.
+    """
+    build = Builder(str(folder), "viper")
+    for file in files(folder):
+        build.source = str(file)
+        data = file.read_bytes()
+        if data and not data.endswith(b"\n"):
+            line = data.count(b"\n") + 1
+            raise build.fail("the last line is cut off", f"line {line}", "a newline at the end")
+        for number, line_text in enumerate(data.splitlines(), 1):
+            if line_text.strip():
+                _line(build, line_text, number, file.stem)
+    build.source = str(folder)
+    return build.history()
+
+
+def _line(build: Builder, text: bytes, number: int, session: str) -> None:
+    where = f"line {number}"
+    try:
+        record = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise build.fail(f"not JSON ({error})", where, "one JSON object") from None
+    ops = record.get("value") if isinstance(record, dict) else None
+    if not isinstance(ops, list):
+        raise build.fail('no list "value"', where, '{"value": [operations]}')
+    if record.get("isInitial"):
+        _initial(build, ops, where)
+        return
+    build.transaction(session, place=number)
+    for op in ops:
+        _operation(build, op, where)
+
+
+def _initial(build: Builder, ops: list[Any], where: str) -> None:
+    rows: list[tuple[Any, Any]] = []
+    for op in ops:
+        if isinstance(op, list) and len(op) > 2 and op[0] in ("w", "i"):  # noqa: PLR2004
+            rows.append((op[1], op[2]))
+        elif isinstance(op, list) and len(op) > 3 and op[0] == "range":  # noqa: PLR2004
+            rows += _rows(build, op[3], where)
+        else:
+            raise build.fail(f"initial operation {op!r}", where, "writes, or one range")
+    for key, value in rows:
+        build.initial[build.key_of(_scalar(build, key, where))] = build.value_of(
+            _value(build, value, where))
+
+
+def _scalar(build: Builder, value: Any, where: str) -> Scalar:
+    if type(value) is int or type(value) is str:
+        return value
+    raise build.fail(f"{value!r} as a key", where, "an integer or a string")
+
+
+def _value(build: Builder, value: Any, where: str) -> Scalar | None:
+    if value is None or value == 0:
+        return None
+    return _scalar(build, value, where)
+
+
+def _rows(build: Builder, rows: Any, where: str) -> list[tuple[Scalar, Scalar]]:
+    if not isinstance(rows, list) or not all(
+            isinstance(row, dict) and "id" in row and "val" in row for row in rows):
+        raise build.fail(f"rows {rows!r}", where, '[{"id": key, "val": value}, ...]')
+    found = [(_scalar(build, r["id"], where), _value(build, r["val"], where)) for r in rows]
+    return [(key, value) for key, value in found if value is not None]
+
+
+def _operation(build: Builder, op: Any, where: str) -> None:
+    if not isinstance(op, list) or len(op) < 3:  # noqa: PLR2004
+        raise build.fail(f"operation {op!r}", where, _OP)
+    word = op[0]
+    if word == "range" and len(op) > 3:  # noqa: PLR2004
+        low, high = (None if x in ("nil", None) else _scalar(build, x, where) for x in op[1:3])
+        build.range_read(low, high, _rows(build, op[3], where),
+                         _rows(build, op[4], where) if len(op) > 4 else [])  # noqa: PLR2004
+        return
+    key = _scalar(build, op[1], where)
+    if word == "r":
+        build.op(READ, key, _value(build, op[2], where))
+    elif word == "w":
+        if len(op) < 4 or op[3] is not False:  # noqa: PLR2004 - an unsuccessful write is ignored
+            build.op(WRITE, key, _written(build, op[2], where))
+    elif word in ("i", "d") and len(op) > 3:  # noqa: PLR2004
+        build.op(READ, key, _value(build, op[3], where))
+        if len(op) < 6 or op[5] is not False:  # noqa: PLR2004
+            build.op(INSERT if word == "i" else DELETE, key, _written(build, op[2], where))
+    else:
+        raise build.fail(f"operation {op!r}", where, _OP)
+
+
+def _written(build: Builder, value: Any, where: str) -> Scalar:
+    found = _value(build, value, where)
+    if found is None:
+        raise build.fail("a write of null", where, "a unique value; a delete has a tombstone")
+    return found
+
+
+def write(history: History, folder: Path) -> list[str]:
+    """Write a log folder; what could not be expressed, in words."""
+    folder.mkdir(parents=True, exist_ok=True)
+    lost: dict[str, int] = {}
+    lines: dict[int, list[str]] = {}
+    for t in range(len(history)):
+        if history.status[t] != OK:
+            _drop(lost, "transactions that did not commit")
+            continue
+        if history.begin[t] == history.begin[t] or history.end[t] == history.end[t]:
+            _drop(lost, "times")
+        if t in history.names or t in history.states:
+            _drop(lost, "transaction ids and model states")
+        ops = [x for op in history.operations(t) for x in _written_op(history, op, lost)]
+        lines.setdefault(int(history.session[t]), []).append(json.dumps({"value": ops}))
+    if any(history.sessions[s] != f"J{s:04d}" for s in lines):
+        _drop(lost, "the names of sessions")
+    for s, text in lines.items():
+        (folder / f"J{s:04d}.log").write_text("\n".join(text) + "\n", encoding="utf-8")
+    if not history.initial_known:
+        _drop(lost, "that the initial state is unknown")
+    if history.initial:
+        ops = [["w", history.keys[k], history.values[v], True] for k, v in history.initial.items()]
+        (folder / "Jinitial.log").write_text(
+            json.dumps({"value": ops, "isInitial": True}) + "\n", encoding="utf-8")
+    return [f"{what} ({n} times)" if n > 1 else what for what, n in lost.items()]
+
+
+def _drop(lost: dict[str, int], what: str) -> None:
+    lost[what] = lost.get(what, 0) + 1
+
+
+def _written_op(history: History, op: int, lost: dict[str, int]) -> list[list[Any]]:
+    kind, key, value = int(history.kind[op]), history.keys[history.key[op]], history.value[op]
+    if kind == RANGE:
+        b = history.bounds[op]
+        named = [[{"id": history.keys[k], "val": history.values[v]} for k, v in part]
+                 for part in history.rows(op)]
+        return [["range", *("nil" if x is None else x for x in (b.low, b.high)), *named]]
+    if kind in (LIST, APPEND) or value == UNKNOWN:
+        _drop(lost, "list operations and reads of unknown result")
+        return []
+    if kind == READ:
+        return [["r", key, 0 if value == NIL else history.values[value], False]]
+    if history.values[value] == 0:
+        _drop(lost, "writes of the value 0, which is null there")
+        return []
+    if kind != WRITE:
+        _drop(lost, "the difference of insert and delete from write")
+    return [["w", key, history.values[value], True]]
