@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
-from dsl.values import ABSENT, encode, freeze
+from dsl.values import ABSENT, encode, freeze, intern_key
 
 Path = tuple[Any, ...]
 State = Mapping[Path, Any]
@@ -49,7 +49,8 @@ class View(Protocol):
       2. `update` is ``set(path, fn(get(path)))`` without promising that the old value is looked at.
       3. `call` runs a function that only reads; equal keys in equal states give equal results.
       4. `choose` returns one of the options; a search returns each of them in some run.
-      5. `later` returns a function that yields what ``get(path)`` would yield now.
+      5. `progress` gives a hashable value that stays the same as long as nothing is changed.
+      6. `later` returns a function that yields what ``get(path)`` would yield now.
     """
 
     def get(self, path: Path) -> Any: ...
@@ -58,6 +59,7 @@ class View(Protocol):
     def update(self, path: Path, key: object, fn: Callable[[Any], Any]) -> None: ...
     def call(self, key: object, fn: Callable[[], Any]) -> Any: ...
     def choose(self, options: Sequence[Any], fair: str = "none") -> Any: ...
+    def progress(self) -> object: ...
     def later(self, path: Path) -> Callable[[], Any]: ...
 
 
@@ -105,10 +107,15 @@ class PlainView:
         if index >= len(options):
             raise Disabled
         self.choices.append((index, len(options)))
-        self.chosen.append(options[index])
+        option = options[index]
+        # a live reference is noted as what it shows now
+        self.chosen.append(freeze(option) if hasattr(option, "_cell") else option)
         if fair != "none":
             self.fair.append(fair_choice(len(self.fair), options[index], fair))
         return options[index]
+
+    def progress(self) -> object:
+        return frozenset((path, intern_key(value)) for path, value in self.writes.items())
 
     def later(self, path: Path) -> Callable[[], Any]:
         value = self.get(path)

@@ -15,6 +15,7 @@ from checker.native.learned import (
     result_id,
 )
 from dsl.values import intern_key
+from dsl.values import intern_key
 from dsl.view import Disabled, Path
 
 
@@ -155,6 +156,11 @@ class TracingView:
     def _agree(self, contradiction: str | None) -> None:
         if contradiction is not None:
             raise Contradiction(contradiction)
+
+    def progress(self) -> object:
+        for number in tuple(self.pending):
+            self.get(self._layout.slots[number].path)
+        return frozenset((slot, intern_key(value)) for slot, value in self.written.items())
 
     # -- writing -------------------------------------------------------------------------------
 
