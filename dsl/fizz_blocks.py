@@ -107,8 +107,7 @@ class Blocks:
         if isinstance(node, ast.For):
             return self._for(node, before)
         if isinstance(node, ast.While):
-            body = self.suite(node.body, before | ACTED, False, node)
-            return self._placed(ast.While(self.x(node.test), body, []), node)
+            return self._while(node, before)
         if isinstance(node, tree.FlowBlock):
             if node.flow == "oneof":
                 return self._oneof(node, last)
@@ -321,6 +320,20 @@ class Blocks:
         body = self.suite(node.body, before | ACTED, False, node)
         made = ast.For(self._target(node.target), source, body, [], None)
         return self._placed(made, node)
+
+    def _while(self, node: ast.While, before: Status) -> Statements:
+        body = self.suite(node.body, before | ACTED, False, node)
+        made: ast.stmt = ast.While(self.x(node.test), body, [])
+        ast.copy_location(made, node)
+        if self.body.kind not in ("action", "func") or not self.enabling.chooses(node):
+            return [made]
+        word = self.fresh("loop")
+        guard = self.x.call(self.x.runtime("Loop", node))
+        keep = ast.Assign([ast.copy_location(ast.Name(word, ast.Store()), node)], guard, lineno=0)
+        names = self.x.call(self.x.name("locals", node))
+        method = ast.copy_location(ast.Attribute(self.x.name(word, node), "again", ast.Load()), node)
+        body.insert(0, ast.copy_location(ast.Expr(self.x.call(method, names)), node))
+        return [ast.copy_location(keep, node), made]
 
     def _single(self, target: ast.expr) -> None:
         if not isinstance(target, ast.Name):

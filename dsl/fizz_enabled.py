@@ -70,6 +70,19 @@ class Enabling:
             ]
         return []
 
+    def chooses(self, node: ast.AST, seen: frozenset[int] = frozenset()) -> bool:
+        """Whether a choice may be made in a statement, in functions it calls included."""
+        for part in ast.walk(node):
+            if isinstance(part, tree.Choice | tree.ChoiceBlock):
+                return True
+            if getattr(part, "flow", None) == "oneof":
+                return True
+            if isinstance(part, ast.Call):
+                inside = [f for f in self.callee(part) if id(f) not in seen]
+                if any(self.chooses(f, seen | {id(f)}) for f in inside):
+                    return True
+        return False
+
     def summary(self, function: tree.Func, before: Status) -> Status:
         """The status after a call whose value is not used."""
         key = (id(function), before)
@@ -211,6 +224,8 @@ class Yields:
         if isinstance(node, tree.Labelled):
             return self._serial(node.body, status, more)
         if isinstance(node, ast.For | ast.While):
+            if getattr(node, "flow", None) == "parallel":
+                return node
             if getattr(node, "flow", None) == "atomic":
                 return self._calls(node.body, "atomic", status) or self._parked(node, status)
             return self._serial(node.body, self.enabling._loop(node, status, _Run()) | status, True)
@@ -236,6 +251,8 @@ class Yields:
     def _atomic_inside(self, node: ast.stmt, status: Status) -> ast.AST | None:
         if isinstance(node, tree.FlowBlock) and node.flow in ("serial", "parallel"):
             return self._body(node.body, node.flow, status, True)
+        if isinstance(node, tree.For | tree.While) and node.flow in ("serial", "parallel"):
+            return self._inside(node, status, True)
         for block in ("body", "orelse"):
             inner = getattr(node, block, None)
             if isinstance(inner, list) and not isinstance(node, ast.FunctionDef):

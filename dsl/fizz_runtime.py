@@ -25,6 +25,9 @@ from dsl.values import (
     intern_key,
     thaw,
 )
+from dsl.view import Disabled
+
+MAX_TURNS = 2000
 
 
 class record(Record):  # noqa: N801 (the name it has in Fizzbee)
@@ -230,6 +233,35 @@ class genericmap(MutableMapping[Any, Any]):  # noqa: N801 (the name it has in Fi
 
     def __repr__(self) -> str:
         return repr(self._freeze())
+
+
+class Loop:
+    """Keeps a loop that chooses from going in circles.
+
+    Back where it was, with nothing changed, a loop only repeats what its other choices give as well.
+    """
+
+    def __init__(self) -> None:
+        self._seen: set[object] = set()
+        self._turns = 0
+
+    def again(self, names: dict[str, Any]) -> None:
+        """Begin another turn; ``names`` are the locals. Disabled where it was here before."""
+        view = refs.current_view()
+        self._turns += 1
+        if self._turns > MAX_TURNS:
+            raise SpecError("SW208", f"A loop did not end in {MAX_TURNS} turns of one step.")
+        known = []
+        for name, value in sorted(names.items()):
+            if value is not self:
+                try:
+                    known.append((name, intern_key(freeze(value))))
+                except (SpecError, TypeError):
+                    return
+        here = (tuple(known), view.progress())
+        if here in self._seen:
+            raise Disabled
+        self._seen.add(here)
 
 
 def deepcopy(value: Any) -> Any:

@@ -21,7 +21,7 @@ from dsl.fizz_refuse import refuse_unsupported
 _DSL_NAMES = (
     "Any", "Bag", "Constant", "Role", "State", "action", "always", "any_of", "deadlock", "eventually",
     "exists", "init", "named", "old", "on_step", "require", "record", "struct", "enum", "genericset",
-    "genericmap", "deepcopy", "fail", "type_name", "math", "itertools",
+    "genericmap", "max_actions", "Loop", "deepcopy", "fail", "type_name", "math", "itertools",
 )  # fmt: skip
 _DECORATORS = {
     "always": "always",
@@ -80,13 +80,19 @@ class _Translation:
             body += self._item(node, seen)
         if not placed:
             body += self._state()
-        if not self.options.deadlock_detection:
-            line = f"{self.aliases['deadlock']}(False)"
-            self.x.needs.dsl.add("deadlock")
-            body += ast.parse(line).body
+        body += self._settings()
         module = ast.Module(body=[*self._imports(), *body], type_ignores=[])
         _locate(module, 1, 0)
         return module
+
+    def _settings(self) -> list[ast.stmt]:
+        """What the options become."""
+        lines = [f"{self.aliases['max_actions']}({self.options.max_actions})"]
+        self.x.needs.runtime.add("max_actions")
+        if not self.options.deadlock_detection:
+            lines.append(f"{self.aliases['deadlock']}(False)")
+            self.x.needs.dsl.add("deadlock")
+        return ast.parse("\n".join(lines)).body
 
     def _imports(self) -> list[ast.stmt]:
         lines = []
