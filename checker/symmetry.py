@@ -1,15 +1,18 @@
 """Symmetry: states that differ only in who is who are one.
 
-What is permuted: the instances of roles declared ``symmetric=True`` and the values of `symmetric_values`, each
-class on its own, as far as the fields that no action writes allow it (a broker that leads a partition cannot
-change places with one that does not). Counts are numbers of orbits, exactly.
+What is permuted: the instances of roles declared ``symmetric=True`` and the values of
+`symmetric_values`, each class on its own, as far as the fields that no action writes allow it (a
+broker that leads a partition cannot change places with one that does not). Counts are numbers of
+orbits, exactly.
 
-A state is brought into canonical form by colour refinement: each member gets a colour from what it holds and what
-mentions it, until colours tell no more apart. Members that are still equal are automorphic if nothing mentions two
-of them at once; otherwise each of them in turn is set apart, and the least result is taken. So equal orbits have
-equal forms, and different ones different forms up to a collision of 64-bit digests within one state.
+A state is brought into canonical form by colour refinement: each member gets a colour from what it
+holds and what mentions it, until colours tell no more apart. Members that are still equal are
+automorphic if nothing mentions two of them at once; otherwise each of them in turn is set apart,
+and the least result is taken. So equal orbits have equal forms, and different ones different forms
+up to a collision of 64-bit digests within one state.
 
-Source: colour refinement with individualisation, McKay and Piperno, "Practical graph isomorphism II", 2014.
+Source: colour refinement with individualisation, McKay and Piperno, "Practical graph isomorphism
+II", 2014.
 """
 
 from __future__ import annotations
@@ -98,7 +101,7 @@ class Symmetry:
                 for a, b in zip(cell, image, strict=True)
             }
 
-    # -- canonical form ------------------------------------------------------------------------------
+    # -- canonical form --------------------------------------------------------------------------
 
     def canonical(self, state: State) -> dict[Path, Any]:
         """The representative of a state's orbit: equal for exactly the states of one orbit."""
@@ -143,7 +146,9 @@ class Symmetry:
         return [g for _, g in sorted(groups.items(), key=lambda item: item[0]) if len(g) > 1]
 
     def _entangled(self, slots: State, tied: list[list[Member]]) -> list[Member]:
-        """The first group of equal members of which some slot mentions one together with another tied one."""
+        """The first group of equal members of which some slot mentions one together with another
+        tied one.
+        """
         loose = set(itertools.chain(*tied))
         if not loose:
             return []
@@ -172,7 +177,7 @@ class Symmetry:
     def _invariant(self, slots: State, colours: Mapping[Member, int]) -> int:
         return sum(self._coloured_slot(p, v, colours, None) for p, v in slots.items()) & (2**64 - 1)
 
-    # -- colours of values ---------------------------------------------------------------------------
+    # -- colours of values -----------------------------------------------------------------------
 
     def _coloured_slot(
         self, path: Path, value: Any, colours: Mapping[Member, int], me: Member
@@ -181,7 +186,9 @@ class Symmetry:
         return _digest(*parts, self._coloured(value, colours, me))
 
     def _coloured(self, value: Any, colours: Mapping[Member, int], me: Member) -> bytes:
-        """A value with members replaced by their colours (by a mark where it is the member looking)."""
+        """A value with members replaced by their colours (by a mark where it is the member
+        looking).
+        """
         kind = type(value)
         if (isinstance(value, Role) or kind is str) and value in colours:
             return b"m" + (b"self" if me is not None and value == me else _bytes(colours[value]))
@@ -245,7 +252,7 @@ class Symmetry:
             self._mentions[key] = known
         return known
 
-    # -- renaming ------------------------------------------------------------------------------------
+    # -- renaming --------------------------------------------------------------------------------
 
     def renamed(self, state: State, renaming: Renaming) -> dict[Path, Any]:
         """A state with its members renamed."""

@@ -78,7 +78,7 @@ class Compiler:
         find_live(self.result.instructions)
         return self.result
 
-    # -- pieces --------------------------------------------------------------------------------------
+    # -- pieces ----------------------------------------------------------------------------------
 
     def emit(self, kind: str, node: ast.AST, code: Any = None, reads: Any = (), **more: Any) -> int:
         line = getattr(node, "lineno", self.function.node.lineno)
@@ -86,7 +86,10 @@ class Compiler:
         return len(self.result.instructions) - 1
 
     def names_in(self, *nodes: ast.AST) -> list[str]:
-        return sorted({n.id for node in nodes for n in ast.walk(node) if isinstance(n, ast.Name)} & self.locals)
+        return sorted(
+            {n.id for node in nodes for n in ast.walk(node) if isinstance(n, ast.Name)}
+            & self.locals
+        )
 
     def expression(self, node: ast.expr) -> tuple[Any, list[str]]:
         """A function of the locals that an expression uses."""
@@ -97,7 +100,11 @@ class Compiler:
         from dsl.lower import Rewriter, compile_function
 
         arguments = ast.arguments(
-            posonlyargs=[], args=[ast.arg(r) for r in reads], kwonlyargs=[], kw_defaults=[], defaults=[]
+            posonlyargs=[],
+            args=[ast.arg(r) for r in reads],
+            kwonlyargs=[],
+            kw_defaults=[],
+            defaults=[],
         )
         definition = ast.FunctionDef(
             name=self.function.name, args=arguments, body=copy.deepcopy(body), decorator_list=[]
@@ -105,7 +112,9 @@ class Compiler:
         ast.copy_location(definition, body[0])
         ast.fix_missing_locations(definition)
         if self.lowering.optimize:
-            definition = Rewriter(self.lowering, self.function, frozenset(self.locals)).visit(definition)
+            definition = Rewriter(self.lowering, self.function, frozenset(self.locals)).visit(
+                definition
+            )
         code: Callable[..., Any] = compile_function(self.function, definition)
         return code
 
@@ -130,7 +139,7 @@ class Compiler:
         code = self.compiled([*statements, returned], reads)
         self.emit("do", statements[0], code, reads, writes=tuple(sorted(certain & self.locals)))
 
-    # -- statements ----------------------------------------------------------------------------------
+    # -- statements ------------------------------------------------------------------------------
 
     def block(self, statements: list[ast.stmt]) -> None:
         straight: list[ast.stmt] = []
@@ -199,10 +208,18 @@ class Compiler:
         if not isinstance(node.target, ast.Name):
             raise self.refused(node, "a loop with several variables")
         rest = self.temporary("rest")
-        self.emit("each", node, *self.expression(self.pulled(node.iter)), writes=(rest,), target=rest)
+        self.emit(
+            "each", node, *self.expression(self.pulled(node.iter)), writes=(rest,), target=rest
+        )
         top = len(self.result.instructions)
         following = self.emit(
-            "next", node, None, (rest,), writes=(node.target.id, rest), target=node.target.id, callee=rest
+            "next",
+            node,
+            None,
+            (rest,),
+            writes=(node.target.id, rest),
+            target=node.target.id,
+            callee=rest,
         )
         self.inside(node, top, following)
 
@@ -245,11 +262,17 @@ class Compiler:
         if not isinstance(called, ast.Call) or called.keywords:
             raise self.refused(node, "yield from takes a call with positional arguments")
         receiver = [called.func.value] if isinstance(called.func, ast.Attribute) else []
-        name = called.func.attr if isinstance(called.func, ast.Attribute) else getattr(called.func, "id", "")
+        name = (
+            called.func.attr
+            if isinstance(called.func, ast.Attribute)
+            else getattr(called.func, "id", "")
+        )
         arguments = ast.copy_location(ast.Tuple([*receiver, *called.args], ast.Load()), called)
         target = self.temporary("result").replace("@", "_sw_")
         self.locals.add(target)
-        self.emit("call", node, *self.expression(arguments), writes=(target,), target=target, callee=name)
+        self.emit(
+            "call", node, *self.expression(arguments), writes=(target,), target=target, callee=name
+        )
         return ast.copy_location(ast.Name(target, ast.Load()), node)
 
 
@@ -266,7 +289,9 @@ def _leaves(node: ast.stmt, in_loop: bool = False) -> bool:
     if isinstance(node, ast.FunctionDef | ast.ClassDef):
         return False
     inner = in_loop or isinstance(node, ast.For | ast.While)
-    return any(_leaves(child, inner) for child in ast.iter_child_nodes(node) if isinstance(child, ast.stmt))
+    return any(
+        _leaves(child, inner) for child in ast.iter_child_nodes(node) if isinstance(child, ast.stmt)
+    )
 
 
 def exposed(statements: list[ast.stmt], defined: frozenset[str]) -> tuple[set[str], frozenset[str]]:
@@ -294,7 +319,9 @@ def exposed(statements: list[ast.stmt], defined: frozenset[str]) -> tuple[set[st
 
 
 def _loads(node: ast.AST) -> set[str]:
-    found = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+    found = {
+        n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)
+    }
     for inner in ast.walk(node):
         if isinstance(inner, ast.AugAssign) and isinstance(inner.target, ast.Name):
             found.add(inner.target.id)

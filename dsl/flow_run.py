@@ -1,8 +1,9 @@
 """Running flows: starting, suspending and continuing them.
 
-A suspended flow is a value in the slot ``(role class, index, "@flow", action)``: a tuple of frames, outermost first,
-each (function, place in it, live locals, where its result goes). Where several runs of an action may be suspended
-at once, the slot holds a bag of these: they are anonymous.
+A suspended flow is a value in the slot ``(role class, index, "@flow", action)``: a tuple of
+frames, outermost first, each (function, place in it, live locals, where its result goes). Where
+several runs of an action may be suspended at once, the slot holds a bag of these: they are
+anonymous.
 """
 
 from __future__ import annotations
@@ -53,9 +54,11 @@ class Flows:
         for cls in lowering.tree.roles:
             cls._flows = self  # type: ignore[attr-defined]
 
-    # -- the moves -----------------------------------------------------------------------------------
+    # -- the moves -------------------------------------------------------------------------------
 
-    def start(self, function: Function, actor: Any, values: tuple[Any, ...], concurrent: int) -> None:
+    def start(
+        self, function: Function, actor: Any, values: tuple[Any, ...], concurrent: int
+    ) -> None:
         """The first step of a flow."""
         path = slot_of(actor, function.name)
         held = current_view().get(path)
@@ -96,7 +99,7 @@ class Flows:
                 forbid_change(path)
                 current_view().set(path, ABSENT)
 
-    # -- running -------------------------------------------------------------------------------------
+    # -- running ---------------------------------------------------------------------------------
 
     def run(self, frames: list[Frame]) -> Any:
         """Run to the next yield or the end; what is suspended, or ABSENT."""
@@ -134,15 +137,22 @@ class Flows:
 
     def _called(self, name: str, arguments: tuple[Any, ...], target: str, depth: int) -> Frame:
         if depth >= MAX_FRAMES:
-            raise SpecError("SW117", f"'{name}' calls itself deeper than {MAX_FRAMES} levels of suspended calls.")
+            raise SpecError(
+                "SW117",
+                f"'{name}' calls itself deeper than {MAX_FRAMES} levels of suspended calls.",
+            )
         for function in self.by_name.get(name, ()):
             if function.owner is None or (arguments and isinstance(arguments[0], function.owner)):
                 code = self.code[function.qualified]
                 bound = dict(zip(code.parameters, arguments, strict=False))
                 return Frame(code, 0, {**code.defaults, **bound}, target)
-        raise SpecError("SW105", f"'{name}' does not give way to others (it has no yield).", help="Call it without yield from.")
+        raise SpecError(
+            "SW105",
+            f"'{name}' does not give way to others (it has no yield).",
+            help="Call it without yield from.",
+        )
 
-    # -- suspending ----------------------------------------------------------------------------------
+    # -- suspending ------------------------------------------------------------------------------
 
     def frozen(self, frame: Frame) -> tuple[Any, ...]:
         """A frame as a stored value: only what is live."""
@@ -243,4 +253,3 @@ def slot_of(actor: Any, name: str) -> Path:
 def is_flow(function: Function) -> bool:
     """Whether a function contains a yield."""
     return any(isinstance(n, ast.Yield | ast.YieldFrom) for n in ast.walk(function.node))
-

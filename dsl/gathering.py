@@ -112,7 +112,7 @@ class Gathering:
             element,
             condition,
             lambda_of([], ast.Tuple(values, ast.Load())),
-            ast.Constant(tuple(chains)),
+            ast.Tuple([_names(chain) for chain in chains], ast.Load()),
         ]
         if bounds is not None:
             arguments.append(lambda_of([], ast.Tuple(bounds, ast.Load())))
@@ -193,6 +193,10 @@ def bound_inside(parts: list[ast.expr]) -> set[str]:
         for name in ast.walk(node.target)
         if isinstance(name, ast.Name)
     } | {a.arg for part in parts for a in ast.walk(part) if isinstance(a, ast.arg)}
+
+
+def _names(chain: tuple[str, ...]) -> ast.Tuple:
+    return ast.Tuple([ast.Constant(name) for name in chain], ast.Load())
 
 
 def _chain(node: ast.expr) -> tuple[str, ...] | None:

@@ -56,14 +56,14 @@ def augment(target: Any, name: str, sign: str, value: Any) -> None:
             current_view().update(path, (sign, intern_key(value)), changed)
             return
     if isinstance(target, RecordReference) and type(value) in (int, str):
-        domain = getattr(target._referenced, "_domains", {}).get(name)
-        if domain is not None and domain.text in ("an integer", "a string"):
+        part: Domain | None = getattr(target._referenced, "_domains", {}).get(name)
+        if part is not None and part.text in ("an integer", "a string"):
             place = show_place(target._path, (*target._sub, ("f", name)))
 
             def changed_part(old: Any) -> Any:
                 new = freeze(plain(old, value))
-                if not domain.admits(new):
-                    raise outside(place, new, domain)
+                if not part.admits(new):
+                    raise outside(place, new, part)
                 return new
 
             target._augment(name, (sign, intern_key(value)), changed_part)
@@ -145,7 +145,7 @@ def gather(
         return pack(_AGGREGATES[kind](found))
 
     if by_index and part is None:
-        chosen = [source[at] for at in unpack(source._project(key, project))]
+        chosen = [source[at] for at in unpack(source._project(key, project))]  # type: ignore[index]
         return any_of(chosen) if kind == "any_of" else _AGGREGATES[kind](chosen)
     try:
         found = source._project(key, project)
@@ -172,7 +172,8 @@ def _stays(domain: Domain, chain: tuple[str, ...]) -> bool:
         if not all(each.records_only for each in at):
             return False
         records = [record for each in at for record in each.records]
-        following = [r._domains[name] for r in records if name in getattr(r, "_domains", {})]
+        tables = [getattr(record, "_domains", {}) for record in records]
+        following = [table[name] for table in tables if name in table]
         if records and not following:
             return False
         at = following
