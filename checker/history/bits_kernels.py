@@ -21,12 +21,13 @@ _ONE = np.uint64(1)
 @kernel
 def bit(rows: Array, u: int, x: int) -> bool:
     """Whether bit x of row u is set."""
-    return (rows[u, x >> 6] >> np.uint64(x & 63)) & np.uint64(1) != 0
+    return bool((rows[u, x >> 6] >> np.uint64(x & 63)) & np.uint64(1) != 0)
 
 
 @kernel
-def nearest_first(order: Ints, start: Ints, to: Ints, back_start: Ints, after: Ints,
-                  before: Ints) -> None:
+def nearest_first(
+    order: Ints, start: Ints, to: Ints, back_start: Ints, after: Ints, before: Ints
+) -> None:
     """Neighbours of every node by nearness in the order: successors, and predecessors.
 
     Shapes:  after (edges,) in runs of `start`; back_start (nodes+1,) of 0 becomes the runs of
@@ -51,8 +52,16 @@ def nearest_first(order: Ints, start: Ints, to: Ints, back_start: Ints, after: I
 
 
 @kernel
-def closure(order: Ints, start: Ints, after: Ints, back_start: Ints, before: Ints, base: int,
-            down: Array, up: Array) -> None:
+def closure(
+    order: Ints,
+    start: Ints,
+    after: Ints,
+    back_start: Ints,
+    before: Ints,
+    base: int,
+    down: Array,
+    up: Array,
+) -> None:
     """Fill down and up for the block that begins at node `base`.
 
     Shapes:  down, up (nodes, words) uint64; the rest as `nearest_first` made it.
@@ -94,15 +103,26 @@ def _inside(writer: Ints, w: int, base: int, size: int, a: int, z: int) -> tuple
 
 
 @kernel
-def rules(down: Array, up: Array, base: int, w: int, writer: Ints, by_key: Ints,
-          reads: Ints, read_at: Ints, near: Ints, out: Ints, m: int) -> int:
+def rules(
+    down: Array,
+    up: Array,
+    base: int,
+    w: int,
+    writer: Ints,
+    by_key: Ints,
+    reads: Ints,
+    read_at: Ints,
+    near: Ints,
+    out: Ints,
+    m: int,
+) -> int:
     """New edges of the three rules for the writers of one block; rows of `out` now needed.
 
     Shapes:  writer sorted by key, then transaction; by_key (keys+1,) its runs; reads (·, 3)
              sorted by key, read_at (keys+1,) its runs; near: scratch as long as a run;
              out (·, 8) as in reach_kernels.rules.
     """
-    d, size = w - 1, 64 * down.shape[1]
+    size = 64 * down.shape[1]
     for k in range(len(by_key) - 1):
         a, z = _inside(writer, w, base, size, by_key[k], by_key[k + 1])
         if a == z:
@@ -111,21 +131,35 @@ def rules(down: Array, up: Array, base: int, w: int, writer: Ints, by_key: Ints,
             for q in range(by_key[k], by_key[k + 1]):
                 m = _overlap_rule(up, base, writer, a, z, k, writer[q], near, out, m)
         for q in range(read_at[k], read_at[k + 1]):
-            m = _read_rules(down, up, base, w, writer, a, z, k, reads[q, 0], reads[q, 2],
-                            near, out, m)
+            m = _read_rules(
+                down, up, base, w, writer, a, z, k, reads[q, 0], reads[q, 2], near, out, m
+            )
     return m
 
 
 @kernel
-def _overlap_rule(up: Array, base: int, writer: Ints, a: int, z: int, k: int, i: int,
-                  near: Ints, out: Ints, m: int) -> int:
+def _overlap_rule(
+    up: Array,
+    base: int,
+    writer: Ints,
+    a: int,
+    z: int,
+    k: int,
+    i: int,
+    near: Ints,
+    out: Ints,
+    m: int,
+) -> int:
     """Rule 1 for writer i and the writers a..z; the nearest emitted ones hide those before."""
     n = 0
     for p in range(z - 1, a - 1, -1):
         j = writer[p]
-        if (j != i and bit(up, 2 * i + 1, 2 * j - base)
-                and not bit(up, 2 * i, 2 * j + 1 - base)
-                and not _hidden(up, near, n, 2, 2 * j + 1 - base)):
+        if (
+            j != i
+            and bit(up, 2 * i + 1, 2 * j - base)
+            and not bit(up, 2 * i, 2 * j + 1 - base)
+            and not _hidden(up, near, n, 2, 2 * j + 1 - base)
+        ):
             near[n] = j
             n += 1
             m = emit(out, m, 2 * j + 1, 2 * i, _WW, k, 1, i, j, -1)
@@ -135,15 +169,28 @@ def _overlap_rule(up: Array, base: int, writer: Ints, a: int, z: int, k: int, i:
 @kernel
 def _hidden(up: Array, near: Ints, n: int, w: int, x: int) -> bool:
     """Whether node x of the block reaches the begin of one of the n near writers."""
-    for y in range(n):
+    for y in range(n):  # noqa: SIM110 - numba compiles no generator
         if bit(up, w * near[y], x):
             return True
     return False
 
 
 @kernel
-def _read_rules(down: Array, up: Array, base: int, w: int, writer: Ints, a: int, z: int,
-                k: int, r: int, i: int, near: Ints, out: Ints, m: int) -> int:
+def _read_rules(
+    down: Array,
+    up: Array,
+    base: int,
+    w: int,
+    writer: Ints,
+    a: int,
+    z: int,
+    k: int,
+    r: int,
+    i: int,
+    near: Ints,
+    out: Ints,
+    m: int,
+) -> int:
     """Rules 2 and 3 for one read and the writers a..z; nearer emitted writers hide others."""
     d, n = w - 1, 0
     for p in range(a, z):
@@ -164,9 +211,13 @@ def _read_rules(down: Array, up: Array, base: int, w: int, writer: Ints, a: int,
     n = 0
     for p in range(z - 1, a - 1, -1):
         j = writer[p]
-        if (i >= 0 and j not in (i, r) and bit(up, w * r, w * j + d - base)
-                and not bit(up, w * i, w * j + d - base)
-                and not _hidden(up, near, n, w, w * j + d - base)):
+        if (
+            i >= 0
+            and j not in (i, r)
+            and bit(up, w * r, w * j + d - base)
+            and not bit(up, w * i, w * j + d - base)
+            and not _hidden(up, near, n, w, w * j + d - base)
+        ):
             near[n] = j
             n += 1
             m = emit(out, m, w * j + d, w * i, _WW, k, 3, i, j, r)
@@ -174,8 +225,9 @@ def _read_rules(down: Array, up: Array, base: int, w: int, writer: Ints, a: int,
 
 
 @kernel
-def undecided(down: Array, up: Array, base: int, w: int, writer: Ints, by_key: Ints,
-              out: Ints, m: int) -> int:
+def undecided(
+    down: Array, up: Array, base: int, w: int, writer: Ints, by_key: Ints, out: Ints, m: int
+) -> int:
     """Pairs of writers (q, p), q's transaction the lesser, p in the block, not yet ordered."""
     d, size = w - 1, 64 * down.shape[1]
     for k in range(len(by_key) - 1):

@@ -12,12 +12,13 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from checker.history.data import Floats, History, Ints
+from checker.history.findings import Finding
 from checker.history.graph import Graph, build
-from dsl.library.isolation import LEVELS, Level, implies, strongest, weaker, weakest
 from checker.history.replay import replay
 from checker.history.saturate import Reach, Saturation, saturate
-from checker.history.scan import Facts, Finding, scan
+from checker.history.scan import Facts, scan
 from checker.history.search import Outcome, decide, first_guess
+from dsl.library.levels import LEVELS, Level, implies, strongest, weaker, weakest
 
 SCHEDULES = ("off", "add", "double")
 
@@ -59,8 +60,11 @@ class Verdict:
 
 
 def check(
-    history: History, level: str, options: Options = Options(),
-    *, known: tuple[Facts, list[Finding]] | None = None,
+    history: History,
+    level: str,
+    options: Options = Options(),
+    *,
+    known: tuple[Facts, list[Finding]] | None = None,
 ) -> Verdict:
     """The verdict for one level; `known` is the result of `scan`, when it was made before.
 
@@ -89,15 +93,25 @@ def _check_graph(
     attempt = (lambda _: first_guess(graph, priority)) if options.guess else None
     done = saturate(graph, attempt) if options.saturation else Saturation(graph.connect(), 0)
     clock.stop("saturation")
-    stats = {"transactions": graph.n, "edges": len(graph.edges), "passes": done.passes,
-             "derived": int((graph.batch > 0).sum())}
+    stats = {
+        "transactions": graph.n,
+        "edges": len(graph.edges),
+        "passes": done.passes,
+        "derived": int((graph.batch > 0).sum()),
+    }
     verdict = Verdict(level, False, "saturation", graph=graph, stats=stats, seconds=clock.spent)
     if len(done.order) < graph.size:
         return verdict
     outcome = Outcome(True, done.witness, done.witness[:0])
     if not len(done.witness):
-        outcome = decide(graph, Reach(graph, done.order), priority, guess=options.guess,
-                         saturated=options.saturation, schedule=options.schedule)
+        outcome = decide(
+            graph,
+            Reach(graph, done.order),
+            priority,
+            guess=options.guess,
+            saturated=options.saturation,
+            schedule=options.schedule,
+        )
     clock.stop("search")
     verdict.stats |= outcome.stats
     verdict.stage = "search" if outcome.stats.get("variables") else "first guess"
@@ -118,7 +132,7 @@ def _priority(history: History, facts: Facts, graph: Graph) -> Floats:
         guess[:known] = np.repeat(facts.members, w)
         return guess
     guess[:known:w] = begin
-    guess[w - 1:known:w] = np.where(np.isnan(end), begin, end)
+    guess[w - 1 : known : w] = np.where(np.isnan(end), begin, end)
     return guess
 
 
@@ -132,8 +146,10 @@ def _events(graph: Graph, facts: Facts, order: Ints) -> list[tuple[int, bool]]:
 
 
 def check_levels(
-    history: History, options: Options = Options(),  # noqa: B008 - frozen
-    *, known: tuple[Facts, list[Finding]] | None = None,
+    history: History,
+    options: Options = Options(),
+    *,
+    known: tuple[Facts, list[Finding]] | None = None,
 ) -> dict[str, Verdict]:
     """Verdicts for every level, each decided or implied by one that was, strongest first.
 

@@ -15,8 +15,14 @@ if TYPE_CHECKING:
     from checker.history.check import Options
     from checker.history.data import History
 
-LEVEL_NAMES = ("si", "strong-session-si", "strong-si", "serializable",
-               "strong-session-serializable", "strict-serializable")
+LEVEL_NAMES = (
+    "si",
+    "strong-session-si",
+    "strong-si",
+    "serializable",
+    "strong-session-serializable",
+    "strict-serializable",
+)
 FORMATS = ("jsonl", "viper", "edn", "polysi", "dbcop", "cobra")
 _HOLDS, _VIOLATED, _UNREADABLE = 0, 1, 2
 
@@ -24,8 +30,10 @@ _HOLDS, _VIOLATED, _UNREADABLE = 0, 1, 2
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Register `history` with its sub-commands."""
     parser = subparsers.add_parser(
-        "history", help="check or convert a recorded history of transactions",
-        description="Black-box checking of recorded transactional histories.")
+        "history",
+        help="check or convert a recorded history of transactions",
+        description="Black-box checking of recorded transactional histories.",
+    )
     commands = parser.add_subparsers(dest="history_command", required=True, metavar="COMMAND")
     _add_check(commands)
     _add_convert(commands)
@@ -33,27 +41,39 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 def _add_check(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     check = commands.add_parser(
-        "check", help="say which isolation levels a recorded history keeps",
+        "check",
+        help="say which isolation levels a recorded history keeps",
         description="Without --level: the strongest level that holds and the weakest that fails; "
-                    "the exit code then is about si, the weakest of the levels.")
+        "the exit code then is about si, the weakest of the levels.",
+    )
     check.add_argument("file", type=Path, metavar="FILE", help="a history file or log folder")
     check.add_argument("--level", choices=LEVEL_NAMES, help="check this level only")
     _add_format(check)
-    check.add_argument("--clock-error", type=_duration, default=0.0, metavar="TIME",
-                       help="how far clocks may differ, in the history's time unit: an end "
-                            "orders a later begin only when it is more than this before it")
+    check.add_argument(
+        "--clock-error",
+        type=_duration,
+        default=0.0,
+        metavar="TIME",
+        help="how far clocks may differ, in the history's time unit: an end "
+        "orders a later begin only when it is more than this before it",
+    )
     check.add_argument("--json", metavar="FILE", help="write the result as JSON; - for output")
     check.add_argument("--svg", type=Path, metavar="FILE", help="draw the violation as lanes")
     check.add_argument("--dot", type=Path, metavar="FILE", help="write the cycle for Graphviz")
-    check.add_argument("--heuristic", choices=("off", "add", "double"), default="off",
-                       help="Viper's heuristic pruning of the search, for comparison; "
-                            "the verdict never depends on it")
+    check.add_argument(
+        "--heuristic",
+        choices=("off", "add", "double"),
+        default="off",
+        help="Viper's heuristic pruning of the search, for comparison; "
+        "the verdict never depends on it",
+    )
     check.set_defaults(run=run_check)
 
 
 def _add_convert(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     convert = commands.add_parser(
-        "convert", help="write a history in another format and say what was dropped")
+        "convert", help="write a history in another format and say what was dropped"
+    )
     convert.add_argument("file", type=Path, metavar="FILE", help="a history file or log folder")
     convert.add_argument("to_file", type=Path, metavar="TO", help="the file or folder to write")
     convert.add_argument("--to", choices=FORMATS, default="jsonl", help="its format (jsonl)")
@@ -62,10 +82,17 @@ def _add_convert(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 
 def _add_format(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--format", choices=("auto", *FORMATS), default="auto",
-                        help="the format of FILE; auto recognises it by its content")
-    parser.add_argument("--initial", choices=("known", "unknown"),
-                        help="whether a value that nobody wrote may be the initial one")
+    parser.add_argument(
+        "--format",
+        choices=("auto", *FORMATS),
+        default="auto",
+        help="the format of FILE; auto recognises it by its content",
+    )
+    parser.add_argument(
+        "--initial",
+        choices=("known", "unknown"),
+        help="whether a value that nobody wrote may be the initial one",
+    )
 
 
 def _duration(text: str) -> float:
@@ -84,8 +111,12 @@ def run_check(args: argparse.Namespace) -> int:
     from checker.history.errors import HistoryError
 
     heuristic = args.heuristic != "off"
-    options = Options(clock_error=args.clock_error, schedule=args.heuristic,
-                      guess=not heuristic, via_sessions=not heuristic)
+    options = Options(
+        clock_error=args.clock_error,
+        schedule=args.heuristic,
+        guess=not heuristic,
+        via_sessions=not heuristic,
+    )
     try:
         return _check(_read(args), args, options)
     except HistoryError as error:
@@ -102,17 +133,23 @@ def _check(history: History, args: argparse.Namespace, options: Options) -> int:
     from checker.history.scan import scan
 
     known = scan(history)
-    verdicts = ({args.level: check(history, args.level, options, known=known)} if args.level
-                else check_levels(history, options, known=known))
-    found = {name: explain(history, known[0], verdicts[name], options.clock_error)
-             for name in summary(verdicts)[1]}
+    verdicts = (
+        {args.level: check(history, args.level, options, known=known)}
+        if args.level
+        else check_levels(history, options, known=known)
+    )
+    found = {
+        name: explain(history, known[0], verdicts[name], options.clock_error)
+        for name in summary(verdicts)[1]
+    }
     if args.json == "-":
         sys.stdout.write(report.as_json(history, verdicts, found) + "\n")
     else:
         sys.stdout.write(report.text(history, verdicts, found, args.level or ""))
         if args.json:
-            Path(args.json).write_text(report.as_json(history, verdicts, found) + "\n",
-                                       encoding="utf-8")
+            Path(args.json).write_text(
+                report.as_json(history, verdicts, found) + "\n", encoding="utf-8"
+            )
     first = next(iter(found.values()), None)
     for path, draw in ((args.svg, drawing.svg), (args.dot, drawing.dot)):
         if path and first is not None:
@@ -130,9 +167,12 @@ def run_convert(args: argparse.Namespace) -> int:
     try:
         history = _read(args)
         if args.to_file.resolve() == args.file.resolve():
-            raise HistoryError("the history would be written over itself",
-                               source=str(args.file), expected="another file or folder",
-                               code="SW706")
+            raise HistoryError(
+                "the history would be written over itself",
+                source=str(args.file),
+                expected="another file or folder",
+                code="SW706",
+            )
         lost = formats.write(history, args.to_file, args.to)
     except HistoryError as error:
         sys.stderr.write(f"{error}\n")

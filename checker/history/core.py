@@ -18,7 +18,7 @@ from checker.history.jit import kernel
 from checker.history.saturate import Reach, saturate
 from checker.history.scan import Facts
 from checker.history.search import decide
-from dsl.library.isolation import Level
+from dsl.library.levels import Level
 
 PATIENCE = 5.0
 _TRIES = 40
@@ -27,8 +27,15 @@ _EXPANSIONS = 3000
 
 @kernel
 def find_path(
-    start: Ints, to: Ints, edge: Ints, batch: Ints, newest: int, source: int, target: int,
-    came: Ints, queue: Ints,
+    start: Ints,
+    to: Ints,
+    edge: Ints,
+    batch: Ints,
+    newest: int,
+    source: int,
+    target: int,
+    came: Ints,
+    queue: Ints,
 ) -> bool:
     """Whether edges derived before pass `newest` lead from source to target, shortest first.
 
@@ -63,8 +70,9 @@ class Support:
     def path(self, source: int, target: int, newest: int) -> list[int]:
         """Ids of the edges of a shortest path that is older than a pass; none = no path."""
         g = self.graph
-        if source == target or not find_path(g.start, g.to, g.edge, g.batch, newest, source,
-                                             target, self.came, self.queue):
+        if source == target or not find_path(
+            g.start, g.to, g.edge, g.batch, newest, source, target, self.came, self.queue
+        ):
             return []
         path, node = [], target
         while node != source:
@@ -86,8 +94,11 @@ class Support:
                 continue
             self.found.update(t for t in (i, j, r) if t >= 0)
             last = g.w - 1
-            ends = {1: (g.w * j, g.w * i + last), 2: (g.w * i + last, g.w * j),
-                    3: (g.w * j + last, g.w * r)}[rule]
+            ends = {
+                1: (g.w * j, g.w * i + last),
+                2: (g.w * i + last, g.w * j),
+                3: (g.w * j + last, g.w * r),
+            }[rule]
             if i >= 0:
                 waiting += self.path(*ends, int(g.batch[e]))
 
@@ -103,7 +114,7 @@ def cycle_support(graph: Graph) -> list[int]:
         path = support.path(target, source, newest + 1)
         if path and (not best or len(path) + 1 < len(best)):
             best = [e, *path]
-        if best and (len(best) <= 3 or e == last[min(len(last), _TRIES) - 1]):  # noqa: PLR2004
+        if best and (len(best) <= 3 or e == last[min(len(last), _TRIES) - 1]):
             break
     support.take(best)
     return sorted(support.found)
@@ -133,8 +144,12 @@ def restrict(facts: Facts, kept: list[int]) -> Facts:
     if len(order):
         order = _bridge(facts, set(kept))
         order[:, :2] = number[order[:, :2]]
-    return Facts(facts.members[kept], reads[(reads[:, 0] >= 0) & (reads[:, 2] >= INITIAL)],
-                 writes[writes[:, 0] >= 0], order)
+    return Facts(
+        facts.members[kept],
+        reads[(reads[:, 0] >= 0) & (reads[:, 2] >= INITIAL)],
+        writes[writes[:, 0] >= 0],
+        order,
+    )
 
 
 def _bridge(facts: Facts, kept: set[int]) -> Ints:
@@ -182,7 +197,7 @@ def minimal(
     while True:
         at, smaller = 0, False
         while at < len(kept):
-            rest = kept[:at] + kept[at + size:]
+            rest = kept[:at] + kept[at + size :]
             if still(rest):
                 kept, smaller = rest, True
             else:
@@ -196,7 +211,12 @@ def minimal(
 
 
 def core(
-    history: History, facts: Facts, level: Level, graph: Graph, used: Ints, clock_error: float,
+    history: History,
+    facts: Facts,
+    level: Level,
+    graph: Graph,
+    used: Ints,
+    clock_error: float,
 ) -> tuple[Facts, bool]:
     """The facts of a minimal rejected set of transactions, and whether it is known minimal."""
     deadline = time.monotonic() + PATIENCE

@@ -90,14 +90,14 @@ class History:
 
     def rows(self, op: int) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
         """The live rows and the tombstones that range operation `op` returned, as ids."""
-        flat = self.items[self.value[op]: self.value[op] + 2 * self.count[op]].tolist()
+        flat = self.items[self.value[op] : self.value[op] + 2 * self.count[op]].tolist()
         pairs = list(zip(flat[::2], flat[1::2], strict=True))
         live = self.bounds[op].live
         return pairs[:live], pairs[live:]
 
     def elements(self, op: int) -> list[int]:
         """The value ids that list read `op` returned."""
-        found: list[int] = self.items[self.value[op]: self.value[op] + self.count[op]].tolist()
+        found: list[int] = self.items[self.value[op] : self.value[op] + self.count[op]].tolist()
         return found
 
     def show(self, op: int) -> str:
@@ -155,8 +155,15 @@ class Builder:
         return self.value_id.setdefault(value, len(self.value_id))
 
     def transaction(
-        self, session: Scalar, *, place: int, status: int = OK, name: Scalar | None = None,
-        begin: float | None = None, end: float | None = None, state: Any = None,
+        self,
+        session: Scalar,
+        *,
+        place: int,
+        status: int = OK,
+        name: Scalar | None = None,
+        begin: float | None = None,
+        end: float | None = None,
+        state: Any = None,
     ) -> None:
         """Begin the next transaction; operations added from now on are its own."""
         t = len(self.session)
@@ -192,8 +199,11 @@ class Builder:
         self.items.extend(map(self.value_of, elements))
 
     def range_read(
-        self, low: Scalar | None, high: Scalar | None,
-        live: list[tuple[Scalar, Scalar]], dead: list[tuple[Scalar, Scalar]],
+        self,
+        low: Scalar | None,
+        high: Scalar | None,
+        live: list[tuple[Scalar, Scalar]],
+        dead: list[tuple[Scalar, Scalar]],
     ) -> None:
         """Add a range query with its live rows and its tombstones; None bounds are open."""
         self.bounds[len(self.kind)] = Bounds(low, high, len(live), len(dead))
@@ -211,8 +221,13 @@ class Builder:
         Raises:  HistoryError[SW702] when there is no transaction.
         """
         if not self.session:
-            raise HistoryError("no transaction in it", source=self.source, code="SW702",
-                               expected="at least one recorded transaction")
+            raise HistoryError(
+                "no transaction in it",
+                source=self.source,
+                code="SW702",
+                expected="at least one recorded transaction",
+            )
+
         def ints(column: list[int]) -> Ints:
             return np.array(column, dtype=np.int64)
 
@@ -224,11 +239,27 @@ class Builder:
             return np.array([np.nan if x is None else x - origin for x in column], np.float64)
 
         return History(
-            self.source, self.format, tuple(self.key_id), tuple(self.value_id),
-            tuple(self.session_id), ints(self.session), ints(self.status),
-            times(self.begin), times(self.end),
-            ints([*self.first, len(self.kind)]), ints(self.place), ints(self.kind),
-            ints(self.key), ints(self.value), ints(self.count), ints(self.items),
-            self.bounds, self.initial, self.initial_known, self.names, self.states,
-            origin, tuple(self.notes),
+            self.source,
+            self.format,
+            tuple(self.key_id),
+            tuple(self.value_id),
+            tuple(self.session_id),
+            ints(self.session),
+            ints(self.status),
+            times(self.begin),
+            times(self.end),
+            ints([*self.first, len(self.kind)]),
+            ints(self.place),
+            ints(self.kind),
+            ints(self.key),
+            ints(self.value),
+            ints(self.count),
+            ints(self.items),
+            self.bounds,
+            self.initial,
+            self.initial_known,
+            self.names,
+            self.states,
+            origin,
+            tuple(self.notes),
         )

@@ -14,8 +14,9 @@ _COLOURS = {"rw": "#c0271f", "wr": "#1f5fc0", "ww": "#1d7d3a", "so": "#666666", 
 def columns(found: Explanation) -> dict[int, int]:
     """A column for each transaction: after those that the cycle's firm edges put before it."""
     members = list(found.transactions)
-    before = {t: {s.before for s in found.cycle if s.after == t and s.kind != "rw"}
-              for t in members}
+    before = {
+        t: {s.before for s in found.cycle if s.after == t and s.kind != "rw"} for t in members
+    }
     for reason in found.reasons:
         if reason.rule:
             before[reason.after].add(reason.before)
@@ -57,35 +58,44 @@ def svg(history: History, found: Explanation) -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
         'font-family="monospace" font-size="11">',
         f"<title>{escape(found.name)}: refutes {escape(found.refutes)}</title>",
-        "<defs>", *(_marker(kind, colour) for kind, colour in _COLOURS.items()), "</defs>",
+        "<defs>",
+        *(_marker(kind, colour) for kind, colour in _COLOURS.items()),
+        "</defs>",
         '<rect width="100%" height="100%" fill="white"/>',
     ]
     for row, s in enumerate(sessions):
         y = _TOP + _LANE * row + 24
         out.append(f'<text x="6" y="{y + 4}">session {escape(str(history.sessions[s]))}</text>')
         out.append(f'<line x1="{_LEFT - 10}" y1="{y}" x2="{width - 10}" y2="{y}" stroke="#ccc"/>')
-    place = {t: (_LEFT + _WIDTH * at, _TOP + _LANE * sessions.index(int(history.session[t])) + 4)
-             for t, at in column.items()}
+    place = {
+        t: (_LEFT + _WIDTH * at, _TOP + _LANE * sessions.index(int(history.session[t])) + 4)
+        for t, at in column.items()
+    }
     out += [_box(history, found, t, *place[t]) for t in found.transactions]
     out += [_arrow(step, place) for step in found.cycle]
     return "\n".join([*out, "</svg>", ""])
 
 
 def _marker(kind: str, colour: str) -> str:
-    return (f'<marker id="{kind}" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" '
-            f'markerHeight="7" orient="auto"><path d="M0 0L8 4L0 8z" fill="{colour}"/></marker>')
+    return (
+        f'<marker id="{kind}" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" '
+        f'markerHeight="7" orient="auto"><path d="M0 0L8 4L0 8z" fill="{colour}"/></marker>'
+    )
 
 
 def _box(history: History, found: Explanation, t: int, x: int, y: int) -> str:
     ops = [history.show(op) for op in found.operations.get(t, ())]
-    shown = [op if len(op) <= 24 else op[:23] + "…" for op in ops[:3]]  # noqa: PLR2004
-    shown += [f"… {len(ops) - 3} more"] if len(ops) > 3 else []  # noqa: PLR2004
+    shown = [op if len(op) <= 24 else op[:23] + "…" for op in ops[:3]]
+    shown += [f"… {len(ops) - 3} more"] if len(ops) > 3 else []
     full = escape("\n".join(ops))
-    texts = "".join(f'<text x="{x + 6}" y="{y + 26 + 12 * i}">{escape(op)}</text>'
-                    for i, op in enumerate(shown))
-    return (f'<g><title>{full}</title><rect x="{x}" y="{y}" width="{_WIDTH - 24}" height="64" '
-            f'rx="5" fill="#f4f6fa" stroke="#445"/><text x="{x + 6}" y="{y + 13}" '
-            f'font-weight="bold">{escape(history.name(t))}</text>{texts}</g>')
+    texts = "".join(
+        f'<text x="{x + 6}" y="{y + 26 + 12 * i}">{escape(op)}</text>' for i, op in enumerate(shown)
+    )
+    return (
+        f'<g><title>{full}</title><rect x="{x}" y="{y}" width="{_WIDTH - 24}" height="64" '
+        f'rx="5" fill="#f4f6fa" stroke="#445"/><text x="{x + 6}" y="{y + 13}" '
+        f'font-weight="bold">{escape(history.name(t))}</text>{texts}</g>'
+    )
 
 
 def _arrow(step: Step, place: dict[int, tuple[int, int]]) -> str:
@@ -102,14 +112,17 @@ def _arrow(step: Step, place: dict[int, tuple[int, int]]) -> str:
     colour = _COLOURS[step.kind]
     dashed = "" if step.how == "observed" else ' stroke-dasharray="5 3"'
     label = escape(f"{step.kind} {step.key}".strip())
-    return (f'<path d="M{x1} {y1} Q{middle[0]} {middle[1] - bend} {x2} {y2}" fill="none" '
-            f'stroke="{colour}" stroke-width="1.6"{dashed} marker-end="url(#{step.kind})">'
-            f'<title>{escape(step.text)}</title></path><text x="{middle[0]}" '
-            f'y="{middle[1] - 4}" fill="{colour}">{label}</text>')
+    return (
+        f'<path d="M{x1} {y1} Q{middle[0]} {middle[1] - bend} {x2} {y2}" fill="none" '
+        f'stroke="{colour}" stroke-width="1.6"{dashed} marker-end="url(#{step.kind})">'
+        f'<title>{escape(step.text)}</title></path><text x="{middle[0]}" '
+        f'y="{middle[1] - 4}" fill="{colour}">{label}</text>'
+    )
 
 
 def dot(history: History, found: Explanation) -> str:
     """The cycle for Graphviz; rw red, derived edges dashed."""
+
     def quoted(text: str) -> str:
         escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
         return f'"{escaped}"'
@@ -121,7 +134,9 @@ def dot(history: History, found: Explanation) -> str:
         out.append(f"  {quoted(history.name(t))} [label={quoted(label)}];")
     for step in found.cycle:
         style = "solid" if step.how == "observed" else "dashed"
-        out.append(f"  {quoted(history.name(step.before))} -> {quoted(history.name(step.after))} "
-                   f"[label={quoted(f'{step.kind} {step.key}'.strip())}, style={style}, "
-                   f'color="{_COLOURS[step.kind]}"];')
+        out.append(
+            f"  {quoted(history.name(step.before))} -> {quoted(history.name(step.after))} "
+            f"[label={quoted(f'{step.kind} {step.key}'.strip())}, style={style}, "
+            f'color="{_COLOURS[step.kind]}"];'
+        )
     return "\n".join([*out, "}", ""])

@@ -12,8 +12,16 @@ from checker.history.jit import kernel
 
 
 @kernel
-def next_writers(w: int, place: Ints, writer: Ints, writer_key: Ints, key_at: Ints,
-                 reads: Ints, read_at: Ints, turn: Ints) -> tuple[Ints, Ints]:
+def next_writers(
+    w: int,
+    place: Ints,
+    writer: Ints,
+    writer_key: Ints,
+    key_at: Ints,
+    reads: Ints,
+    read_at: Ints,
+    turn: Ints,
+) -> tuple[Ints, Ints]:
     """Edges of the version order `place`: each writer, and its readers, before the next.
 
     Shapes:  place (q,) places in `writer`, by key and then by turn; turn: scratch per
@@ -45,8 +53,16 @@ def next_writers(w: int, place: Ints, writer: Ints, writer_key: Ints, key_at: In
 
 
 @kernel
-def encode(w: int, pairs: Ints, variable: Ints, writer: Ints, reader_at: Ints, readers: Ints,
-           done: Ints, out: Ints) -> int:
+def encode(
+    w: int,
+    pairs: Ints,
+    variable: Ints,
+    writer: Ints,
+    reader_at: Ints,
+    readers: Ints,
+    done: Ints,
+    out: Ints,
+) -> int:
     """Edges of both literals of every pair; how many.
 
     Shapes:  pairs (·, 2) places in `writer`; variable (·,) of each pair; reader_at (q+1,) runs

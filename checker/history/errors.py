@@ -10,7 +10,12 @@ class HistoryError(Exception):
     """
 
     def __init__(
-        self, message: str, *, source: str = "", where: str = "", expected: str = "",
+        self,
+        message: str,
+        *,
+        source: str = "",
+        where: str = "",
+        expected: str = "",
         code: str = "SW701",
     ) -> None:
         """Build the message once; an empty part is left out."""

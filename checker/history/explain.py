@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice, product
 
 from checker.history.check import Verdict
 from checker.history.core import core
 from checker.history.data import APPEND, INITIAL, LIST, RANGE, READ, WRITE, History
+from checker.history.findings import Finding
 from checker.history.prove import Closure, Link, Order, Proof, Small, prove, small
-from checker.history.scan import Facts, Finding
+from checker.history.scan import Facts
 from dsl.library import isolation
-from dsl.library.isolation import Edge, Level, Transaction
+from dsl.library.isolation import Edge, Transaction
+from dsl.library.levels import Level
 
 _ORDERS_TRIED = 2000
 _SEVERITY = (
-    ("G0", "G1c"), ("fractured-read", "read-skew", "causality-violation", "lost-update"),
-    ("long-fork", "G-nonadjacent", "stale-read"), ("write-skew", "read-only-anomaly", "G2-item"),
+    ("G0", "G1c"),
+    ("fractured-read", "read-skew", "causality-violation", "lost-update"),
+    ("long-fork", "G-nonadjacent", "stale-read"),
+    ("write-skew", "read-only-anomaly", "G2-item"),
 )
-_FINDINGS = ("G1a", "G1b", "garbage-read", "future-read", "internal", "incompatible-order",
-             "non-repeatable")
+_FINDINGS = (
+    "G1a",
+    "G1b",
+    "garbage-read",
+    "future-read",
+    "internal",
+    "incompatible-order",
+    "non-repeatable",
+)
 RULES = {
     1: "the snapshot of the first was taken before the second committed, and they may not overlap",
     2: "the value read is older than the other's write",
@@ -96,8 +106,17 @@ def _of_finding(history: History, verdict: Verdict) -> Explanation:
     shown: dict[int, tuple[int, ...]] = {}
     for t, op in finding.operations:
         shown[t] = (*shown.get(t, ()), op)
-    return Explanation(verdict.level.name, finding.name, finding.refutes, tuple(sorted(shown)),
-                       shown, (), (), True, finding.text)
+    return Explanation(
+        verdict.level.name,
+        finding.name,
+        finding.refutes,
+        tuple(sorted(shown)),
+        shown,
+        (),
+        (),
+        True,
+        finding.text,
+    )
 
 
 class Explainer:
@@ -115,14 +134,22 @@ class Explainer:
         verdict = self._mildest()
         premises = {e: self._premise(e) for e in verdict.cycle}
         status = {p: self._status(p) for p in premises.values() if p is not None}
-        steps = tuple(self._step(e, *status.get(premises[e], ("observed", 0)))
-                      for e in verdict.cycle)
-        reasons = tuple(self._reason(p, rule) for p, (how, rule) in status.items()
-                        if how != "observed")
+        steps = tuple(self._step(e, *_known(status, premises[e])) for e in verdict.cycle)
+        reasons = tuple(
+            self._reason(p, rule) for p, (how, rule) in status.items() if how != "observed"
+        )
         members = tuple(int(t) for t in self.facts.members)
         return Explanation(
-            self.level.name, verdict.anomaly, verdict.refutes, members, self._shown(), steps,
-            reasons, proven, "")
+            self.level.name,
+            verdict.anomaly,
+            verdict.refutes,
+            members,
+            self._shown(),
+            steps,
+            reasons,
+            proven,
+            "",
+        )
 
     def _transactions(self) -> list[Transaction]:
         h, f = self.history, self.facts
@@ -137,31 +164,53 @@ class Explainer:
             return None if x != x else float(x)  # noqa: PLR0124 - nan is not itself
 
         return [
-            Transaction(x, tuple(reads[x]), tuple(writes[x]), int(h.session[t]), x,
-                        time(h.begin[t]), time(h.end[t]) if h.status[t] == 0 else None)
-            for x, t in enumerate(f.members.tolist())]
+            Transaction(
+                x,
+                tuple(reads[x]),
+                tuple(writes[x]),
+                int(h.session[t]),
+                x,
+                time(h.begin[t]),
+                time(h.end[t]) if h.status[t] == 0 else None,
+            )
+            for x, t in enumerate(f.members.tolist())
+        ]
 
     def _mildest(self) -> isolation.Verdict:
         """The verdict under the version orders that excuse the most; the shortest of those."""
         transactions = self._transactions()
-        known = [(i, j, k) for x, y, k in self.small.pairs() for i, j in ((x, y), (y, x))
-                 if self._surely(i, j, k)]
+        known = [
+            (i, j, k)
+            for x, y, k in self.small.pairs()
+            for i, j in ((x, y), (y, x))
+            if self._surely(i, j, k)
+        ]
         keys = list(self.small.writers)
-        orders = [isolation.version_orders(self.small.writers[k],
-                                           [(i, j) for i, j, key in known if key == k])
-                  or [tuple(self.small.writers[k])] for k in keys]
+        orders = [
+            isolation.version_orders(
+                self.small.writers[k], [(i, j) for i, j, key in known if key == k]
+            )
+            or [tuple(self.small.writers[k])]
+            for k in keys
+        ]
         verdicts = [
-            isolation.judge(transactions, dict(zip(keys, choice, strict=True)), self.level.name,
-                            clock_error=self.clock_error)
-            for choice in islice(product(*orders), _ORDERS_TRIED)]
+            isolation.judge(
+                transactions,
+                dict(zip(keys, choice, strict=True)),
+                self.level.name,
+                clock_error=self.clock_error,
+            )
+            for choice in islice(product(*orders), _ORDERS_TRIED)
+        ]
         return min((v for v in verdicts if not v.holds), key=_mildness)
 
     def _surely(self, i: int, j: int, k: int) -> bool:
         """Whether i's version of k is observed to precede j's, all cycles apart."""
         if not self.plain.cyclic():
             return self.plain.before(i, j)
-        return any((x.before, x.after) == (i, j) and (x.kind, x.key) == ("ww", k)
-                   for x in self.small.fixed)
+        return any(
+            (x.before, x.after) == (i, j) and (x.kind, x.key) == ("ww", k) for x in self.small.fixed
+        )
 
     def _premise(self, edge: Edge) -> Order | None:
         """The version order that an edge stands on: (i, j, key), None when it needs none."""
@@ -187,8 +236,10 @@ class Explainer:
         i, j, k = order
         if not self.plain.cyclic() and self.plain.before(i, j):
             return "observed", 0
-        if any((x.before, x.after) == (i, j) and x.kind in ("wr", "ww", "so", "rt")
-               for x in self.small.fixed):
+        if any(
+            (x.before, x.after) == (i, j) and x.kind in ("wr", "ww", "so", "rt")
+            for x in self.small.fixed
+        ):
             return "observed", 0
         other = Closure(self.small, ((j, i, k),), plain=True)
         this = Closure(self.small, ((i, j, k),), plain=True)
@@ -211,14 +262,16 @@ class Explainer:
             for link in proof.cycle:
                 lines.append(pad + self._link(link))
                 if link.derived:
-                    lines += [f"{pad}  by rule {link.rule}, from {self._link(x)}"
-                              for x in link.because]
+                    lines += [
+                        f"{pad}  by rule {link.rule}, from {self._link(x)}" for x in link.because
+                    ]
             return lines
         i, j, k = proof.pair
         lines = []
         for (a, b), case in zip(((i, j), (j, i)), proof.cases, strict=True):
-            lines.append(f"{pad}if {self._name(a)} wrote {self.history.keys[k]} "
-                         f"before {self._name(b)}:")
+            lines.append(
+                f"{pad}if {self._name(a)} wrote {self.history.keys[k]} before {self._name(b)}:"
+            )
             lines += self._tell(case, depth + 1)
         return lines
 
@@ -227,8 +280,10 @@ class Explainer:
         step = self._step(edge, "observed", 0)
         how = {-1: " (in this case)"}.get(link.rule, " (derived)" if link.derived else "")
         key = f" {step.key}" if step.key else ""
-        return (f"{self._name(link.before)} -{link.kind}{key}-> {self._name(link.after)}"
-                f"{how}: {step.text}")
+        return (
+            f"{self._name(link.before)} -{link.kind}{key}-> {self._name(link.after)}"
+            f"{how}: {step.text}"
+        )
 
     def _at(self, x: int) -> int:
         return int(self.facts.members[x])
@@ -243,10 +298,12 @@ class Explainer:
         key = edge.key if isinstance(edge.key, int) and edge.key >= 0 else -1
         first, second = h.name(a), h.name(b)
         if edge.kind in ("so", "rt"):
-            text = (f"{first} comes before {second} in session {h.sessions[h.session[a]]}"
-                    if edge.kind == "so" else
-                    f"{first} ended at {_time(h, h.end[a])}, {second} began at "
-                    f"{_time(h, h.begin[b])}")
+            text = (
+                f"{first} comes before {second} in session {h.sessions[h.session[a]]}"
+                if edge.kind == "so"
+                else f"{first} ended at {_time(h, h.end[a])}, {second} began at "
+                f"{_time(h, h.begin[b])}"
+            )
             return Step(a, b, edge.kind, "", how, rule, (-1, -1), text)
         one = _operation(h, a, key, writes=edge.kind != "rw")
         two = _operation(h, b, key, writes=edge.kind != "wr")
@@ -265,9 +322,16 @@ class Explainer:
             touched.setdefault(k, set()).add(t)
         shared = {k for k, ts in touched.items() if len(ts) > 1}
         return {
-            int(t): tuple(op for op in h.operations(int(t))
-                          if h.kind[op] == RANGE or int(h.key[op]) in shared)
-            for t in self.facts.members}
+            int(t): tuple(
+                op for op in h.operations(int(t)) if h.kind[op] == RANGE or int(h.key[op]) in shared
+            )
+            for t in self.facts.members
+        }
+
+
+def _known(status: dict[Order, tuple[str, int]], premise: Order | None) -> tuple[str, int]:
+    """How an edge is known that stands on this version order, or on none."""
+    return ("observed", 0) if premise is None else status[premise]
 
 
 def _mildness(verdict: isolation.Verdict) -> tuple[int, int, int, int]:
@@ -280,7 +344,7 @@ def _mildness(verdict: isolation.Verdict) -> tuple[int, int, int, int]:
 
 
 def _operation(history: History, t: int, k: int, *, writes: bool) -> int:
-    """t's last write of key k, or its first read of it; -1 when only a range shows it."""
+    """T's last write of key k, or its first read of it; -1 when only a range shows it."""
     found = -1
     for op in history.operations(t):
         kind = int(history.kind[op])
@@ -290,8 +354,7 @@ def _operation(history: History, t: int, k: int, *, writes: bool) -> int:
         elif int(history.key[op]) == k:
             if writes and WRITE <= kind <= APPEND:
                 found = op
-            if not writes and kind in (READ, LIST) and (
-                    found < 0 or history.kind[found] == RANGE):
+            if not writes and kind in (READ, LIST) and (found < 0 or history.kind[found] == RANGE):
                 return op
     return found
 
@@ -315,32 +378,3 @@ def _in_range(history: History, op: int, k: int) -> bool:
 def _time(history: History, value: float) -> str:
     x = float(value)
     return str(history.origin + int(x)) if x.is_integer() else str(x + history.origin)
-
-
-def lines(history: History, found: Explanation) -> Sequence[str]:
-    """The explanation as lines of text."""
-    out = [f"{found.name}: refutes {found.refutes}"]
-    if found.text:
-        out.append(f"  {found.text}")
-    few = "" if found.minimal else " (time ran out: perhaps not the fewest)"
-    count = len(found.transactions)
-    out.append(f"  {count} transaction{'s' * (count != 1)}{few}:")
-    for t in found.transactions:
-        ops = "  ".join(history.show(op) for op in found.operations.get(t, ()))
-        out.append(f"    {history.name(t)} (session {history.sessions[history.session[t]]}, "
-                   f"{'byte' if history.format in ('cobra', 'dbcop') else 'line'} "
-                   f"{history.place[t]}): {ops}")
-    if found.cycle:
-        out.append("  The cycle:")
-    for step in found.cycle:
-        key = f" {step.key}" if step.key else ""
-        how = {"observed": "", "assumed": "  [either order fails]",
-               "derived": f"  [derived, rule {step.rule}]"}[step.how]
-        out.append(f"    {history.name(step.before)} -{step.kind}{key}-> "
-                   f"{history.name(step.after)}: {step.text}{how}")
-    for reason in found.reasons:
-        rule = f" (rule {reason.rule}: {RULES[reason.rule]})" if reason.rule else ""
-        out.append(f"  {history.name(reason.before)} before {history.name(reason.after)} on "
-                   f"{reason.key}{rule}, because the other order closes")
-        out += [f"    {line}" for line in reason.lines]
-    return out

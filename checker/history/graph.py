@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from checker.history.data import INFO, Array, Floats, History, Ints
-from dsl.library.isolation import Level
 from checker.history.reach_kernels import adjacency, topological, topological_by
 from checker.history.scan import Facts
+from dsl.library.levels import Level
 
 BC, SO, RT, WR, WW, RW = -1, 0, 4, 1, 2, 3
 KIND = {BC: "bc", SO: "so", RT: "rt", WR: "wr", WW: "ww", RW: "rw"}
@@ -44,7 +44,8 @@ class Graph:
     """Edges in columns, growing as they are derived.
 
     Shapes:  n transactions; w nodes each; size nodes in all; chain, pos (size,) with `chains`
-             chains (by_session: reachability is kept per chain); edges (·, 8): source, target, kind, key, rule, i, j, r (-1 = none);
+             chains (by_session: reachability is kept by chain, else by bits); edges (·, 8):
+             source, target, kind, key, rule, i, j, r (-1 = none);
              batch (·,): the pass that derived the edge, 0 = observed.
     """
 
@@ -65,7 +66,8 @@ class Graph:
     def connect(self) -> Ints:
         """Rebuild the adjacency; the nodes in topological order, fewer when there is a cycle."""
         self.start, self.to, self.edge = neighbours(
-            self.size, self.edges[:, 0].copy(), self.edges[:, 1].copy())
+            self.size, self.edges[:, 0].copy(), self.edges[:, 1].copy()
+        )
         order = np.empty(self.size, np.int64)
         return order[: topological(self.size, self.start, self.to, order)]
 
@@ -123,11 +125,25 @@ def build(history: History, facts: Facts, level: Level, clock_error: float) -> G
         pos = np.concatenate((pos, np.arange(helpers)))
         chains += 1
     edges, size = np.concatenate(parts), w * n + helpers
-    by_session = level.session and 32 * chains <= size  # else bits are smaller than places
-    index = _index(history, facts, session if by_session else np.zeros(n, np.int64),
-                   place if by_session else ids)
-    return Graph(n, w, size, chain.astype(np.int64), pos.astype(np.int64), chains, by_session,
-                 edges, np.zeros(len(edges), np.int64), index)
+    by_chain = level.session and 32 * chains <= size  # else bits are smaller than places
+    index = _index(
+        history,
+        facts,
+        session if by_chain else np.zeros(n, np.int64),
+        place if by_chain else ids,
+    )
+    return Graph(
+        n,
+        w,
+        size,
+        chain.astype(np.int64),
+        pos.astype(np.int64),
+        chains,
+        by_chain,
+        edges,
+        np.zeros(len(edges), np.int64),
+        index,
+    )
 
 
 def _rows(src: Ints, dst: Ints, kind: int, key: Ints | int) -> Ints:
@@ -136,9 +152,7 @@ def _rows(src: Ints, dst: Ints, kind: int, key: Ints | int) -> Ints:
     return rows
 
 
-def _real_time(
-    history: History, facts: Facts, w: int, clock_error: float
-) -> tuple[Ints, int]:
+def _real_time(history: History, facts: Facts, w: int, clock_error: float) -> tuple[Ints, int]:
     """Edges through helper nodes: commit of i -> begin of j when end_i + error < begin_j.
 
     A helper stands for "everything that ended by now"; helpers follow each other in time.
@@ -157,10 +171,13 @@ def _real_time(
         return _rows(cuts, cuts, RT, -1), 0
     into = np.searchsorted(cuts, np.arange(1, cuts[-1] + 1))
     helper = base + np.arange(n)
-    return np.concatenate((
-        _rows(w * ended[: cuts[-1]] + w - 1, base + into, RT, -1),
-        _rows(helper[:-1], helper[1:], RT, -1),
-        _rows(base + np.searchsorted(cuts, before), w * begun, RT, -1))), n
+    return np.concatenate(
+        (
+            _rows(w * ended[: cuts[-1]] + w - 1, base + into, RT, -1),
+            _rows(helper[:-1], helper[1:], RT, -1),
+            _rows(base + np.searchsorted(cuts, before), w * begun, RT, -1),
+        )
+    ), n
 
 
 def _index(history: History, facts: Facts, chain: Ints, place: Ints) -> Index:
@@ -176,9 +193,15 @@ def _index(history: History, facts: Facts, chain: Ints, place: Ints) -> Index:
     reads = np.unique(facts.reads[:, [1, 0, 2]], axis=0)[:, [1, 0, 2]]
     reads = np.ascontiguousarray(reads)
     return Index(
-        writer, key, np.append(begins, len(writer)), chain[writer[begins]],
-        np.searchsorted(key[begins], keys), np.searchsorted(key, keys), reads,
-        np.searchsorted(reads[:, 1], keys))
+        writer,
+        key,
+        np.append(begins, len(writer)),
+        chain[writer[begins]],
+        np.searchsorted(key[begins], keys),
+        np.searchsorted(key, keys),
+        reads,
+        np.searchsorted(reads[:, 1], keys),
+    )
 
 
 def ranks(order: Ints) -> Ints:
@@ -188,5 +211,19 @@ def ranks(order: Ints) -> Ints:
     return rank
 
 
-__all__ = ["BC", "KIND", "RT", "RW", "SO", "WR", "WW", "Array", "Graph", "Index", "build",
-           "neighbours", "order_by", "ranks"]
+__all__ = [
+    "BC",
+    "KIND",
+    "RT",
+    "RW",
+    "SO",
+    "WR",
+    "WW",
+    "Array",
+    "Graph",
+    "Index",
+    "build",
+    "neighbours",
+    "order_by",
+    "ranks",
+]

@@ -14,7 +14,7 @@ import numpy as np
 
 from checker.history.data import INFO, INITIAL, History
 from checker.history.scan import Facts
-from dsl.library.isolation import Level
+from dsl.library.levels import Level
 
 _DERIVED_COST = 8
 Order = tuple[int, int, int]
@@ -64,7 +64,7 @@ class Small:
         """Every two writers of one key."""
         for k, ts in self.writers.items():
             for at, i in enumerate(ts):
-                for j in ts[at + 1:]:
+                for j in ts[at + 1 :]:
                     yield i, j, k
 
 
@@ -87,8 +87,13 @@ def small(history: History, facts: Facts, level: Level, clock_error: float) -> S
                 found.fixed.append(Link(i, j, "rt", -1))
     found.fixed += [Link(i, r, "wr", k) for r, k, i in reads if i != INITIAL]
     found.fixed += [Link(i, j, "ww", k) for i, j, k in facts.order.tolist()]
-    found.fixed += [Link(r, j, "rw", k) for r, k, i in reads if i == INITIAL
-                    for j in writers.get(k, ()) if j != r]
+    found.fixed += [
+        Link(r, j, "rw", k)
+        for r, k, i in reads
+        if i == INITIAL
+        for j in writers.get(k, ())
+        if j != r
+    ]
     return found
 
 
@@ -162,7 +167,12 @@ class Closure:
         """One pass of the three rules; whether anything was new."""
         w, last, new = self.facts.w, self.facts.w - 1, False
         for i, j, k in [(a, b, k) for x, y, k in self.facts.pairs() for a, b in ((x, y), (y, x))]:
-            if w > 1 and not self.plain and self.leads(w * j, w * i + last) and not self.before(j, i):
+            if (
+                w > 1
+                and not self.plain
+                and self.leads(w * j, w * i + last)
+                and not self.before(j, i)
+            ):
                 new |= self._put(Link(j, i, "ww", k, 1, self.path(w * j, w * i + last)))
         for r, k, i in self.facts.reads:
             for j in self.facts.writers.get(k, ()):
@@ -171,8 +181,7 @@ class Closure:
                 if self.before(i, j) and not self.leads(w * r, w * j + last):
                     path = self.path(w * i + last, w * j)
                     new |= self._put(Link(r, j, "rw", k, 2, path, (i, j, k)))
-                if (not self.plain and self.leads(w * j + last, w * r)
-                        and not self.before(j, i)):
+                if not self.plain and self.leads(w * j + last, w * r) and not self.before(j, i):
                     path = self.path(w * j + last, w * r)
                     new |= self._put(Link(j, i, "ww", k, 3, path, (r, i, k)))
         return new
@@ -194,13 +203,12 @@ class Closure:
             if u in done and u != source:
                 continue
             done.add(u)
-            for v, link in out.get(u, ()):
+            for v, step in out.get(u, ()):
                 if v not in done or v == target:
                     count += 1
-                    dear = _DERIVED_COST if link is not None and link.derived else 1
-                    step = dear if link is not None else 0
-                    more = (link,) if link is not None else ()
-                    heapq.heappush(queue, (cost + step, count, v, path + more))
+                    more = () if step is None else (step,)
+                    dear = sum(_DERIVED_COST if x.derived else 1 for x in more)
+                    heapq.heappush(queue, (cost + dear, count, v, path + more))
         return ()
 
     def cycle(self) -> tuple[Link, ...]:
@@ -210,8 +218,11 @@ class Closure:
 
     def open_pairs(self) -> list[Order]:
         """Pairs of writers that nothing orders yet."""
-        return [(i, j, k) for i, j, k in self.facts.pairs()
-                if not self.before(i, j) and not self.before(j, i)]
+        return [
+            (i, j, k)
+            for i, j, k in self.facts.pairs()
+            if not self.before(i, j) and not self.before(j, i)
+        ]
 
 
 def prove(facts: Small, assumed: tuple[Order, ...] = ()) -> Proof:
@@ -230,7 +241,7 @@ def prove(facts: Small, assumed: tuple[Order, ...] = ()) -> Proof:
     for at, (i, j, k) in enumerate(pairs):
         ends = sum(Closure(facts, (*assumed, case)).cyclic() for case in ((i, j, k), (j, i, k)))
         ranked.append((-ends, at))
-        if ends == 2:  # noqa: PLR2004 - both orders end at once
+        if ends == 2:
             break
     i, j, k = pairs[min(ranked)[1]]
     cases = tuple(prove(facts, (*assumed, case)) for case in ((i, j, k), (j, i, k)))

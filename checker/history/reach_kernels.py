@@ -72,14 +72,14 @@ def topological_by(n: int, start: Ints, to: Ints, priority: Floats, order: Ints)
     ready.pop()
     for u in range(n):
         if degree[u] == 0:
-            ready.append((priority[u], np.int64(u)))
+            ready.append((priority[u], np.int64(u)))  # noqa: PERF401 - numba
     heapq.heapify(ready)
     tail = 0
     while len(ready) > 0:
-        u = heapq.heappop(ready)[1]
-        order[tail] = u
+        w = heapq.heappop(ready)[1]
+        order[tail] = w
         tail += 1
-        for e in range(start[u], start[u + 1]):
+        for e in range(start[w], start[w + 1]):
             degree[to[e]] -= 1
             if degree[to[e]] == 0:
                 heapq.heappush(ready, (priority[to[e]], np.int64(to[e])))
@@ -87,8 +87,9 @@ def topological_by(n: int, start: Ints, to: Ints, priority: Floats, order: Ints)
 
 
 @kernel
-def reach(order: Ints, start: Ints, to: Ints, chain: Ints, pos: Ints, s0: int,
-          first: Array, last: Array) -> None:
+def reach(
+    order: Ints, start: Ints, to: Ints, chain: Ints, pos: Ints, s0: int, first: Array, last: Array
+) -> None:
     """Fill F and L for the chains s0, s0+1, … of one block of columns.
 
     Shapes:  first, last (nodes, block) int32; order a topological order of the nodes.
@@ -129,8 +130,10 @@ def first_at(pos: Ints, writer: Ints, w: int, half: int, a: int, z: int, x: int)
 
 
 @kernel
-def emit(out: Array, m: int, src: int, dst: int, kind: int, k: int, rule: int,
-          i: int, j: int, r: int) -> int:
+def emit(
+    out: Array, m: int, src: int, dst: int, kind: int, k: int, rule: int, i: int, j: int, r: int
+) -> int:
+    """Write row m of `out` if there is room for it; the next row."""
     if m < len(out):
         out[m, 0], out[m, 1], out[m, 2], out[m, 3] = src, dst, kind, k
         out[m, 4], out[m, 5], out[m, 6], out[m, 7] = rule, i, j, r
@@ -138,8 +141,19 @@ def emit(out: Array, m: int, src: int, dst: int, kind: int, k: int, rule: int,
 
 
 @kernel
-def rule_one(first: Array, last: Array, s0: int, pos: Ints, writer: Ints, writer_key: Ints,
-             by_key: Ints, group: Ints, group_chain: Ints, out: Ints, m: int) -> int:
+def rule_one(
+    first: Array,
+    last: Array,
+    s0: int,
+    pos: Ints,
+    writer: Ints,
+    writer_key: Ints,
+    by_key: Ints,
+    group: Ints,
+    group_chain: Ints,
+    out: Ints,
+    m: int,
+) -> int:
     """New edges of rule 1 (snapshots only); see `rules` for the shapes."""
     for q in range(len(writer)):
         i = writer[q]
@@ -158,8 +172,20 @@ def rule_one(first: Array, last: Array, s0: int, pos: Ints, writer: Ints, writer
 
 
 @kernel
-def rules(first: Array, last: Array, s0: int, w: int, pos: Ints, writer: Ints, by_key: Ints,
-          group: Ints, group_chain: Ints, reads: Ints, out: Ints, m: int) -> int:
+def rules(
+    first: Array,
+    last: Array,
+    s0: int,
+    w: int,
+    pos: Ints,
+    writer: Ints,
+    by_key: Ints,
+    group: Ints,
+    group_chain: Ints,
+    reads: Ints,
+    out: Ints,
+    m: int,
+) -> int:
     """New edges of rules 2 and 3 for the chains of one block; how many rows `out` now needs.
 
     Shapes:  writer (q,) sorted by key, chain, place; group (g+1,) its runs of one key and
@@ -194,9 +220,20 @@ def rules(first: Array, last: Array, s0: int, w: int, pos: Ints, writer: Ints, b
 
 
 @kernel
-def undecided(first: Array, last: Array, s0: int, w: int, pos: Ints, writer: Ints,
-              writer_key: Ints, by_key: Ints, group: Ints, group_chain: Ints,
-              out: Ints, m: int) -> int:
+def undecided(
+    first: Array,
+    last: Array,
+    s0: int,
+    w: int,
+    pos: Ints,
+    writer: Ints,
+    writer_key: Ints,
+    by_key: Ints,
+    group: Ints,
+    group_chain: Ints,
+    out: Ints,
+    m: int,
+) -> int:
     """Pairs of writers (q, p), q's transaction the lesser, that nothing orders yet.
 
     Shapes:  out (·, 2) places in `writer`; returns how many rows it needs.

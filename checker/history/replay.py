@@ -26,7 +26,7 @@ from checker.history.data import (
     History,
     Scalar,
 )
-from dsl.library.isolation import Level
+from dsl.library.levels import Level
 
 _COMMITTED = INITIAL - 1
 
@@ -47,7 +47,8 @@ class Store:
         self.ranked: dict[type, list[tuple[Scalar, int]]] = {}
         for kind in (int, str):
             self.ranked[kind] = sorted(
-                (key, k) for k, key in enumerate(history.keys) if isinstance(key, kind))
+                (key, k) for k, key in enumerate(history.keys) if isinstance(key, kind)
+            )
 
     def keys_between(self, low: Scalar | None, high: Scalar | None) -> Iterable[int]:
         """Ids of the keys within bounds; open on both sides means every key."""

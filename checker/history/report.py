@@ -8,8 +8,9 @@ from typing import Any
 from checker.history.check import Verdict, summary
 from checker.history.data import FAIL, INFO, History
 from checker.history.drawing import lanes
-from checker.history.explain import Explanation, lines
-from dsl.library.isolation import LEVELS
+from checker.history.explain import Explanation
+from checker.history.telling import lines
+from dsl.library.levels import LEVELS
 
 
 def text(
@@ -38,12 +39,16 @@ def text(
 def _about(history: History) -> list[str]:
     aborted = int((history.status == FAIL).sum())
     unsure = int((history.status == INFO).sum())
-    out = [f"{history.source} ({history.format}): {len(history)} transactions in "
-           f"{len(history.sessions)} sessions, {len(history.kind)} operations on "
-           f"{len(history.keys)} keys"]
+    out = [
+        f"{history.source} ({history.format}): {len(history)} transactions in "
+        f"{len(history.sessions)} sessions, {len(history.kind)} operations on "
+        f"{len(history.keys)} keys"
+    ]
     if aborted or unsure:
-        out.append(f"{aborted} aborted; {unsure} indeterminate, which count as committed when a "
-                   "committed transaction read from them")
+        out.append(
+            f"{aborted} aborted; {unsure} indeterminate, which count as committed when a "
+            "committed transaction read from them"
+        )
     if not history.initial_known:
         out.append("Initial state unknown: a key's first value that nobody wrote counts as it")
     return [*out, *history.notes]
@@ -53,8 +58,10 @@ def _how(verdict: Verdict) -> str:
     if verdict.findings:
         return f"{len(verdict.findings)} found by local checks"
     if verdict.holds:
-        return f"{verdict.stage}; certificate: an execution of {len(verdict.order) // 2} " \
-               "transactions, replayed"
+        return (
+            f"{verdict.stage}; certificate: an execution of {len(verdict.order) // 2} "
+            "transactions, replayed"
+        )
     return f"found by {verdict.stage}"
 
 
@@ -63,27 +70,32 @@ def _model_states(history: History, found: Explanation) -> list[str]:
     return [f"  {history.name(t)} is at model state {history.states[t]}" for t in known]
 
 
-def as_json(
-    history: History, verdicts: dict[str, Verdict], found: dict[str, Explanation]
-) -> str:
+def as_json(history: History, verdicts: dict[str, Verdict], found: dict[str, Explanation]) -> str:
     """The report as one JSON object; its fields are described in docs/history-format.md."""
     held, failed = summary(verdicts)
-    return json.dumps({
-        "schema": 1,
-        "source": history.source,
-        "format": history.format,
-        "transactions": len(history),
-        "operations": len(history.kind),
-        "levels": {name: _verdict(v) for name, v in verdicts.items()},
-        "strongest_that_hold": held,
-        "weakest_that_fail": failed,
-        "explanations": [_explanation(history, e) for e in found.values()],
-    })
+    return json.dumps(
+        {
+            "schema": 1,
+            "source": history.source,
+            "format": history.format,
+            "transactions": len(history),
+            "operations": len(history.kind),
+            "levels": {name: _verdict(v) for name, v in verdicts.items()},
+            "strongest_that_hold": held,
+            "weakest_that_fail": failed,
+            "explanations": [_explanation(history, e) for e in found.values()],
+        }
+    )
 
 
 def _verdict(verdict: Verdict) -> dict[str, Any]:
-    return {"holds": verdict.holds, "stage": verdict.stage, "decided_as": verdict.level.name,
-            "stats": verdict.stats, "seconds": verdict.seconds}
+    return {
+        "holds": verdict.holds,
+        "stage": verdict.stage,
+        "decided_as": verdict.level.name,
+        "stats": verdict.stats,
+        "seconds": verdict.seconds,
+    }
 
 
 def _explanation(history: History, found: Explanation) -> dict[str, Any]:
@@ -91,20 +103,42 @@ def _explanation(history: History, found: Explanation) -> dict[str, Any]:
         return history.show(op) if op >= 0 else None
 
     return {
-        "level": found.level, "anomaly": found.name, "refutes": found.refutes,
-        "minimal": found.minimal, "text": found.text,
+        "level": found.level,
+        "anomaly": found.name,
+        "refutes": found.refutes,
+        "minimal": found.minimal,
+        "text": found.text,
         "transactions": [
-            {"name": history.name(t), "session": history.sessions[history.session[t]],
-             "place": int(history.place[t]), "state": history.states.get(t),
-             "operations": [history.show(op) for op in found.operations.get(t, ())]}
-            for t in found.transactions],
+            {
+                "name": history.name(t),
+                "session": history.sessions[history.session[t]],
+                "place": int(history.place[t]),
+                "state": history.states.get(t),
+                "operations": [history.show(op) for op in found.operations.get(t, ())],
+            }
+            for t in found.transactions
+        ],
         "cycle": [
-            {"before": history.name(s.before), "after": history.name(s.after), "kind": s.kind,
-             "key": s.key, "how": s.how, "rule": s.rule, "cites": [cited(op) for op in s.cites],
-             "text": s.text}
-            for s in found.cycle],
+            {
+                "before": history.name(s.before),
+                "after": history.name(s.after),
+                "kind": s.kind,
+                "key": s.key,
+                "how": s.how,
+                "rule": s.rule,
+                "cites": [cited(op) for op in s.cites],
+                "text": s.text,
+            }
+            for s in found.cycle
+        ],
         "reasons": [
-            {"before": history.name(r.before), "after": history.name(r.after), "key": r.key,
-             "rule": r.rule, "otherwise": list(r.lines)}
-            for r in found.reasons],
+            {
+                "before": history.name(r.before),
+                "after": history.name(r.after),
+                "key": r.key,
+                "rule": r.rule,
+                "otherwise": list(r.lines),
+            }
+            for r in found.reasons
+        ],
     }

@@ -62,27 +62,67 @@ class Reach:
 
     def derive(self) -> Ints:
         """Every edge that the rules force and reachability does not yet have."""
+
         def fill(base: int, one: Array, two: Array, out: Ints, m: int) -> int:
             g, x = self.graph, self.graph.index
             if not self.graph.by_session:
                 near = np.empty(int(np.diff(x.key_at).max(initial=1)) + 1, np.int64)
-                return bits.rules(one, two, base, g.w, x.writer, x.key_at, x.reads, x.read_at,
-                                  near, out, m)
+                return bits.rules(
+                    one, two, base, g.w, x.writer, x.key_at, x.reads, x.read_at, near, out, m
+                )
             if g.w > 1:
-                m = chains.rule_one(one, two, base, g.pos, x.writer, x.writer_key, x.by_key,
-                                    x.group, x.group_chain, out, m)
-            return chains.rules(one, two, base, g.w, g.pos, x.writer, x.by_key, x.group,
-                                x.group_chain, x.reads, out, m)
+                m = chains.rule_one(
+                    one,
+                    two,
+                    base,
+                    g.pos,
+                    x.writer,
+                    x.writer_key,
+                    x.by_key,
+                    x.group,
+                    x.group_chain,
+                    out,
+                    m,
+                )
+            return chains.rules(
+                one,
+                two,
+                base,
+                g.w,
+                g.pos,
+                x.writer,
+                x.by_key,
+                x.group,
+                x.group_chain,
+                x.reads,
+                out,
+                m,
+            )
+
         return self._collect(fill, 8)
 
     def undecided(self) -> Ints:
         """Pairs of places in index.writer, of one key, that nothing orders; (·, 2)."""
+
         def fill(base: int, one: Array, two: Array, out: Ints, m: int) -> int:
             g, x = self.graph, self.graph.index
             if not self.graph.by_session:
                 return bits.undecided(one, two, base, g.w, x.writer, x.key_at, out, m)
-            return chains.undecided(one, two, base, g.w, g.pos, x.writer, x.writer_key,
-                                    x.by_key, x.group, x.group_chain, out, m)
+            return chains.undecided(
+                one,
+                two,
+                base,
+                g.w,
+                g.pos,
+                x.writer,
+                x.writer_key,
+                x.by_key,
+                x.group,
+                x.group_chain,
+                out,
+                m,
+            )
+
         return self._collect(fill, 2)
 
     def implied(self, src: Ints, dst: Ints) -> Bools:
@@ -104,8 +144,20 @@ class Reach:
         g, x, none, m = self.graph, self.graph.index, np.empty((0, 2), np.int64), 0
         for base, one, two in self.blocks():
             if self.graph.by_session:
-                m = chains.undecided(one, two, base, g.w, g.pos, x.writer, x.writer_key,
-                                     x.by_key, x.group, x.group_chain, none, m)
+                m = chains.undecided(
+                    one,
+                    two,
+                    base,
+                    g.w,
+                    g.pos,
+                    x.writer,
+                    x.writer_key,
+                    x.by_key,
+                    x.group,
+                    x.group_chain,
+                    none,
+                    m,
+                )
             else:
                 m = bits.undecided(one, two, base, g.w, x.writer, x.key_at, none, m)
         return m

@@ -7,8 +7,6 @@ appends, 4 not a prefix of the longest list.
 
 from __future__ import annotations
 
-import numpy as np
-
 from checker.history.data import Ints
 from checker.history.jit import kernel
 
@@ -27,8 +25,18 @@ def count_expanded(kind: Ints, value: Ints, count: Ints, low: Ints, high: Ints) 
 
 @kernel
 def expand(
-    first: Ints, kind: Ints, key: Ints, value: Ints, count: Ints, items: Ints,
-    low: Ints, high: Ints, by_rank: Ints, mark: Ints, out: Ints, out_first: Ints,
+    first: Ints,
+    kind: Ints,
+    key: Ints,
+    value: Ints,
+    count: Ints,
+    items: Ints,
+    low: Ints,
+    high: Ints,
+    by_rank: Ints,
+    mark: Ints,
+    out: Ints,
+    out_first: Ints,
 ) -> int:
     """Operations with every range query written as reads of the keys in its bounds.
 
@@ -88,8 +96,17 @@ def _outside(ops: Ints, start: int, q: int, items: Ints, own: Ints) -> int:
 
 @kernel
 def scan(
-    first: Ints, ops: Ints, status: Ints, items: Ints, is_list: Ints, seen: Ints,
-    reads: Ints, writes: Ints, found: Ints, sizes: Ints, own: Ints,
+    first: Ints,
+    ops: Ints,
+    status: Ints,
+    items: Ints,
+    is_list: Ints,
+    seen: Ints,
+    reads: Ints,
+    writes: Ints,
+    found: Ints,
+    sizes: Ints,
+    own: Ints,
 ) -> None:
     """Internal consistency; what each transaction reads from others and what it leaves behind.
 
@@ -115,7 +132,7 @@ def scan(
                 continue
             if status[t] == 1:
                 continue
-            length = np.int64(-1)
+            length = -1
             if is_list[k] == 1:
                 length = _outside(ops, first[t], q, items, own)
                 if length < 0:
@@ -142,9 +159,7 @@ def scan(
 
 
 @kernel
-def prefixes(
-    reads: Ints, ops: Ints, items: Ints, longest: Ints, found: Ints
-) -> int:
+def prefixes(reads: Ints, ops: Ints, items: Ints, longest: Ints, found: Ints) -> int:
     """Check that each list read is a prefix of the longest one of its key.
 
     Shapes:  longest (keys,) the row of `reads` with the longest list, -1 = none; found (·, 2).

@@ -13,7 +13,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from checker.history import cdcl_kernels as cdcl
+from checker.history import cdcl_kernels
+from checker.history import cdcl_state as cdcl
 from checker.history.data import Bools, Floats, Ints
 from checker.history.encode_kernels import encode, next_writers
 from checker.history.graph import RW, WW, Graph, neighbours, order_by, ranks
@@ -34,7 +35,12 @@ class Outcome:
 
 
 def decide(
-    graph: Graph, reach: Reach, priority: Floats, *, saturated: bool, schedule: str = "off",
+    graph: Graph,
+    reach: Reach,
+    priority: Floats,
+    *,
+    saturated: bool,
+    schedule: str = "off",
     guess: bool = True,
 ) -> Outcome:
     """Search for an acyclic completion of a graph without a known cycle.
@@ -69,8 +75,7 @@ def decide(
         if everything or not outcome.holds:
             return outcome
         stats["rounds"] += 1
-        found, more = _guess(graph, base, outcome.order,
-                             ranks(outcome.order).astype(np.float64))
+        found, more = _guess(graph, base, outcome.order, ranks(outcome.order).astype(np.float64))
         if len(found):
             outcome.order = found
             return outcome
@@ -93,8 +98,13 @@ def _placed(order: Ints, size: int) -> Bools:
 def _initial_edges(graph: Graph) -> Ints:
     """Readers of the initial version before every other writer of the key."""
     x, w = graph.index, graph.w
-    rows = [(w * r, w * int(j) + w - 1) for r, k, i in x.reads.tolist() if i < 0
-            for j in x.writer[x.key_at[k]: x.key_at[k + 1]] if j != r]
+    rows = [
+        (w * r, w * int(j) + w - 1)
+        for r, k, i in x.reads.tolist()
+        if i < 0
+        for j in x.writer[x.key_at[k] : x.key_at[k + 1]]
+        if j != r
+    ]
     return np.array(rows, np.int64).reshape(-1, 2)
 
 
@@ -118,8 +128,9 @@ def _guess(graph: Graph, base: Ints, order: Ints, priority: Floats) -> tuple[Int
     x, w = graph.index, graph.w
     rank = ranks(order)
     place = np.lexsort((rank[w * x.writer + w - 1], x.writer_key))
-    edges, pairs = next_writers(w, place, x.writer, x.writer_key, x.key_at, x.reads,
-                                x.read_at, np.empty(graph.n, np.int64))
+    edges, pairs = next_writers(
+        w, place, x.writer, x.writer_key, x.key_at, x.reads, x.read_at, np.empty(graph.n, np.int64)
+    )
     src = np.concatenate((base[:, 0], edges[:, 0]))
     dst = np.concatenate((base[:, 1], edges[:, 1]))
     found = order_by(graph.size, src, dst, priority)
@@ -170,8 +181,16 @@ class Problem:
         fan = np.diff(reader_at)
         room = 2 * len(pairs) + int((fan[pairs[:, 0]] + fan[pairs[:, 1]]).sum())
         out = np.empty((room, 3), np.int64)
-        m = encode(w, pairs, variable, x.writer, reader_at, readers,
-                   np.zeros(self.variables, np.int64), out)
+        m = encode(
+            w,
+            pairs,
+            variable,
+            x.writer,
+            reader_at,
+            readers,
+            np.zeros(self.variables, np.int64),
+            out,
+        )
         return out[:m].copy()
 
     def solve(self, fixed: Ints | None = None) -> Outcome:
@@ -180,8 +199,9 @@ class Problem:
         if fixed is not None and len(fixed):
             base = np.concatenate((base, self.edges[np.isin(self.edges[:, 0], fixed), 1:]))
         graph, stats = self.graph, {"conflicts": 0, "decisions": 0}
-        order = order_by(graph.size, base[:, 0].copy(), base[:, 1].copy(),
-                         ranks(self.order).astype(np.float64))
+        order = order_by(
+            graph.size, base[:, 0].copy(), base[:, 1].copy(), ranks(self.order).astype(np.float64)
+        )
         if len(order) < graph.size:
             left = np.flatnonzero(~_placed(order, graph.size))
             return Outcome(False, order, left, stats)
@@ -189,14 +209,17 @@ class Problem:
             return Outcome(True, order, np.empty(0, np.int64), stats)
         state, answer = start(self, base, order), cdcl.MORE
         while True:
-            answer = cdcl.run(state)
+            answer = cdcl_kernels.run(state)
             if answer != cdcl.MORE:
                 break
             state = _more_room(state)
-        stats = {"conflicts": int(state.reg[cdcl.CONFLICTS]),
-                 "decisions": int(state.reg[cdcl.DECISIONS])}
-        return Outcome(answer == cdcl.SAT, np.argsort(state.rank), np.flatnonzero(state.used),
-                       stats)
+        stats = {
+            "conflicts": int(state.reg[cdcl.CONFLICTS]),
+            "decisions": int(state.reg[cdcl.DECISIONS]),
+        }
+        return Outcome(
+            answer == cdcl.SAT, np.argsort(state.rank), np.flatnonzero(state.used), stats
+        )
 
 
 def _scheduled(problem: Problem, schedule: str) -> Outcome:
@@ -236,18 +259,47 @@ def start(problem: Problem, base: Ints, order: Ints) -> cdcl.Search:
     reg[cdcl.CLOCK], reg[cdcl.PAUSE] = nv + 1, _PAUSE
     room = max(1 << 16, 4 * nv)
     return cdcl.Search(
-        value=np.full(nv, -1, np.int8), level=some(nv), reason=some(nv, -1), seen=some(nv),
-        later=later, earlier=np.arange(-1, nv - 1), stamp=np.arange(nv, 0, -1),
-        one=w * problem.one + w - 1, two=w * problem.two + w - 1, trail=some(nv + 1),
-        level_trail=some(nv + 2), level_edges=some(nv + 2), conflict=some(nv + 2),
-        learnt=some(nv + 2), first=np.searchsorted(literal, np.arange(2 * nv + 1)),
-        watch=some(2 * nv, -1), src=src, dst=dst, literal=literal, out_next=some(ne, -1),
-        in_next=some(ne, -1), stack=some(ne), rank=ranks(order), out_head=some(size, -1),
-        in_head=some(size, -1), mark=some(size), back_mark=some(size), parent=some(size),
-        by_edge=some(size), queue=some(size), back_queue=some(size),
-        used=np.zeros(size, np.int8), start=down[0], to=down[1], back_start=up[0],
-        back_to=up[1], arena=some(room), clause_at=some(1 << 12), watch_next=some(1 << 13, -1),
-        reg=reg)
+        value=np.full(nv, -1, np.int8),
+        level=some(nv),
+        reason=some(nv, -1),
+        seen=some(nv),
+        later=later,
+        earlier=np.arange(-1, nv - 1),
+        stamp=np.arange(nv, 0, -1),
+        one=w * problem.one + w - 1,
+        two=w * problem.two + w - 1,
+        trail=some(nv + 1),
+        level_trail=some(nv + 2),
+        level_edges=some(nv + 2),
+        conflict=some(nv + 2),
+        learnt=some(nv + 2),
+        first=np.searchsorted(literal, np.arange(2 * nv + 1)),
+        watch=some(2 * nv, -1),
+        src=src,
+        dst=dst,
+        literal=literal,
+        out_next=some(ne, -1),
+        in_next=some(ne, -1),
+        stack=some(ne),
+        rank=ranks(order),
+        out_head=some(size, -1),
+        in_head=some(size, -1),
+        mark=some(size),
+        back_mark=some(size),
+        parent=some(size),
+        by_edge=some(size),
+        queue=some(size),
+        back_queue=some(size),
+        used=np.zeros(size, np.int8),
+        start=down[0],
+        to=down[1],
+        back_start=up[0],
+        back_to=up[1],
+        arena=some(room),
+        clause_at=some(1 << 12),
+        watch_next=some(1 << 13, -1),
+        reg=reg,
+    )
 
 
 def _more_room(state: cdcl.Search) -> cdcl.Search:
@@ -259,7 +311,8 @@ def _more_room(state: cdcl.Search) -> cdcl.Search:
     if reg[cdcl.CLAUSES] + 2 > len(state.clause_at):
         state = state._replace(
             clause_at=np.concatenate((state.clause_at, np.zeros_like(state.clause_at))),
-            watch_next=np.concatenate((state.watch_next, np.full_like(state.watch_next, -1))))
+            watch_next=np.concatenate((state.watch_next, np.full_like(state.watch_next, -1))),
+        )
     return state
 
 

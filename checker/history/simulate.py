@@ -92,7 +92,8 @@ def simulate(work: Workload) -> Iterator[Record]:
             if work.session_order:
                 oldest = max(oldest, floor[session]) if work.stale else store.now
             running[session] = _Running(
-                session, rng.randint(oldest, store.now), _plan(work, rng, appended), clock)
+                session, rng.randint(oldest, store.now), _plan(work, rng, appended), clock
+            )
             continue
         txn = running[session]
         if txn.plan:
@@ -135,6 +136,7 @@ def _step(store: Store, txn: _Running, word: str, key: int, values: Iterator[int
 
 def _plan(work: Workload, rng: random.Random, appended: dict[int, int]) -> list[tuple[str, int]]:
     """The operations of one transaction, as (word, key)."""
+
     def keys(n: int) -> list[int]:
         return [rng.randrange(work.keys) for _ in range(n)]
 
@@ -165,8 +167,13 @@ def _tpcc(rng: random.Random) -> list[tuple[str, int]]:
     district, customer = 100 + 10 * house + rng.randrange(10), 1000 + rng.randrange(30_000)
     stock = [100_000 + rng.randrange(20_000) for _ in range(8)]
     if kind < 0.45:
-        return [("r", house), ("rmw", district), ("r", customer),
-                *(("rmw", k) for k in stock[:5]), ("w", 1_000_000 + rng.randrange(10**9))]
+        return [
+            ("r", house),
+            ("rmw", district),
+            ("r", customer),
+            *(("rmw", k) for k in stock[:5]),
+            ("w", 1_000_000 + rng.randrange(10**9)),
+        ]
     if kind < 0.88:
         return [("rmw", house), ("rmw", district), ("rmw", customer)]
     if kind < 0.92:
@@ -182,28 +189,51 @@ _READ_X, _READ_Y = ["r", "x", 1], ["r", "y", 2]
 # name: transactions after one that writes x=1, y=2, z=3; a leading "!" is an aborted one.
 ANOMALIES: dict[str, list[list[Op]]] = {
     "lost-update": [[_READ_X, ["w", "x", 4]], [_READ_X, ["w", "x", 5]]],
-    "long-fork": [[["w", "x", 4]], [["w", "y", 5]], [["r", "x", 4], _READ_Y],
-                  [_READ_X, ["r", "y", 5]]],
+    "long-fork": [
+        [["w", "x", 4]],
+        [["w", "y", 5]],
+        [["r", "x", 4], _READ_Y],
+        [_READ_X, ["r", "y", 5]],
+    ],
     "read-skew": [[["w", "x", 4], ["w", "y", 5]], [_READ_X, ["r", "y", 5]]],
     "fractured-read": [[["w", "x", 4], ["w", "y", 5]], [["r", "y", 5], _READ_X]],
-    "causality-violation": [[["r", "x", 1], ["w", "x", 4]], [["r", "x", 4], ["w", "y", 5]],
-                            [["r", "y", 5], _READ_X]],
+    "causality-violation": [
+        [["r", "x", 1], ["w", "x", 4]],
+        [["r", "x", 4], ["w", "y", 5]],
+        [["r", "y", 5], _READ_X],
+    ],
     "G1a": [[["!"], ["w", "x", 4]], [["r", "x", 4]]],
     "G1b": [[["w", "x", 4], ["w", "x", 5]], [["r", "x", 4]]],
     "G1c": [[["w", "x", 4], ["r", "y", 5]], [["w", "y", 5], ["r", "x", 4]]],
-    "G0": [[["append", "p", 4], ["append", "q", 5]], [["append", "p", 6], ["append", "q", 7]],
-           [["r", "p", [4, 6]]], [["r", "q", [7, 5]]]],
+    "G0": [
+        [["append", "p", 4], ["append", "q", 5]],
+        [["append", "p", 6], ["append", "q", 7]],
+        [["r", "p", [4, 6]]],
+        [["r", "q", [7, 5]]],
+    ],
     "internal": [[["w", "x", 4], _READ_X]],
     "future-read": [[["r", "x", 4], ["w", "x", 4]]],
     "non-repeatable": [[["w", "x", 4]], [_READ_X, ["r", "x", 4]]],
     "garbage-read": [[["r", "x", 77]]],
-    "incompatible-order": [[["append", "p", 4]], [["append", "p", 5]], [["r", "p", [4, 5]]],
-                           [["r", "p", [5]]]],
-    "G-nonadjacent": [[["w", "x", 4]], [["r", "x", 4], ["r", "z", 3], ["w", "u", 6]], [["r", "u", 6], _READ_Y],
-                      [["w", "y", 5]], [["r", "y", 5], _READ_X]],
+    "incompatible-order": [
+        [["append", "p", 4]],
+        [["append", "p", 5]],
+        [["r", "p", [4, 5]]],
+        [["r", "p", [5]]],
+    ],
+    "G-nonadjacent": [
+        [["w", "x", 4]],
+        [["r", "x", 4], ["r", "z", 3], ["w", "u", 6]],
+        [["r", "u", 6], _READ_Y],
+        [["w", "y", 5]],
+        [["r", "y", 5], _READ_X],
+    ],
     "write-skew": [[_READ_X, ["w", "y", 4]], [_READ_Y, ["w", "x", 5]]],
-    "read-only-anomaly": [[_READ_X, _READ_Y, ["w", "y", 4]], [_READ_X, ["w", "x", 5]],
-                          [["r", "x", 5], _READ_Y]],
+    "read-only-anomaly": [
+        [_READ_X, _READ_Y, ["w", "y", 4]],
+        [_READ_X, ["w", "x", 5]],
+        [["r", "x", 5], _READ_Y],
+    ],
 }
 
 
@@ -217,8 +247,9 @@ def plant(records: list[Record], anomaly: str, seed: int) -> list[Record]:
     parts: list[Record] = [{"session": sessions[0], "ops": _BASE}]
     for session, ops in zip(sessions[1:], ANOMALIES[anomaly], strict=False):
         aborted = ops[0] == ["!"]
-        parts.append({"session": session, "ops": ops[aborted:],
-                      "status": "fail" if aborted else "ok"})
+        parts.append(
+            {"session": session, "ops": ops[aborted:], "status": "fail" if aborted else "ok"}
+        )
     renamed = [{**part, "ops": [_rename(op, seed) for op in part["ops"]]} for part in parts]
     place = rng.randrange(len(records))
     return [*records[:place], *renamed, *records[place:]]
@@ -226,6 +257,7 @@ def plant(records: list[Record], anomaly: str, seed: int) -> list[Record]:
 
 def _rename(op: Op, seed: int) -> Op:
     """An operation of an anomaly over values that the history does not use."""
+
     def far(value: Any) -> Any:
         return [far(v) for v in value] if isinstance(value, list) else value + (seed + 1) * 10**9
 

@@ -15,7 +15,7 @@ import pytest
 
 from checker.history.check import Options, check, check_levels
 from checker.history.formats.jsonl import from_records
-from dsl.library.isolation import LEVELS, Level, weaker
+from dsl.library.levels import LEVELS, Level, weaker
 
 Record = dict[str, Any]
 State = dict[Any, Any]
@@ -144,7 +144,12 @@ def guessed(rng: random.Random, kind: str) -> list[Record]:
             else:
                 ops.append(["r", key, None])
         records.append(
-            {"session": rng.randrange(3), "begin": begin, "end": begin + rng.randrange(8), "ops": ops}
+            {
+                "session": rng.randrange(3),
+                "begin": begin,
+                "end": begin + rng.randrange(8),
+                "ops": ops,
+            }
         )
     orders = {k: rng.sample(v, len(v)) for k, v in written.items()}
     for r in records:
@@ -170,7 +175,8 @@ def simulated(rng: random.Random, kind: str) -> list[Record]:
     for _ in range(n):
         clock += rng.randint(1, 3)
         begin = clock
-        state, ops = versions[max(0, len(versions) - 1 - rng.randrange(3))], []
+        state = versions[max(0, len(versions) - 1 - rng.randrange(3))]
+        ops: list[list[Any]] = []
         mine: State = {}
         for _ in range(rng.randint(1, 4)):
             key, now = rng.randrange(keys), {**state, **mine}
@@ -191,9 +197,7 @@ def simulated(rng: random.Random, kind: str) -> list[Record]:
         if clash and rng.random() < 0.7:
             continue
         versions.append({**versions[-1], **mine})
-        records.append(
-            {"session": rng.randrange(3), "begin": begin, "end": clock, "ops": ops}
-        )
+        records.append({"session": rng.randrange(3), "begin": begin, "end": clock, "ops": ops})
     return records or guessed(rng, kind)
 
 
@@ -205,7 +209,9 @@ def compare(count: int, seed: int) -> dict[str, int]:
         for name, level in LEVELS.items():
             expected = possible(records, level, error)
             for way, options in WAYS.items():
-                verdict = check(history, name, Options(**{**vars_of(options), "clock_error": error}))
+                verdict = check(
+                    history, name, Options(**{**vars_of(options), "clock_error": error})
+                )
                 assert expected == verdict.holds, (name, way, error, seed, records)
                 tally["verdicts"] += 1
             tally["accepted" if expected else "rejected"] += 1

@@ -10,12 +10,20 @@ from checker.history.errors import HistoryError
 from checker.history.formats import cobra, dbcop, jepsen, jsonl, polysi, viper
 
 READERS: dict[str, Callable[[Path], History]] = {
-    "jsonl": jsonl.read, "viper": viper.read, "edn": jepsen.read, "polysi": polysi.read,
-    "dbcop": dbcop.read, "cobra": cobra.read,
+    "jsonl": jsonl.read,
+    "viper": viper.read,
+    "edn": jepsen.read,
+    "polysi": polysi.read,
+    "dbcop": dbcop.read,
+    "cobra": cobra.read,
 }
 WRITERS: dict[str, Callable[[History, Path], list[str]]] = {
-    "jsonl": jsonl.write, "viper": viper.write, "edn": jepsen.write, "polysi": polysi.write,
-    "dbcop": dbcop.write, "cobra": cobra.write,
+    "jsonl": jsonl.write,
+    "viper": viper.write,
+    "edn": jepsen.write,
+    "polysi": polysi.write,
+    "dbcop": dbcop.write,
+    "cobra": cobra.write,
 }
 FOLDERS = ("viper", "cobra")
 _HEAD = 1 << 16
@@ -50,8 +58,9 @@ def recognise(path: Path) -> tuple[str, Path]:
 
 
 def _unknown(path: Path, expected: str) -> HistoryError:
-    return HistoryError("not a format that is known", source=str(path), expected=expected,
-                        code="SW705")
+    return HistoryError(
+        "not a format that is known", source=str(path), expected=expected, code="SW705"
+    )
 
 
 def read(path: Path, format: str = "auto") -> History:

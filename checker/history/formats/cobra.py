@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 from pathlib import Path
 
-from checker.history.data import INFO, OK, READ, WRITE, Builder, History
+from checker.history.data import INFO, READ, WRITE, Builder, History
 from checker.history.formats.plain import flatten
 
 INITIAL_IDS = frozenset((0xBEBEEBEE, 0xDEADBEEF))
@@ -50,17 +50,22 @@ def _client(build: Builder, file: Path) -> None:
         kind, numbers = chr(data[at]), struct.unpack_from(f">{words}Q", data, at + 1)
         if kind == "S":
             if open_ is not None:
-                raise build.fail(f"transaction {numbers[0]} begins inside {open_}", f"byte {at}",
-                                 "the commit record of the open one")
+                raise build.fail(
+                    f"transaction {numbers[0]} begins inside {open_}",
+                    f"byte {at}",
+                    "the commit record of the open one",
+                )
             open_ = numbers[0]
             build.transaction(file.stem, place=at, name=open_)
         elif open_ is None:
-            raise build.fail(f"a record {kind} outside any transaction", f"byte {at}",
-                             "S first")
+            raise build.fail(f"a record {kind} outside any transaction", f"byte {at}", "S first")
         elif kind == "C":
             if numbers[0] != open_:
-                raise build.fail(f"commit of {numbers[0]} in transaction {open_}", f"byte {at}",
-                                 f"commit of {open_}")
+                raise build.fail(
+                    f"commit of {numbers[0]} in transaction {open_}",
+                    f"byte {at}",
+                    f"commit of {open_}",
+                )
             open_ = None
         elif kind == "W":
             if numbers[0] not in _GARBAGE_COLLECTION:
@@ -77,8 +82,12 @@ def write(history: History, folder: Path) -> list[str]:
     """Write one file per session; what was dropped, in words."""
     folder.mkdir(parents=True, exist_ok=True)
     plain = flatten(history, keep_names=True)
-    writer = {(key, value): txn.number for txn in plain.transactions
-              for kind, key, value in txn.operations if kind == WRITE}
+    writer = {
+        (key, value): txn.number
+        for txn in plain.transactions
+        for kind, key, value in txn.operations
+        if kind == WRITE
+    }
     sessions: dict[int, bytes] = {}
     for txn in plain.transactions:
         body = struct.pack(">cQ", b"S", txn.number)
@@ -93,8 +102,7 @@ def write(history: History, folder: Path) -> list[str]:
         sessions[txn.session] = sessions.get(txn.session, b"") + body
     for session, body in sessions.items():
         (folder / f"{session:06d}.log").write_bytes(body)
-    named = all(name == f"{int(s):06d}" for s, name in zip(
-        sessions, history.sessions, strict=False) if isinstance(s, int))
+    named = all(name == f"{s:06d}" for s, name in zip(sessions, history.sessions, strict=False))
     return [*plain.lost, *([] if named else ["the names of sessions (now file names)"])]
 
 
@@ -104,5 +112,5 @@ def looks_like(folder: Path) -> bool:
         with file.open("rb") as data:
             head = data.read(10)
         if head:
-            return head[:1] == b"S" and (len(head) < 10 or head[9] in _WORDS)  # noqa: PLR2004
+            return head[:1] == b"S" and (len(head) < 10 or head[9] in _WORDS)
     return False

@@ -34,8 +34,11 @@ class _Bytes:
         here = self.at
         found = self.take(_SIZE, expected)[0]
         if found * unit > len(self.data) - self.at:
-            raise self.build.fail(f"{found} announced", f"byte {here}",
-                                  f"{expected} that fits into the rest of the file")
+            raise self.build.fail(
+                f"{found} announced",
+                f"byte {here}",
+                f"{expected} that fits into the rest of the file",
+            )
         return found
 
 
@@ -54,8 +57,9 @@ def read(path: Path) -> History:
         for _ in range(data.size(9, "the number of transactions of a session")):
             _transaction(build, data, session)
     if data.at != len(data.data):
-        raise build.fail(f"{len(data.data) - data.at} bytes too many", f"byte {data.at}",
-                         "the end of the file")
+        raise build.fail(
+            f"{len(data.data) - data.at} bytes too many", f"byte {data.at}", "the end of the file"
+        )
     return build.history()
 
 
@@ -67,8 +71,7 @@ def _transaction(build: Builder, data: _Bytes, session: int) -> None:
         if write > 1 or good > 1:
             raise build.fail(f"flags {write} and {good}", f"byte {here}", "0 or 1")
         if write and not value:
-            raise build.fail("a write of 0", f"byte {here}",
-                             "another value; 0 is the initial one")
+            raise build.fail("a write of 0", f"byte {here}", "another value; 0 is the initial one")
         if good:
             events.append((write, key, value))
     committed = data.take(struct.Struct("<B"), "a byte that says whether it committed")[0]
@@ -106,4 +109,5 @@ def looks_like(head: bytes, size: int) -> bool:
     _, nodes, variables, transactions, events = _HEADER.unpack_from(head)
     if not max(nodes, transactions, events) <= size or variables > 1 << 48:
         return False
-    return _SIZE.unpack_from(head, _HEADER.size)[0] <= size
+    length: int = _SIZE.unpack_from(head, _HEADER.size)[0]
+    return length <= size

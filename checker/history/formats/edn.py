@@ -14,7 +14,8 @@ _TOKEN = re.compile(
     (?:(?P<open>\#\{|[\[({])|(?P<close>[\])}])|(?P<discard>\#_)|(?P<tag>\#[A-Za-z][^\s,;"(){}\[\]]*)
     |"(?P<string>(?:[^"\\]|\\.)*)"|\\(?P<char>[^\s()\[\]{}",;]+|.)
     |(?P<word>[^\s,;"(){}\[\]]+)|(?P<end>\Z))""",
-    re.VERBOSE | re.DOTALL)
+    re.VERBOSE | re.DOTALL,
+)
 _CLOSING = {"[": "]", "(": ")", "{": "}", "#{": "}"}
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 _INTEGER = re.compile(r"[+-]?\d+N?\Z")
@@ -72,8 +73,9 @@ class Reader:
         if kind == "tag":
             return self.value(depth + 1)
         if kind == "string":
-            return re.sub(r"\\(.)", lambda m: _ESCAPES.get(m[1], m[1]), found["string"],
-                          flags=re.DOTALL)
+            return re.sub(
+                r"\\(.)", lambda m: _ESCAPES.get(m[1], m[1]), found["string"], flags=re.DOTALL
+            )
         if kind == "char":
             return found["char"]
         if kind == "word":

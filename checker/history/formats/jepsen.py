@@ -11,7 +11,19 @@ from pathlib import Path
 from typing import Any
 
 from checker.history.data import (
-    APPEND, DELETE, FAIL, INFO, INSERT, LIST, OK, RANGE, READ, UNKNOWN, WRITE, Builder, History,
+    APPEND,
+    DELETE,
+    FAIL,
+    INFO,
+    INSERT,
+    LIST,
+    OK,
+    RANGE,
+    READ,
+    UNKNOWN,
+    WRITE,
+    Builder,
+    History,
     Scalar,
 )
 from checker.history.formats.edn import EdnError, Reader, show
@@ -40,8 +52,11 @@ def read(path: Path) -> History:
         kind = op.get(":type", ":ok")
         if kind == ":invoke":
             if process in open_:
-                raise build.fail(f"process {process} invokes while its last transaction is open",
-                                 f"line {line}", "its completion first")
+                raise build.fail(
+                    f"process {process} invokes while its last transaction is open",
+                    f"line {line}",
+                    "its completion first",
+                )
             open_[process] = (op, line)
         elif kind in _TYPES:
             begun = open_.pop(process, None)
@@ -51,8 +66,7 @@ def read(path: Path) -> History:
         else:
             raise build.fail(f":type is {show(kind)}", f"line {line}", ":invoke :ok :fail :info")
     for process, (op, line) in open_.items():  # no completion was recorded: indeterminate
-        _transaction(build, {**op, ":type": ":info"}, (op, line), line,
-                     _session(process, crashed))
+        _transaction(build, {**op, ":type": ":info"}, (op, line), line, _session(process, crashed))
     return build.history()
 
 
@@ -72,13 +86,17 @@ def _operations(build: Builder, text: str) -> list[tuple[dict[str, Any], int]]:
             value = reader.value()
             for op in value if isinstance(value, list) else [value]:
                 if not isinstance(op, dict):
-                    raise build.fail(f"{op!r} is not a map", f"line {line}",
-                                     "{:type :ok, :value [...], ...}")
+                    raise build.fail(
+                        f"{op!r} is not a map", f"line {line}", "{:type :ok, :value [...], ...}"
+                    )
                 found.append((op, line))
     except EdnError as error:
         line = bisect_right(breaks, error.at) + 1
-        raise build.fail(f"not EDN: {error}", f"line {line}",
-                         "operation maps, one per line, or one vector of them") from None
+        raise build.fail(
+            f"not EDN: {error}",
+            f"line {line}",
+            "operation maps, one per line, or one vector of them",
+        ) from None
     return found
 
 
@@ -89,7 +107,10 @@ def _skip(text: str, at: int) -> int:
 
 
 def _transaction(
-    build: Builder, op: dict[str, Any], begun: tuple[dict[str, Any], int] | None, line: int,
+    build: Builder,
+    op: dict[str, Any],
+    begun: tuple[dict[str, Any], int] | None,
+    line: int,
     session: Scalar,
 ) -> None:
     where, status = f"line {line}", _TYPES[op.get(":type", ":ok")]
@@ -101,14 +122,15 @@ def _transaction(
     times = [x.get(":time") if x is not None else None for x in (begun and begun[0], op)]
     if any(x is not None and not isinstance(x, int | float) for x in times):
         raise build.fail(f":time is {times!r}", where, "a number")
-    build.transaction(session, place=line, status=status, begin=times[0],
-                      end=None if status == INFO else times[1])
+    build.transaction(
+        session, place=line, status=status, begin=times[0], end=None if status == INFO else times[1]
+    )
     for mop in value:
         _operation(build, mop, status, where)
 
 
 def _operation(build: Builder, mop: Any, status: int, where: str) -> None:
-    if not isinstance(mop, list) or len(mop) != 3:  # noqa: PLR2004
+    if not isinstance(mop, list) or len(mop) != 3:
         raise build.fail(f"operation {mop!r}", where, _OP)
     word, key, value = str(mop[0]), _scalar(build, mop[1], where), mop[2]
     if word in (":r", "r"):
@@ -187,8 +209,12 @@ def _lines(history: History, t: int, drop: Any) -> tuple[str, str]:
         if kind in (INSERT, DELETE):
             drop("the difference of insert and delete from write")
         if kind == LIST:
-            mops.append((f"[:r {key} nil]",
-                         f"[:r {key} {show([history.values[v] for v in history.elements(op)])}]"))
+            mops.append(
+                (
+                    f"[:r {key} nil]",
+                    f"[:r {key} {show([history.values[v] for v in history.elements(op)])}]",
+                )
+            )
             continue
         value = history.value[op]
         text = "nil" if value == UNKNOWN else show(history.values[value])
@@ -204,13 +230,15 @@ def _lines(history: History, t: int, drop: Any) -> tuple[str, str]:
         drop("the names of sessions")
         session = int(history.session[t])
     kind_of = {OK: ":ok", FAIL: ":fail", INFO: ":info"}[int(history.status[t])]
-    return (_line(":invoke", session, [m[0] for m in mops], history.begin[t], history.origin),
-            _line(kind_of, session, [m[1] for m in mops], history.end[t], history.origin))
+    return (
+        _line(":invoke", session, [m[0] for m in mops], history.begin[t], history.origin),
+        _line(kind_of, session, [m[1] for m in mops], history.end[t], history.origin),
+    )
 
 
 def _line(kind: str, process: int, mops: list[str], time: float, origin: int) -> str:
     when = "" if time != time else f", :time {_number(float(time), origin)}"  # noqa: PLR0124
-    return (f"{{:type {kind}, :process {process}, :f :txn, :value [{' '.join(mops)}]{when}}}")
+    return f"{{:type {kind}, :process {process}, :f :txn, :value [{' '.join(mops)}]{when}}}"
 
 
 def _number(time: float, origin: int) -> str:

@@ -31,9 +31,11 @@ VERSION = 1
 _WRITES = {"w": WRITE, "i": INSERT, "d": DELETE, "append": APPEND}
 _FIELDS = frozenset(("ops", "session", "status", "begin", "end", "id", "state"))
 _HEADER = frozenset(("statewalk-history", "initial"))
-_OP = ('an operation such as ["r", key, value], ["w", key, value], ["i", key, value], '
-       '["d", key, tombstone], ["append", key, element], ["r", key, [elements]] or '
-       '["range", low, high, [[key, value], ...], [[key, tombstone], ...]]')
+_OP = (
+    'an operation such as ["r", key, value], ["w", key, value], ["i", key, value], '
+    '["d", key, tombstone], ["append", key, element], ["r", key, [elements]] or '
+    '["range", low, high, [[key, value], ...], [[key, tombstone], ...]]'
+)
 _SCALAR = "an integer or a string"
 
 
@@ -76,8 +78,9 @@ def _record(build: Builder, line: bytes, number: int) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise build.fail(f"not JSON ({error})", f"line {number}", "one JSON object") from None
     if not isinstance(record, dict):
-        raise build.fail(f"a {type(record).__name__}, not an object", f"line {number}",
-                         "one JSON object")
+        raise build.fail(
+            f"a {type(record).__name__}, not an object", f"line {number}", "one JSON object"
+        )
     return record
 
 
@@ -123,9 +126,14 @@ def _transaction(build: Builder, record: dict[str, Any], number: int) -> None:
     if name is not None and type(name) is not int and type(name) is not str:
         raise build.fail(f"id is {name!r}", where, _SCALAR)
     build.transaction(
-        session, place=number, status=STATUS.index(status), name=name,
-        begin=_time(build, record.get("begin"), where), end=_time(build, record.get("end"), where),
-        state=record.get("state"))
+        session,
+        place=number,
+        status=STATUS.index(status),
+        name=name,
+        begin=_time(build, record.get("begin"), where),
+        end=_time(build, record.get("end"), where),
+        state=record.get("state"),
+    )
     for op in ops:
         _operation(build, op, where)
 
@@ -222,8 +230,9 @@ def operation(history: History, op: int) -> list[Any]:
     kind, key, value = int(history.kind[op]), history.keys[history.key[op]], history.value[op]
     if kind == RANGE:
         b = history.bounds[op]
-        named = [[[history.keys[k], history.values[v]] for k, v in part]
-                 for part in history.rows(op)]
+        named = [
+            [[history.keys[k], history.values[v]] for k, v in part] for part in history.rows(op)
+        ]
         return ["range", b.low, b.high, *named]
     if kind == LIST:
         return ["r", key, [history.values[v] for v in history.elements(op)]]

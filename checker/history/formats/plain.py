@@ -6,7 +6,18 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from checker.history.data import (
-    APPEND, DELETE, INSERT, LIST, NIL, OK, RANGE, READ, UNKNOWN, WRITE, History, Scalar,
+    APPEND,
+    DELETE,
+    INSERT,
+    LIST,
+    NIL,
+    OK,
+    RANGE,
+    READ,
+    UNKNOWN,
+    WRITE,
+    History,
+    Scalar,
 )
 
 Drop = Callable[[str], None]
@@ -44,14 +55,18 @@ def flatten(history: History, *, keep_names: bool) -> Plain:
     keys = _numbers(list(history.keys), 0)
     values = _numbers([v for v in history.values[1:] if v is not None], 1)
     sessions = _numbers(list(history.sessions), 0)
-    for name, kept, table in (("keys", history.keys, keys), ("values", history.values[1:], values),
-                              ("sessions", history.sessions, sessions)):
+    for name, kept, table in (
+        ("keys", history.keys, keys),
+        ("values", history.values[1:], values),
+        ("sessions", history.sessions, sessions),
+    ):
         if list(kept) != table:
             drop(f"the names of {name} (now numbers)")
     if history.initial or not history.initial_known:
         drop("the initial state")
     named = set(range(len(history))) <= history.names.keys() and all(
-        isinstance(x, int) and x >= 0 for x in history.names.values())
+        isinstance(x, int) and x >= 0 for x in history.names.values()
+    )
     for t in range(len(history)):
         if history.status[t] != OK:
             drop("transactions that did not commit")
@@ -64,10 +79,11 @@ def flatten(history: History, *, keep_names: bool) -> Plain:
         if not ops:
             drop("transactions without operations")
             continue
-        name = history.names.get(t)
-        number = name if isinstance(name, int) and named and keep_names else t
+        given = history.names.get(t)
+        number = given if isinstance(given, int) and named and keep_names else t
         plain.transactions.append(
-            PlainTransaction(sessions[history.session[t]], number, ops, int(history.place[t])))
+            PlainTransaction(sessions[history.session[t]], number, ops, int(history.place[t]))
+        )
     plain.lost = [f"{what} ({n} times)" if n > 1 else what for what, n in lost.items()]
     return plain
 

@@ -29,13 +29,17 @@ def read(path: Path) -> History:
             found = _LINE.match(line)
             if found is None:
                 text = line.strip()[:60].decode("utf-8", "replace")
-                raise build.fail(f"{text!r}", f"line {number}",
-                                 "r(key,value,session,transaction) or w(...)")
+                raise build.fail(
+                    f"{text!r}", f"line {number}", "r(key,value,session,transaction) or w(...)"
+                )
             key, value, session, txn = (int(x) for x in found.groups()[1:])
             if current != (session, txn):
                 if txn in closed:
-                    raise build.fail(f"transaction {txn} continues after another began",
-                                     f"line {number}", "its operations on consecutive lines")
+                    raise build.fail(
+                        f"transaction {txn} continues after another began",
+                        f"line {number}",
+                        "its operations on consecutive lines",
+                    )
                 closed.add(txn)
                 current = (session, txn)
                 build.transaction(session, place=number, name=txn)
@@ -44,8 +48,9 @@ def read(path: Path) -> History:
             elif value:
                 build.op(WRITE, key, value)
             else:
-                raise build.fail("a write of 0", f"line {number}",
-                                 "another value; 0 is the initial one")
+                raise build.fail(
+                    "a write of 0", f"line {number}", "another value; 0 is the initial one"
+                )
     return build.history()
 
 

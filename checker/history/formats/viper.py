@@ -12,17 +12,32 @@ from pathlib import Path
 from typing import Any
 
 from checker.history.data import (
-    APPEND, DELETE, INSERT, LIST, NIL, OK, RANGE, READ, UNKNOWN, WRITE, Builder, History, Scalar,
+    APPEND,
+    DELETE,
+    INSERT,
+    LIST,
+    NIL,
+    OK,
+    RANGE,
+    READ,
+    UNKNOWN,
+    WRITE,
+    Builder,
+    History,
+    Scalar,
 )
 
-_OP = ('["r", key, value, is_dead], ["w", key, value, succeeded], ["i"|"d", key, written, read, '
-       'is_dead, succeeded] or ["range", low, high, live, dead]')
+_OP = (
+    '["r", key, value, is_dead], ["w", key, value, succeeded], ["i"|"d", key, written, read, '
+    'is_dead, succeeded] or ["range", low, high, live, dead]'
+)
 
 
 def files(folder: Path) -> list[Path]:
     """The session files of a log folder, in the order of their names."""
-    return sorted(f for f in folder.iterdir() if f.is_file() and f.name.startswith("J")
-                  and f.suffix == ".log")
+    return sorted(
+        f for f in folder.iterdir() if f.is_file() and f.name.startswith("J") and f.suffix == ".log"
+    )
 
 
 def read(folder: Path) -> History:
@@ -64,15 +79,16 @@ def _line(build: Builder, text: bytes, number: int, session: str) -> None:
 def _initial(build: Builder, ops: list[Any], where: str) -> None:
     rows: list[tuple[Any, Any]] = []
     for op in ops:
-        if isinstance(op, list) and len(op) > 2 and op[0] in ("w", "i"):  # noqa: PLR2004
+        if isinstance(op, list) and len(op) > 2 and op[0] in ("w", "i"):
             rows.append((op[1], op[2]))
-        elif isinstance(op, list) and len(op) > 3 and op[0] == "range":  # noqa: PLR2004
+        elif isinstance(op, list) and len(op) > 3 and op[0] == "range":
             rows += _rows(build, op[3], where)
         else:
             raise build.fail(f"initial operation {op!r}", where, "writes, or one range")
     for key, value in rows:
         build.initial[build.key_of(_scalar(build, key, where))] = build.value_of(
-            _value(build, value, where))
+            _value(build, value, where)
+        )
 
 
 def _scalar(build: Builder, value: Any, where: str) -> Scalar:
@@ -89,30 +105,32 @@ def _value(build: Builder, value: Any, where: str) -> Scalar | None:
 
 def _rows(build: Builder, rows: Any, where: str) -> list[tuple[Scalar, Scalar]]:
     if not isinstance(rows, list) or not all(
-            isinstance(row, dict) and "id" in row and "val" in row for row in rows):
+        isinstance(row, dict) and "id" in row and "val" in row for row in rows
+    ):
         raise build.fail(f"rows {rows!r}", where, '[{"id": key, "val": value}, ...]')
     found = [(_scalar(build, r["id"], where), _value(build, r["val"], where)) for r in rows]
     return [(key, value) for key, value in found if value is not None]
 
 
 def _operation(build: Builder, op: Any, where: str) -> None:
-    if not isinstance(op, list) or len(op) < 3:  # noqa: PLR2004
+    if not isinstance(op, list) or len(op) < 3:
         raise build.fail(f"operation {op!r}", where, _OP)
     word = op[0]
-    if word == "range" and len(op) > 3:  # noqa: PLR2004
+    if word == "range" and len(op) > 3:
         low, high = (None if x in ("nil", None) else _scalar(build, x, where) for x in op[1:3])
-        build.range_read(low, high, _rows(build, op[3], where),
-                         _rows(build, op[4], where) if len(op) > 4 else [])  # noqa: PLR2004
+        build.range_read(
+            low, high, _rows(build, op[3], where), _rows(build, op[4], where) if len(op) > 4 else []
+        )
         return
     key = _scalar(build, op[1], where)
     if word == "r":
         build.op(READ, key, _value(build, op[2], where))
     elif word == "w":
-        if len(op) < 4 or op[3] is not False:  # noqa: PLR2004 - an unsuccessful write is ignored
+        if len(op) < 4 or op[3] is not False:
             build.op(WRITE, key, _written(build, op[2], where))
-    elif word in ("i", "d") and len(op) > 3:  # noqa: PLR2004
+    elif word in ("i", "d") and len(op) > 3:
         build.op(READ, key, _value(build, op[3], where))
-        if len(op) < 6 or op[5] is not False:  # noqa: PLR2004
+        if len(op) < 6 or op[5] is not False:
             build.op(INSERT if word == "i" else DELETE, key, _written(build, op[2], where))
     else:
         raise build.fail(f"operation {op!r}", where, _OP)
@@ -149,7 +167,8 @@ def write(history: History, folder: Path) -> list[str]:
     if history.initial:
         ops = [["w", history.keys[k], history.values[v], True] for k, v in history.initial.items()]
         (folder / "Jinitial.log").write_text(
-            json.dumps({"value": ops, "isInitial": True}) + "\n", encoding="utf-8")
+            json.dumps({"value": ops, "isInitial": True}) + "\n", encoding="utf-8"
+        )
     return [f"{what} ({n} times)" if n > 1 else what for what, n in lost.items()]
 
 
@@ -161,8 +180,10 @@ def _written_op(history: History, op: int, lost: dict[str, int]) -> list[list[An
     kind, key, value = int(history.kind[op]), history.keys[history.key[op]], history.value[op]
     if kind == RANGE:
         b = history.bounds[op]
-        named = [[{"id": history.keys[k], "val": history.values[v]} for k, v in part]
-                 for part in history.rows(op)]
+        named = [
+            [{"id": history.keys[k], "val": history.values[v]} for k, v in part]
+            for part in history.rows(op)
+        ]
         return [["range", *("nil" if x is None else x for x in (b.low, b.high)), *named]]
     if kind in (LIST, APPEND) or value == UNKNOWN:
         _drop(lost, "list operations and reads of unknown result")
