@@ -1,6 +1,7 @@
 """Checking models. The names of the Python API; everything is imported when first used.
 
-`check` checks a spec file or a model, `load` makes a model of a file, `replay` repeats a saved trace.
+`check` checks a spec file or a model, `load` makes a model of a file, `replay` repeats a saved
+trace.
 """
 
 from __future__ import annotations

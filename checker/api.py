@@ -14,11 +14,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from checker import judge
-from checker.engine import Exploration, Finding, Progress, SearchOptions
+from checker.engine import (
+    ASSERTION,
+    DEADLOCK,
+    NO_ERROR,
+    Engine,
+    Exploration,
+    Finding,
+    Progress,
+    SearchOptions,
+)
 from checker.engines import choose
 from checker.limits import MemoryGuard
 from checker.live import check_liveness
 from checker.options import CheckOptions
+from dsl.errors import RunError
 from dsl.loader import load as load_spec
 from dsl.model import SAFETY_KINDS, Model
 
@@ -34,15 +44,12 @@ def load(
     *,
     config: str | None = None,
     optimize: bool = True,
-    fizzbee_counts: bool = False,
 ) -> Model:
     """The model of a spec file (.py or .fizz) with its constants fixed.
 
     Raises:  RunError for a file that cannot be read; SpecError for mistakes in the spec.
     """
-    return load_spec(
-        spec, constants, config=config, optimize=optimize, fizzbee_counts=fizzbee_counts
-    )
+    return load_spec(spec, constants, config=config, optimize=optimize)
 
 
 def check(
@@ -56,11 +63,11 @@ def check(
 ) -> Result:
     """Check a spec: every property, in every state that can be reached.
 
-    ``constants`` override the spec's defaults; further keywords are the fields of `CheckOptions`. With ``out``
-    the result and its traces are also written to that folder.
+    ``constants`` override the spec's defaults; further keywords are the fields of `CheckOptions`.
+    With ``out`` the result and its traces are also written to that folder.
 
-    Raises:  RunError, SpecError for what keeps the search from starting. An exception inside the spec does
-    not raise: the verdict is "error".
+    Raises:  RunError, SpecError for what keeps the search from starting. An exception inside the
+    spec does not raise: the verdict is "error".
     """
     asked = CheckOptions(**options)
     model = (
@@ -97,8 +104,12 @@ def search(
     if guard.passed and exploration.stopped == "interrupt":
         exploration = replace(exploration, stopped="memory")
     exploration = _expected(model, options, engine.explore, asked, exploration)
+    if options.fizzbee_counts:
+        unique = fizzbee_unique(model, engine, asked)
+        statistics = {**exploration.statistics, "fizzbee_unique": unique}
+        exploration = replace(exploration, statistics=statistics)
     live = check_liveness(model, options, asked, exploration)
-    found = {f.property: f for f in (*exploration.findings, *exploration.witnesses)}
+    found = _by_property(exploration)
     checked = judge.Checked(
         model,
         options,
@@ -110,6 +121,33 @@ def search(
         warnings=live.warnings,
     )
     return conclude(checked, entry, time.monotonic() - started)
+
+
+def fizzbee_unique(model: Model, engine: Engine, asked: SearchOptions) -> int:
+    """The number of states as Fizzbee tells them apart: also by what the last action returned.
+
+    Raises:  RunError[SW309] for specs of another language.
+    """
+    if not model.path.endswith(".fizz"):
+        raise RunError(
+            "SW309",
+            "--fizzbee-counts is about .fizz specs, and this is none.",
+            help="Leave it out.",
+        )
+    other = load_spec(model.path, model.constants, fizzbee_counts=True)
+    return engine.explore(other, replace(asked, properties=())).counts.distinct
+
+
+def _by_property(exploration: Exploration) -> dict[str, Finding]:
+    """The findings; a state that only looks stuck because a step of it raised is no deadlock."""
+    found = {f.property: f for f in (*exploration.findings, *exploration.witnesses)}
+    deadlock = found.get(DEADLOCK)
+    for name in (NO_ERROR, ASSERTION):
+        other = found.get(name)
+        if deadlock and other and other.failing:
+            if (other.initial, other.steps) == (deadlock.initial, deadlock.steps):
+                found.pop(DEADLOCK, None)
+    return found
 
 
 def search_options(
@@ -124,7 +162,7 @@ def search_options(
         properties=options.properties,
         keep_going=options.keep_going,
         view=bool(options.view),
-        symmetry=bool(options.symmetry),
+        symmetry=judge.uses_symmetry(model, options),
         max_depth=min(bounds, default=None),
         max_states=options.max_states,
         max_memory=options.max_memory,
@@ -142,7 +180,9 @@ def _expected(
     asked: SearchOptions,
     first: Exploration,
 ) -> Exploration:
-    """Look on for properties that the configuration expects to be violated, where others were first."""
+    """Look on for properties that the configuration expects to be violated, where others were
+    first.
+    """
     expect = judge.expectation(model, options.config)
     if expect is None or first.stopped != "violation":
         return first

@@ -63,7 +63,8 @@ def check_siblings() -> None:
         if place != home:
             print(
                 f"statewalk: another package named '{name}' is in the way: {place / name}.\n"
-                f"   statewalk's own is {home / name}. Rename or move the other one, or take it off PYTHONPATH.",
+                f"   statewalk's own is {home / name}.\n"
+                "   Rename or move the other one, or take it off PYTHONPATH.",
                 file=sys.stderr,
             )
             sys.exit(MISTAKE)
@@ -101,8 +102,19 @@ def _guarded(parsed: argparse.Namespace) -> int:
     except StatewalkError as error:
         print(error, file=sys.stderr)
         return INTERNAL if isinstance(error, EngineError) else MISTAKE
+    except OSError as error:
+        if error.filename is None:  # nobody named a file: it is standard output
+            return _unwritable(error)
+        return _internal(error)
     except Exception as error:
         return _internal(error)
+
+
+def _unwritable(error: OSError) -> int:
+    """Say that standard output takes nothing more, and keep Python from trying again at its end."""
+    print(f"SW403 Standard output cannot be written: {error.strerror or error}.", file=sys.stderr)
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return MISTAKE
 
 
 def _internal(error: Exception) -> int:

@@ -22,7 +22,9 @@ _MARK = 3  # where such a path says which of the two it is
 
 
 def content_of(model: Model, state: State) -> dict[Path, Any]:
-    """The fields of a state that steps may change, in the order in which instances and fields are declared."""
+    """The fields of a state that steps may change, in the order in which instances and fields are
+    declared.
+    """
     entries: dict[Path, list[tuple[Any, Any]]] = {}
     elements: dict[Path, list[Any]] = {}
     whole: dict[Path, Any] = {}

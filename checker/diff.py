@@ -1,4 +1,4 @@
-"""What a step changed, by nested path: ``~ Broker#0.pending[0].epoch 1 → 2``, not whole containers."""
+"""What a step changed, by nested path: ``~ Broker#0.pending[0].epoch 1 → 2``, not wholes."""
 
 from __future__ import annotations
 

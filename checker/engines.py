@@ -1,4 +1,4 @@
-"""The table of engines: what each is called, where it lives, what it can do, and which one to take."""
+"""The table of engines: what each is called, where it lives, what it can do, which to take."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def unable(entry: EngineEntry, model: Model, options: SearchOptions) -> str:
 def load_engine(entry: EngineEntry) -> Engine:
     """The engine's module. Raises EngineError[SW902]."""
     try:
-        engine: Engine = import_module(entry.module)  # type: ignore[assignment]
+        engine: Engine = import_module(entry.module)
     except ImportError as error:
         raise EngineError("SW902", f"The {entry.name} engine cannot be loaded: {error}.") from error
     return engine

@@ -1,4 +1,6 @@
-"""Evaluating parts of a spec's text in a bound state, and catching what a function saw when it returned."""
+"""Evaluating parts of a spec's text in a bound state, and catching what a function saw when it
+returned.
+"""
 
 from __future__ import annotations
 
@@ -81,7 +83,9 @@ def values_in(
 
 
 def _operands(node: ast.expr) -> list[ast.expr]:
-    """What a reader would want the value of: both sides of comparisons, and what connectives connect."""
+    """What a reader would want the value of: both sides of comparisons, and what connectives
+    connect.
+    """
     match node:
         case ast.Constant():
             return []

@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Violation:
-    """A violated property, with what is false and how it comes about."""
+    """A violated property, with what is false and how it comes about.
+
+    ``blocked`` says for a deadlock what stops each action there.
+    """
 
     property: str
     kind: str
@@ -26,6 +29,7 @@ class Violation:
     explanation: Explanation | None = None
     doc: str = ""
     span: Span | None = None
+    blocked: tuple[tuple[str, Span | None], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -42,7 +46,9 @@ class Failure:
 
 @dataclass(frozen=True)
 class NeverFired:
-    """An action that made no transition. ``guard`` is the line that stopped it, in ``states`` states tried."""
+    """An action that made no transition. ``guard`` is the line that stopped it, in ``states``
+    states tried.
+    """
 
     name: str
     span: Span | None = None
@@ -56,9 +62,9 @@ class NeverFired:
 class Evidence:
     """See the fields.
 
-    ``collision`` is the probability that two different states were taken for one; None where states are
-    compared whole. ``bounds`` says in words what limited the search. ``unchecked`` are properties
-    that nobody looked at, with the reason. ``hidden`` are fields that the view left out.
+    ``collision`` is the probability that two different states were taken for one; None where states
+    are compared whole. ``bounds`` says in words what limited the search. ``unchecked`` are
+    properties that nobody looked at, with the reason. ``hidden`` are fields that the view left out.
     """
 
     options: CheckOptions = field(default_factory=CheckOptions)

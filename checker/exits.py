@@ -21,14 +21,11 @@ def exit_code(result: Result) -> int:
     evidence = result.evidence
     if result.verdict == "error":
         return MISTAKE
+    strict = evidence is not None and evidence.options.strict and result.warnings
+    done = NOT_MET if strict else HOLDS
     if evidence is not None and evidence.expectation is not None:
-        return {True: HOLDS, False: NOT_MET, None: INCONCLUSIVE}[result.as_expected]
-    if result.verdict == "violated":
-        return VIOLATED
-    if result.verdict == "bounded":
-        return INCONCLUSIVE
-    strict = evidence is not None and evidence.options.strict
-    return NOT_MET if strict and result.warnings else HOLDS
+        return {True: done, False: NOT_MET, None: INCONCLUSIVE}[result.as_expected]
+    return {"violated": VIOLATED, "bounded": INCONCLUSIVE, "holds": done}[result.verdict]
 
 
 def of_sweep(codes: list[int]) -> int:

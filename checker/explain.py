@@ -1,7 +1,7 @@
 """Why a property is false: its failing part, followed down to a comparison, with the values in it.
 
-The text of the property is followed as a reader would: the first false conjunct, the first element for
-which ``all`` fails, the branch that was taken, the helper that said no. Each stop is a `Layer`.
+The text of the property is followed as a reader would: the first false conjunct, the first element
+for which ``all`` fails, the branch that was taken, the helper that said no. Each stop is a `Layer`.
 """
 
 from __future__ import annotations
@@ -50,7 +50,9 @@ class Explanation:
 
 
 def explain(model: Model, finding: Finding) -> Explanation | None:
-    """The failing part of a finding's property in its last state (or step); None where it has no text."""
+    """The failing part of a finding's property in its last state (or step); None where it has no
+    text.
+    """
     prop = next((p for p in model.properties if p.name == finding.property), None)
     if prop is None or prop.kind not in ("always", "on_step"):
         return None
@@ -200,9 +202,9 @@ class _Follower:
         known = {name for name, _ in bindings}
         shown = tuple((n, v) for n, v in values if n not in known)
         self.layers.append(Layer(ast.unparse(node), truth, bindings, shown, self._span(node)))
-        inner, wanted = node, truth
+        inner = node
         if isinstance(inner, ast.UnaryOp) and isinstance(inner.op, ast.Not):
-            inner, wanted = inner.operand, not truth
+            inner = inner.operand
         if isinstance(inner, ast.Call) and len(self.layers) < _MAX_LAYERS:
             self._helper(inner, scope)
 

@@ -1,10 +1,14 @@
-"""What an exception of the spec was: said in the spec's terms, with places in the spec's files only."""
+"""What an exception of the spec was: said in the spec's terms, with places in the spec's files
+only.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from checker.evidence import Failure
+from checker.explain import Explanation, Layer
+from checker.spec_text import line_of
 from checker.trace import final_states, take_step
 from dsl.errors import Span, StatewalkError
 from dsl.view import Disabled, PlainView
@@ -30,6 +34,20 @@ def failure_of(model: Model, finding: Finding, trace: Trace) -> Failure:
         if found is not None:
             where, error = found
     return describe(error, where, model, trace)
+
+
+def failed_assertion(model: Model, finding: Finding) -> Explanation | None:
+    """The ``assert`` that a step failed."""
+    if finding.failing is None:
+        return None
+    state, _ = final_states(model, finding)
+    action = model.actions[finding.failing.action]
+    taken = take_step(model, state, action, finding.failing.choices)
+    frames = user_frames(taken.error, model) if taken is not None else ()
+    if not frames:
+        return None
+    text = line_of(frames[-1].file, frames[-1].line)
+    return Explanation((Layer(text, False, span=frames[-1]),))
 
 
 def describe(error: BaseException | None, where: str, model: Model, trace: Trace) -> Failure:

@@ -9,8 +9,10 @@ from pathlib import Path
 
 from dsl.errors import RunError
 
+OUT = "Give another place with --out DIR."
 
-def write_text(file: Path, text: str) -> None:
+
+def write_text(file: Path, text: str, help: str = OUT) -> None:
     """Write a file beside its place, then move it there: no reader ever sees half of it.
 
     Something that is no regular file (a pipe, a device) is written to directly.
@@ -26,7 +28,7 @@ def write_text(file: Path, text: str) -> None:
         raise RunError(
             "SW403",
             f"{file} cannot be written: {error.strerror or error}.",
-            help="Give another place with --out DIR.",
+            help=help,
         ) from error
 
 

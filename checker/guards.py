@@ -10,6 +10,7 @@ from checker.evidence import NeverFired
 from checker.judge import action_names
 from checker.layout import Layout
 from checker.spec_text import line_of
+from dsl.errors import Span
 from dsl.view import Disabled, PlainView, State, next_script
 
 if TYPE_CHECKING:
@@ -21,7 +22,9 @@ _STATES = 2000
 
 
 def guard_of(model: Model, action: Action, state: State) -> Place | None:
-    """The furthest line at which every way of taking an action ends in a state; None where it is possible."""
+    """The furthest line at which every way of taking an action ends in a state; None where it is
+    possible.
+    """
     furthest: Place | None = None
     script: list[int] | None = []
     while script is not None:
@@ -62,18 +65,20 @@ def never_fired(model: Model, fired: Iterable[int], distinct: int) -> tuple[Neve
     if not idle:
         return ()
     guards: dict[str, Place] = {}
+    possible: set[str] = set()
     tried = 0
     for state in _some_states(model):
         tried += 1
         for action in idle:
-            place = guard_of(model, action, state)
-            known = guards.get(names[action.index])
-            if place is not None and (known is None or place[1] > known[1]):
-                guards[names[action.index]] = place
+            name, place = names[action.index], guard_of(model, action, state)
+            if place is None:
+                possible.add(name)
+            elif place[1] > guards.get(name, ("", 0))[1]:
+                guards[name] = place
     result = []
     for name in dict.fromkeys(names[a.index] for a in idle):
         span = next(a.span for a in idle if names[a.index] == name)
-        file, line = guards.get(name, ("", 0))
+        file, line = guards.get(name, ("", 0)) if name not in possible else ("", 0)
         result.append(NeverFired(name, span, line_of(file, line), line, tried, tried >= distinct))
     return tuple(result)
 
@@ -106,6 +111,12 @@ def _some_states(model: Model) -> Iterable[State]:
                 continue
 
 
-def blocked(model: Model, state: State) -> tuple[tuple[str, Place | None], ...]:
-    """Per action instance the guard that ends it in a state (of a deadlock)."""
-    return tuple((a.label, guard_of(model, a, state)) for a in model.actions)
+def blocked(model: Model, state: State) -> tuple[tuple[str, Span | None], ...]:
+    """What stops each action instance in a state (of a deadlock): its label and the place of the
+    guard.
+    """
+    found = []
+    for action in model.actions:
+        place = guard_of(model, action, state)
+        found.append((action.label, Span(*place) if place else None))
+    return tuple(found)

@@ -18,13 +18,14 @@ _BOUNDS: Mapping[str, str] = {
     "states": "--max-states",
     "memory": "--max-memory",
     "time": "--timeout",
-    "interrupt": "interrupted",
+    "interrupt": "an interruption",
 }
 
 
 @dataclass(frozen=True)
 class Checked:
-    """A search and what it was about. ``loops`` holds, by liveness property, where its lasso returns to.
+    """A search and what it was about. ``loops`` holds, by liveness property, where its lasso
+    returns to.
 
     ``unchecked`` says why a property was not looked at.
     """
@@ -40,8 +41,11 @@ class Checked:
 
     @property
     def exhaustive(self) -> bool:
-        """Whether nothing limited the search: no bound, and no constraint that cut anything."""
-        return self.exploration.complete and not any(self.exploration.cut.values())
+        """Whether nothing limited the search: no bound, no constraint that cut anything, no
+        exception.
+        """
+        found = self.exploration
+        return found.complete and not any(found.cut.values()) and NO_ERROR not in self.findings
 
     def wants(self, name: str) -> bool:
         """Whether a property was asked for."""
@@ -54,6 +58,15 @@ def check_names(model: Model, names: tuple[str, ...] | None) -> None:
     for name in names or ():
         if name not in known:
             raise RunError("SW308", f"There is no property {name}. {did_you_mean(name, known)}")
+
+
+def uses_symmetry(model: Model, options: CheckOptions) -> bool:
+    """Whether symmetric states are merged: where asked for, and for .fizz files that declare
+    symmetry.
+    """
+    if options.symmetry is not None:
+        return options.symmetry
+    return model.path.endswith(".fizz") and bool(model.symmetric or model.symmetric_values)
 
 
 def properties(checked: Checked) -> tuple[PropertyResult, ...]:
@@ -103,7 +116,9 @@ def _built_in(checked: Checked, name: str, kind: str) -> PropertyResult:
 
 
 def verdict(checked: Checked, results: tuple[PropertyResult, ...]) -> RunVerdict:
-    """The verdict of the run. Properties that were not looked at leave it open only if there are no others."""
+    """The verdict of the run. Properties that were not looked at leave it open only if there are no
+    others.
+    """
     if NO_ERROR in checked.findings:
         return "error"
     if any(r.verdict == "violated" for r in results):
@@ -125,7 +140,7 @@ def actions(checked: Checked) -> tuple[ActionResult, ...]:
 
 
 def action_names(model: Model) -> dict[int, str]:
-    """What each action instance is counted under: its name, with the role where two roles share it."""
+    """What each action instance is counted under: its name, with the role where roles share it."""
     owners: dict[str, set[str]] = {}
     for action in model.actions:
         owner = type(action.actor).__name__ if action.actor is not None else ""
@@ -143,7 +158,7 @@ def bounds(checked: Checked) -> tuple[str, ...]:
     """What limited the search, in words."""
     options, found = checked.options, checked.exploration
     words = []
-    if found.stopped in _BOUNDS:
+    if found.stopped is not None and found.stopped in _BOUNDS:
         value = {
             "depth": options.max_depth or checked.model.max_depth,
             "states": options.max_states,
@@ -156,7 +171,7 @@ def bounds(checked: Checked) -> tuple[str, ...]:
     return tuple(words)
 
 
-# -- expectations --------------------------------------------------------------------------------------
+# -- expectations --------------------------------------------------------------------------
 
 
 def expectation(model: Model, name: str | None) -> Expectation | None:

@@ -13,7 +13,8 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class Interruptions:
-    """While entered, the first Ctrl-C (or SIGTERM) asks the search to end; the second ends the program.
+    """While entered, the first Ctrl-C (or SIGTERM) asks the search to end; the second ends the
+    program.
 
     Called, it says whether the search should end.
     """
@@ -61,7 +62,9 @@ class MemoryGuard:
 
 
 def memory_in_use() -> int:
-    """Resident memory of this process in bytes; the most there ever was where that is all one can know."""
+    """Resident memory of this process in bytes; the most there ever was where that is all one can
+    know.
+    """
     try:
         with open("/proc/self/statm", encoding="ascii") as file:
             return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")

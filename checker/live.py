@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 class Live:
     """What is known of the liveness properties, by name.
 
-    ``findings`` hold lassos as stem and cycle in one sequence of steps; ``loops`` the number of the state
-    to which the last step returns (the number of the last state itself: nothing happens any more).
-    ``unchecked`` says why nothing is known of a property.
+    ``findings`` hold lassos as stem and cycle in one sequence of steps; ``loops`` the number of the
+    state to which the last step returns (the number of the last state itself: nothing happens any
+    more). ``unchecked`` says why nothing is known of a property.
     """
 
     findings: Mapping[str, Finding] = field(default_factory=dict)

@@ -11,10 +11,10 @@ from checker.engine import NO_ERROR
 from checker.engines import EngineEntry
 from checker.evidence import Evidence, Violation
 from checker.explain import explain
-from checker.failure import failure_of
-from checker.guards import never_fired
+from checker.failure import failed_assertion, failure_of
+from checker.guards import blocked, never_fired
 from checker.result import Counts, PropertyResult, Result
-from checker.trace import Trace, build
+from checker.trace import Trace, build, final_states
 from checker.trace_values import plain
 from dsl.errors import StatewalkError
 from dsl.model import Model
@@ -83,12 +83,14 @@ def _evidence(
         unchecked=tuple(
             (r.name, checked.unchecked[r.name]) for r in results if r.name in checked.unchecked
         ),
-        never=never_fired(model, (i for i, count in found.fired.items() if count), n),
+        never=never_fired(model, (i for i, count in found.fired.items() if count), n)
+        if found.stopped not in ("violation", "error")
+        else (),
         cut={name: count for name, count in found.cut.items() if count},
         hidden=tuple(auxiliary) if options.view else (),
         collision=None if entry.compares_states else min(1.0, n * n / 2.0 ** (_BITS + 1)),
         fairness=_fairness(model),
-        symmetry=model.symmetric if options.symmetry else (),
+        symmetry=model.symmetric if judge.uses_symmetry(model, options) else (),
         expectation=judge.expectation(model, options.config),
         sources=model.sources,
         statistics=found.statistics,
@@ -111,9 +113,14 @@ def _violations(
                 result.name,
                 result.kind,
                 traces[result.name],
-                explain(model, finding),
+                failed_assertion(model, finding)
+                if result.kind == "assertion"
+                else explain(model, finding),
                 prop.doc if prop else "",
                 prop.span if prop else None,
+                blocked(model, final_states(model, finding)[0])
+                if result.kind == "deadlock"
+                else (),
             )
         )
     return tuple(sorted(violations, key=lambda v: v.trace.length))
@@ -134,6 +141,10 @@ def _warnings(
 ) -> tuple[str, ...]:
     """What a reader should know before trusting the verdict; with --strict each counts."""
     found = [f"{name}: {why}" for name, why in evidence.unchecked]
+    if (failure := evidence.failure) is not None:
+        places = " ".join(f"{span.file}:{span.line}" for span in failure.frames[-1:])
+        found.insert(0, " ".join(part for part in (failure.title, failure.where, places) if part))
+    found += [f"bounded: {bound}" for bound in evidence.bounds]
     if checked.exhaustive:
         found += [f"never fired: {n.name}" for n in evidence.never]
     found += [

@@ -1,4 +1,6 @@
-"""Repeating a saved trace: either it happens again, state by state, or it is said where and why not."""
+"""Repeating a saved trace: either it happens again, state by state, or it is said where and why
+not.
+"""
 
 from __future__ import annotations
 
@@ -28,9 +30,9 @@ _SHOWN = 8
 class Replay:
     """What came of repeating a trace.
 
-    ``step`` is the first that differs, counted from 0 = the initial state; None where all of it happened
-    again. ``differences`` are the changes from the state of the trace to that of the spec there.
-    ``changed`` lists the files of the spec whose text is not what it was.
+    ``step`` is the first that differs, counted from 0 = the initial state; None where all of it
+    happened again. ``differences`` are the changes from the state of the trace to that of the spec
+    there. ``changed`` lists the files of the spec whose text is not what it was.
     """
 
     trace: Trace
@@ -43,14 +45,17 @@ class Replay:
 
     @property
     def reproduced(self) -> bool:
-        """Whether the spec goes the whole way, and the property still fails (or is reached) at its end."""
+        """Whether the spec goes the whole way, and the property still fails (or is reached) at its
+        end.
+        """
         return self.step is None
 
 
 def replay(trace: Trace | str | Path, spec: str | Path | Model | None = None) -> Replay:
     """Repeat a trace on its spec, or on another.
 
-    Raises:  RunError for a trace that cannot be read or that is of another spec; what `load` raises.
+    Raises:  RunError for a trace that cannot be read or that is of another spec; what `load`
+    raises.
     """
     from dsl.model import Model
 
@@ -65,7 +70,7 @@ def _model_for(trace: Trace, spec: str | None) -> Model:
     """The model of a trace, with the trace's constants."""
     path = spec if spec is not None else trace.spec
     if not Path(path).exists():
-        at = f"   The trace was made from {trace.spec}." if spec is not None else ""
+        at = f"\nThe trace was made from {trace.spec}." if spec is not None else ""
         raise RunError(
             "SW405",
             f"The spec of the trace, {path}, is not there.",
@@ -139,9 +144,13 @@ def _replay(trace: Trace, model: Model) -> Replay:
 
 def _changed(trace: Trace, model: Model) -> tuple[str, ...]:
     """The spec's files whose text differs from when the trace was made."""
-    old = {Path(file).name: digest for file, digest in trace.sources.items()}
-    new = {Path(file).name: digest for file, digest in model.sources.items()}
-    return tuple(name for name in dict.fromkeys([*old, *new]) if old.get(name) != new.get(name))
+
+    def texts(sources: Mapping[str, str], main: str) -> dict[str, str]:
+        return {"" if f == main else Path(f).name: digest for f, digest in sources.items()}
+
+    old, new = texts(trace.sources, trace.spec), texts(model.sources, model.path)
+    differ = [name for name in dict.fromkeys([*old, *new]) if old.get(name) != new.get(name)]
+    return tuple(name or model.path for name in differ)
 
 
 def _initial(trace: Trace, model: Model, changed: tuple[str, ...]) -> State | Replay:
@@ -187,7 +196,12 @@ def _impossible(model: Model, action: Action, state: State, step: TraceStep) -> 
 
 
 def _still(trace: Trace, model: Model, state: State) -> bool | None:
-    """Whether the property still fails (the witness is still one) in the last state; None: not a state's matter."""
+    """Whether the property still fails (the witness is still one) in the last state; None: not a
+    state's matter.
+    """
+    if trace.kind == "deadlock":
+        terminal = any(model.holds(t.whole, PlainView(state)) for t in model.terminal)
+        return not terminal and all(guard_of(model, a, state) for a in model.actions)
     prop = next((p for p in model.properties if p.name == trace.property), None)
     if prop is None or prop.kind not in ("always", "exists"):
         return None

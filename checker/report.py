@@ -1,19 +1,25 @@
-"""The report of a check: first what is wrong and how it comes about, then what the verdict rests on."""
+"""The report of a check: first what is wrong and how it comes about, then what the verdict rests
+on.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from checker.evidence import Evidence, Failure, NeverFired, Violation
 from checker.report_page import Page, Segment, number, plural, seconds, show
 from checker.report_terms import kind_word, summary
 from checker.report_trace import trace_page
+from checker.spec_text import line_of
 
 if TYPE_CHECKING:
     from checker.explain import Explanation
     from checker.result import Result
+    from dsl.errors import Span
 
 _COLUMN = 14
+_MAX_GUARDS = 8
 _LEVELS = "▁▂▃▄▅▆▇█"
 
 
@@ -32,7 +38,7 @@ def report(result: Result, *, width: int = 100) -> Page:
     return page
 
 
-# -- what is wrong -------------------------------------------------------------------------------------
+# -- what is wrong -------------------------------------------------------------------------
 
 
 def _violation(page: Page, result: Result, evidence: Evidence, violation: Violation) -> None:
@@ -52,10 +58,28 @@ def _violation(page: Page, result: Result, evidence: Evidence, violation: Violat
         _explanation(page, violation.explanation)
     elif violation.span is not None:
         page.add(f"  {violation.span.file}:{violation.span.line}")
+    _blocked(page, violation)
     page.blank()
     page.join(trace_page(trace, width=page.width))
     page.blank()
     _files(page, result, violation.property)
+
+
+def _blocked(page: Page, violation: Violation) -> None:
+    """For a deadlock: no action is possible, and what stops each; alike ones together."""
+    if not violation.blocked:
+        return
+    page.add("  no action is possible in the last state:")
+    groups: dict[Span | None, list[str]] = {}
+    for label, span in violation.blocked:
+        groups.setdefault(span, []).append(label)
+    for span, labels in list(groups.items())[:_MAX_GUARDS]:
+        more = f" and {len(labels) - 1} more" if len(labels) > 1 else ""
+        guard = f"`{line_of(span.file, span.line)}`" if span else "it raises an exception"
+        where = f"   {span.file}:{span.line}" if span else ""
+        page.add("    ", labels[0] + more, "  ", (guard, "head"), (where, "dim"))
+    if len(groups) > _MAX_GUARDS:
+        page.add(f"    and {plural(len(groups) - _MAX_GUARDS, 'more guard')}")
 
 
 def _explanation(page: Page, explanation: Explanation) -> None:
@@ -109,7 +133,7 @@ def quoted(file: str) -> str:
     return quote(file)
 
 
-# -- the verdict ---------------------------------------------------------------------------------------
+# -- the verdict ---------------------------------------------------------------------------
 
 
 def _headline(page: Page, result: Result, evidence: Evidence) -> None:
@@ -186,9 +210,7 @@ def _evidence(page: Page, result: Result, evidence: Evidence) -> None:
         _row(page, "run", [evidence.folder])
 
 
-def _row(
-    page: Page, name: str, items: list[Segment | str] | list[str], between: str = " · "
-) -> None:
+def _row(page: Page, name: str, items: Sequence[Segment | str], between: str = " · ") -> None:
     if items:
         page.flow([(f"  {name:<{_COLUMN - 2}}", "dim")], items, between=between)
 
@@ -254,8 +276,10 @@ def _expected(result: Result, evidence: Evidence) -> list[Segment | str]:
 def _other_warnings(result: Result, evidence: Evidence) -> list[tuple[str, str]]:
     """The warnings that no row of their own shows."""
     shown = {f"{n}: {why}" for n, why in evidence.unchecked}
+    if evidence.failure is not None:
+        shown.update(result.warnings[:1])
     return [
         ("warning", w)
         for w in result.warnings
-        if w not in shown and not w.startswith("never fired")
+        if w not in shown and not w.startswith(("never fired: ", "bounded: ", "vacuous: "))
     ]

@@ -1,7 +1,7 @@
 """Pages of styled text: what reports are made of, without a terminal.
 
-A `Page` is lines of segments, each with a style from `STYLES`. Colour never carries meaning alone, so the
-plain text of a page says everything.
+A `Page` is lines of segments, each with a style from `STYLES`. Colour never carries meaning alone,
+so the plain text of a page says everything.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""What a running search shows: a block of lines that is refreshed on a terminal, else a line now and then."""
+"""What a running search shows: a block of lines that is refreshed on a terminal, else a line now
+and then.
+"""
 
 from __future__ import annotations
 

@@ -45,8 +45,8 @@ def replay_page(replay: Replay, *, width: int = 100) -> Page:
     if not replay.changed:
         page.words(
             "  ",
-            "The spec's text is the one the trace was made from, so either the file of the trace was "
-            "changed, or the spec is not deterministic.",
+            "The spec's text is the one the trace was made from, so either the file of the trace "
+            "was changed, or the spec is not deterministic.",
         )
     return page
 

@@ -1,4 +1,6 @@
-"""A trace as text: one line per step (actor · action · choices), what it changed below or beside it."""
+"""A trace as text: one line per step (actor · action · choices), what it changed below or beside
+it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The result of a check: what `--json` prints and ``result.json`` holds. Its field names are a contract."""
+"""The result of a check: what `--json` prints and ``result.json`` holds. Its field names are a
+contract.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ class _Part(BaseModel):
 
 
 class Counts(_Part):
-    """Sizes of the search, in states; ``depth`` in levels. An absent ``fizzbee_unique`` was not asked for."""
+    """Sizes of the search, in states; ``depth`` in levels. An absent ``fizzbee_unique`` was not
+    asked for.
+    """
 
     initial: int = 0
     distinct: int = 0
@@ -32,7 +36,9 @@ class Counts(_Part):
 
 
 class PropertyResult(_Part):
-    """The verdict on one property. ``trace`` is a file that shows it, ``length`` the trace's transitions."""
+    """The verdict on one property. ``trace`` is a file that shows it, ``length`` the trace's
+    transitions.
+    """
 
     name: str
     kind: str
@@ -52,8 +58,8 @@ class ActionResult(_Part):
 class Result(_Part):
     """The verdict of a check, with what it rests on.
 
-    Fields are those of the JSON object; `traces` and `evidence` are at hand in Python only (the run's
-    folder holds both as files).
+    Fields are those of the JSON object; `traces` and `evidence` are at hand in Python only (the
+    run's folder holds both as files).
     """
 
     schema_: int = Field(default=SCHEMA, alias="schema")
@@ -107,13 +113,13 @@ class Result(_Part):
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
 
     def remembering(self, evidence: Evidence, traces: Mapping[str, Trace]) -> Result:
-        """This result with what Python alone can see of it."""
+        """The result with what Python alone can see of it."""
         copy = self.model_copy()
         copy._evidence, copy._traces = evidence, traces
         return copy
 
     def with_files(self, folder: str, files: Mapping[str, str]) -> Result:
-        """This result with its folder, and the files of its traces by property."""
+        """The result with its folder, and the files of its traces by property."""
         named = tuple(p.model_copy(update={"trace": files.get(p.name)}) for p in self.properties)
         evidence = self._evidence
         if evidence is not None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from checker.files import write_text
+from checker.files import OUT, write_text
 from dsl.errors import RunError
 
 if TYPE_CHECKING:
@@ -70,15 +70,18 @@ def new_folder(out: str | Path | None = None) -> RunFolder:
         return RunFolder(_next(ROOT))
     except OSError as error:
         place = Path(out) if out is not None else ROOT
+        why = "it is a file" if isinstance(error, FileExistsError) else error.strerror or error
         raise RunError(
             "SW403",
-            f"The run folder {place} cannot be made: {error.strerror or error}.",
-            help="Give another place with --out DIR.",
+            f"The run folder {place} cannot be made: {why}.",
+            help=OUT,
         ) from error
 
 
 def _next(root: Path) -> Path:
-    """A new folder named by the least number above all there are; safe against others doing the same."""
+    """A new folder named by the least number above all there are; safe against others doing the
+    same.
+    """
     root.mkdir(parents=True, exist_ok=True)
     number = max((int(p.name) for p in root.iterdir() if p.name.isdecimal()), default=0)
     while True:
@@ -103,7 +106,9 @@ def file_names(traces: Mapping[str, Trace]) -> dict[str, str]:
 
 
 def evidence_of(result: Result) -> dict[str, Any]:
-    """What `evidence.json` holds: everything in the report that the result's contract has no field for."""
+    """What `evidence.json` holds: everything in the report that the result's contract has no field
+    for.
+    """
     found = result.evidence
     if found is None:
         return {}

@@ -1,11 +1,12 @@
 """Traces: what happened, step by step, with the whole state at each point.
 
-A `Trace` is made by repeating steps over a plain View from an initial state of the model, so what it
-shows is what the spec does, whichever engine found the way.
+A `Trace` is made by repeating steps over a plain View from an initial state of the model, so what
+it shows is what the spec does, whichever engine found the way.
 """
 
 from __future__ import annotations
 
+import builtins
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -54,8 +55,9 @@ class TraceStep:
 
     @property
     def call(self) -> str:
-        """``send(broker=Broker#1)``"""
-        return f"{self.action}({', '.join(f'{n}={show_value(v)}' for n, v in self.arguments)})"
+        """``send(broker=Broker#1)``; without arguments ``send``."""
+        shown = ", ".join(f"{n}={show_value(v)}" for n, v in self.arguments)
+        return f"{self.action}({shown})" if shown else self.action
 
     @property
     def label(self) -> str:
@@ -69,8 +71,9 @@ class TraceStep:
 class Trace:
     """A finite sequence of states and steps: ``contents[i]`` is the state before ``steps[i]``.
 
-    ``loop`` is the index of the state to which the last step returns (a lasso), if it does. ``error`` is
-    the text of the exception that ended it. A last step that is not completed has no state after it.
+    ``loop`` is the index of the state to which the last step returns (a lasso), if it does.
+    ``error`` is the text of the exception that ended it. A last step that is not completed has no
+    state after it.
     """
 
     spec: str
@@ -88,12 +91,12 @@ class Trace:
     classes: Mapping[str, type] = field(default_factory=dict, compare=False, repr=False)
     file: FilePath | None = field(default=None, compare=False)
 
-    @property
+    @builtins.property
     def length(self) -> int:
         """Transitions, one that could not be completed included."""
         return len(self.steps)
 
-    @property
+    @builtins.property
     def last(self) -> Content:
         """The state at the end."""
         return self.contents[-1]
@@ -119,7 +122,8 @@ class Trace:
 
     @staticmethod
     def load(file: str | FilePath) -> Trace:
-        """Read what `save` wrote; values of the spec's own classes stay as `Stored` until it is replayed.
+        """Read what `save` wrote; values of the spec's own classes stay as `Stored` until it is
+        replayed.
 
         Raises:  RunError[SW401] for a file that is no trace.
         """
@@ -212,9 +216,10 @@ def build(model: Model, finding: Finding, loop: int | None = None) -> Trace:
         if taken is None or (taken.state is None and not failing):
             raise EngineError(
                 "SW903",
-                f"Step {number + 1} of the trace of {finding.property}, {action.label}, cannot be repeated.",
-                why="Usually an action of the spec is not deterministic: it depends on time, on random "
-                "numbers, or on something that an earlier run left behind.",
+                f"Step {number + 1} of the trace of {finding.property}, {action.label}, cannot be "
+                "repeated.",
+                why="Usually an action of the spec is not deterministic: it depends on time, on "
+                "random numbers, or on something that an earlier run left behind.",
             )
         steps.append(taken.step)
         if taken.state is not None:

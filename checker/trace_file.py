@@ -1,7 +1,7 @@
 """Trace files: JSON that a person can read and a program can trust to be data.
 
-A file holds every state as content and every step with its choices, the constants, and the hashes of
-the spec's files, so that a replay can say what differs.
+A file holds every state as content and every step with its choices, the constants, and the hashes
+of the spec's files, so that a replay can say what differs.
 """
 
 from __future__ import annotations
@@ -128,14 +128,18 @@ def _step(step: TraceStep) -> dict[str, Any]:
 def load(file: Path) -> Trace:
     """Read a trace; the classes of its values are stand-ins.
 
-    Raises:  RunError[SW404] for a file that cannot be read, RunError[SW401] for one that is no trace.
+    Raises:  RunError[SW404] for a file that cannot be read, RunError[SW401] for one that is no
+    trace.
     """
     try:
         data = _File.model_validate(read_json(file))
     except ValidationError as error:
         first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"]) or "the whole"
-        raise not_a_trace(file, f"{where}: {first['msg'][:1].lower()}{first['msg'][1:]}") from None
+        where = ".".join(str(part) for part in first["loc"])
+        said = (
+            f"{where}: {first['msg'][:1].lower()}{first['msg'][1:]}" if where else "it is no object"
+        )
+        raise not_a_trace(file, said) from None
     if data.version != VERSION:
         raise RunError(
             "SW401",
@@ -145,7 +149,7 @@ def load(file: Path) -> Trace:
     try:
         return _trace(data, file)
     except RunError as error:
-        raise not_a_trace(file, error.message) from None
+        raise not_a_trace(file, error.message.rstrip(".")) from None
 
 
 def _trace(data: _File, file: Path) -> Trace:

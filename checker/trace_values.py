@@ -1,8 +1,8 @@
 """Values as JSON: readable, exact, and only ever data.
 
 None, booleans, strings, integers and lists are themselves; the rest is an object with one key that
-begins with ``#``. Integers beyond 2^53 are text, so that no reader rounds them. What has no form here
-(kinds that a later version adds) is kept as its canonical bytes.
+begins with ``#``. Integers beyond 2^53 are text, so that no reader rounds them. What has no form
+here (kinds that a later version adds) is kept as its canonical bytes.
 """
 
 from __future__ import annotations
@@ -54,7 +54,9 @@ def to_json(value: Any) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """A value as JSON for programs that only want to look: untagged, roles and enum members as text."""
+    """A value as JSON for programs that only want to look: untagged, roles and enum members as
+    text.
+    """
     value = freeze(value)
     kind = type(value)
     if value is None or kind is bool or kind is str or kind is int:
@@ -71,12 +73,14 @@ def plain(value: Any) -> Any:
 
 
 class Classes:
-    """Stand-ins for the classes of a spec: enough to hold, compare and show values, no code of the spec."""
+    """Stand-ins for the classes of a spec: enough to hold, compare and show values, no code of the
+    spec.
+    """
 
     def __init__(self, described: Mapping[str, Any]) -> None:
         self.known: dict[str, type] = {}
         for name, form in described.items():
-            if not isinstance(name, str) or not name.isidentifier() or not isinstance(form, dict):
+            if not name.isidentifier() or not isinstance(form, dict):
                 raise corrupt(f"a class called {name!r}")
             self.known[name] = _stand_in(name, form)
 
@@ -139,7 +143,7 @@ def from_json(data: Any, classes: Classes, depth: int = 0) -> Any:
             except (TypeError, ValueError, KeyError, IndexError, binascii.Error):
                 raise corrupt(f"a value {tag} that cannot be read") from None
             except StatewalkError as error:
-                raise corrupt(error.message) from None
+                raise corrupt(f"a value of which is said: {error.message.rstrip('.')}") from None
     raise corrupt(f"a value that cannot be read: {str(data)[:60]}")
 
 
@@ -200,4 +204,4 @@ _READERS: Mapping[str, Callable[[Any, Classes, int], Any]] = {
 
 def corrupt(what: str) -> RunError:
     """The error of a trace file that holds something it should not."""
-    return RunError("SW401", f"The trace is damaged: it holds {what}.")
+    return RunError("SW401", f"it holds {what}.")

@@ -1,7 +1,8 @@
-"""The commands of `statewalk`: one module each, imported when its command is asked for (or for ``--help``).
+"""The commands of `statewalk`: one module each, imported when its command is asked for (or for
+``--help``).
 
-A module offers ``add_parser(subparsers)``, which adds the command's parser and sets its default ``run`` to
-a function from the parsed arguments to an exit code. To add a command, add a line.
+A module offers ``add_parser(subparsers)``, which adds the command's parser and sets its default
+``run`` to a function from the parsed arguments to an exit code. To add a command, add a line.
 """
 
 COMMANDS: dict[str, str] = {

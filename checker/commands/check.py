@@ -29,9 +29,9 @@ def add_parser(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "check",
         help="search the states of a spec",
-        description="Search every state a spec can reach, and say what was found and how thoroughly.",
-        epilog="Exit codes: 0 holds, 1 a property is violated, 2 mistake in the spec or the command, "
-        "3 inconclusive, 4 expectation not met, 70 internal error.",
+        description="Search every state a spec can reach; say what was found, how thoroughly.",
+        epilog="Exit codes: 0 holds, 1 a property is violated, 2 mistake in the spec or the "
+        "command, 3 inconclusive, 4 expectation not met, 70 internal error.",
     )
     parser.add_argument("spec", metavar="SPEC", help="the spec: a .py or .fizz file")
     add_model_options(parser)

@@ -37,7 +37,7 @@ def run_check(
 ) -> int:
     """One check; the exit code."""
     try:
-        model = load(spec, constants, config=options.config, fizzbee_counts=options.fizzbee_counts)
+        model = load(spec, constants, config=options.config)
         result, problem = checked(model, options, out)
     except StatewalkError as error:
         if json_file is not None:
@@ -102,9 +102,7 @@ def run_sweep(
         shown = {name: constants[name] for name in sweep.swept}
         place = Path(out, "-".join(f"{n}={v}" for n, v in shown.items())) if out else None
         try:
-            model = load(
-                spec, constants, config=options.config, fizzbee_counts=options.fizzbee_counts
-            )
+            model = load(spec, constants, config=options.config)
             result, failed = checked(model, options, place)
             problem = problem or failed
             codes.append(exits.exit_code(result))
@@ -150,7 +148,7 @@ def write_json(data: dict[str, Any], file: str) -> None:
 
     with suppress(OSError):
         Path(file).parent.mkdir(parents=True, exist_ok=True)
-    write_text(Path(file), text)
+    write_text(Path(file), text, help="Give another place with --json FILE.")
 
 
 def _takes_unicode(file: str) -> bool:
