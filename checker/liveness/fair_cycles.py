@@ -14,19 +14,18 @@ the fair ones are found by taking away what cannot be part of one, until nothing
 Each round is linear in what is left; there are at most as many rounds as strong conditions and one.
 
 Source:  Emerson and Lei, "Modalities for model checking", Science of Computer Programming 8
-         (1987), for Streett conditions; components by scipy (Pearce's variant of Tarjan's algorithm).
+         (1987), for Streett conditions.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from checker.liveness.fairness import FairGraph, or_rows, row_chunks
-from checker.liveness.graph import Bools, Ints, Positions, Words
+from checker.liveness.fairness import FairGraph
+from checker.liveness.graph import Bools, Ints, StateGraph, Words
+from checker.liveness.kernels import ALL, components, run, survey
 
 NONE = -1
 
@@ -47,31 +46,6 @@ class FairComponents:
         return found
 
 
-@dataclass(frozen=True)
-class _Part:
-    """A part of the graph on its own: its states, and the transitions among them."""
-
-    states: Ints
-    offsets: Positions
-    targets: Ints
-    labels: NDArray[Any]
-
-
-@dataclass(frozen=True)
-class _Split:
-    """A part split into strongly connected components.
-
-    ``component`` numbers that of each state; ``order`` lists the states by component, and component
-    k begins at ``starts[k]``. ``taken[w][k]`` are the conditions that an inner step of k takes.
-    """
-
-    part: _Part
-    component: Ints
-    order: Positions
-    starts: Positions
-    taken: tuple[Words, ...]
-
-
 def fair_components(fair: FairGraph, allowed: Bools, visit: Bools | None) -> FairComponents:
     """The largest fair components among the allowed states that meet ``visit`` (None: any state).
 
@@ -86,101 +60,57 @@ def fair_components(fair: FairGraph, allowed: Bools, visit: Bools | None) -> Fai
     found, rounds, largest = 0, 0, 0
     while len(states):
         rounds += 1
-        split = _split(fair, _induced(fair, states, block))
-        possible, unmet = _judge(fair, split, visit)
+        component, count = _strongly_connected(graph, states, block)
+        possible, unmet = _judge(fair, states, component, count, visit)
         good = possible & (np.bitwise_or.reduce(unmet, axis=0) == 0)
+        own = component[states]
         if good.any():
             numbers = np.cumsum(good).astype(np.int32) - 1 + found
-            kept = good[split.component]
-            result[states[kept]] = numbers[split.component[kept]]
+            kept = good[own]
+            result[states[kept]] = numbers[own[kept]]
             found += int(good.sum())
-            sizes = np.diff(np.append(split.starts, len(states)))
-            largest = max(largest, int(sizes[good].max()))
-        left = (possible & ~good)[split.component]
-        for word, bad in enumerate(unmet):
-            left &= (fair.enabled[word][states] & bad[split.component]) == 0
+            largest = max(largest, int(np.bincount(own[kept]).max()))
+        left = (possible & ~good)[own]
+        for word, bad in enumerate(unmet[: fair.words]):
+            left &= (fair.enabled[word][states] & bad[own]) == 0
         block[states] = NONE
-        block[states[left]] = split.component[left]
+        block[states[left]] = own[left]
         states = states[left]
     return FairComponents(result, found, rounds, largest)
 
 
-def _judge(fair: FairGraph, split: _Split, visit: Bools | None) -> tuple[Bools, list[Words]]:
+def _strongly_connected(graph: StateGraph, states: Ints, block: Ints) -> tuple[Ints, int]:
+    """(component of each state, how many). States of different blocks are kept apart."""
+    n = graph.n
+    component = np.full(n, NONE, np.int32)
+    order = np.zeros(n, np.int32)
+    room = len(states) + 1
+    stack, path, low = (np.zeros(room, np.int32) for _ in range(3))
+    edge = np.zeros(room, np.int64)
+    given = (states, graph.offsets, graph.targets, block)
+    scratch = (order, stack, path, low, edge)
+    return component, int(run(components, n + graph.m, given, (component, *scratch)))
+
+
+def _judge(
+    fair: FairGraph, states: Ints, component: Ints, count: int, visit: Bools | None
+) -> tuple[Bools, list[Words]]:
     """Per component: whether it or a part of it may be fair, and the strong conditions it fails.
 
     It fails a strong condition that is enabled somewhere in it and that no inner step takes.
     """
-    states = split.part.states
-    possible: Bools = np.ones(len(split.starts), np.bool_)
-    if visit is not None:
-        possible = np.logical_or.reduceat(visit[states][split.order], split.starts)
-    unmet = [np.zeros(len(split.starts), np.uint64)]
-    for word, taken in enumerate(split.taken):
-        enabled = fair.enabled[word][states][split.order]
-        always = np.bitwise_and.reduceat(enabled, split.starts)
-        possible &= (always & ~taken & fair.weak[word]) == 0
-        sometimes = np.bitwise_or.reduceat(enabled, split.starts)
-        unmet[word : word + 1] = [sometimes & ~taken & fair.strong[word]]
-    return possible, unmet
-
-
-def _induced(fair: FairGraph, states: Ints, block: Ints) -> _Part:
-    """The transitions between states of the same block that change the state."""
     graph = fair.graph
-    local = np.full(graph.n + 1, NONE, np.int32)  # the last entry stands for targets that were cut
-    local[states] = np.arange(len(states), dtype=np.int32)
-    degrees = np.zeros(len(states) + 1, np.int64)
-    np.cumsum(graph.offsets[states + 1] - graph.offsets[states], out=degrees[1:])
-    counts = np.zeros(len(states), np.int64)
-    targets, labels = [], []
-    for first, last in row_chunks(degrees):
-        sources, at = graph.out(states[first:last])
-        to = graph.targets[at]
-        inside = (local[to] >= 0) & (to != sources) & (block[to] == block[sources])
-        counts[first:last] = np.bincount(local[sources[inside]] - first, minlength=last - first)
-        targets.append(local[to[inside]])
-        labels.append(graph.labels[at[inside]])
-    offsets = np.zeros(len(states) + 1, np.int64)
-    np.cumsum(counts, out=offsets[1:])
-    return _Part(states, offsets, np.concatenate(targets), np.concatenate(labels))
-
-
-def _split(fair: FairGraph, part: _Part) -> _Split:
-    """Strongly connected components, with the conditions that are taken inside each."""
-    count, component = _strongly_connected(part)
-    order = np.argsort(component, kind="stable")
-    starts = np.zeros(count, np.int64)
-    np.cumsum(np.bincount(component, minlength=count)[:-1], out=starts[1:])
-    taken = []
-    for takes in fair.takes:
-        by_state = _taken(part, component, takes)
-        taken.append(np.bitwise_or.reduceat(by_state[order], starts))
-    return _Split(part, component, order, starts, tuple(taken))
-
-
-def _strongly_connected(part: _Part) -> tuple[int, Ints]:
-    """(number of components, component of each state)."""
-    from scipy.sparse import csr_matrix
-    from scipy.sparse.csgraph import connected_components
-
-    n, m = len(part.states), len(part.targets)
-    if m == 0:
-        return n, np.arange(n, dtype=np.int32)
-    ones = np.broadcast_to(np.float64(1), (m,))  # only the structure counts, so one value will do
-    offsets = part.offsets.astype(np.int32) if m < 1 << 31 else part.offsets
-    matrix = csr_matrix((ones, part.targets, offsets), shape=(n, n))
-    count, component = connected_components(matrix, directed=True, connection="strong")
-    return int(count), component.astype(np.int32, copy=False)
-
-
-def _taken(part: _Part, component: Ints, takes: Words) -> Words:
-    """Per state, the conditions that a step to a state of the same component takes."""
-    result = np.zeros(len(part.states), np.uint64)
-    for first, last in row_chunks(part.offsets):
-        low, high = int(part.offsets[first]), int(part.offsets[last])
-        counts = np.diff(part.offsets[first : last + 1])
-        bits = takes[part.labels[low:high]]
-        own = np.repeat(component[first:last], counts)
-        bits[component[part.targets[low:high]] != own] = 0
-        result[first:last] = or_rows(part.offsets[first : last + 1] - low, bits)
-    return result
+    possible: Bools = np.ones(count, np.bool_)
+    if visit is not None:
+        possible[:] = False
+        possible[component[states[visit[states]]]] = True
+    unmet = []
+    for word in range(fair.words):
+        taken, sometimes = np.zeros(count, np.uint64), np.zeros(count, np.uint64)
+        always = np.full(count, ALL, np.uint64)
+        transitions = (states, graph.offsets, graph.targets, graph.labels, component)
+        given = (*transitions, fair.takes[word], fair.enabled[word])
+        run(survey, graph.n + graph.m, given, (taken, always, sometimes))
+        possible &= (always & ~taken & fair.weak[word]) == 0
+        unmet.append(sometimes & ~taken & fair.strong[word])
+    return possible, unmet or [np.zeros(count, np.uint64)]

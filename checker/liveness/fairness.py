@@ -12,16 +12,15 @@ A fair choice is a condition of its own: the action instance with that option at
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 
-from checker.liveness.graph import Bools, Label, Positions, StateGraph, Words
+from checker.liveness.graph import Label, StateGraph, Words
+from checker.liveness.kernels import enabling, run
 from dsl.model import Fairness, Model
 from dsl.view import FairChoice
 
 BITS = 64
-CHUNK = 1 << 22  # transitions looked at together, to bound the memory of intermediate arrays
 
 
 @dataclass(frozen=True)
@@ -103,28 +102,6 @@ def _bits(part: tuple[Condition, ...], level: Fairness) -> np.uint64:
 def _enabled(graph: StateGraph, mask: Words) -> Words:
     """Per state, the conditions that some step which changes the state takes."""
     result = np.zeros(graph.n, np.uint64)
-    for first, last in row_chunks(graph.offsets):
-        low, high = int(graph.offsets[first]), int(graph.offsets[last])
-        counts = np.diff(graph.offsets[first : last + 1])
-        sources = np.repeat(np.arange(first, last, dtype=np.int32), counts)
-        bits = mask[graph.labels[low:high]]
-        bits[graph.targets[low:high] == sources] = 0
-        result[first:last] = or_rows(graph.offsets[first : last + 1] - low, bits)
-    return result
-
-
-def row_chunks(offsets: Positions) -> list[tuple[int, int]]:
-    """Ranges of rows with about `CHUNK` entries each."""
-    n = len(offsets) - 1
-    cuts = np.searchsorted(offsets, np.arange(CHUNK, int(offsets[-1]), CHUNK))
-    bounds = sorted({0, n, *cuts.tolist()})
-    return list(pairwise(bounds))
-
-
-def or_rows(offsets: Positions, bits: Words) -> Words:
-    """The union of the bits of each row; empty rows have none."""
-    result = np.zeros(len(offsets) - 1, np.uint64)
-    filled: Bools = offsets[1:] > offsets[:-1]
-    if filled.any():
-        result[filled] = np.bitwise_or.reduceat(bits, offsets[:-1][filled])
+    given = (graph.offsets, graph.targets, graph.labels, mask)
+    run(enabling, graph.n + graph.m, given, (result,))
     return result

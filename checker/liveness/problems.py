@@ -1,9 +1,9 @@
 """What a behaviour that violates a property looks like: a stem, then states it never leaves again.
 
 Each kind of property becomes one or two *problems*. A problem is a small automaton that runs
-along: a stem in which every state satisfies ``before``, a step into a state that satisfies ``turn``,
-a stem in ``after``, and a cycle in ``cycle`` with a state that satisfies ``visit``. None is true
-everywhere; without ``turn`` the behaviour begins in ``after``.
+along: a stem in which every state satisfies ``before``, a step into a state that satisfies
+``turn``, a stem in ``after``, and a cycle in ``cycle`` with a state that satisfies ``visit``. None
+is true everywhere; without ``turn`` the behaviour begins in ``after``.
 
     eventually P            ¬P all along
     always eventually P     anything, then ¬P for ever
@@ -18,8 +18,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from checker.liveness.graph import PREMISE, Bools, Ints, StateGraph
+from checker.liveness.kernels import run, spread
 from dsl.errors import EngineError
 from dsl.model import Property
 
@@ -65,36 +67,22 @@ class Stems:
 
 def stems(graph: StateGraph, problem: Problem) -> Stems:
     """Breadth-first search along the problem's stem."""
-    shape = graph.n
-    first = np.full(shape, UNREACHED, np.int32)
-    second = np.full(shape, UNREACHED, np.int32)
+    first = np.full(graph.n, UNREACHED, np.int32)
+    second = np.full(graph.n, UNREACHED, np.int32)
+    before, turn, after = (_mask(graph, m) for m in (problem.before, problem.turn, problem.after))
     starts = graph.start()
-    early = _among(starts, problem.before) if problem.turn is not None else starts[:0]
-    late = _among(starts, problem.turn) if problem.turn is not None else starts
-    late = _among(late, problem.after)
+    early = starts[:0]
+    if problem.turn is not None:
+        early, starts = starts[before[starts] > 0], starts[turn[starts] > 0]
+    late = starts[after[starts] > 0]
     first[early], second[late] = 0, 0
-    depth = 0
-    while len(early) or len(late):
-        depth += 1
-        from_early, from_late = _successors(graph, early), _successors(graph, late)
-        turning = _among(from_early, problem.turn)
-        late = _fresh(second, _among(np.concatenate([from_late, turning]), problem.after), depth)
-        early = _fresh(first, _among(from_early, problem.before), depth)
+    filled = np.array([len(early) + len(late)], np.int64)
+    queue = np.zeros(2 * graph.n + 1, np.int64)
+    queue[: filled[0]] = np.concatenate([2 * early, 2 * late + 1])
+    given = (graph.offsets, graph.targets, before, turn, after)
+    run(spread, graph.n + graph.m, given, (first, second, queue, filled))
     return Stems(first, second)
 
 
-def _among(states: Ints, allowed: Bools | None) -> Ints:
-    return states if allowed is None else states[allowed[states]]
-
-
-def _successors(graph: StateGraph, states: Ints) -> Ints:
-    _, at = graph.out(states)
-    found = graph.targets[at]
-    return found[found >= 0]
-
-
-def _fresh(distance: Ints, states: Ints, depth: int) -> Ints:
-    """Mark the states not yet reached; each of them once."""
-    new = states[distance[states] == UNREACHED]
-    distance[new] = depth
-    return np.unique(new)
+def _mask(graph: StateGraph, allowed: Bools | None) -> NDArray[np.uint8]:
+    return np.ones(graph.n, np.uint8) if allowed is None else allowed.astype(np.uint8)
