@@ -118,7 +118,7 @@ def survey(
     always: Array,
     sometimes: Array,
 ) -> None:
-    """Per component, the conditions that inner steps take, and those enabled in all, in some states.
+    """Per component, the conditions that inner steps take, that all states and some states enable.
 
     ``always`` holds all bits on entry, ``taken`` and ``sometimes`` none.
     """
