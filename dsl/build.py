@@ -71,7 +71,7 @@ def _hints(tree: SpecTree, cls: type, mistakes: Mistakes) -> dict[str, Any]:
             "SW110",
             f"A type in {cls.__name__} cannot be understood: {error}.",
             at=_class_span(tree, cls),
-            help="Annotations are evaluated after the module has run; every name in them must exist then.",
+            help="Annotations are evaluated after the module has run; their names must exist then.",
         )
         return {}
 
@@ -152,12 +152,12 @@ class InitialStates:
             if value is ABSENT:
                 return iter(())
         try:
-            value = freeze(value)
+            value = refs.stored(value, field.path(role), ())
+            if not field.domain.admits(value):
+                raise refs.outside(refs.show_place(field.path(role), ()), value, field.domain)
         except StatewalkError as error:
             error.at = error.at or _class_span(self.tree, type(role))
             raise
-        if not field.domain.admits(value):
-            raise refs.outside(refs.show_place(field.path(role), ()), value, field.domain)
         return field.slots(role, value)
 
     def _finish(self, state: dict[Path, Any], static: dict[Any, int]) -> dict[Path, Any]:
@@ -298,7 +298,7 @@ def _options(
         return list(domain.options)
     mistakes.add(
         "SW112",
-        f"The checker does not know which values '{argument.arg}' of the action '{function.name}' takes.",
+        f"It is not known which values '{argument.arg}' of the action '{function.name}' takes.",
         at=function.span(argument),
         why="Parameters of role, enum, Literal and bool type range over their type.",
         help=f"Say what others range over: {argument.arg}: int = any_of(range(3))",
@@ -326,7 +326,8 @@ def property_kind(function: Function, mistakes: Mistakes) -> PropertyKind | None
             "SW113",
             f"'{function.name}' cannot be {' '.join('@' + n for n in names)}.",
             at=function.span(),
-            help="There are: @always, @exists, @on_step, @eventually, @always @eventually, @eventually @always.",
+            help="There are: @always, @exists, @on_step, @eventually, @always @eventually, "
+            "@eventually @always.",
         )
     return kind
 

@@ -49,7 +49,9 @@ def check_calls(checked: Checked) -> None:
 def _imported(checked: Checked) -> dict[str, str]:
     """Names that the module or function imports → where they come from."""
     found: dict[str, str] = {}
-    for root in (checked.function.module.source.tree, checked.function.node):
+    top = checked.function.module.source.tree.body
+    outside = [s for s in top if not isinstance(s, ast.FunctionDef | ast.ClassDef)]
+    for root in (*outside, checked.function.node):
         for node in ast.walk(root):
             if isinstance(node, ast.Import):
                 for alias in node.names:

@@ -93,6 +93,25 @@ class SpecError(StatewalkError):
     """A mistake in a spec."""
 
 
+class UnknownField(SpecError, AttributeError):
+    """A field that a role or record does not have; to Python, an attribute that is not there."""
+
+
+def no_field(cls: type, name: str, known: Iterable[str]) -> UnknownField:
+    """The error of a misspelt field."""
+    return UnknownField(
+        "SW101",
+        f"{cls.__name__} has no field '{name}'. {did_you_mean(name, known, quoted=True)}",
+        why="Fields are declared in the class body with a type.",
+    )
+
+
+def placed(error: StatewalkError, place: str) -> StatewalkError:
+    """An error of a value that cannot be stored, said of the place where it was to go."""
+    error.message = error.message.replace("The state cannot hold", f"{place} cannot hold", 1)
+    return error
+
+
 class RunError(StatewalkError):
     """A mistake in how a run was asked for, or something outside the spec that stopped it."""
 

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from typing_extensions import dataclass_transform
 
-from dsl.errors import SpecError, did_you_mean
+from dsl.errors import SpecError, did_you_mean, no_field
 from dsl.values import _END, _RECORD, FrozenBag, _text_bytes, encode, freeze
 
 T = TypeVar("T")
@@ -34,6 +34,12 @@ def fields_of(record: Record) -> tuple[str, ...]:
     return tuple(sorted(name for name in content if name != "_bytes"))
 
 
+def declared_fields(cls: type) -> list[str]:
+    """The names that the body of a class declares with a type; class variables aside."""
+    found = cls.__dict__.get("__annotations__", {})
+    return [n for n, hint in found.items() if n[:1] != "_" and "ClassVar" not in str(hint)]
+
+
 @dataclass_transform(eq_default=False)
 class Record:
     """A value with named fields. Equal when the fields are equal."""
@@ -45,7 +51,7 @@ class Record:
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        own = [n for n in cls.__dict__.get("__annotations__", {}) if not n.startswith("_")]
+        own = declared_fields(cls)
         inherited = [n for base in reversed(cls.__mro__[1:]) for n in getattr(base, "_fields", ())]
         cls._fields = tuple(dict.fromkeys([*inherited, *own]))
 
@@ -59,9 +65,7 @@ class Record:
             content[name] = value
         for name, value in named.items():
             if name not in fields:
-                raise TypeError(
-                    f"{cls.__name__} has no field '{name}'. {did_you_mean(name, fields)}"
-                )
+                raise no_field(cls, name, fields)
             if name in content:
                 raise TypeError(f"{cls.__name__} got two values for '{name}'")
             content[name] = value
@@ -74,18 +78,19 @@ class Record:
                     copy.copy(default) if isinstance(default, list | set | dict) else default
                 )
 
+    def __getattr__(self, name: str) -> Any:
+        if name[:1] == "_":
+            raise AttributeError(name)
+        raise no_field(record_class(self), name, record_class(self)._fields)
+
     def __setattr__(self, name: str, value: Any) -> None:
         cls = type(self)
         if name not in cls._fields:
-            raise SpecError(
-                "SW101",
-                f"{cls.__name__} has no field '{name}'. {did_you_mean(name, cls._fields)}",
-                why="Fields are declared in the class body with a type.",
-            )
+            raise no_field(cls, name, cls._fields)
         if "_bytes" in self.__dict__:
             raise SpecError(
                 "SW202",
-                f"This {cls.__name__} is a value (an element of a set, a key, or taken out of the state).",
+                f"This {cls.__name__} is a value: an element of a set, a key, or a stored copy.",
                 why="Values do not change.",
                 help=f"Remove it, then add replace(record, {name}={value!r}).",
             )

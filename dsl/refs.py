@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 from dsl.domains import Domain
-from dsl.errors import SpecError
+from dsl.errors import SpecError, placed
 from dsl.records import Record, replace
 from dsl.runtime import binding
 from dsl.values import ABSENT, FrozenBag, FrozenDict, FrozenList, FrozenSet, freeze, intern_key
@@ -123,7 +123,7 @@ class Reference:
         return place(self._path, (*self._sub, step), domain)
 
     def _checked(self, value: Any, domain: Domain | None) -> Any:
-        value = freeze(value)
+        value = stored(value, self._path, self._sub)
         if domain is not None and not domain.admits(value):
             raise outside(show_place(self._path, self._sub) + "[..]", value, domain)
         return value
@@ -145,6 +145,7 @@ class Reference:
 
 
 def sub_key(sub: Sub) -> Any:
+    """Steps into a value as a dictionary key."""
     return tuple((kind, intern_key(key)) for kind, key in sub)
 
 
@@ -167,6 +168,14 @@ def show_place(path: Path, sub: Sub) -> str:
     for kind, key in sub:
         text += f".{key}" if kind == "f" else f"[{key!r}]"
     return text
+
+
+def stored(value: Any, path: Path, sub: Sub) -> Any:
+    """The stored form of a value that goes to a place. Raises SpecError[SW203]."""
+    try:
+        return freeze(value)
+    except SpecError as error:
+        raise placed(error, show_place(path, sub)) from None
 
 
 def outside(what: str, value: Any, domain: Domain) -> SpecError:
@@ -221,13 +230,13 @@ def _kind(value: Any) -> Any:
 def place(
     path: Path, sub: Sub, domain: Domain | None, *, cell: Cell | None = None, value: Any = ABSENT
 ) -> Any:
-    """What is at a place: a reference where that is a container or record, else the value itself."""
+    """What is at a place: a reference to a container or record, else the value itself."""
     if cell is None:
         known = binding.references.get(path)
         if known is not None and (reference := known.get(sub_key(sub))) is not None:
             return reference
         view = current_view()
-        if domain is None or domain.kind == "scalar" or domain.kind == "record":
+        if domain is None or domain.kind in ("scalar", "record"):
             value = _scalar_or_example(view, path, sub, domain)
             if not isinstance(value, _CONTAINERS):
                 return value
@@ -307,7 +316,7 @@ _RECORD_REFERENCES: dict[type, type] = {}
 
 
 def record_reference(cls: type) -> type:
-    """The class of references to records of a class: a subclass of it, so that `isinstance` holds."""
+    """The class of references to records of a class; a subclass, so that `isinstance` holds."""
     known = _RECORD_REFERENCES.get(cls)
     if known is None:
         base = getattr(cls, "_reference", RecordReference)
@@ -341,7 +350,7 @@ class RecordReference(Reference):
         cls = self._referenced
         if name not in cls._fields:  # type: ignore[attr-defined]
             Record.__setattr__(_example(cls), name, value)
-        value = freeze(value)
+        value = stored(value, self._path, (*self._sub, ("f", name)))
         domain = getattr(cls, "_domains", {}).get(name)
         if domain is not None and not domain.admits(value):
             raise outside(show_place(self._path, (*self._sub, ("f", name))), value, domain)

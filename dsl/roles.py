@@ -15,8 +15,18 @@ from typing_extensions import dataclass_transform
 from dsl import refs
 from dsl.containers import ElementsReference, entries
 from dsl.domains import Domain
-from dsl.errors import SpecError, did_you_mean
-from dsl.refs import Reference, current_view, forbid_change, forget, make, outside, place
+from dsl.errors import SpecError, no_field
+from dsl.records import declared_fields
+from dsl.refs import (
+    Reference,
+    current_view,
+    forbid_change,
+    forget,
+    make,
+    outside,
+    place,
+    stored,
+)
 from dsl.runtime import binding
 from dsl.values import (
     _ROLE,
@@ -25,7 +35,6 @@ from dsl.values import (
     FrozenSet,
     _int_bytes,
     _text_bytes,
-    freeze,
     intern_key,
 )
 from dsl.view import Path
@@ -80,7 +89,7 @@ class Field:
         else:
             value = place(path, (), self.domain)
         if value is ABSENT:
-            raise AttributeError(f"{refs.show_place(path, ())} has not been given a value")
+            raise AttributeError(path)
         return value
 
     def __set__(self, role: Role, value: Any) -> None:
@@ -92,7 +101,7 @@ class Field:
             and value._cell is None
         ):
             return
-        value = freeze(value)
+        value = stored(value, path, ())
         if not self.domain.admits(value):
             raise outside(refs.show_place(path, ()), value, self.domain)
         if self.constant:
@@ -136,15 +145,11 @@ class Role:
 
     def __init_subclass__(cls, *, symmetric: bool = False, **options: Any) -> None:
         super().__init_subclass__(**options)
-        own = [n for n in cls.__dict__.get("__annotations__", {}) if not n.startswith("__")]
+        own = declared_fields(cls)
         inherited = [
             n for base in reversed(cls.__mro__[1:]) for n in base.__dict__.get("_fields", ())
         ]
-        cls._fields = tuple(
-            n
-            for n in dict.fromkeys([*inherited, *own])
-            if n not in ("_fields", "_symmetric", "_instances")
-        )
+        cls._fields = tuple(dict.fromkeys([*inherited, *own]))
         cls._symmetric = symmetric
         cls._instances = []
 
@@ -160,10 +165,7 @@ class Role:
         cls = type(self)
         for name in fields:
             if name not in cls._fields:
-                raise SpecError(
-                    "SW101",
-                    f"{cls.__name__} has no field '{name}'. {did_you_mean(name, cls._fields)}",
-                )
+                raise no_field(cls, name, cls._fields)
         for name in cls._fields:
             value = fields.get(name, ABSENT)
             if value is ABSENT:
@@ -172,6 +174,19 @@ class Role:
                 self.__dict__[name] = value
             else:
                 _start_in_run(self, name, value)
+
+    def __getattr__(self, name: str) -> Any:
+        if name[:1] == "_":
+            raise AttributeError(name)
+        if name in type(self)._fields:
+            raise no_value(self, name)
+        raise no_field(type(self), name, type(self)._fields)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        cls = type(self)
+        if name not in cls._fields and not isinstance(getattr(cls, name, None), property):
+            raise no_field(cls, name, cls._fields)
+        object.__setattr__(self, name, value)
 
     @property
     def index(self) -> int:
@@ -197,6 +212,16 @@ class Role:
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         return self
+
+
+def no_value(role: Role, name: str) -> SpecError:
+    """The error of a field that is read before it has a value."""
+    return SpecError(
+        "SW208",
+        f"{role!r}.{name} has no value yet.",
+        why="It has no default, and neither the constructor nor an @init gave it one.",
+        help=f"Give it a default in the class body, or say {type(role).__name__}({name}=...).",
+    )
 
 
 class State(Role):
@@ -227,7 +252,7 @@ def _instance_in_run(cls: type[Role]) -> Any:
 
 
 def _start_in_run(role: Role, name: str, value: Any) -> None:
-    """Give a role made during a run the first value of a field; without one, containers are empty."""
+    """Give a field of a role made during a run its first value; containers start empty."""
     field: Field = getattr(type(role), name)
     empty = empty_for(field.kind)
     if empty is not ABSENT:
