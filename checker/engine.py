@@ -55,6 +55,9 @@ class Progress:
 class SearchOptions:
     """What to check and how far. ``properties`` None means all (names otherwise, `Deadlock`
     included).
+
+    ``checkpoint`` is a folder to which an engine that can do so saves the search now and then; with
+    ``resume`` it goes on from what is there.
     """
 
     properties: tuple[str, ...] | None = None
@@ -67,6 +70,8 @@ class SearchOptions:
     timeout: float | None = None
     threads: int = 1
     fingerprint_bits: int = 64
+    checkpoint: str | None = None
+    resume: bool = False
     on_progress: Callable[[Progress], None] | None = None
     interrupted: Callable[[], bool] = lambda: False
 

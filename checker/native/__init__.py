@@ -1,9 +1,10 @@
 """The native engine: learn the transition relation, replay it in compiled code.
 
-    tracing    a View that takes notes            learning   runs the spec where something is missing
-    learned    what is known, in flat arrays      kernels    walk, expand, insert
-    states     seen table, levels, links          search     the loop over levels
+    tracing    a View that takes notes            learning   runs the spec where it is not known
+    learned    what is known, in flat arrays      kernels    expand and check states
+    states     seen table, levels, links          search     one level after the other
     findings   violations and the way to them     workers    buffers of one thread
+    steps      properties of steps                running    from a model to an exploration
 
 `explore` has the contract of `checker.engine` and the results of `checker.reference`.
 """
@@ -19,6 +20,6 @@ if TYPE_CHECKING:
 
 def explore(model: Model, options: SearchOptions) -> Exploration:
     """Breadth-first search by levels, natively."""
-    from checker.native.search import explore as search
+    from checker.native.running import explore as search
 
     return search(model, options)

@@ -187,7 +187,9 @@ class Stage:
             rank_of = (high << 64) + low if options.fingerprint_bits == 128 else high
             yield (rank_of, -1, ()), finding
 
-    def _failed_action(self, name: str, kind: str, link: int) -> tuple[tuple[int, tuple[int, ...]], Finding]:
+    def _failed_action(
+        self, name: str, kind: str, link: int
+    ) -> tuple[tuple[int, tuple[int, ...]], Finding]:
         """The finding of a step that raised; its rank without the fingerprint."""
         position, index, _ = unpack(link, self.search.ordinal_bits)
         way = way_to(self.search, len(self.search.links) - 1, position)
@@ -264,7 +266,9 @@ def replay(search: Search, state: State, link: int) -> tuple[Step, State]:
     for attempt in attempts(search.model, search.model.actions[index], state):
         if attempt.error is None:
             if taken == ordinal:
-                after = search.layout.state(search.layout.changed(search.layout.row(state), attempt.writes))
+                after = search.layout.state(
+                    search.layout.changed(search.layout.row(state), attempt.writes)
+                )
                 return Step(index, attempt.choices), after
             taken += 1
     raise EngineError("SW310", "A step that was taken cannot be taken again.")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from checker.layout import Layout, Slot
+from checker.native import tables
 from checker.native.arrays import (
     BASE,
     CALL,
@@ -27,7 +27,8 @@ from checker.native.arrays import (
     Outcomes,
     Tries,
 )
-from dsl.values import ABSENT, intern_key
+from checker.native.memo import OPAQUE, Call, Growing, Memo, Operation, Projection, result_id
+from dsl.values import ABSENT
 
 # One thing noted while a spec ran: (kind of node, slot, operand, value). For a fork the operand is
 # the number of options and the value the index taken.
@@ -35,121 +36,11 @@ Event = tuple[int, int, int, int]
 
 _DIRECT = 4096  # children beyond this value id are hashed
 _SPARSE = 256  # from here on also if few of the values have a child
-OPAQUE = 0  # result id of a projection or call whose result cannot be stored, or that raises
 _WORD = (1 << 64) - 1
 
 
-class Growing:
-    """A flat array with room to append."""
-
-    def __init__(self, dtype: Any, columns: int = 0, capacity: int = 256) -> None:
-        self.data: Array = np.zeros((capacity, columns) if columns else capacity, dtype)
-        self.used = 0
-
-    def extend(self, count: int) -> int:
-        """Append zeros; the index of the first."""
-        first = self.used
-        if first + count > len(self.data):
-            capacity = max(2 * len(self.data), first + count)
-            data = np.zeros((capacity, *self.data.shape[1:]), self.data.dtype)
-            data[:first] = self.data[:first]
-            self.data = data
-        self.used = first + count
-        return first
-
-    def append(self, value: Any) -> int:
-        """Append one value; its index."""
-        at = self.extend(1)
-        self.data[at] = value
-        return at
-
-
-class Memo:
-    """Functions of a value id, as tables: for each function a run of results by id, 0 unknown."""
-
-    def __init__(self) -> None:
-        self.base = Growing(np.int64)
-        self.capacity = Growing(np.int64)
-        self.results = Growing(np.int32)
-
-    def add(self) -> int:
-        """A new function; its number."""
-        self.capacity.append(0)
-        return self.base.append(0)
-
-    def get(self, function: int, id: int) -> int:
-        """The result for an id, 0 unknown."""
-        if id >= self.capacity.data[function]:
-            return 0
-        return int(self.results.data[self.base.data[function] + id])
-
-    def put(self, function: int, id: int, result: int) -> None:
-        """Store a result."""
-        capacity = int(self.capacity.data[function])
-        if id >= capacity:
-            grown = max(8, 2 * capacity, id + 1)
-            first = self.results.extend(grown)
-            old = int(self.base.data[function])
-            self.results.data[first : first + capacity] = self.results.data[old : old + capacity]
-            self.base.data[function] = first
-            self.capacity.data[function] = grown
-        self.results.data[self.base.data[function] + id] = result
-
-
-@dataclass
-class Projection:
-    """A function of one slot's value, its results by number (0 is `OPAQUE`)."""
-
-    slot: Slot
-    function: Callable[[Any], Any]
-    results: list[Any] = field(default_factory=lambda: [None])
-    ids: dict[Any, int] = field(default_factory=dict)
-
-
-@dataclass
-class Operation:
-    """An update that need not know the old value. ``raising``: it has raised, so look at the value."""
-
-    slot: Slot
-    function: Callable[[Any], Any]
-    raising: bool = False
-    users: set[int] = field(default_factory=set)
-
-
-@dataclass
-class Call:
-    """A function that only reads, with a trie of its own; its results by number (0 is `OPAQUE`).
-
-    ``slots`` it has been seen to read, itself or through others; ``users`` are the roots, ``callers``
-    the calls, that rely on its result.
-    """
-
-    number: int
-    results: list[Any] = field(default_factory=lambda: [None])
-    ids: dict[Any, int] = field(default_factory=dict)
-    slots: set[int] = field(default_factory=set)
-    users: int = 0
-    callers: set[int] = field(default_factory=set)
-
-
-def result_id(results: list[Any], ids: dict[Any, int], value: Any) -> int:
-    """The number of a result, given when new; `OPAQUE` if it is no stored value.
-
-    Results are compared as the state compares values: ``True`` is not ``1``.
-    """
-    try:
-        key = intern_key(value)
-        known = ids.get(key)
-    except TypeError:
-        return OPAQUE
-    if known is None:
-        known = ids[key] = len(results)
-        results.append(value)
-    return known
-
-
 class Learned:
-    """Everything learned about one model. ``layout`` gives ids; a bit per root tells dependencies."""
+    """Everything learned about one model. ``layout`` gives ids; roots are told by bits."""
 
     def __init__(self, layout: Layout, n_roots: int, n_bits: int) -> None:
         self.layout = layout
@@ -184,7 +75,6 @@ class Learned:
         self.depends: list[int] = []  # per slot: roots whose quiet verdict looked at it, as bits
         self._depends_changed = False
         self.dirty: Array = np.zeros((0, self.words), np.uint64)
-        self._hash_child, self._hash_put = _hash_functions()
 
     # -- tries ---------------------------------------------------------------------------------
 
@@ -199,7 +89,7 @@ class Learned:
         """What stands at a node under a value; 0 for nothing."""
         record = self.nodes.data[node]
         if record[KIND] & 1:
-            return int(self._hash_child(self.hash_keys, self.hash_children, node, value))
+            return int(tables.hashed_child(self.hash_keys, self.hash_children, node, value))
         if value >= record[CAPACITY]:
             return MISSING
         return int(self.edges.data[int(record[BASE]) + value])
@@ -238,9 +128,11 @@ class Learned:
             keys, children = self.hash_keys, self.hash_children
             self.hash_keys = np.zeros(2 * len(keys), np.uint64)
             self.hash_children = np.zeros(2 * len(keys), np.int32)
-            self._hash_put(self.hash_keys, self.hash_children, keys[keys > 0], children[keys > 0])
+            tables.put_hashed(
+                self.hash_keys, self.hash_children, keys[keys > 0], children[keys > 0]
+            )
         key = np.array([(node << 32) | value], np.uint64)
-        self._hash_put(self.hash_keys, self.hash_children, key, np.array([child], np.int32))
+        tables.put_hashed(self.hash_keys, self.hash_children, key, np.array([child], np.int32))
         self.n_hashed += 1
 
     def insert(self, roots: Array, root: int, events: Sequence[Event], leaf: int) -> str | None:
@@ -368,7 +260,7 @@ class Learned:
             self.value_id(slot, slot.values[-1])
 
     def outcome(self, known: list[tuple[int, int, int]], blind: list[tuple[int, int]]) -> int:
-        """The number of an outcome: writes (slot, old id, new id) and blind ones (slot, new or -1 - op)."""
+        """The number of an outcome: writes (slot, old, new), blind ones (slot, new or -1 - op)."""
         key = (tuple(known), tuple(blind))
         number = self.outcome_of.get(key)
         if number is not None:
@@ -509,9 +401,3 @@ def show_path(path: tuple[Any, ...]) -> str:
 def leaf_of_result(number: int) -> int:
     """The leaf code of an outcome, or of a call's result."""
     return FIRST_RESULT - number
-
-
-def _hash_functions() -> tuple[Callable[..., int], Callable[..., None]]:
-    from checker.native import kernels
-
-    return kernels.hashed_child, kernels.put_hashed

@@ -70,7 +70,9 @@ def make_roots(model: Model, options: SearchOptions) -> Roots:
         if prop.kind == "exists":
             kind = "exists"
         if kind == "always" and prop.elements:
-            roots += [Root(kind, group, f"{prop.name}: {e.label}", None, e.holds) for e in prop.elements]
+            roots += [
+                Root(kind, group, f"{prop.name}: {e.label}", None, e.holds) for e in prop.elements
+            ]
         else:
             roots.append(Root(kind, group, prop.name, None, prop.whole))
     first = len(roots)
@@ -103,7 +105,12 @@ class Learner:
         """Time spent on evaluations."""
         return float(self.time.sum())
 
-    def learn(self, miss: Sequence[int], row: Callable[[], list[int]], before: Callable[[], list[int]] | None = None) -> None:
+    def learn(
+        self,
+        miss: Sequence[int],
+        row: Callable[[], list[int]],
+        before: Callable[[], list[int]] | None = None,
+    ) -> None:
         """Fill in what a kernel missed: (root, kind, operand, value), seen in a state."""
         root, kind, operand, value = miss
         if kind == PROJECTION:
@@ -145,7 +152,7 @@ class Learner:
             f"{root.label} did something else the second time: {what}.",
             at=span,
             why="Steps and properties may depend on the state and on declared choices only.",
-            help="Look for global variables, caches, time, random numbers or the order of a hash table.",
+            help="Look for global variables, caches, time, random numbers or hash order.",
         )
 
     def _look_again(self, operation: int) -> None:
@@ -164,7 +171,11 @@ class Learner:
             view.begin(row, script)
             if before is not None:
                 self._before.begin(before, [], view.events)
-            leaf = self._act(root, view) if root.action else self._judge(root, view, before is not None)
+            leaf = (
+                self._act(root, view)
+                if root.action
+                else self._judge(root, view, before is not None)
+            )
             if leaf in (QUIET, ASSERTION, ERROR):
                 view.give_up()
             if leaf == QUIET and number < self.learned.n_bits:

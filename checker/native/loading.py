@@ -1,14 +1,19 @@
-"""Loading numba quickly.
+"""Loading numba quickly, and its decorators as kernels use them.
 
 When numba prepares to load or compile its first kernel it imports `scipy.linalg`, in case a kernel
 multiplies matrices; that costs more than all our kernels together. Ours do not, so it is told that
 there is no SciPy, for the moment of that one import.
+
+Kernels are compiled once and kept on disk by numba. Its cache notices changes of a kernel's own
+file only; `kernel` makes it notice changes of every file that is inlined.
 """
 
 from __future__ import annotations
 
 import sys
-from typing import NoReturn
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NoReturn
 
 
 def _no_blas() -> NoReturn:
@@ -27,3 +32,30 @@ def prepare_numba() -> None:
         import numba.np.arraymath  # noqa: F401
     finally:
         linalg.ensure_blas = found
+
+
+prepare_numba()
+
+from numba import njit  # noqa: E402  (after the preparation)
+
+_SOURCES = ("arrays.py", "loading.py", "walking.py", "kernels.py", "tables.py")
+
+
+def _stamp() -> tuple[tuple[float, int], ...]:
+    """What changes when a source of the kernels does."""
+    folder = Path(__file__).parent
+    stats = [(folder / name).stat() for name in _SOURCES]
+    return tuple((stat.st_mtime, stat.st_size) for stat in stats)
+
+
+_STAMP = _stamp()
+inlined: Callable[[Callable[..., Any]], Any] = njit(forceinline=True, _nrt=False)
+
+
+def kernel(function: Callable[..., Any]) -> Any:
+    """Compile without reference counting and without the interpreter's lock; keep on disk."""
+    compiled = njit(nogil=True, cache=True, _nrt=False)(function)
+    file = getattr(compiled._cache, "_cache_file", None)
+    if hasattr(file, "_source_stamp"):
+        file._source_stamp = _STAMP
+    return compiled

@@ -12,23 +12,22 @@ import numpy as np
 
 from checker.engine import (
     DEADLOCK,
-    Counts,
-    Exploration,
     Finding,
     Progress,
     SearchOptions,
     StoppedBy,
 )
 from checker.layout import Layout
+from checker.native import checkpoints
 from checker.native.arrays import (
     FIRST_ERROR,
     NO_LINK,
-    POSITION_SHIFT,
     Array,
     Rows,
 )
+from checker.native.checkpoints import Totals, Writer
 from checker.native.findings import Stage
-from checker.native.learning import Learner, Roots, make_roots
+from checker.native.learning import Learner, Roots
 from checker.native.machine import memory_in_use
 from checker.native.states import Level, Seen, Shape, unpack
 from checker.native.steps import StepChecks
@@ -69,6 +68,8 @@ class Search:
     started: float = field(default_factory=time.monotonic)
     pool: ThreadPoolExecutor | None = None
     steps: StepChecks | None = None
+    writer: Writer | None = None
+    earlier: float = 0.0  # seconds spent before the search was resumed
 
     def __post_init__(self) -> None:
         """Start the counters."""
@@ -89,7 +90,7 @@ class Search:
     @property
     def seconds(self) -> float:
         """Time since the search began."""
-        return time.monotonic() - self.started
+        return self.earlier + time.monotonic() - self.started
 
     # -- running kernels -------------------------------------------------------------------------
 
@@ -102,7 +103,9 @@ class Search:
         for done in [self.pool.submit(task) for task in tasks]:
             done.result()
 
-    def complete(self, workers: list[Worker], run: Callable[[Worker], object], level: Level) -> None:
+    def complete(
+        self, workers: list[Worker], run: Callable[[Worker], object], level: Level
+    ) -> None:
         """Let workers finish their ranges; what is missing is learned in between."""
         busy = workers
         while busy:
@@ -149,7 +152,13 @@ class Search:
     def expand_batch(self, workers: list[Worker], stage: Stage) -> None:
         """Expand the ranges of some workers and insert what comes out."""
         learned, roots = self.learner.learned, self.roots
-        fixed = (roots.first_action, roots.end_action, self.ordinal_bits, self.seen.shift, int(self.steps is not None))
+        fixed = (
+            roots.first_action,
+            roots.end_action,
+            self.ordinal_bits,
+            self.seen.shift,
+            int(self.steps is not None),
+        )
         self.complete(
             workers,
             lambda w: w.expand(self.level.rows, learned.tries(), learned.outcomes(), fixed),
@@ -275,7 +284,9 @@ class Search:
             stage.event(watched[group], level, int(first[group]))
         if not len(cut_by):
             return np.ones(level.n, np.bool_)
-        for group, times in zip(*np.unique(cut_by[cut_by != _NEVER], return_counts=True), strict=True):
+        for group, times in zip(
+            *np.unique(cut_by[cut_by != _NEVER], return_counts=True), strict=True
+        ):
             self.cut[watched[int(group)].name] += int(times)
         return cut_by == _NEVER
 
@@ -310,6 +321,23 @@ class Search:
         self.queue = level.n
         if level.n:
             self.links.append(level.link)
+            self.save_level()
+
+    # -- checkpoints -----------------------------------------------------------------------------
+
+    def save_level(self) -> None:
+        """Write the last level, where checkpoints are wanted."""
+        if self.writer is not None:
+            self.writer.level(len(self.links) - 1, self.level)
+
+    def save(self, final: bool) -> Totals | None:
+        """Commit a checkpoint if it is time, or if this is the end; the counters as they are."""
+        if self.writer is None:
+            return None
+        totals = checkpoints.totals_of(self)
+        if final or self.writer.due():
+            self.writer.commit(self, totals)
+        return totals
 
     # -- stopping --------------------------------------------------------------------------------
 
@@ -345,132 +373,11 @@ class Search:
             self.queue,
             self.seconds,
             memory_in_use(),
-            _nonzero(self.fresh),
+            nonzero(self.fresh),
             tuple(map(len, self.links)),
         )
 
 
-def start(model: Model, options: SearchOptions) -> Search:
-    """A search with its initial states found, not yet checked."""
-    roots = make_roots(model, options)
-    layout = Layout(model, options.fingerprint_bits, options.view)
-    learner = Learner(model, roots, layout)
-    rows = [layout.row(state) for state in model.initial_states]
-    learner.learned.contribute_all()
-    learned = learner.learned
-    shape = Shape(len(layout.slots), np.dtype(np.uint16), learned.words, learned.wide)
-    threads = max(1, options.threads)
-    seen = Seen(shape, max(3, (4 * threads - 1).bit_length()))
-    n_roots = len(roots.all)
-    workers = [
-        Worker(1 << seen.partition_bits, n_roots, 1 << 12, learned.wide) for _ in range(threads)
-    ]
-    helper = Worker(1, n_roots, 1, learned.wide)
-    ordinal_bits = POSITION_SHIFT - max(1, len(model.actions) - 1).bit_length()
-    search = Search(model, options, roots, layout, learner, shape, seen, workers, helper, ordinal_bits)
-    search.level = _initial(search, rows)
-    if roots.steps:
-        search.steps = StepChecks(search)
-    if threads > 1:
-        search.pool = ThreadPoolExecutor(threads)
-    return search
-
-
-def _initial(search: Search, rows: list[tuple[int, ...]]) -> Level:
-    """The distinct initial states as a level that nothing has checked."""
-    layout, shape = search.layout, search.shape
-    first: dict[int, int] = {}
-    for index, row in enumerate(rows):
-        first.setdefault(layout.fingerprint(row), index)
-    order = sorted(first)
-    if search.learner.learned.widest > 1 << 16:
-        shape.dtype = np.dtype(np.uint32)
-    level = Level(shape.rows(len(order)), np.array([first[fp] for fp in order], np.int64))
-    for at, fp in enumerate(order):
-        row = rows[first[fp]]
-        level.rows.values[at] = 0
-        level.rows.values[at, : len(row)] = row
-        level.rows.fp[at] = fp >> 64 if shape.wide else fp
-        if shape.wide:
-            level.rows.low[at] = fp & ((1 << 64) - 1)
-    level.rows.quiet[:] = np.uint64((1 << 64) - 1)
-    return level
-
-
-def explore(model: Model, options: SearchOptions) -> Exploration:
-    """Breadth-first search by levels; see `checker.engine` for the contract."""
-    search = start(model, options)
-    try:
-        stopped = _run(search)
-    finally:
-        if search.pool is not None:
-            search.pool.shutdown()
-    return _result(search, stopped)
-
-
-def _run(search: Search) -> StoppedBy | None:
-    stage = Stage(search)
-    level = search.level
-    keep = search.check(level, stage)
-    stage.close(level.rows.fp, level.rows.low)
-    search.level = level.kept(keep) if not keep.all() else level
-    search.initial = search.queue = search.level.n
-    if search.initial:
-        search.links.append(search.level.link)
-        everything = np.ones(search.initial, np.bool_)
-        for partition, fps, lows in search.seen.split(search.level, everything):
-            partition.enter(fps, lows)
-    while search.level.n:
-        stopped = search.stop(stage.violated)
-        if stopped:
-            return stopped
-        stage = Stage(search)
-        stopped = search.expand(stage)
-        search.advance(stage)
-        if search.options.on_progress:
-            search.options.on_progress(search.progress())
-        if stopped:
-            return stopped
-    return None
-
-
-def _nonzero(counts: Array) -> dict[int, int]:
+def nonzero(counts: Array) -> dict[int, int]:
+    """Counts by index, without those that are 0."""
     return {int(i): int(counts[i]) for i in np.flatnonzero(counts)}
-
-
-def _result(search: Search, stopped: StoppedBy | None) -> Exploration:
-    found = search.found.values()
-    return Exploration(
-        engine="native",
-        counts=Counts(search.initial, search.distinct, search.generated, len(search.links)),
-        levels=tuple(map(len, search.links)),
-        findings=tuple(f for f in found if f.kind != "exists"),
-        witnesses=tuple(f for f in found if f.kind == "exists"),
-        fired=_nonzero(search.fired),
-        fresh=_nonzero(search.fresh),
-        complete=stopped is None,
-        stopped=stopped,
-        seconds=search.seconds,
-        queue=search.queue,
-        cut={name: times for name, times in search.cut.items() if times},
-        statistics=_statistics(search),
-    )
-
-
-def _statistics(search: Search) -> dict[str, object]:
-    learned = search.learner.learned
-    evaluations = int(search.learner.evaluations.sum())
-    walks = int(search.walks.sum())
-    links = sum(link.nbytes for link in search.links)
-    return {
-        "slots": len(search.layout.slots),
-        "evaluations": evaluations,
-        "walks": walks,
-        "hit_rate": 1 - evaluations / walks if walks else 0.0,
-        "learning_seconds": search.learner.seconds,
-        "nodes": learned.nodes.used,
-        "edges": learned.n_edges,
-        "outcomes": learned.delta.used,
-        "seen_bytes": search.seen.bytes + links,
-        "bytes_per_state": (search.seen.bytes + links) / max(1, search.distinct),
-    }

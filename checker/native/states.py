@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from checker.native import kernels
+from checker.native import tables
 from checker.native.arrays import (
     DONE,
     POSITION_SHIFT,
@@ -25,7 +25,7 @@ _FIRST_SEGMENT = 64
 
 @dataclass
 class Shape:
-    """What rows look like at the moment: slots, bytes per value id, words of root bits, wide or not."""
+    """What rows look like now: slots, type of value ids, words of root bits, wide or not."""
 
     width: int
     dtype: Any
@@ -73,7 +73,7 @@ class Partition:
             self._resize(max(_FIRST_SEGMENT, len(self.segment.fp)))
         progress = np.array([0, self.n, self.entries], np.int64)
         while True:
-            status = kernels.insert(
+            status = tables.insert(
                 rows, outcomes, batch, self.number, self.table, self.table_low,
                 self._limit(), self.segment, progress, fresh, bits,
             )  # fmt: skip
@@ -92,7 +92,7 @@ class Partition:
         old, old_low = self.table, self.table_low
         self.table = np.zeros(2 * len(old), np.uint64)
         self.table_low = np.zeros(2 * len(old_low), np.uint64)
-        kernels.refill(self.table, self.table_low, old, old_low)
+        tables.refill(self.table, self.table_low, old, old_low)
 
     def _resize(self, capacity: int) -> None:
         """A segment of another capacity or shape with the same states."""
@@ -109,18 +109,18 @@ class Partition:
         """Take states for seen that are in no segment."""
         while self.entries + len(fps) > self._limit():
             self._grow_table()
-        kernels.enter(self.table, self.table_low, fps, lows)
+        tables.enter(self.table, self.table_low, fps, lows)
         self.entries += len(fps)
 
     def forget(self, fps: Array, lows: Array) -> None:
         """Take states for not seen again."""
-        kernels.forget(self.table, self.table_low, fps, lows)
+        tables.forget(self.table, self.table_low, fps, lows)
         self.entries -= len(fps)
 
     def has(self, fps: Array, lows: Array) -> Array:
         """Which states are seen."""
         found = np.zeros(len(fps), np.bool_)
-        kernels.find(self.table, self.table_low, fps, lows, found)
+        tables.find(self.table, self.table_low, fps, lows, found)
         return found
 
     def release(self, rows: Rows, link: Array, first: int) -> None:
@@ -129,15 +129,15 @@ class Partition:
         if n:
             fp = segment.fp[:n]
             order = np.lexsort((segment.low[:n], fp)) if self.shape.wide else np.argsort(fp)
-            kernels.gather(segment, order, rows, link, first)
+            tables.gather(segment, order, rows, link, first)
         self.segment = self.shape.segment(0)
         self.n = 0
 
     @property
     def bytes(self) -> int:
         """Memory held, for the seen table and for the segment."""
-        tables = self.table.nbytes + self.table_low.nbytes
-        return tables + sum(array.nbytes for array in self.segment)
+        own = self.table.nbytes + self.table_low.nbytes
+        return own + sum(array.nbytes for array in self.segment)
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""Properties and constraints of steps: every successor is looked at with the state it comes from."""
+"""Properties and constraints of steps: a successor is seen with the state it comes from."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class StepChecks:
-    """Checks the candidates of workers; keeps aside, in ``outside``, the states behind refused steps."""
+    """Checks the candidates of workers; ``outside`` keeps the states behind refused steps."""
 
     search: Search
 

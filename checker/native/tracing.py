@@ -7,20 +7,14 @@ from typing import Any
 
 from checker.layout import Slot
 from checker.native.arrays import CALL, FORK, PROJECT, READ
-from checker.native.learned import (
-    OPAQUE,
-    Event,
-    Learned,
-    leaf_of_result,
-    result_id,
-)
-from dsl.values import intern_key
+from checker.native.learned import Event, Learned, leaf_of_result
+from checker.native.memo import OPAQUE, result_id
 from dsl.values import intern_key
 from dsl.view import Disabled, Path
 
 
 class LookAgain(BaseException):
-    """A blind update raised: from now on it looks at the value, so earlier paths must be learned anew.
+    """A blind update raised: from now on it looks at the value; paths are learned anew.
 
     Not an `Exception`, so that a spec does not swallow it.
     """
@@ -44,7 +38,9 @@ class TracingView:
         self._side = side
         self.begin([], [])
 
-    def begin(self, row: Sequence[int], script: Sequence[int], events: list[Event] | None = None) -> None:
+    def begin(
+        self, row: Sequence[int], script: Sequence[int], events: list[Event] | None = None
+    ) -> None:
         """Start anew in a state, to take the choices of the script."""
         self.row = row
         self.script = script
@@ -104,10 +100,6 @@ class TracingView:
             return fn(self._read(slot))
         value = self._projected[projection] = self._learned.projections[projection].results[result]
         return value
-
-    def progress(self) -> object:
-        written = frozenset((slot, intern_key(value)) for slot, value in self.written.items())
-        return written, frozenset(self.pending.items())
 
     def later(self, path: Path) -> Callable[[], Any]:
         slot = self._layout.slot(path)

@@ -14,7 +14,6 @@ from dsl.model import FieldInfo, Model, Property
 from dsl.runtime import binding
 from dsl.values import ABSENT, FrozenList, FrozenSet, encode
 from dsl.view import Path, View
-
 from tests.native.hand import make_model, require, view
 
 Expression = Callable[[dict[str, Any]], Any]

@@ -1,4 +1,4 @@
-"""Models built by hand, without a spec: what a front end would make, written as functions over a View."""
+"""Models built by hand, as functions over a View: what a front end would make of a spec."""
 
 from __future__ import annotations
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from random import Random
 
 import pytest
-from checker import native, reference
-from checker.engine import SearchOptions
-from dsl.model import Model
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from checker import native, reference
+from checker.engine import SearchOptions
+from dsl.model import Model
 from tests.native.agreement import told
 from tests.native.generated import generate
 from tests.native.hand import two_phase_commit

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import numba
 import numpy as np
 import pytest
+
 from checker import native
 from checker.engine import SearchOptions
-from checker.native import kernels
+from checker.native import kernels, tables
 from checker.native.states import Partition, Shape
-
 from tests.native.hand import two_phase_commit
 
-KERNELS = ["expand", "check", "insert", "gather"]
+KERNELS = [kernels.expand, kernels.check, tables.insert, tables.gather]
 
 
-@pytest.mark.parametrize("name", KERNELS)
-def test_kernels_do_not_count_references(name: str) -> None:
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.__name__)
+def test_kernels_do_not_count_references(kernel: Any) -> None:
     native.explore(two_phase_commit(2), SearchOptions())
-    kernel = getattr(kernels, name)
     # compiled anew, as numba shows no code of what it loaded from its cache
     fresh = numba.njit(nogil=True, _nrt=False)(kernel.py_func)
     fresh.compile(kernel.signatures[0])

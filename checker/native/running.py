@@ -1,0 +1,192 @@
+"""From a model to an exploration: start or resume a search, run it level by level."""
+
+from __future__ import annotations
+
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+
+from checker.engine import Counts, Exploration, SearchOptions, StoppedBy
+from checker.layout import Layout
+from checker.native import checkpoints
+from checker.native.arrays import POSITION_SHIFT, Rows
+from checker.native.checkpoints import Saved
+from checker.native.findings import Stage
+from checker.native.learning import Learner, make_roots
+from checker.native.search import Search, nonzero
+from checker.native.states import Level, Seen, Shape
+from checker.native.steps import StepChecks
+from checker.native.workers import Worker
+from dsl.model import Model
+
+
+def start(model: Model, options: SearchOptions, saved: Saved | None = None) -> Search:
+    """A search with its initial states found, not yet checked; or the saved one."""
+    roots = make_roots(model, options)
+    layout = Layout(model, options.fingerprint_bits, options.view)
+    if saved is not None:
+        checkpoints.restore_layout(saved, layout, model)
+    learner = Learner(model, roots, layout)
+    rows = [layout.row(state) for state in model.initial_states]
+    learner.learned.contribute_all()
+    learned = learner.learned
+    shape = Shape(len(layout.slots), np.dtype(np.uint16), learned.words, learned.wide)
+    threads = max(1, options.threads)
+    seen = Seen(shape, max(3, (4 * threads - 1).bit_length()))
+    n_roots = len(roots.all)
+    workers = [
+        Worker(1 << seen.partition_bits, n_roots, 1 << 12, learned.wide) for _ in range(threads)
+    ]
+    helper = Worker(1, n_roots, 1, learned.wide)
+    ordinal_bits = POSITION_SHIFT - max(1, len(model.actions) - 1).bit_length()
+    search = Search(
+        model, options, roots, layout, learner, shape, seen, workers, helper, ordinal_bits
+    )
+    search.level = _initial(search, rows)
+    if saved is not None:
+        _restore(search, saved)
+    if roots.steps:
+        search.steps = StepChecks(search)
+    if threads > 1:
+        search.pool = ThreadPoolExecutor(threads)
+    return search
+
+
+def _initial(search: Search, rows: list[tuple[int, ...]]) -> Level:
+    """The distinct initial states as a level that nothing has checked."""
+    layout, shape = search.layout, search.shape
+    first: dict[int, int] = {}
+    for index, row in enumerate(rows):
+        first.setdefault(layout.fingerprint(row), index)
+    order = sorted(first)
+    if search.learner.learned.widest > 1 << 16:
+        shape.dtype = np.dtype(np.uint32)
+    level = Level(shape.rows(len(order)), np.array([first[fp] for fp in order], np.int64))
+    for at, fp in enumerate(order):
+        row = rows[first[fp]]
+        level.rows.values[at] = 0
+        level.rows.values[at, : len(row)] = row
+        level.rows.fp[at] = fp >> 64 if shape.wide else fp
+        if shape.wide:
+            level.rows.low[at] = fp & ((1 << 64) - 1)
+    level.rows.quiet[:] = np.uint64((1 << 64) - 1)
+    return level
+
+
+def _restore(search: Search, saved: Saved) -> None:
+    """Bring a search to where the saved one was."""
+    totals = saved.totals
+    for fps, lows, link in saved.levels:
+        search.links.append(link)
+        part = Level(Rows(link, fps, lows, link), link)
+        for partition, own, own_low in search.seen.split(part, np.ones(len(fps), np.bool_)):
+            partition.enter(own, own_low)
+    fps, lows, link = saved.levels[-1]
+    quiet = np.full((len(fps), search.shape.words), np.uint64((1 << 64) - 1))
+    search.level = Level(Rows(saved.rows, fps, lows, quiet), link)
+    search.shape.width = max(search.shape.width, saved.rows.shape[1])
+    search.shape.dtype = saved.rows.dtype
+    search.initial, search.earlier = totals.initial, totals.seconds
+    search.fired[:], search.fresh[:] = totals.fired, totals.fresh
+    search.cut = Counter(totals.cut)
+    search.found = checkpoints.findings_of(totals)
+    search.queue = search.level.n
+
+
+def explore(model: Model, options: SearchOptions) -> Exploration:
+    """Breadth-first search by levels; see `checker.engine` for the contract.
+
+    Raises:  RunError[SW404], RunError[SW405] where there is nothing to resume
+    """
+    saved = None
+    key = checkpoints.identity(model, options)
+    if options.checkpoint and options.resume:
+        saved = checkpoints.read(Path(options.checkpoint), key)
+    search = start(model, options, saved)
+    if options.checkpoint:
+        search.writer = checkpoints.writer(options.checkpoint, key, saved, search.layout)
+    try:
+        stopped = _run(search, resumed=saved is not None)
+    finally:
+        if search.pool is not None:
+            search.pool.shutdown()
+    return _result(search, stopped)
+
+
+def _run(search: Search, resumed: bool) -> StoppedBy | None:
+    violated = False if resumed else _check_initial(search)
+    while search.level.n:
+        stopped = search.stop(violated)
+        if stopped in ("error", "violation"):
+            return stopped  # not saved: a resumed search finds it again
+        totals = search.save(final=stopped is not None)
+        if stopped:
+            return stopped
+        stage = Stage(search)
+        stopped = search.expand(stage)
+        if stopped and search.writer and totals:
+            search.writer.commit(search, totals)
+        search.advance(stage)
+        violated = stage.violated
+        if search.options.on_progress:
+            search.options.on_progress(search.progress())
+        if stopped:
+            return stopped
+    return None
+
+
+def _check_initial(search: Search) -> bool:
+    """Stage 0: check the initial states; whether one of them violates something."""
+    stage = Stage(search)
+    level = search.level
+    keep = search.check(level, stage)
+    stage.close(level.rows.fp, level.rows.low)
+    search.level = level.kept(keep) if not keep.all() else level
+    search.initial = search.queue = search.level.n
+    if search.initial:
+        search.links.append(search.level.link)
+        search.save_level()
+        everything = np.ones(search.initial, np.bool_)
+        for partition, fps, lows in search.seen.split(search.level, everything):
+            partition.enter(fps, lows)
+    return stage.violated
+
+
+def _result(search: Search, stopped: StoppedBy | None) -> Exploration:
+    found = search.found.values()
+    return Exploration(
+        engine="native",
+        counts=Counts(search.initial, search.distinct, search.generated, len(search.links)),
+        levels=tuple(map(len, search.links)),
+        findings=tuple(f for f in found if f.kind != "exists"),
+        witnesses=tuple(f for f in found if f.kind == "exists"),
+        fired=nonzero(search.fired),
+        fresh=nonzero(search.fresh),
+        complete=stopped is None,
+        stopped=stopped,
+        seconds=search.seconds,
+        queue=search.queue,
+        cut={name: times for name, times in search.cut.items() if times},
+        statistics=_statistics(search),
+    )
+
+
+def _statistics(search: Search) -> dict[str, object]:
+    learned = search.learner.learned
+    evaluations = int(search.learner.evaluations.sum())
+    walks = int(search.walks.sum())
+    links = sum(link.nbytes for link in search.links)
+    return {
+        "slots": len(search.layout.slots),
+        "evaluations": evaluations,
+        "walks": walks,
+        "hit_rate": 1 - evaluations / walks if walks else 0.0,
+        "learning_seconds": search.learner.seconds,
+        "nodes": learned.nodes.used,
+        "edges": learned.n_edges,
+        "outcomes": learned.delta.used,
+        "seen_bytes": search.seen.bytes + links,
+        "bytes_per_state": (search.seen.bytes + links) / max(1, search.distinct),
+    }
