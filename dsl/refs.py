@@ -233,16 +233,17 @@ def place(
     """What is at a place: a reference to a container or record, else the value itself."""
     if cell is None:
         known = binding.references.get(path)
-        if known is not None and (reference := known.get(sub_key(sub))) is not None:
-            return reference
-        view = current_view()
+        reference = known.get(sub_key(sub)) if known is not None else None
         if domain is None or domain.kind in ("scalar", "record"):
-            value = _scalar_or_example(view, path, sub, domain)
+            # Asked also where a reference is known: a remembered call has to note what it looks at.
+            value = _scalar_or_example(current_view(), path, sub, domain)
             if not isinstance(value, _CONTAINERS):
                 return value
             cls = _class_for(value)
         else:
             cls = _BY_KIND[domain.kind]
+        if reference is not None:
+            return reference
     else:
         if not isinstance(value, _CONTAINERS):
             return value
