@@ -10,6 +10,7 @@ from dsl import fizz_tree as tree
 from dsl.errors import SpecError
 from dsl.fizz_enabled import ACTED, NOT_YET, Enabling, Status, certainly_some, settled
 from dsl.fizz_exprs import Expressions
+from dsl.fizz_live import live_at_loops
 from dsl.fizz_names import is_text
 
 Kind = Literal["action", "func", "init", "property", "def", "constant"]
@@ -38,6 +39,7 @@ class Blocks:
         self.x = expressions
         self.enabling = enabling
         self.body = Body("func")
+        self.live: dict[int, frozenset[str]] = {}
 
     def fresh(self, word: str) -> str:
         """A name that the specification does not use."""
@@ -53,6 +55,7 @@ class Blocks:
             block = ast.copy_location(tree.FlowBlock(), statements[0])
             block.flow, block.body = "oneof", kept
             kept = [block]
+        self.live.update(live_at_loops(kept))
         return self.block(kept, NOT_YET, last=True) or [
             ast.copy_location(ast.Pass(), statements[0])
         ]
@@ -330,9 +333,11 @@ class Blocks:
         word = self.fresh("loop")
         guard = self.x.call(self.x.runtime("Loop", node))
         keep = ast.Assign([ast.copy_location(ast.Name(word, ast.Store()), node)], guard, lineno=0)
-        names = self.x.call(self.x.name("locals", node))
+        names = [self.x.call(self.x.name("locals", node))]
+        live = self.live.get(id(node), frozenset()) & self.x.scope.locals - {"self"}
+        names += [ast.copy_location(ast.Constant(name), node) for name in sorted(live)]
         method = ast.copy_location(ast.Attribute(self.x.name(word, node), "again", ast.Load()), node)
-        body.insert(0, ast.copy_location(ast.Expr(self.x.call(method, names)), node))
+        body.insert(0, ast.copy_location(ast.Expr(self.x.call(method, *names)), node))
         return [ast.copy_location(keep, node), made]
 
     def _single(self, target: ast.expr) -> None:

@@ -245,19 +245,18 @@ class Loop:
         self._seen: set[object] = set()
         self._turns = 0
 
-    def again(self, names: dict[str, Any]) -> None:
-        """Begin another turn; ``names`` are the locals. Disabled where it was here before."""
+    def again(self, names: dict[str, Any], *live: str) -> None:
+        """Begin another turn with these locals; disabled where the ``live`` ones were the same before."""
         view = refs.current_view()
         self._turns += 1
         if self._turns > MAX_TURNS:
             raise SpecError("SW208", f"A loop did not end in {MAX_TURNS} turns of one step.")
         known = []
-        for name, value in sorted(names.items()):
-            if value is not self:
-                try:
-                    known.append((name, intern_key(freeze(value))))
-                except (SpecError, TypeError):
-                    return
+        for name in live:
+            try:
+                known.append(intern_key(freeze(names.get(name))))
+            except (SpecError, TypeError):
+                return
         here = (tuple(known), view.progress())
         if here in self._seen:
             raise Disabled

@@ -12,6 +12,7 @@ from typing import Any
 
 from dsl import fizz_tree as tree
 from dsl.fizz_blocks import Blocks, Body, Kind, NeedsFlag
+from dsl.fizz_caps import Caps
 from dsl.fizz_enabled import Enabling
 from dsl.fizz_exprs import Expressions, Scope
 from dsl.fizz_names import Names, RoleInfo, body_of, collect, loop_names, parameters, stored_names
@@ -66,7 +67,8 @@ class _Translation:
         self.x = Expressions(names, file, self.aliases, state)
         self.blocks = Blocks(self.x, Enabling(names))
         self.returns = names.reads_returns or (returns and _returns_values(names))
-        self.has_state = bool(names.state) or self.returns
+        self.caps = Caps(names, file, options, self.x)
+        self.has_state = bool(names.state or self.caps.shared) or self.returns
 
     # -- the module ---------------------------------------------------------------------------
     def module(self) -> ast.Module:
@@ -122,6 +124,8 @@ class _Translation:
         lines = [f"class {self.state_class}({self.aliases['State']}):"]
         for name in self.names.state:
             lines.append(f"    {name}: {self._annotation('', name)}")
+        for name in self.caps.shared:
+            lines.append(f"    {name}: int = 0")
         if self.returns:
             lines.append(f"    returns: dict[str, {self._any()}] = {{}}")
         lines.append(f"{self.x.state} = {self.state_class}()")
@@ -205,6 +209,8 @@ class _Translation:
                 self.blocks.body = Body(kind, name, scope.role, flag, returns)
                 noted = self.blocks._note(False, node)
                 body = [*noted, *self.blocks.function(statements, flow)]
+            if kind == "action":
+                body = [*self.caps.guard(scope.role, name, node), *body]
             if kind == "action" and self.returns:
                 body.insert(0, self.blocks.set_returns(ast.Dict([], []), node))
         parameters_ = self._arguments(arguments, scope)
@@ -247,11 +253,13 @@ class _Translation:
             fair = ast.copy_location(ast.Constant(node.fair), node)
             decorator = self.x.call(decorator)
             decorator.keywords = [ast.copy_location(ast.keyword("fair", fair), node)]
-        return self._def(node, node.name, "action", flow, scope, None, [decorator], self._any())
+        result = self._any() if _gives(node) else "None"
+        return self._def(node, node.name, "action", flow, scope, None, [decorator], result)
 
     def _function(self, node: tree.Func, role: str | None) -> ast.stmt:
         scope = self._scope(node, parameters(node.args), role)
-        return self._def(node, node.name, "func", _flow_of(node), scope, node.args, [], self._any())
+        result = self._any() if _gives(node) else "None"
+        return self._def(node, node.name, "func", _flow_of(node), scope, node.args, [], result)
 
     def _plain(self, node: ast.FunctionDef, role: str | None = None) -> ast.stmt:
         """A Python function: outside roles it sees constants only."""
@@ -291,6 +299,7 @@ class _Translation:
             f"{name}: {self._annotation(info.node.name, name)}"
             for name in dict.fromkeys([*info.parameters, *info.fields])
         ]
+        lines += [f"{name}: int = 0" for name in self.caps.of_role(info.node.name)]
         return ast.parse("\n".join(lines)).body
 
     # -- properties ---------------------------------------------------------------------------
@@ -354,12 +363,14 @@ def _flow_of(node: tree.Act | tree.Func) -> str | None:
     return node.flow
 
 
+def _gives(node: ast.AST) -> bool:
+    """Whether a function returns values."""
+    return any(isinstance(p, ast.Return) and p.value is not None for p in ast.walk(node))
+
+
 def _returns_values(names: Names) -> bool:
     return any(
-        isinstance(part, ast.Return) and part.value is not None
-        for act in ast.walk(names.module)
-        if isinstance(act, tree.Act)
-        for part in ast.walk(act)
+        isinstance(act, tree.Act) and _gives(act) for act in ast.walk(names.module)
     )
 
 

@@ -1,0 +1,105 @@
+"""``statewalk convert``: a .fizz specification as text in the embedded language."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+from dsl.errors import RunError
+from dsl.fizz import read_fizz
+
+WIDTH = 100
+_HEADER = '''"""{title}
+
+Converted from {file}. It means the same: equal states, properties and fairness. Worth doing by hand:
+give the fields types, make records classes (class X(Record)), take actions' parameters from roles.
+"""
+'''
+
+
+def convert(path: str) -> str:
+    """The text of a Python module that means what a .fizz file means.
+
+    Raises:  RunError[SW302] for a file that cannot be read; SpecError for mistakes in it.
+    """
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except OSError as error:
+        raise RunError("SW302", f"{path} cannot be read: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        raise RunError("SW302", f"{path} is not text (byte {error.start}).") from None
+    spec = read_fizz(path, text)
+    title = _title(text) or f"The specification {Path(path).stem}."
+    header = _HEADER.format(title=title.replace("\\", "\\\\").replace('"""', "'''"), file=Path(path).name)
+    return header + "\n" + _layout(spec.tree, text)
+
+
+def _title(text: str) -> str:
+    """The first line of comment, if the file begins with one."""
+    for line in text.splitlines():
+        stripped = line.strip()
+        if stripped.startswith("#"):
+            found = stripped.strip("#- \t")
+            if found:
+                return found if found.endswith(".") else found + "."
+        elif stripped and not stripped.startswith("---"):
+            return ""
+    return ""
+
+
+def _layout(module: ast.Module, text: str) -> str:
+    """The module's text: blank lines around definitions, comments of the file before what they precede."""
+    comments = _comments(text)
+    parts: list[str] = []
+    previous: ast.stmt | None = None
+    for node in module.body:
+        note = _comment_of(node, comments)
+        parts.append(_gap(previous, node, note) + note + _wrapped(ast.unparse(node)))
+        previous = node
+    return "".join(parts) + "\n"
+
+
+def _gap(previous: ast.stmt | None, node: ast.stmt, note: str) -> str:
+    """The blank lines between two statements of a module."""
+    if previous is None:
+        return ""
+    if any(isinstance(n, ast.ClassDef | ast.FunctionDef) for n in (previous, node)):
+        return "\n\n\n"
+    imports = [isinstance(n, ast.Import | ast.ImportFrom) for n in (previous, node)]
+    standard = isinstance(previous, ast.ImportFrom) and previous.module == "typing"
+    return "\n\n" if imports[0] != imports[1] or (all(imports) and standard) or note else "\n"
+
+
+def _comments(text: str) -> dict[int, str]:
+    """For each line of code that comments stand directly above: those comments."""
+    found: dict[int, str] = {}
+    above: list[str] = []
+    for number, line in enumerate(text.splitlines(), 1):
+        stripped = line.strip()
+        if stripped.startswith("#") and line.startswith("#"):
+            above.append(stripped)
+        elif stripped and above:
+            found[number] = "\n".join(above) + "\n"
+            above = []
+        else:
+            above = []
+    return found
+
+
+def _comment_of(node: ast.stmt, comments: dict[int, str]) -> str:
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        return ""
+    return comments.pop(node.lineno, "")
+
+
+def _wrapped(text: str) -> str:
+    """Text with long imports broken."""
+    lines = []
+    for line in text.split("\n"):
+        if line.startswith("from ") and len(line) > WIDTH:
+            head, _, names = line.partition(" import ")
+            listed = "".join(f"    {name},\n" for name in names.split(", "))
+            lines.append(f"{head} import (\n{listed})")
+        else:
+            lines.append(line)
+    return "\n".join(lines)
