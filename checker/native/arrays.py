@@ -60,7 +60,7 @@ class Outcomes(NamedTuple):
     delta_low: Array
     start: Array  # (outcomes,) int64: first write
     blind: Array  # (outcomes,) int32
-    count: Array  # (outcomes,) int32
+    total: Array  # (outcomes,) int32: writes
     slot: Array  # (writes,) int32
     value: Array  # (writes,) int32: new value id, or -1 - operation
     operation_base: Array  # (operations,) int64: start in operation_result
@@ -88,7 +88,7 @@ class Batch(NamedTuple):
     low: Array
     link: Array  # (P, capacity) int64
     outcome: Array  # (P, capacity) int32
-    count: Array  # (P,) int64
+    used: Array  # (P,) int64: candidates
     misses: Array  # (capacity, 5) int64: position, root, kind, operand, value
     counters: Array  # (4,) int64
     fired: Array  # (R,) int64: transitions per root

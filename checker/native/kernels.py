@@ -3,6 +3,9 @@
 Shapes are those of `checker.native.arrays`; each kernel names its slow twin.
 """
 
+# mypy: disable-error-code="no-untyped-def,call-arg"
+# (numba infers the types of compiled functions; annotations would not be looked at)
+
 from __future__ import annotations
 
 from numba import int64, uint64
@@ -90,13 +93,13 @@ def _fire(
         same = new == fp and (not wide or scratch.low[leaf] == low)
         if not same or keep_loops:
             partition = new >> uint64(shift)
-            at = uint64(batch.count[partition])
+            at = uint64(batch.used[partition])
             batch.fp[partition, at] = new
             if wide:
                 batch.low[partition, at] = scratch.low[leaf]
             batch.link[partition, at] = link + fired
             batch.outcome[partition, at] = FIRST_RESULT - code
-            batch.count[partition] = at + U1
+            batch.used[partition] = at + U1
             batch.counters[N_CANDIDATES] += 1
         fired += 1
     if fired >> ordinal_bits:
@@ -305,7 +308,7 @@ def check_steps(
         for slot in range(pair.shape[0] // 2):
             pair[2 * slot] = pair[2 * slot + 1] = old_value(row, slot)
         start = outcomes.start[outcome]
-        for write in range(start, start + outcomes.count[outcome]):
+        for write in range(start, start + outcomes.total[outcome]):
             slot = outcomes.slot[write]
             pair[2 * slot] = written(outcomes, write, old_value(row, slot))
         known = True

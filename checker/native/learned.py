@@ -14,7 +14,6 @@ from checker.native.arrays import (
     CALL,
     CAPACITY,
     EDGES,
-    FIRST_RESULT,
     FORK,
     KIND,
     MISSING,
@@ -396,8 +395,3 @@ def show_path(path: tuple[Any, ...]) -> str:
     head = f"{path[0]}#{path[1]}" if len(path) > 1 else str(path[0])
     rest = "".join(f".{part}" for part in path[2:3])
     return head + rest + (f"[{path[4]!r}]" if len(path) > 4 and path[3] in ("key", "in") else "")
-
-
-def leaf_of_result(number: int) -> int:
-    """The leaf code of an outcome, or of a call's result."""
-    return FIRST_RESULT - number

@@ -21,7 +21,8 @@ from checker.native.arrays import (
     QUIET,
     Array,
 )
-from checker.native.learned import Learned, leaf_of_result
+from checker.native.learned import Learned
+from checker.native.memo import leaf_of_result
 from checker.native.tracing import Contradiction, LookAgain, TracingView
 from dsl.errors import SpecError
 from dsl.model import Action, Model, Property

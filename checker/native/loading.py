@@ -49,13 +49,14 @@ def _stamp() -> tuple[tuple[float, int], ...]:
 
 
 _STAMP = _stamp()
-inlined: Callable[[Callable[..., Any]], Any] = njit(forceinline=True, _nrt=False)
+_njit: Any = njit  # its declared types leave out the option _nrt
+inlined: Callable[[Callable[..., Any]], Any] = _njit(forceinline=True, _nrt=False)
 
 
 def kernel(function: Callable[..., Any]) -> Any:
     """Compile without reference counting and without the interpreter's lock; keep on disk."""
-    compiled = njit(nogil=True, cache=True, _nrt=False)(function)
-    file = getattr(compiled._cache, "_cache_file", None)
+    compiled = _njit(nogil=True, cache=True, _nrt=False)(function)
+    file: Any = getattr(compiled._cache, "_cache_file", None)
     if hasattr(file, "_source_stamp"):
         file._source_stamp = _STAMP
     return compiled

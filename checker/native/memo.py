@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from checker.layout import Slot
-from checker.native.arrays import Array
+from checker.native.arrays import FIRST_RESULT, Array
 from dsl.values import intern_key
 
 OPAQUE = 0  # result id of a projection or call whose result cannot be stored, or that raises
@@ -122,3 +122,8 @@ def result_id(results: list[Any], ids: dict[Any, int], value: Any) -> int:
         known = ids[key] = len(results)
         results.append(value)
     return known
+
+
+def leaf_of_result(number: int) -> int:
+    """The leaf code of an outcome, or of a call's result."""
+    return FIRST_RESULT - number

@@ -246,7 +246,8 @@ class Search:
         )  # fmt: skip
         if helper.batch.counters[FIRST_ERROR] != NO_LINK:
             stage.terminal_failed(first + int(helper.batch.counters[FIRST_ERROR]))
-        return stuck[holds[stuck - first] == _NEVER]
+        result: Array = stuck[holds[stuck - first] == _NEVER]
+        return result
 
     def check(self, level: Level, stage: Stage, constraints: bool = True) -> Array:
         """Check the states of a level; which of them the constraints, if wanted, keep."""
@@ -288,7 +289,8 @@ class Search:
             *np.unique(cut_by[cut_by != _NEVER], return_counts=True), strict=True
         ):
             self.cut[watched[int(group)].name] += int(times)
-        return cut_by == _NEVER
+        result: Array = cut_by == _NEVER
+        return result
 
     def groups(self, first: int, end: int) -> Array:
         """Per root: its group, the group's end, whether wanted, whether it may be skipped later."""

@@ -65,7 +65,7 @@ class Partition:
 
     def take(self, rows: Rows, outcomes: Outcomes, batch: Batch, fresh: Array, bits: int) -> None:
         """Insert a batch's candidates of this partition; new states go to the segment."""
-        if not batch.count[self.number]:
+        if not batch.used[self.number]:
             return
         if self.segment.values.shape[1] < self.shape.width or (
             self.segment.values.dtype != self.shape.dtype

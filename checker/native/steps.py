@@ -41,7 +41,7 @@ class StepChecks:
         first_event = np.full(len(roots.steps), NO_LINK)
         refused = np.zeros(len(roots.steps), np.int64)
         worker.batch.counters[FIRST_ERROR] = NO_LINK
-        for partition in np.flatnonzero(worker.batch.count).tolist():
+        for partition in np.flatnonzero(worker.batch.used).tolist():
             verdict = self._check_partition(worker, partition, first_event, refused)
             self._take_out(worker.batch, partition, verdict == 1)
         for number, prop in enumerate(roots.steps):
@@ -56,7 +56,7 @@ class StepChecks:
     ) -> Array:
         search, roots = self.search, self.search.roots
         learned = search.learner.learned
-        n = int(worker.batch.count[partition])
+        n = int(worker.batch.used[partition])
         verdict = np.zeros(n, np.uint8)
         pick = np.arange(n)
         while len(pick):
@@ -90,15 +90,16 @@ class StepChecks:
         if keep.all():
             return
         search = self.search
-        aside = Batch(
-            *(np.ascontiguousarray(array[partition : partition + 1, :n][:, ~keep[: array.shape[1]]])
-              for array in batch[:4]),
-            np.array([n - int(keep.sum())]), *batch[5:],
-        )  # fmt: skip
+        fp, low, link, outcome = (
+            np.ascontiguousarray(array[partition : partition + 1, :n][:, ~keep[: array.shape[1]]])
+            for array in batch[:4]
+        )
+        used = np.array([n - int(keep.sum())])
+        aside = batch._replace(fp=fp, low=low, link=link, outcome=outcome, used=used)
         for array in batch[:4]:
             if array.shape[1]:
                 array[partition, : int(keep.sum())] = array[partition, :n][keep]
-        batch.count[partition] = int(keep.sum())
+        batch.used[partition] = int(keep.sum())
         ignored = np.zeros_like(search.fresh)
         outcomes = search.learner.learned.outcomes()
         search.widen()

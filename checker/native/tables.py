@@ -4,6 +4,9 @@ Shapes are those of `checker.native.arrays`. A table is open addressing with lin
 fingerprints, 0 for an empty cell; its length is a power of two.
 """
 
+# mypy: disable-error-code="no-untyped-def,call-arg"
+# (numba infers the types of compiled functions; annotations would not be looked at)
+
 from __future__ import annotations
 
 from numba import int64, uint64
@@ -47,7 +50,7 @@ def insert(
     mask = uint64(table.shape[0] - 1)
     wide = table_low.shape[0] > 0
     fps = batch.fp[partition]
-    n = batch.count[partition]
+    n = batch.used[partition]
     current = progress[0]
     kept = progress[1]
     entries = progress[2]
@@ -84,7 +87,7 @@ def insert(
             for slot in range(width, segment.values.shape[1]):
                 segment.values[kept, slot] = 0
             start = outcomes.start[outcome]
-            for write in range(start, start + outcomes.count[outcome]):
+            for write in range(start, start + outcomes.total[outcome]):
                 slot = outcomes.slot[write]
                 old = old_value(rows.values[parent], slot)
                 segment.values[kept, slot] = written(outcomes, write, old)

@@ -7,8 +7,8 @@ from typing import Any
 
 from checker.layout import Slot
 from checker.native.arrays import CALL, FORK, PROJECT, READ
-from checker.native.learned import Event, Learned, leaf_of_result
-from checker.native.memo import OPAQUE, result_id
+from checker.native.learned import Event, Learned
+from checker.native.memo import OPAQUE, leaf_of_result, result_id
 from dsl.values import intern_key
 from dsl.view import Disabled, Path
 

@@ -4,12 +4,15 @@ No kernel allocates or counts references (``_nrt=False``, scratch passed in): an
 `walk` costs a factor of ten. All are ``nogil`` and may run in threads on disjoint data.
 """
 
+# mypy: disable-error-code="no-untyped-call,no-untyped-def,call-arg,unreachable"
+# (numba infers the types of compiled functions; annotations would not be looked at)
+
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
+from llvmlite import ir  # type: ignore[import-untyped]
 from numba import int64, types, uint64
 from numba.core import cgutils
 from numba.extending import intrinsic
@@ -38,7 +41,7 @@ S29, S31, S32, S63 = np.uint64(29), np.uint64(31), np.uint64(32), np.uint64(63)
 U0, U1, U6 = np.uint64(0), np.uint64(1), np.uint64(6)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def prefetch(typing_context: Any, array: Any, index: Any) -> Any:
     """Ask for the cache line of ``array[index]``, to be written."""
 
@@ -60,7 +63,7 @@ def prefetch(typing_context: Any, array: Any, index: Any) -> Any:
     return types.void(array, types.int64), emit
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def _trailing_zeros(typing_context: Any, word: Any) -> Any:
     """Index of the lowest set bit of a word that is not 0."""
 

@@ -66,7 +66,7 @@ class Worker:
         self.at[:] = first, root
         self.pairs = _NO_PAIRS
         self.finished = self.retried = False
-        self.batch.count[:] = 0
+        self.batch.used[:] = 0
         self.batch.counters[:] = 0
         self.batch.counters[FIRST_ASSERTION] = self.batch.counters[FIRST_ERROR] = NO_LINK
         moves = self.batch.moves
@@ -154,8 +154,8 @@ class Worker:
         if not self.retried:
             return
         batch = self.batch
-        for partition in np.flatnonzero(batch.count).tolist():
-            n = int(batch.count[partition])
+        for partition in np.flatnonzero(batch.used).tolist():
+            n = int(batch.used[partition])
             order = np.argsort(batch.link[partition, :n], kind="stable")
             for array in batch[:4]:
                 if array.shape[1]:

@@ -166,7 +166,7 @@ class Program:
         def holds() -> bool:
             before: View | None = binding.before
             assert before is not None
-            return digest(before.get(path)) + value({}) != bad
+            return bool(digest(before.get(path)) + value({}) != bad)
 
         return holds
 

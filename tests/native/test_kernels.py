@@ -22,7 +22,8 @@ KERNELS = [kernels.expand, kernels.check, tables.insert, tables.gather]
 def test_kernels_do_not_count_references(kernel: Any) -> None:
     native.explore(two_phase_commit(2), SearchOptions())
     # compiled anew, as numba shows no code of what it loaded from its cache
-    fresh = numba.njit(nogil=True, _nrt=False)(kernel.py_func)
+    njit: Any = numba.njit
+    fresh = njit(nogil=True, _nrt=False)(kernel.py_func)
     fresh.compile(kernel.signatures[0])
     (code,) = fresh.inspect_llvm().values()
 
