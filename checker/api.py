@@ -134,8 +134,15 @@ def fizzbee_unique(model: Model, engine: Engine, asked: SearchOptions) -> int:
             "--fizzbee-counts is about .fizz specs, and this is none.",
             help="Leave it out.",
         )
+    from dsl.fizz_counts import BACK, back_to_the_start
+
     other = load_spec(model.path, model.constants, fizzbee_counts=True)
-    return engine.explore(other, replace(asked, properties=())).counts.distinct
+    back = back_to_the_start(other)
+    if back is None:
+        return engine.explore(other, replace(asked, properties=())).counts.distinct
+    other = replace(other, properties=(back,))
+    found = engine.explore(other, replace(asked, properties=(BACK,), keep_going=True))
+    return found.counts.distinct - (not found.findings)
 
 
 def _by_property(exploration: Exploration) -> dict[str, Finding]:

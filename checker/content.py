@@ -71,10 +71,25 @@ def same(a: Content, b: Content) -> bool:
     return a.keys() == b.keys() and all(encode(freeze(a[p])) == encode(freeze(b[p])) for p in a)
 
 
-def show_field(path: Path) -> str:
-    """``Broker#0.pending``"""
+def short_names(model: Model) -> dict[str, str]:
+    """How the fields of shared state are shown: without the number of the one instance there is.
+
+    The global variables of a .fizz file are fields of a class of our making, which is left out.
+    """
+    from dsl.roles import State as SharedState
+
+    single = [
+        name for name, roles in model.roles.items()
+        if len(roles) == 1 and isinstance(roles[0], SharedState)
+    ]  # fmt: skip
+    return {name: "" if model.path.endswith(".fizz") else name for name in single}
+
+
+def show_field(path: Path, names: Mapping[str, str] | None = None) -> str:
+    """``Broker#0.pending``; ``PidSource.last`` where ``names`` has PidSource."""
     if len(path) < _MARK:
         return ".".join(str(part) for part in path)
     owner, index, name = path[:3]
-    head = f"{owner}#{index}.{name}"
+    short = (names or {}).get(owner)
+    head = f"{owner}#{index}.{name}" if short is None else f"{short}.{name}" if short else name
     return head + "".join(f"[{part!r}]" for part in path[3:])

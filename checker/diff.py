@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -34,10 +34,14 @@ class Change:
         return f"{self.mark} {self.place}{link}{value!r}"
 
 
-def changes(before: Content, after: Content) -> Iterator[Change]:
+def changes(
+    before: Content, after: Content, names: Mapping[str, str] | None = None
+) -> Iterator[Change]:
     """The changes between two states, in the order of the fields."""
     for path in dict.fromkeys([*before, *after]):
-        yield from between(show_field(path), before.get(path, ABSENT), after.get(path, ABSENT))
+        yield from between(
+            show_field(path, names), before.get(path, ABSENT), after.get(path, ABSENT)
+        )
 
 
 def between(place: str, a: Any, b: Any) -> Iterator[Change]:

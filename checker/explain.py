@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from checker.evaluate import Captured, captured, evaluate, values_in
-from checker.spec_text import function_at, function_named
+from checker.spec_text import function_at, function_named, line_of
 from checker.trace import final_states
 from dsl.errors import Span
 from dsl.view import PlainView, State
 
 if TYPE_CHECKING:
     from checker.engine import Finding
-    from dsl.model import Model, Property
+    from dsl.model import Element, Model, Property
 
 _MAX_LAYERS = 6
 Values = tuple[tuple[str, Any], ...]
@@ -95,9 +95,16 @@ def _by_elements(model: Model, prop: Property, state: State, before: State) -> E
         except Exception:
             continue
         if element.text:
-            layer = Layer(element.text, False, element.bindings, (), element.span or prop.span)
+            layer = Layer(_written(element), False, element.bindings, (), element.span or prop.span)
             return Explanation((layer,))
     return None
+
+
+def _written(element: Element) -> str:
+    """The text of an element as its author wrote it: a .fizz line was translated."""
+    if element.span is not None and element.span.file.endswith(".fizz"):
+        return line_of(element.span.file, element.span.line).removeprefix("return ")
+    return element.text
 
 
 def _namespace(

@@ -132,7 +132,7 @@ def _replay(trace: Trace, model: Model) -> Replay:
         state = taken.state
         content = content_of(model, state)
         if not same(content, trace.contents[number]):
-            found = tuple(changes(trace.contents[number], content))
+            found = tuple(changes(trace.contents[number], content, trace.names))
             return differs(f"{step.label} leads to another state", found)
     still = _still(trace, model, state)
     if still is False:
@@ -164,7 +164,7 @@ def _initial(trace: Trace, model: Model, changed: tuple[str, ...]) -> State | Re
     if not known and trace.contents[0]:
         raise another_spec(trace, model.path, "they have no role in common.")
     nearest = contents[order[0]]
-    found = tuple(changes(trace.contents[0], nearest))
+    found = tuple(changes(trace.contents[0], nearest, trace.names))
     return Replay(trace, model.path, 0, "the initial state differs", found, changed)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from checker.content import Content, show_field
+from checker.content import show_field
 from checker.diff import Change
 from checker.report_page import Page, Segment, shorten, show
 from dsl.values import ABSENT
@@ -31,7 +31,7 @@ def trace_page(trace: Trace, *, width: int = 100, full: bool = False) -> Page:
         between=" ",
     )
     if full or not trace.steps:
-        _state(page, trace.contents[0])
+        _state(page, trace, 0)
     labels = [_label(step) for step in trace.steps]
     lengths = [sum(len(text) for text, _ in label) for label in labels]
     beside = width >= _WIDE and not full
@@ -52,7 +52,7 @@ def trace_page(trace: Trace, *, width: int = 100, full: bool = False) -> Page:
         for line in rest:
             page.add(" " * indent, *line)
         if full and step.completed:
-            _state(page, trace.contents[at + 1])
+            _state(page, trace, at + 1)
     if trace.loop is not None:
         again = (
             "nothing happens any more" if trace.loop == trace.length else f"back to {trace.loop}"
@@ -95,9 +95,10 @@ def _change(change: Change, room: int) -> list[Segment]:
     return [(f"{change.mark} ", change.mark), (change.place, ""), ("  ", ""), (values, "")]
 
 
-def _state(page: Page, content: Content) -> None:
+def _state(page: Page, trace: Trace, at: int) -> None:
     """Every field of a state."""
-    names = {path: show_field(path) for path in content}
+    content = trace.contents[at]
+    names = {path: show_field(path, trace.names) for path in content}
     column = min(max(map(len, names.values()), default=0), 40)
     for path, name in names.items():
         if content[path] is ABSENT:

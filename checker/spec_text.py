@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 from functools import lru_cache
 from pathlib import Path
@@ -12,13 +13,30 @@ if TYPE_CHECKING:
     from dsl.model import Model
 
 
-@lru_cache(maxsize=64)
+Version = tuple[str, int, int]
+"""A file as it is now: its place, when it was changed, its size."""
+
+
+def _version(file: str) -> Version:
+    try:
+        found = os.stat(file)
+    except OSError:
+        return (file, 0, 0)
+    return (os.path.abspath(file), found.st_mtime_ns, found.st_size)
+
+
 def lines_of(file: str) -> tuple[str, ...]:
     """The lines of a file; none when it cannot be read."""
+    return _lines(_version(file))
+
+
+@lru_cache(maxsize=64)
+def _lines(version: Version) -> tuple[str, ...]:
     try:
-        return tuple(Path(file).read_text(encoding="utf-8", errors="replace").splitlines())
+        text = Path(version[0]).read_text(encoding="utf-8", errors="replace")
     except OSError:
         return ()
+    return tuple(text.splitlines())
 
 
 def line_of(file: str, number: int) -> str:
@@ -32,7 +50,6 @@ def has_assertions(model: Model) -> bool:
     return any(_asserts(file) for file in model.sources)
 
 
-@lru_cache(maxsize=64)
 def _asserts(file: str) -> bool:
     text = "\n".join(lines_of(file))
     if re.search(r"^[ \t]+assert\b", text, re.MULTILINE) is None:
@@ -44,13 +61,15 @@ def _asserts(file: str) -> bool:
     return any(isinstance(n, ast.Assert) for f in functions for n in ast.walk(f))
 
 
-@lru_cache(maxsize=64)
 def parsed(file: str) -> ast.Module | None:
     """The syntax tree of a Python file; None for others."""
-    if not file.endswith(".py"):
-        return None
+    return _parsed(_version(file)) if file.endswith(".py") else None
+
+
+@lru_cache(maxsize=64)
+def _parsed(version: Version) -> ast.Module | None:
     try:
-        return ast.parse("\n".join(lines_of(file)))
+        return ast.parse("\n".join(_lines(version)))
     except (SyntaxError, ValueError, RecursionError):
         return None
 

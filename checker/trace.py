@@ -14,7 +14,7 @@ from functools import cached_property
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
-from checker.content import Content, content_of
+from checker.content import Content, content_of, short_names
 from checker.diff import Change, changes
 from dsl.errors import EngineError
 from dsl.view import Disabled, PlainView, apply_writes
@@ -72,8 +72,8 @@ class Trace:
     """A finite sequence of states and steps: ``contents[i]`` is the state before ``steps[i]``.
 
     ``loop`` is the index of the state to which the last step returns (a lasso), if it does.
-    ``error`` is the text of the exception that ended it. A last step that is not completed has no
-    state after it.
+    ``error`` is the text of the exception that ended it; a last step that is not completed has no
+    state after it. ``names`` says how shared state is shown.
     """
 
     spec: str
@@ -87,7 +87,7 @@ class Trace:
     loop: int | None = None
     error: str = ""
     error_type: str = ""
-    dialect: str = "python"
+    names: Mapping[str, str] = field(default_factory=dict)
     classes: Mapping[str, type] = field(default_factory=dict, compare=False, repr=False)
     file: FilePath | None = field(default=None, compare=False)
 
@@ -105,7 +105,7 @@ class Trace:
     def diffs(self) -> tuple[tuple[Change, ...], ...]:
         """Per step, what it changed."""
         pairs = zip(self.contents, self.contents[1:], strict=False)
-        found = [tuple(changes(a, b)) for a, b in pairs]
+        found = [tuple(changes(a, b, self.names)) for a, b in pairs]
         return (*found, *(() for _ in range(len(self.steps) - len(found))))
 
     def __iter__(self) -> Iterator[tuple[TraceStep, tuple[Change, ...]]]:
@@ -238,6 +238,7 @@ def build(model: Model, finding: Finding, loop: int | None = None) -> Trace:
         loop=loop,
         error=str(error) if error else "",
         error_type=type(error).__name__ if error else "",
+        names=short_names(model),
         classes=model.classes,
     )
 

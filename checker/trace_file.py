@@ -51,7 +51,7 @@ class _File(_Part):
     format: Literal["statewalk-trace"]
     version: int
     spec: str
-    dialect: str = "python"
+    names: dict[str, str] = {}
     constants: dict[str, Any]
     sources: dict[str, str]
     property: str
@@ -76,7 +76,7 @@ def to_dict(trace: Trace) -> dict[str, Any]:
         "format": FORMAT,
         "version": VERSION,
         "spec": trace.spec,
-        "dialect": trace.dialect,
+        "names": dict(trace.names),
         "constants": {n: _constant(v) for n, v in trace.constants.items()},
         "sources": dict(trace.sources),
         "property": trace.property,
@@ -161,7 +161,7 @@ def _trace(data: _File, file: Path) -> Trace:
         raise corrupt(f"a loop to state {data.loop}")
     return Trace(
         spec=data.spec,
-        dialect=data.dialect,
+        names=data.names,
         constants={n: _read_constant(v, classes) for n, v in data.constants.items()},
         sources=data.sources,
         property=data.property,
