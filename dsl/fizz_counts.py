@@ -1,0 +1,35 @@
+"""Fizzbee's way of counting unique states, where it is not ours."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from dsl import fizz_tree as tree
+from dsl.fizz_parse import parse, split_front_matter
+from dsl.model import Element, Model, Property
+from dsl.runtime import binding
+
+BACK = "@back to the start"
+
+
+def back_to_the_start(model: Model) -> Property | None:
+    """A property that a step violates by leading back to the initial state.
+
+    Where there is no action ``Init`` (none at all, or the older ``init:``), Fizzbee counts the initial
+    state only if a step leads to it. None where the initial states always count.
+    """
+    text, _, _ = split_front_matter(Path(model.path).read_text(encoding="utf-8"))
+    module = parse(text, model.path)
+    if any(isinstance(node, tree.Act) and node.name == "Init" for node in module.body):
+        return None
+    if len(model.initial_states) != 1:
+        return None
+    start = model.initial_states[0]
+
+    def holds() -> bool:
+        view = binding.view
+        assert view is not None
+        return any(view.get(path) != value for path, value in start.items())
+
+    element = Element(BACK, (), holds)
+    return Property(BACK, "on_step", (element,), holds)
