@@ -1,0 +1,84 @@
+"""``statewalk export``: a trace, or a small state graph, for other tools."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the command to the parser."""
+    from checker.exports import FORMATS
+
+    listed = "; ".join(f"{name}: {text}" for name, (_, text) in FORMATS.items())
+    parser = subparsers.add_parser(
+        "export",
+        help="write a trace or a state graph for other tools",
+        description="Write a saved trace in the format of another tool, or draw the state graph of a "
+        "spec (a spec instead of a trace, --format dot).",
+        epilog=f"Formats: {listed}.",
+    )
+    parser.add_argument("source", metavar="TRACE", help="a *.trace.json file, or a spec")
+    parser.add_argument(
+        "--format", choices=list(FORMATS), required=True, help="the format to write"
+    )
+    parser.add_argument("--out", metavar="FILE", help="where to write it (standard output)")
+    parser.add_argument(
+        "--mbt", action="store_true", help="itf: add the variables that test drivers read"
+    )
+    parser.add_argument(
+        "--by",
+        metavar="FIELDS",
+        default="",
+        help="graph: one node for all states alike in these fields",
+    )
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        dest="settings",
+        metavar="NAME=VALUE",
+        help="graph: a constant",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write; the exit code."""
+    from checker.exits import HOLDS
+
+    text = _text(arguments)
+    if arguments.out:
+        from checker.files import write_text
+
+        write_text(Path(arguments.out), text)
+    else:
+        sys.stdout.write(text)
+    return HOLDS
+
+
+def _text(arguments: argparse.Namespace) -> str:
+    from dsl.errors import RunError
+
+    if arguments.source.endswith((".py", ".fizz")):
+        if arguments.format != "dot":
+            raise RunError(
+                "SW322", f"A state graph can be written as dot, not as {arguments.format}."
+            )
+        from checker.api import load
+        from checker.exports.dot import graph_to_dot
+        from checker.options import read_settings
+
+        model = load(arguments.source, read_settings(arguments.settings).fixed)
+        return graph_to_dot(model, tuple(b for b in arguments.by.split(",") if b))
+    from checker.exports import export_trace
+    from checker.trace import Trace
+
+    trace = Trace.load(arguments.source)
+    if arguments.format == "itf":
+        from checker.exports.itf import to_itf
+
+        return to_itf(trace, mbt=arguments.mbt)
+    return export_trace(trace, arguments.format)

@@ -1,0 +1,90 @@
+"""``statewalk models``: the library, and whether it gives what it promises."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from checker.library import Row
+    from dsl.model import Expectation
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the command to the parser."""
+    parser = subparsers.add_parser(
+        "models",
+        help="list the model library, or test it",
+        description="List the models of the library with their constants and configurations; with "
+        "'test', check every configuration against what it expects.",
+        epilog="Exit codes of test: 0 all as expected, 4 some not.",
+    )
+    parser.add_argument("what", nargs="?", choices=("list", "test"), default="list")
+    parser.add_argument("name", nargs="?", metavar="NAME", help="one model, or a folder of them")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """List or test; the exit code."""
+    return _test(arguments.name) if arguments.what == "test" else _list(arguments.name)
+
+
+def _list(name: str | None) -> int:
+    from checker.exits import HOLDS
+    from checker.library import matching
+
+    for entry in matching(name):
+        model = entry.load()
+        sys.stdout.write(f"{entry.name}\n  {entry.line}\n")
+        constants = " ".join(f"{n}={v!r}" for n, v in model.constants.items())
+        sys.stdout.write(f"  constants       {constants}\n")
+        for configuration in model.configurations:
+            sys.stdout.write(f"  {configuration.name:<28} {expected_text(configuration.expect)}\n")
+    return HOLDS
+
+
+def expected_text(expect: Expectation | None) -> str:
+    """What a configuration expects, in words."""
+    if expect is None:
+        return "-"
+    if expect.verdict == "violated":
+        length = f" in {expect.length} steps" if expect.length is not None else ""
+        return f"violates {', '.join(expect.properties) or 'something'}{length}"
+    counts = [
+        f"{n} {getattr(expect, n)}"
+        for n in ("distinct", "generated", "depth")
+        if getattr(expect, n)
+    ]
+    return "holds" + (f": {', '.join(counts)}" if counts else "")
+
+
+def _test(name: str | None) -> int:
+    from checker.exits import HOLDS, NOT_MET
+    from checker.library import matching, run_configurations
+
+    passed = failed = 0
+    for entry in matching(name):
+        sys.stdout.write(f"{entry.name}\n")
+        for row in run_configurations(entry):
+            passed, failed = passed + row.passed, failed + (not row.passed)
+            sys.stdout.write(_line(row))
+            sys.stdout.flush()
+    sys.stdout.write(f"{passed} as expected, {failed} not\n")
+    return NOT_MET if failed else HOLDS
+
+
+def _line(row: Row) -> str:
+    result = row.result
+    found: str = result.verdict
+    violated = [p for p in result.properties if p.verdict == "violated"]
+    if violated:
+        found += " " + ", ".join(
+            f"{p.name} in {p.length}" if p.length is not None else p.name for p in violated
+        )
+    mark = "ok  " if row.passed else "FAIL"
+    size = f"{result.counts.distinct} states, {result.seconds:.2f} s"
+    line = f"  {mark} {row.configuration.name:<28} {found}; {size}\n"
+    if not row.passed:
+        line += f"       expected: {expected_text(row.configuration.expect)}\n"
+    return line
