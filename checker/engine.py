@@ -76,8 +76,10 @@ class SearchOptions:
     interrupted: Callable[[], bool] = lambda: False
 
     def wants(self, name: str) -> bool:
-        """Whether a property is to be checked."""
-        return self.properties is None or name in self.properties
+        """Whether a property is to be checked; ``served`` asks for each ``served(Client#0)``."""
+        if self.properties is None or name in self.properties:
+            return True
+        return name.partition("(")[0] in self.properties
 
 
 @dataclass(frozen=True)

@@ -49,14 +49,16 @@ class Checked:
 
     def wants(self, name: str) -> bool:
         """Whether a property was asked for."""
-        return self.options.properties is None or name in self.options.properties
+        wanted = self.options.properties
+        return wanted is None or name in wanted or name.partition("(")[0] in wanted
 
 
 def check_names(model: Model, names: tuple[str, ...] | None) -> None:
     """Raises RunError[SW308] for a property that the spec does not have."""
     known = [p.name for p in model.properties] + [DEADLOCK, ASSERTION]
+    families = {name.partition("(")[0] for name in known}
     for name in names or ():
-        if name not in known:
+        if name not in known and name not in families:
             raise RunError("SW308", f"There is no property {name}. {did_you_mean(name, known)}")
 
 

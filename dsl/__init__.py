@@ -33,13 +33,14 @@ from dsl.declare import (
     until,
     violates,
 )
+from dsl.lookahead import enabled, next_steps
 from dsl.records import Bag, Message, Record, replace
 from dsl.roles import Role, State
 from dsl.view import Disabled
 
 __all__ = [
     "Auxiliary", "Bag", "Constant", "Disabled", "Fairness", "Flow", "Message", "Record", "Role", "State",
-    "action", "always", "any_of", "atomic", "config", "constraint", "deadlock", "eventually", "exists", "holds",
-    "init", "interrupt", "leads_to", "maybe", "named", "old", "on_step", "oneof", "pairs", "parallel", "replace",
+    "action", "always", "any_of", "atomic", "config", "constraint", "deadlock", "enabled", "eventually", "exists",
+    "holds", "init", "interrupt", "leads_to", "maybe", "named", "next_steps", "old", "on_step", "oneof", "pairs", "parallel", "replace",
     "require", "serial", "symmetric_values", "terminal", "unreachable", "until", "violates",
 ]  # fmt: skip

@@ -11,7 +11,7 @@ from typing import Any
 
 from dsl import refs
 from dsl.analysis import Analysis
-from dsl.declare import LeadsTo, property_name
+from dsl.declare import property_name
 from dsl.domains import ANYTHING, Domain, domain_of
 from dsl.errors import Mistakes, Span, SpecError, StatewalkError
 from dsl.flow_run import Flows, is_flow
@@ -111,6 +111,7 @@ class InitialStates:
         self.fields = fields
         self.classes = classes
         self.constant = {key for key, field in fields.items() if field.constant}
+        self.made: dict[type, int] = {}
 
     def compute(self) -> tuple[list[dict[Path, Any]], dict[Path, Any]]:
         """(states, fixed slots). Fields that turn out constant keep their value on the role."""
@@ -161,12 +162,16 @@ class InitialStates:
         return field.slots(role, value)
 
     def _finish(self, state: dict[Path, Any], static: dict[Any, int]) -> dict[Path, Any]:
-        """Check that the run made the roles that the others made, and drop the counters."""
-        for cls, count in static.items():
-            made = state.pop((cls.__name__, -1, "@count"), count)
-            if made != len(cls._instances) and len(cls._instances) > made:
+        """Drop the counters, and note how many roles the run made. Raises SpecError[SW111]."""
+        made = {cls: state.pop((cls.__name__, -1, "@count"), n) for cls, n in static.items()}
+        for cls, count in made.items():
+            if self.made.setdefault(cls, count) != count:
                 raise SpecError(
-                    "SW111", f"Initial states differ in how many {cls.__name__} they have."
+                    "SW111",
+                    f"Initial states differ in how many {cls.__name__} they have: "
+                    f"{self.made[cls]} and {count}.",
+                    at=_class_span(self.tree, cls),
+                    help="Make equally many in every run of @init; a field can say which take part.",
                 )
         return state
 
@@ -234,7 +239,7 @@ def make_actions(tree: SpecTree, flows: Flows, mistakes: Mistakes) -> list[Actio
         names, domains = [], []
         for argument in function.parameters():
             names.append(argument.arg)
-            domains.append(_options(tree, function, argument, mistakes))
+            domains.append(options_of(tree, function, argument, mistakes))
         actors: list[Any] = [None]
         if function.owner is not None:
             actors = [r for r in tree.instances(function.owner) if _is_own(r, function)]
@@ -266,7 +271,7 @@ def _runner(function: Function, actor: Any, values: tuple[Any, ...]) -> Callable
     return lambda: call(*arguments)
 
 
-def _options(
+def options_of(
     tree: SpecTree, function: Function, argument: ast.arg, mistakes: Mistakes
 ) -> list[Any]:
     """The values over which a parameter of an action ranges."""
@@ -360,14 +365,6 @@ def checked(predicate: Callable[[], bool], name: str, span: Span | None) -> Call
 
     holds.__name__ = name
     return holds
-
-
-def make_lead(name: str, lead: LeadsTo, span: Span) -> Property:
-    """A property ``name = leads_to(p, q)`` or ``until(p, q)``."""
-    premise = checked(lead.premise, name, span)
-    conclusion = checked(lead.conclusion, name, span)
-    kind: PropertyKind = "until" if lead.kind == "until" else "leads_to"
-    return Property(name, kind, (), conclusion, premise, span)
 
 
 def field_table(fields: dict[tuple[str, str], Field]) -> dict[tuple[str, str], FieldInfo]:

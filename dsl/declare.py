@@ -117,7 +117,7 @@ class LeadsTo:
     """
 
     def __init__(
-        self, kind: str, premise: Callable[[], bool], conclusion: Callable[[], bool]
+        self, kind: str, premise: Callable[..., bool], conclusion: Callable[..., bool]
     ) -> None:
         self.kind = kind
         self.premise = premise
@@ -128,12 +128,15 @@ class LeadsTo:
         return not self.premise() or self.conclusion()
 
 
-def leads_to(cause: Callable[[], bool], effect: Callable[[], bool], /) -> LeadsTo:
-    """``served = leads_to(asked, answered)``: each state with the cause is followed by the effect."""
+def leads_to(cause: Callable[..., bool], effect: Callable[..., bool], /) -> LeadsTo:
+    """``served = leads_to(asked, answered)``: each state with the cause is followed by the effect.
+
+    If ``asked`` has parameters of role types, there is one property per combination of instances.
+    """
     return LeadsTo("leads_to", cause, effect)
 
 
-def until(first: Callable[[], bool], second: Callable[[], bool], /) -> LeadsTo:
+def until(first: Callable[..., bool], second: Callable[..., bool], /) -> LeadsTo:
     """The first holds up to a state in which the second holds, and there is such a state."""
     return LeadsTo("until", first, second)
 

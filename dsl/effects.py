@@ -27,6 +27,7 @@ from dsl.effects_names import (
     nested_functions,
     own_nodes,
 )
+from dsl.lookahead import enabled, next_steps
 from dsl.records import Bag, Record, replace
 from dsl.roles import Role
 from dsl.tree import Function, SpecTree
@@ -305,7 +306,10 @@ class _Scan:
         return Cause(node, "effects", text, known=False)
 
     def passed(self, node: ast.Call) -> Iterator[Cause]:
-        """Functions that are handed on, and may be called."""
+        """Functions that are handed on, and may be called; `enabled` only asks about them."""
+        called = self.namespace.get(node.func.id) if isinstance(node.func, ast.Name) else None
+        if called is enabled or called is next_steps:
+            return
         for argument in (*node.args, *(k.value for k in node.keywords)):
             if isinstance(argument, ast.Name) and argument.id not in self.bound:
                 function = self.effects.function_of(self.namespace.get(argument.id))

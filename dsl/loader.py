@@ -13,7 +13,6 @@ from dsl.build import (
     field_table,
     make_actions,
     make_fields,
-    make_lead,
     make_property,
     property_kind,
 )
@@ -23,6 +22,7 @@ from dsl.fold import fold_constants
 from dsl.lower import Lowering
 from dsl.model import Model, Property
 from dsl.modules import Loading, read_source, run_spec
+from dsl.quantify import make_instances, make_leads
 from dsl.records import Record
 from dsl.tree import SpecTree, read_tree
 
@@ -131,10 +131,13 @@ def _properties(
             )
         elif any(m.kind in ("always", "exists", "on_step", "eventually") for m in function.marks):
             kind = property_kind(function, mistakes)
-            if kind is not None:
+            if kind is not None and function.parameters():
+                found += make_instances(tree, function, kind, mistakes)
+            elif kind is not None:
                 elements = lowering.split(function) if kind == "always" else ()
                 found.append(make_property(function, kind, elements))
-    found += [make_lead(name, lead, span) for name, lead, span in tree.leads]
+    for name, lead, span in tree.leads:
+        found += make_leads(tree, name, lead, span, mistakes)
     return found, constraints, step_constraints, terminal
 
 

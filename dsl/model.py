@@ -164,7 +164,8 @@ class Model:
 
         With ``before``, of the step from ``before`` to ``view``.
         """
-        with bound(view, before, self.classes, getattr(predicate, "__name__", "property")):
+        name = getattr(predicate, "__name__", "property")
+        with bound(view, before, self.classes, name, self.actions):
             return predicate()
 
     def outcomes(self, action: Action, state: State) -> Iterator[Outcome]:

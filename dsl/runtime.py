@@ -7,7 +7,7 @@ in one thread.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -19,10 +19,11 @@ class Binding:
 
     ``references`` holds every live reference taken in this run by place, so that one place has one
     reference object, and replacing a place can detach it. ``reading`` names the property being
-    evaluated, if one is. ``classes`` are the record classes of the model by name.
+    evaluated, if one is. ``classes`` are the record classes of the model by name, ``actions`` the
+    action instances that a property may look ahead along.
     """
 
-    __slots__ = ("before", "classes", "reading", "references", "view")
+    __slots__ = ("actions", "before", "classes", "reading", "references", "view")
 
     def __init__(self) -> None:
         self.view: View | None = None
@@ -30,6 +31,7 @@ class Binding:
         self.references: dict[Path, dict[tuple[Any, ...], Any]] = {}
         self.reading: str = ""
         self.classes: Mapping[str, type] = {}
+        self.actions: Sequence[Any] = ()
 
 
 binding = Binding()
@@ -46,17 +48,20 @@ class bound:  # noqa: N801 (reads as a verb: with bound(view): ...)
         before: View | None = None,
         classes: Mapping[str, type] | None = None,
         reading: str = "",
+        actions: Sequence[Any] = (),
     ) -> None:
-        self._new = (view, before, {}, reading, binding.classes if classes is None else classes)
+        classes = binding.classes if classes is None else classes
+        fresh: dict[Path, dict[tuple[Any, ...], Any]] = {}
+        self._new = (view, before, fresh, reading, classes, actions)
 
     def __enter__(self) -> None:
         b = binding
-        self._saved = (b.view, b.before, b.references, b.reading, b.classes)
-        b.view, b.before, b.references, b.reading, b.classes = self._new
+        self._saved = (b.view, b.before, b.references, b.reading, b.classes, b.actions)
+        b.view, b.before, b.references, b.reading, b.classes, b.actions = self._new
 
     def __exit__(self, *error: object) -> None:
         b = binding
-        b.view, b.before, b.references, b.reading, b.classes = self._saved
+        b.view, b.before, b.references, b.reading, b.classes, b.actions = self._saved
 
 
 class before_the_step:  # noqa: N801
