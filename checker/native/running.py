@@ -130,8 +130,7 @@ def _run(search: Search, resumed: bool) -> StoppedBy | None:
             search.writer.commit(search, totals)
         search.advance(stage)
         violated = stage.violated
-        if search.options.on_progress:
-            search.options.on_progress(search.progress())
+        search.tell(search.queue, at_once=True)
         if stopped:
             return stopped
     return None

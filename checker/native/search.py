@@ -35,6 +35,7 @@ from checker.native.workers import Worker
 from dsl.model import Model
 
 _CANDIDATES = 1 << 16  # aimed at per batch; buffers grow beyond it
+_TELL_EVERY = 0.5  # seconds between reports of progress within a level
 _MAX_ROWS = 1 << 15
 _MIN_ROWS = 64
 _NEVER = np.iinfo(np.int64).max
@@ -66,6 +67,7 @@ class Search:
     error: bool = False
     batch_rows: int = 1 << 10
     started: float = field(default_factory=time.monotonic)
+    told: float = field(default_factory=time.monotonic)
     pool: ThreadPoolExecutor | None = None
     steps: StepChecks | None = None
     writer: Writer | None = None
@@ -144,6 +146,7 @@ class Search:
                     workers.append(worker)
                 first = end
             self.expand_batch(workers, stage)
+            self.tell(self.level.n - first + self.seen.n_new)
             if stopped := self.urgent():
                 self.queue = self.level.n - first
                 return stopped
@@ -366,13 +369,20 @@ class Search:
             return "depth"
         return self.urgent()
 
-    def progress(self) -> Progress:
+    def tell(self, queue: int, at_once: bool = False) -> None:
+        """Report progress, if wanted and if it is time; at the end of a level at once."""
+        now = time.monotonic()
+        if self.options.on_progress and (at_once or now - self.told >= _TELL_EVERY):
+            self.told = now
+            self.options.on_progress(self.progress(queue))
+
+    def progress(self, queue: int) -> Progress:
         """What to say of the search now."""
         return Progress(
             len(self.links),
             self.generated,
-            self.distinct,
-            self.queue,
+            self.distinct + self.seen.n_new,
+            queue,
             self.seconds,
             memory_in_use(),
             nonzero(self.fresh),

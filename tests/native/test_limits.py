@@ -1,0 +1,162 @@
+"""What outgrows its first size: value ids, slots, tries, scratch, memory."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+import pytest
+
+from checker import native, reference
+from checker.engine import Progress, SearchOptions
+from dsl.errors import SpecError
+from dsl.model import Model
+from tests.native.agreement import told
+from tests.native.hand import always, make_model, require, two_phase_commit, view
+
+A, B = ("R", 0, "a"), ("R", 0, "b")
+
+
+def counter(end: int, step: Callable[[int], int] = lambda n: n + 1) -> Model:
+    def count() -> None:
+        now = view().get(A)
+        require(now < end)
+        view().set(A, step(now))
+
+    def blind() -> None:
+        require(view().project(A, "end", lambda n: n < end))
+        view().update(A, "next", step)
+
+    return make_model("counter", {A: 0}, [("count", count), ("blind", blind)], check_deadlock=False)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_slot_with_more_than_65536_values(threads: int) -> None:
+    end = 70_000
+
+    def jump() -> None:
+        require(view().get(A) == 0)
+        view().set(A, view().choose(range(1, end)))
+
+    def mark() -> None:
+        require(view().project(A, "high", lambda n: n > end - 100))
+        view().set(B, True)
+
+    model = make_model("wide", {A: 0}, [("jump", jump), ("mark", mark)], check_deadlock=False)
+    found = native.explore(model, SearchOptions(threads=threads))
+
+    assert (end + 99, 3) == (found.counts.distinct, found.counts.depth)
+    assert {0: end - 1, 1: 2 * 99} == found.fired
+
+
+def test_seventy_thousand_slots() -> None:
+    paths = [("R", number, "slot") for number in range(70_000)]
+    chosen = [paths[0], paths[65_535], paths[65_536], paths[-1]]
+
+    def write() -> None:
+        path = view().choose(chosen)
+        require(view().get(path) == 0)
+        view().set(path, 1)
+        view().set(("S", *path[1:]), 1)  # a slot that appears during the search
+
+    model = make_model("slots", dict.fromkeys(paths, 0), [("write", write)], check_deadlock=False)
+    found = native.explore(model, SearchOptions())
+
+    assert (16, 33) == (found.counts.distinct, found.counts.generated)
+    assert 70_004 == found.statistics["slots"]
+
+
+@pytest.mark.slow
+def test_a_trie_of_very_many_edges() -> None:
+    n = 300
+
+    def move() -> None:
+        a, b = view().get(A), view().get(B)
+        if a < n - 1 and b == 0:
+            view().set(A, a + 1)
+        elif b < n - 1:
+            view().set(B, b + 1)
+
+    def add() -> None:
+        require(view().get(A) + view().get(B) < 2 * n)
+        view().set(A, (view().get(A) + 1) % n)
+
+    model = make_model("edges", {A: 0, B: 0}, [("move", move), ("add", add)])
+    found = native.explore(model, SearchOptions())
+
+    assert n * n == found.counts.distinct
+    assert 2 * n * n <= found.statistics["edges"]
+
+
+def test_a_long_chain() -> None:
+    expected = reference.explore(counter(300), SearchOptions())
+    found = native.explore(counter(300), SearchOptions())
+
+    assert told(expected) == told(found)
+
+
+def test_an_action_that_changes_its_mind_is_reported() -> None:
+    chance = random.Random(1)
+
+    def move() -> None:
+        require(view().get(A) < 50)
+        view().set(A, view().get(A) + chance.randint(1, 2))
+
+    model = make_model("unsteady", {A: 0}, [("move", move)])
+    with pytest.raises(SpecError, match="something else the second time") as raised:
+        native.explore(model, SearchOptions())
+    assert "SW204" == raised.value.code
+
+
+def test_what_an_action_looks_at_first_may_not_change() -> None:
+    turns = iter(range(1000))
+
+    def move() -> None:
+        first, second = (A, B) if next(turns) % 2 else (B, A)
+        view().set(A, (view().get(first) + view().get(second)) % 5)
+
+    with pytest.raises(SpecError, match=r"looked at R#0\.a"):
+        native.explore(make_model("unsteady", {A: 0, B: 1}, [("move", move)]), SearchOptions())
+
+
+def test_memory_may_be_limited() -> None:
+    found = native.explore(two_phase_commit(6), SearchOptions(max_memory=1))
+
+    assert ("memory", False) == (found.stopped, found.complete)
+
+
+@pytest.mark.parametrize("batch", [1, 2, 5, 9])
+def test_an_interrupt_ends_the_search_after_the_batch(batch: int) -> None:
+    calls = iter(range(10_000))
+    found = native.explore(
+        two_phase_commit(4), SearchOptions(interrupted=lambda: next(calls) >= batch)
+    )
+
+    assert ("interrupt", False) == (found.stopped, found.complete)
+    assert found.counts.distinct == sum(found.levels)
+
+
+def test_progress_is_told_at_the_end_of_each_level() -> None:
+    said: list[Progress] = []
+    found = native.explore(two_phase_commit(3), SearchOptions(on_progress=said.append))
+
+    assert (found.counts.distinct, found.counts.generated) == (
+        said[-1].distinct,
+        said[-1].generated,
+    )
+    assert found.levels == said[-1].levels
+    assert said[-1].memory > 0
+
+
+def test_one_action_with_very_many_choices() -> None:
+    def choose() -> None:
+        require(view().get(A) == 0)
+        view().set(A, view().choose(range(100)) * 100 + view().choose(range(100)) + 1)
+
+    model = make_model(
+        "choices", {A: 0}, [("choose", choose)], [always("not_5000", lambda: view().get(A) != 5000)]
+    )
+    options = SearchOptions(keep_going=True)
+
+    assert told(reference.explore(model, options)) == told(native.explore(model, options))
