@@ -13,6 +13,7 @@ from typing import Any
 from dsl import refs
 from dsl.errors import EngineError, SpecError
 from dsl.refs import Reference, forget, make, place, shift
+from dsl.set_operators import SetOperators
 from dsl.values import (
     ABSENT,
     FrozenBag,
@@ -207,7 +208,7 @@ def _key(values: Iterable[Any]) -> Any:
     return tuple(map(intern_key, values))
 
 
-class SetReference(_Sized):
+class SetReference(_Sized, SetOperators):
     """A set in the state. Iterates in canonical order; its elements are values."""
 
     __slots__ = ()

@@ -1,0 +1,53 @@
+"""The operators of sets in the state: they read the set and make a new one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from dsl.values import FrozenSet
+
+
+class SetOperators:
+    """``| & - ^`` with the set on either side, and the comparisons but ``==``."""
+
+    __slots__ = ()
+
+    def __or__(self, other: Iterable[Any]) -> Any:
+        return self._with(FrozenSet.union, other)
+
+    def __and__(self, other: Iterable[Any]) -> Any:
+        return self._with(FrozenSet.intersection, other)
+
+    def __sub__(self, other: Iterable[Any]) -> Any:
+        return self._with(FrozenSet.difference, other)
+
+    def __rsub__(self, other: Iterable[Any]) -> Any:
+        return self._with(lambda mine, others: FrozenSet(others).difference(mine), other)
+
+    def __xor__(self, other: Iterable[Any]) -> Any:
+        return self._with(lambda mine, others: mine ^ FrozenSet(others), other)
+
+    __ror__ = __or__
+    __rand__ = __and__
+    __rxor__ = __xor__
+
+    def __le__(self, other: Iterable[Any]) -> Any:
+        return self._with(FrozenSet.issubset, other)
+
+    def __ge__(self, other: Iterable[Any]) -> Any:
+        return self._with(FrozenSet.issuperset, other)
+
+    def __lt__(self, other: Iterable[Any]) -> Any:
+        return self._with(lambda mine, others: mine < FrozenSet(others), other)
+
+    def __gt__(self, other: Iterable[Any]) -> Any:
+        return self._with(lambda mine, others: mine > FrozenSet(others), other)
+
+    def _with(self, operation: Callable[[FrozenSet, Any], Any], other: object) -> Any:
+        if not isinstance(other, set | frozenset):
+            return NotImplemented  # as Python's sets: other collections are refused
+        return operation(self._freeze(), other)
+
+    def _freeze(self) -> FrozenSet:
+        raise NotImplementedError
