@@ -18,7 +18,6 @@ from dsl import (
     Message,
     Record,
     Role,
-    State,
     action,
     always,
     any_of,
@@ -32,9 +31,9 @@ from dsl import (
     terminal,
     violates,
 )
+from models.kafka.common import LEGAL_BEFORE, PidSource, TxnState
 
-# -- constants
-# ---------------------------------------------------------------------------------------
+# -- constants -----------------------------------------------------------------------------------
 CLIENTS: Constant[int] = 2
 BROKERS: Constant[int] = 2
 TIDS: Constant[int] = 1
@@ -55,12 +54,7 @@ MUTANT: Constant[
 assert CLIENTS >= 1 and BROKERS >= 1 and TIDS >= 1 and LOG_PARTITIONS >= 1, "one of each is needed"
 
 ClientState = Literal["Ready", "SentInitPidRequest", "HasPid"]
-TxnState = Literal[
-    "Empty", "Ongoing", "PrepareCommit", "PrepareAbort", "CompleteCommit", "CompleteAbort"
-]
 Code = Literal["OK", "NotCoordinator", "ConcurrentTransactions", "IllegalState"]
-
-LEGAL_BEFORE_EMPTY: tuple[TxnState, ...] = ("Empty", "CompleteCommit", "CompleteAbort")
 
 
 def partition_of(tid: int) -> int:
@@ -68,8 +62,7 @@ def partition_of(tid: int) -> int:
     return tid % LOG_PARTITIONS
 
 
-# -- messages and records
-# ----------------------------------------------------------------------------
+# -- messages and records ------------------------------------------------------------------------
 class InitPidRequest(Message):
     tid: int
     source: "Client"
@@ -99,18 +92,9 @@ class LogEntry(Record):
     transition: Metadata
 
 
-# -- roles
-# -------------------------------------------------------------------------------------------
-class PidSource(State):
-    last: int = 0
-
-    def fresh(self) -> int:
-        self.last += 1
-        return self.last
-
-
+# -- roles ---------------------------------------------------------------------------------------
 class TxnLog(Role):
-    """One partition of the transaction log. The entries below ``committed`` are on every replica."""
+    """A partition of the transaction log. Entries below ``committed`` are on every replica."""
 
     entries: list[LogEntry] = []
     committed: int = 0
@@ -174,7 +158,7 @@ class Broker(Role, symmetric=True):  # those that lead nothing can change places
             pids.last = now.pid
         if tid in self.pending and MUTANT != "no_pending_check":
             return "ConcurrentTransactions"
-        if now.state not in LEGAL_BEFORE_EMPTY:
+        if now.state not in LEGAL_BEFORE["Empty"]:
             return "IllegalState"
         epoch = now.epoch if MUTANT == "no_epoch_bump" and now.epoch >= 0 else now.epoch + 1
         return Metadata(now.pid, epoch, last_pid=now.pid, last_epoch=now.epoch)
@@ -213,8 +197,7 @@ class Broker(Role, symmetric=True):  # those that lead nothing can change places
             self.reply(entry.client, "OK", entry.transition.pid, entry.transition.epoch)
 
 
-# -- instances and initial state
-# ---------------------------------------------------------------------
+# -- instances and initial state -----------------------------------------------------------------
 pids = PidSource()
 brokers = [Broker() for _ in range(BROKERS)]
 logs = [TxnLog() for _ in range(LOG_PARTITIONS)]
@@ -227,11 +210,10 @@ def spread_partitions_over_brokers() -> None:
         brokers[log.index % BROKERS].owned[log.index] = 1
 
 
-# -- safety
-# ------------------------------------------------------------------------------------------
+# -- safety --------------------------------------------------------------------------------------
 @always
 def type_ok() -> bool:
-    """Responses carry a producer id and an epoch exactly when OK; errors are kept with their state."""
+    """Responses carry an id and an epoch exactly when OK; errors are kept with their state."""
     return all(
         (r.pid >= 1 and r.epoch >= 0) if r.code == "OK" else (r.pid == -1 and r.epoch == -1)
         for client in clients
@@ -309,8 +291,7 @@ def uncommitted(log: TxnLog, tid: int) -> int:
     return sum(entry.tid == tid for entry in log.entries[log.committed :])
 
 
-# -- witnesses, each where the constants allow it
-# -----------------------------------------------------
+# -- witnesses, each where the constants allow it ------------------------------------------------
 if CLIENTS > 1:
 
     @exists
@@ -336,8 +317,7 @@ if CLIENTS > 1 or BROKERS > 1:
         return any(client.state == "HasPid" and client.last_error is not None for client in clients)
 
 
-# -- liveness and the end
-# ----------------------------------------------------------------------------
+# -- liveness and the end ------------------------------------------------------------------------
 @eventually
 @always
 def eventually_all_clients_get_pid() -> bool:
@@ -349,8 +329,7 @@ def everyone_served() -> bool:
     return all(client.state == "HasPid" for client in clients)
 
 
-# -- configurations
-# ----------------------------------------------------------------------------------
+# -- configurations ------------------------------------------------------------------------------
 config("c1b1", CLIENTS=1, BROKERS=1, expect=holds(generated=5, distinct=5, depth=5))
 config("c1b2", CLIENTS=1, expect=holds(generated=15, distinct=14, depth=8))
 config("c2b2", expect=holds(generated=581, distinct=316, depth=15))

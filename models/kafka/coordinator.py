@@ -1,0 +1,400 @@
+"""Kafka transactions, part 2: the protocol between clients, coordinators and the controller.
+
+Every broker keeps a copy of every partition of the transaction log. The leader of a transactional
+id's partition is its coordinator; it answers a request once the log entry that the request led to
+is committed, that is, on every copy. Leadership may move at any time: the new leader rebuilds its
+metadata from the log and finishes what its predecessor decided, the old one drops what was not
+committed and tells the clients that wait.
+
+A client takes a producer id and an epoch (part 1, `init_pid`) and adds the topic partitions it
+will write to. When another client takes the same transactional id meanwhile, the epoch is bumped:
+an open transaction is aborted first, and the client that held the older epoch is fenced at its
+next request and stops for good.
+
+Left out: ending a transaction, markers and records (part 3), timeouts, running out of epochs,
+KIP-360 and KIP-890. A leader's log reaches all copies in one step, and the lookup of the
+coordinator is one step, too; its answer can be out of date when the request arrives.
+
+Read this file first. What must hold of the protocol is in `transactions`, the spec to check; how
+a transaction's metadata may change is in `metadata`. This file is longer than most because all
+that the three parties do to each other is told in one place.
+"""
+
+from typing import Literal
+
+from dsl import Auxiliary, Constant, Message, Record, Role, action, any_of, init, require
+from models.kafka.common import PidSource
+from models.kafka.metadata import DECIDED, Metadata
+
+# -- constants -----------------------------------------------------------------------------------
+CLIENTS: Constant[int] = 2
+BROKERS: Constant[int] = 2
+TIDS: Constant[int] = 1
+LOG_PARTITIONS: Constant[int] = 1
+TOPIC_PARTITIONS: Constant[int] = 1
+MAX_ELECTIONS: Constant[int] = 1
+KEEP_PROCESSED: Constant[bool] = False  # remember processed messages, a debugging aid
+# A new leader replays the committed log, or (as the public spec has it) copies the old one's cache.
+MATERIALISE: Constant[Literal["from_log", "from_cache"]] = "from_log"
+MUTANT: Constant[
+    Literal[
+        "none",
+        "no_complete_partial",  # a new leader does not finish what its predecessor decided
+        "silent_truncation",  # a demoted leader tells nobody that their entries are gone
+        "stale_commit",  # a leader commits without asking who leads now
+        "no_epoch_check",  # partitions are added for a client whatever its epoch
+        "early_reply",  # InitPid is answered at append, not at commit
+        "pid_regress",  # the source of producer ids falls back to the id just used
+    ]
+] = "none"
+
+assert min(CLIENTS, BROKERS, TIDS, LOG_PARTITIONS, TOPIC_PARTITIONS) >= 1, "one of each is needed"
+
+ClientState = Literal["Ready", "SentInitPidRequest", "HasPid", "BegunTxn", "Terminated"]
+Code = Literal[
+    "OK",
+    "NotCoordinator",
+    "ConcurrentTransactions",
+    "InvalidPidMapping",
+    "ProducerFenced",
+    "IllegalState",
+]
+
+ALL_PARTITIONS = frozenset(range(TOPIC_PARTITIONS))
+
+
+# -- messages and records ------------------------------------------------------------------------
+class InitPidRequest(Message):
+    source: "Client"
+    tid: int
+
+
+class InitPidResponse(Message):
+    source: "Broker"
+    code: Code
+    pid: int = -1
+    epoch: int = -1
+
+
+class AddPartitionsRequest(Message):
+    source: "Client"
+    tid: int
+    pid: int
+    epoch: int
+    partitions: frozenset[int]
+
+
+class AddPartitionsResponse(Message):
+    source: "Broker"
+    code: Code
+    partitions: frozenset[int] = frozenset()
+
+
+Request = InitPidRequest | AddPartitionsRequest
+Response = InitPidResponse | AddPartitionsResponse
+
+
+class Callback(Record):
+    """Who waits for a log entry, what they are told when it is committed, and when it is lost."""
+
+    client: "Client"
+    success: Response
+    failure: Response
+
+
+class LogEntry(Record):
+    tid: int
+    transition: Metadata
+    callback: Callback | None
+
+
+class Leadership(Record):
+    leader: "Broker"
+    epoch: int  # of the coordinator: how often leadership has moved, not an epoch of producers
+
+
+# -- the controller ------------------------------------------------------------------------------
+class LogPartition(Role):
+    """A partition of the transaction log, with the truth about its leadership."""
+
+    now: Leadership
+
+    def tids(self) -> list[int]:
+        return [tid for tid in range(TIDS) if partition_of(tid) == self]
+
+    @action
+    def elect(self, broker: "Broker") -> None:
+        """Leadership moves, for reasons of the controller's own. The old leader is not told yet."""
+        require(sum(partition.now.epoch - 1 for partition in partitions) < MAX_ELECTIONS)
+        require(broker.view[self].leader != broker)
+        broker.materialise(self)
+        self.now = Leadership(broker, self.now.epoch + 1)
+        broker.view[self] = self.now
+
+
+# -- the client ----------------------------------------------------------------------------------
+class Client(Role, symmetric=True):
+    state: ClientState = "Ready"
+    tid: int | None = None
+    pid: int = -1
+    epoch: int = -1
+    coordinator: "Broker | None" = None
+    pending: frozenset[int] = frozenset()  # topic partitions it has asked to add
+    partitions: frozenset[int] = frozenset()  # topic partitions that are part of the transaction
+    last_state: ClientState | None = None
+    last_error: Code | None = None
+    inbox: set[Response] = set()
+    processed: Auxiliary[set[Response]] = set()
+
+    def consume(self, response: Response) -> None:
+        self.inbox.remove(response)
+        if KEEP_PROCESSED:
+            self.processed.add(response)
+
+    def failed(self, code: Code, then: ClientState) -> None:
+        self.last_state = self.state
+        self.last_error = code
+        self.state = then
+
+    @action(fair="strong")
+    def send_init_pid(self) -> None:
+        require(self.state == "Ready")
+        if self.tid is None:
+            self.tid = any_of(range(TIDS))
+        leader_of(self.tid).inbox.add(InitPidRequest(self, self.tid))
+        self.state = "SentInitPidRequest"
+
+    @action(fair="weak")
+    def receive_init_pid_response(self, broker: "Broker") -> None:
+        require(self.state == "SentInitPidRequest")
+        response = any_of(
+            [m for m in self.inbox if isinstance(m, InitPidResponse) and m.source == broker]
+        )
+        self.consume(response)
+        if response.code == "OK":
+            self.state = "HasPid"
+            self.coordinator = response.source
+            self.pid = response.pid
+            self.epoch = response.epoch
+            self.last_state = None
+            self.last_error = None
+        else:
+            self.failed(response.code, then="Ready")
+
+    @action(fair="strong")
+    def send_add_partitions(self) -> None:
+        require(self.state in ("HasPid", "BegunTxn"))
+        require(not self.pending)
+        self.pending = frozenset({any_of(ALL_PARTITIONS - self.partitions)})
+        self.state = "BegunTxn"
+        assert self.tid is not None and self.coordinator is not None
+        self.coordinator.inbox.add(
+            AddPartitionsRequest(self, self.tid, self.pid, self.epoch, self.pending)
+        )
+
+    @action(fair="weak")
+    def receive_add_partitions_response(self, broker: "Broker") -> None:
+        require(self.state == "BegunTxn")
+        response = any_of(
+            [m for m in self.inbox if isinstance(m, AddPartitionsResponse) and m.source == broker]
+        )
+        self.consume(response)
+        if response.code == "OK":
+            self.pending -= response.partitions
+            self.partitions |= response.partitions
+            return
+        self.pending = frozenset()
+        if response.code in ("NotCoordinator", "ConcurrentTransactions"):
+            self.failed(response.code, then="BegunTxn")
+            if response.code == "NotCoordinator" and self.tid is not None:
+                self.coordinator = leader_of(self.tid)
+        else:
+            # Fenced: somebody else owns the id. Asking for it again would begin an endless fight.
+            self.failed(response.code, then="Terminated")
+            self.partitions = frozenset()
+
+
+# -- the broker, whose coordinator serves the log partitions it leads ----------------------------
+class Broker(Role, symmetric=True):
+    view: dict[LogPartition, Leadership] = {}  # who leads, as far as this broker knows
+    log: dict[LogPartition, list[LogEntry]] = {}
+    committed: dict[LogPartition, int] = {}  # entries below are on every broker: the high watermark
+    metadata: dict[int, Metadata] = {}  # tid -> what is in effect
+    pending: dict[int, Metadata] = {}  # tid -> appended, not yet committed
+    inbox: set[Request] = set()
+    processed: Auxiliary[set[Request]] = set()
+
+    def consume(self, request: Request) -> None:
+        self.inbox.remove(request)
+        if KEEP_PROCESSED:
+            self.processed.add(request)
+
+    def leads(self, partition: LogPartition) -> bool:
+        return self.view[partition].leader == self
+
+    def uncommitted(self, partition: LogPartition) -> list[LogEntry]:
+        return self.log[partition][self.committed[partition] :]
+
+    def append(self, tid: int, transition: Metadata, callback: Callback | None) -> None:
+        """Begin a transition: it takes effect when its entry is committed."""
+        self.pending[tid] = transition
+        self.log[partition_of(tid)].append(LogEntry(tid, transition, callback))
+
+    # -- a client asks for a producer id
+
+    @action(fair="weak")
+    def receive_init_pid_request(self, client: Client) -> None:
+        request = any_of(
+            [m for m in self.inbox if isinstance(m, InitPidRequest) and m.source == client]
+        )
+        self.consume(request)
+        result = self.after_init_pid(request.tid)
+        if isinstance(result, str):
+            client.inbox.add(InitPidResponse(self, result))
+            return
+        if result.state == "PrepareAbort":
+            # The bumped epoch is nobody's. Once the abort is decided, the client may ask again.
+            success = InitPidResponse(self, "ConcurrentTransactions")
+        else:
+            success = InitPidResponse(self, "OK", result.pid, result.epoch)
+        failure = InitPidResponse(self, "NotCoordinator")
+        self.append(request.tid, result, Callback(client, success, failure))
+        if MUTANT == "early_reply" and success.code == "OK":
+            client.inbox.add(success)
+
+    def after_init_pid(self, tid: int) -> Metadata | Code:
+        """The metadata that a request for a producer id leads to, or why it is refused."""
+        if not self.leads(partition_of(tid)):
+            return "NotCoordinator"
+        if tid not in self.metadata:
+            # cached at once, before anything is committed
+            self.metadata[tid] = Metadata(pids.fresh())
+        now = self.metadata[tid]
+        if MUTANT == "pid_regress":
+            pids.last = now.pid
+        if tid in self.pending or now.state in DECIDED:
+            return "ConcurrentTransactions"
+        return (now.fenced() if now.state == "Ongoing" else now.taken()) or "IllegalState"
+
+    # -- a client adds topic partitions to its transaction
+
+    @action(fair="weak")
+    def receive_add_partitions_request(self, client: Client) -> None:
+        request = any_of(
+            [m for m in self.inbox if isinstance(m, AddPartitionsRequest) and m.source == client]
+        )
+        self.consume(request)
+        result = self.after_add_partitions(request)
+        if isinstance(result, str):
+            client.inbox.add(AddPartitionsResponse(self, result))
+            return
+        success = AddPartitionsResponse(self, "OK", result.partitions)
+        failure = AddPartitionsResponse(self, "NotCoordinator")
+        self.append(request.tid, result, Callback(client, success, failure))
+
+    def after_add_partitions(self, request: AddPartitionsRequest) -> Metadata | Code:
+        """The metadata that a request to add partitions leads to, or why it is refused."""
+        tid = request.tid
+        if not self.leads(partition_of(tid)):
+            return "NotCoordinator"
+        if tid not in self.metadata or self.metadata[tid].pid != request.pid:
+            return "InvalidPidMapping"
+        now = self.metadata[tid]
+        if now.epoch != request.epoch and MUTANT != "no_epoch_check":
+            return "ProducerFenced"
+        if tid in self.pending or now.state in DECIDED:
+            return "ConcurrentTransactions"
+        return now.with_partitions(request.partitions) or "IllegalState"
+
+    # -- entries are committed, and what waited for them happens
+
+    def may_commit(self, partition: LogPartition) -> bool:
+        """Whether this broker leads and every broker knows: then all copies follow its log."""
+        if MUTANT == "stale_commit":
+            return self.leads(partition)
+        return partition.now.leader == self and all(
+            broker.view[partition].epoch == self.view[partition].epoch for broker in brokers
+        )
+
+    @action(fair="weak")
+    def commit_append(self, partition: LogPartition) -> None:
+        """The next entry reaches every copy of the log, and takes effect."""
+        require(self.committed[partition] < len(self.log[partition]))
+        require(self.may_commit(partition))
+        entry = self.log[partition][self.committed[partition]]
+        end = self.committed[partition] + 1
+        for broker in brokers:
+            if broker != self:
+                broker.log[partition].append(entry)
+            broker.committed[partition] = end
+        self.metadata[entry.tid] = entry.transition
+        self.pending.pop(entry.tid, None)
+        if entry.transition.state in DECIDED:
+            self.append(entry.tid, entry.transition.completed(), None)
+        if MUTANT == "early_reply" and entry.transition.state == "Empty":
+            return
+        if entry.callback is not None:
+            entry.callback.client.inbox.add(entry.callback.success)
+
+    @action(fair="weak")
+    def complete_partial(self, tid: int = any_of(range(TIDS))) -> None:
+        """A new leader finds a decision that its predecessor did not live to complete."""
+        require(MUTANT != "no_complete_partial")
+        require(self.leads(partition_of(tid)))
+        require(tid in self.metadata and tid not in self.pending)
+        require(self.metadata[tid].state in DECIDED)
+        self.append(tid, self.metadata[tid].completed(), None)
+
+    # -- leadership moves
+
+    def materialise(self, partition: LogPartition) -> None:
+        """What a new leader knows of the transactional ids of its partition."""
+        if MATERIALISE == "from_log":
+            for entry in self.log[partition][: self.committed[partition]]:
+                self.metadata[entry.tid] = entry.transition
+        else:
+            for tid in partition.tids():
+                if tid in partition.now.leader.metadata:
+                    self.metadata[tid] = partition.now.leader.metadata[tid]
+
+    @action(fair="weak")
+    def become_follower(self, partition: LogPartition) -> None:
+        """A broker learns of a newer leader, and tells those who wait for what it now forgets."""
+        require(self.view[partition].epoch < partition.now.epoch)
+        self.view[partition] = partition.now
+        if MUTANT != "silent_truncation":
+            for entry in self.uncommitted(partition):
+                if entry.callback is not None:
+                    entry.callback.client.inbox.add(entry.callback.failure)
+        self.log[partition] = self.log[partition][: self.committed[partition]]
+        for tid in partition.tids():
+            self.metadata.pop(tid, None)
+            self.pending.pop(tid, None)
+
+
+def partition_of(tid: int) -> LogPartition:
+    """The log partition of a transactional id: ids are spread evenly."""
+    return partitions[tid % LOG_PARTITIONS]
+
+
+def leader_of(tid: int) -> Broker:
+    """The lookup of a coordinator. It may be out of date when a request gets there."""
+    return partition_of(tid).now.leader
+
+
+# -- instances and initial state -----------------------------------------------------------------
+pids = PidSource()
+brokers = [Broker() for _ in range(BROKERS)]
+partitions = [
+    LogPartition(now=Leadership(brokers[i % BROKERS], epoch=1)) for i in range(LOG_PARTITIONS)
+]
+clients = [Client() for _ in range(CLIENTS)]
+
+
+@init
+def all_brokers_know_the_leaders() -> None:
+    for partition in partitions:
+        for broker in brokers:
+            broker.view[partition] = partition.now
+            broker.log[partition] = []
+            broker.committed[partition] = 0

@@ -1,0 +1,50 @@
+"""What a coordinator knows of a transactional id, and what may become of it."""
+
+from dsl import Record, replace
+from models.kafka.common import LEGAL_BEFORE, TxnState
+
+DECIDED: tuple[TxnState, ...] = ("PrepareCommit", "PrepareAbort")
+
+
+class Metadata(Record):
+    """In effect at a coordinator, or, in a log entry, what a transition will put into effect.
+
+    The methods give the metadata after a transition; None if the states do not allow it.
+    """
+
+    pid: int
+    epoch: int = -1
+    last_epoch: int = -1
+    state: TxnState = "Empty"
+    partitions: frozenset[int] = frozenset()
+
+    def may_become(self, state: TxnState) -> bool:
+        return self.state in LEGAL_BEFORE[state]
+
+    def taken(self) -> "Metadata | None":
+        """A client takes the id: the epoch tells it from all before."""
+        if not self.may_become("Empty"):
+            return None
+        return Metadata(self.pid, self.epoch + 1, last_epoch=self.epoch)
+
+    def with_partitions(self, partitions: frozenset[int]) -> "Metadata | None":
+        """A transaction begins, or grows."""
+        if not self.may_become("Ongoing"):
+            return None
+        return replace(self, state="Ongoing", partitions=self.partitions | partitions)
+
+    def fenced(self) -> "Metadata | None":
+        """An open transaction is to be aborted, in an epoch above that of the client it belongs to.
+
+        The decision to fence is a state of its own but is never written to the log by itself.
+        """
+        fence = replace(self, state="PrepareEpochFence", epoch=self.epoch + 1, last_epoch=-1)
+        if not self.may_become("PrepareEpochFence") or not fence.may_become("PrepareAbort"):
+            return None
+        return replace(fence, state="PrepareAbort")
+
+    def completed(self) -> "Metadata":
+        """What follows from a decision, and can no longer fail."""
+        return replace(
+            self, state="CompleteCommit" if self.state == "PrepareCommit" else "CompleteAbort"
+        )
