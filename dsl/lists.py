@@ -1,0 +1,176 @@
+"""References to lists in the state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from dsl import refs
+from dsl.refs import forget, shift
+from dsl.sized import Sized
+from dsl.values import (
+    FrozenList,
+    freeze,
+    intern_key,
+)
+
+
+class ListReference(Sized):
+    """A list in the state."""
+
+    __slots__ = ()
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        return list
+
+    def __iter__(self) -> Iterator[Any]:
+        at = 0
+        while at < len(self._freeze()):
+            yield self[at]
+            at += 1
+
+    def __reversed__(self) -> Iterator[Any]:
+        return iter([self[i] for i in range(len(self) - 1, -1, -1)])
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            if self._domain is not None and self._domain.element is not None:
+                if not self._domain.element.may_contain:
+                    key = ("slice", index.start, index.stop, index.step)
+                    return list(
+                        self._project(key, lambda v: FrozenList(tuple.__getitem__(v, index)))
+                    )
+            return [self[at] for at in range(*index.indices(len(self)))]
+        at = index.__index__()
+        if at < 0:
+            at += len(self)
+        if not self._project(("has", at), lambda v: 0 <= at < len(v)):
+            raise IndexError(f"list index {index} out of range")
+        return self._at(("i", at), self._domain.element if self._domain else None)
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        if isinstance(index, slice):
+            new = [self._element(v) for v in value]
+            self._change(
+                lambda items: items.__setitem__(index, new), ("set[:]", str(index), _key(new))
+            )
+            return
+        at = index.__index__()
+        at += len(self) if at < 0 else 0
+        if not self._project(("has", at), lambda v: 0 <= at < len(v)):
+            raise IndexError("list assignment index out of range")
+        element = self._element(value)
+        if self._cell is None:
+            forget(self._path, (*self._sub, ("i", at)))
+        self._update(("set", at, intern_key(element)), lambda v: refs.put(v, (("i", at),), element))
+
+    def __delitem__(self, index: Any) -> None:
+        if not isinstance(index, slice):
+            self.pop(index)
+            return
+        self._change(lambda items: items.__delitem__(index), ("del[:]", str(index)))
+
+    def _change(
+        self,
+        change: Callable[[list[Any]], object],
+        key: object,
+        move: Callable[[int], int | None] = lambda at: None,
+    ) -> None:
+        """Any change of structure; references to elements move along, or keep showing what was
+        there.
+        """
+
+        def changed(value: Any) -> FrozenList:
+            items = list(value)
+            change(items)
+            return FrozenList(items)
+
+        if self._cell is None:
+            shift(self._path, self._sub, move)
+        self._update(key, changed)
+
+    def append(self, element: Any) -> None:
+        e = self._element(element)
+        self._update(("append", intern_key(e)), lambda v: FrozenList((*v, e)))
+
+    def extend(self, elements: Iterable[Any]) -> None:
+        new = [self._element(e) for e in elements]
+        self._update(("extend", _key(new)), lambda v: FrozenList((*v, *new)))
+
+    def insert(self, index: int, element: Any) -> None:
+        e = self._element(element)
+        size = len(self)
+        at = max(0, index + size) if index < 0 else min(index, size)
+        self._change(
+            lambda items: items.insert(at, e),
+            ("insert", at, intern_key(e)),
+            lambda old: old + 1 if old >= at else old,
+        )
+
+    def pop(self, index: int = -1) -> Any:
+        at = index + len(self) if index < 0 else index
+        if not self._project(("has", at), lambda v: 0 <= at < len(v)):
+            raise IndexError("pop from empty list" if not len(self) else "pop index out of range")
+        value = self._project(("item", at), lambda v: v[at])
+        self._pop(at)
+        return value
+
+    def _pop(self, at: int) -> None:
+        def move(old: int) -> int | None:
+            return None if old == at else old - (old > at)
+
+        self._change(lambda items: items.pop(at), ("pop", at), move)
+
+    def remove(self, element: Any) -> None:
+        self._pop(self.index(element))
+
+    def index(self, element: Any) -> int:
+        e = freeze(element)
+        at = self._project(("index", intern_key(e)), lambda v: list(v).index(e) if e in v else -1)
+        if at < 0:
+            raise ValueError(f"{element!r} is not in list")
+        return int(at)
+
+    def count(self, element: Any) -> int:
+        e = freeze(element)
+        return int(self._project(("count", intern_key(e)), lambda v: tuple.count(v, e)))
+
+    def clear(self) -> None:
+        self._change(lambda items: items.clear(), "clear")
+
+    def reverse(self) -> None:
+        self._change(lambda items: items.reverse(), "reverse")
+
+    def sort(self, *, key: Callable[[Any], Any] | None = None, reverse: bool = False) -> None:
+        new = sorted(self._freeze(), key=key, reverse=reverse)
+        self._change(lambda items: items.__setitem__(slice(None), new), ("sorted", _key(new)))
+
+    def __add__(self, other: Any) -> list[Any]:
+        return [*self._freeze(), *other]
+
+    def __radd__(self, other: Any) -> list[Any]:
+        return [*other, *self._freeze()]
+
+    def __iadd__(self, other: Any) -> Any:
+        self.extend(other)
+        return self
+
+    def __mul__(self, times: int) -> list[Any]:
+        return list(self._freeze()) * times
+
+    def __lt__(self, other: Any) -> bool:
+        return list(self._freeze()) < list(other)
+
+    def __le__(self, other: Any) -> bool:
+        return list(self._freeze()) <= list(other)
+
+    def __gt__(self, other: Any) -> bool:
+        return list(self._freeze()) > list(other)
+
+    def __ge__(self, other: Any) -> bool:
+        return list(self._freeze()) >= list(other)
+
+
+def _key(values: Iterable[Any]) -> Any:
+    return tuple(map(intern_key, values))

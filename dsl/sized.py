@@ -1,0 +1,33 @@
+"""What references to lists, sets, bags and dicts share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dsl.refs import Reference
+from dsl.values import (
+    freeze,
+    intern_key,
+)
+
+
+class Sized(Reference):
+    """A reference to something that has a size and can be asked for elements."""
+
+    __slots__ = ()
+
+    def __len__(self) -> int:
+        return int(self._project("len", len))
+
+    def __bool__(self) -> bool:
+        return len(self) > 0
+
+    def __contains__(self, element: object) -> bool:
+        e = freeze(element)
+        return bool(self._project(("in", intern_key(e)), lambda v: e in v))
+
+    def copy(self) -> Any:
+        return self._freeze()
+
+    def _element(self, value: Any) -> Any:
+        return self._checked(value, self._domain.element if self._domain else None)
