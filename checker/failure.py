@@ -58,7 +58,7 @@ def describe(error: BaseException | None, where: str, model: Model, trace: Trace
         return Failure(f"{error.code} {error.message}", trace, where, places, error.why, error.help)
     text = str(error) if error is not None else ""
     title = f"{type(error).__name__}: {text}" if text else type(error).__name__
-    return Failure(title, trace, where, frames)
+    return Failure(f"SW205 {title}", trace, where, frames)
 
 
 def user_frames(error: BaseException | None, model: Model) -> tuple[Span, ...]:

@@ -51,7 +51,7 @@ def check_tree(tree: SpecTree, mistakes: Mistakes) -> None:
 
 
 def _allowed(tree: SpecTree, warning: SpecError) -> bool:
-    """Whether the line of a warning says ``# allow SW503``."""
+    """Whether the line of a warning says ``# allow SW603``."""
     for module in tree.loading.modules:
         if warning.at is not None and module.source.path == warning.at.file:
             line = module.source.text.splitlines()[warning.at.line - 1]

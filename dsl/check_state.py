@@ -139,7 +139,7 @@ def _close(value: object, domain: Domain) -> str:
 
 
 def _check_comparison(checked: Checked, node: ast.Compare, scope: Scope) -> None:
-    """SW506: a comparison with a literal that the other side can never be."""
+    """SW605: a comparison with a literal that the other side can never be."""
     sides = [node.left, *node.comparators]
     for operator, one, other in zip(node.ops, sides, sides[1:], strict=False):
         if not isinstance(operator, ast.Eq | ast.NotEq):
@@ -154,7 +154,7 @@ def _check_comparison(checked: Checked, node: ast.Compare, scope: Scope) -> None
             domain = domain_of(bare(hint))
             if not domain.admits(constant[0]):
                 checked.doubtful(
-                    "SW506",
+                    "SW605",
                     f"{shortened(value)} is never {constant[0]!r}. It is {domain.text}.",
                     literal,
                     help=_close(constant[0], domain),

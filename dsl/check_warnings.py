@@ -12,7 +12,7 @@ from dsl.tree import SpecTree
 
 
 def warn_of_function(checked: Checked) -> None:
-    """SW501 a guard written as ``if``; SW504 ``print`` in a step; SW505 history that decides."""
+    """SW601 a guard written as ``if``; SW602 ``print`` in a step; SW604 history that decides."""
     function = checked.function
     if function.marked("action"):
         _guard(checked)
@@ -23,7 +23,7 @@ def warn_of_function(checked: Checked) -> None:
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "print":
             if "print" not in function.module.namespace:
                 checked.doubtful(
-                    "SW504",
+                    "SW602",
                     "This prints when the checker learns a step, not when the step is taken.",
                     node,
                     help="To see what happens in a run, look at a trace: statewalk show.",
@@ -37,7 +37,7 @@ def _guard(checked: Checked) -> None:
     if _mentions_constants_only(checked, body[0].test):
         return
     checked.doubtful(
-        "SW501",
+        "SW601",
         f"Where this is false, '{checked.function.name}' is a step that changes nothing.",
         body[0].test,
         help=f"If it is meant as a guard: require({shortened(body[0].test)})",
@@ -63,7 +63,7 @@ def _history(checked: Checked) -> None:
             owners = [c for c in receivers.owners(node) if (c.__name__, node.attr) in auxiliary]
             if owners and not _only_written(node, parents):
                 checked.mistakes.warn(
-                    "SW505",
+                    "SW604",
                     f"The step '{checked.function.name}' reads {owners[0].__name__}.{node.attr}, "
                     "which is an Auxiliary field.",
                     at=function.span(node),
@@ -93,7 +93,7 @@ def _auxiliary(tree: SpecTree) -> set[tuple[str, str]]:
 
 
 def warn_of_fields(tree: SpecTree, effects: Effects, mistakes: Mistakes) -> None:
-    """SW503: a field that is written and never read."""
+    """SW603: a field that is written and never read."""
     read: set[tuple[str, str]] = set()
     written: set[tuple[str, str]] = set()
     for function in tree.functions:
@@ -112,7 +112,7 @@ def warn_of_fields(tree: SpecTree, effects: Effects, mistakes: Mistakes) -> None
                 key = (cls.name, name)
                 if isinstance(item, ast.AnnAssign) and key in written - read - auxiliary:
                     mistakes.warn(
-                        "SW503",
+                        "SW603",
                         f"{cls.name}.{name} is written and never read.",
                         at=module.source.span(item.target),
                         help="It only tells states apart: make it Auxiliary, or remove it.",

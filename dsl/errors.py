@@ -9,16 +9,14 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import lru_cache
 from pathlib import Path
 
 
-@lru_cache(maxsize=64)
-def _lines(path: str) -> tuple[str, ...]:
+def _lines(path: str) -> list[str]:
     try:
-        return tuple(Path(path).read_text(encoding="utf-8", errors="replace").splitlines())
+        return Path(path).read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
-        return ()
+        return []
 
 
 @dataclass(frozen=True)
