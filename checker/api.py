@@ -26,7 +26,7 @@ from checker.engine import (
 )
 from checker.engines import choose
 from checker.limits import MemoryGuard
-from checker.live import check_liveness
+from checker.live import check_liveness, refuse
 from checker.options import CheckOptions
 from dsl.errors import RunError
 from dsl.loader import load as load_spec
@@ -95,6 +95,7 @@ def search(
 
     judge.check_names(model, options.properties)
     asked = search_options(model, options, on_progress, interrupted)
+    refuse(model, options, asked)
     entry, engine = choose(options.engine, model, asked)
     guard = MemoryGuard(options.max_memory or 0, interrupted)
     if options.max_memory is not None and not entry.memory:
@@ -118,6 +119,8 @@ def search(
         unchecked=live.unchecked,
         vacuous=live.vacuous,
         loops=live.loops,
+        not_taken=live.not_taken,
+        unsound=live.unsound,
         warnings=live.warnings,
     )
     return conclude(checked, entry, time.monotonic() - started)

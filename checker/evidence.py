@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 class Violation:
     """A violated property, with what is false and how it comes about.
 
-    ``blocked`` says for a deadlock what stops each action there.
+    ``blocked`` says for a deadlock what stops each action there, ``not_taken`` for a lasso what is
+    enabled on its cycle and never taken.
     """
 
     property: str
@@ -30,6 +31,7 @@ class Violation:
     doc: str = ""
     span: Span | None = None
     blocked: tuple[tuple[str, Span | None], ...] = ()
+    not_taken: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

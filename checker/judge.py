@@ -25,9 +25,9 @@ _BOUNDS: Mapping[str, str] = {
 @dataclass(frozen=True)
 class Checked:
     """A search and what it was about. ``loops`` holds, by liveness property, where its lasso
-    returns to.
+    returns to; ``not_taken`` what it leaves out.
 
-    ``unchecked`` says why a property was not looked at.
+    ``unchecked`` says why a property was not looked at, ``unsound`` are decided in spite of a cut.
     """
 
     model: Model
@@ -37,6 +37,8 @@ class Checked:
     unchecked: Mapping[str, str] = field(default_factory=dict)
     vacuous: frozenset[str] = frozenset()
     loops: Mapping[str, int] = field(default_factory=dict)
+    not_taken: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    unsound: frozenset[str] = frozenset()
     warnings: tuple[str, ...] = ()
 
     @property
@@ -99,7 +101,8 @@ def _property(checked: Checked, prop: Property) -> PropertyResult:
     elif found:
         verdict = "violated"
     else:
-        verdict = "holds" if checked.exhaustive else "unknown"
+        decided = checked.exhaustive or prop.name in checked.unsound
+        verdict = "holds" if decided else "unknown"
     return PropertyResult(
         name=prop.name,
         kind=prop.kind,

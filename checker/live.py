@@ -1,17 +1,29 @@
-"""Where liveness checking plugs in: between the search for safety and the verdict."""
+"""Liveness within a check: when it can be decided, on which graph, and what is told of it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from checker.engine import NO_ERROR, Finding
 from dsl.model import SAFETY_KINDS
 
+WITHOUT_FAIRNESS = "SW501"
 if TYPE_CHECKING:
-    from checker.engine import Exploration, Finding, SearchOptions
+    from checker.engine import Exploration, SearchOptions
+    from checker.liveness import LivenessResult, NotTaken
     from checker.options import CheckOptions
-    from dsl.model import Model
+    from dsl.model import Model, Property
+
+_STOPPED: Mapping[str, str] = {
+    "depth": "the search was cut at a depth",
+    "states": "the search was cut at a number of states",
+    "memory": "the search ran out of memory",
+    "time": "the search ran out of time",
+    "interrupt": "the search was interrupted",
+}
+_ALLOW = "--allow-unsound takes the risk"
 
 
 @dataclass(frozen=True)
@@ -20,22 +32,107 @@ class Live:
 
     ``findings`` hold lassos as stem and cycle in one sequence of steps; ``loops`` the number of the
     state to which the last step returns (the number of the last state itself: nothing happens any
-    more). ``unchecked`` says why nothing is known of a property.
+    more). ``not_taken`` says in words what is enabled on a cycle and never taken. ``unchecked``
+    says why nothing is known of a property. ``unsound`` are decided on a search that was cut.
     """
 
     findings: Mapping[str, Finding] = field(default_factory=dict)
     loops: Mapping[str, int] = field(default_factory=dict)
+    not_taken: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     unchecked: Mapping[str, str] = field(default_factory=dict)
     vacuous: frozenset[str] = frozenset()
+    unsound: frozenset[str] = frozenset()
     warnings: tuple[str, ...] = ()
+    statistics: Mapping[str, object] = field(default_factory=dict)
+
+
+def wanted(model: Model, options: CheckOptions, asked: SearchOptions) -> list[Property]:
+    """The liveness properties to decide."""
+    if not options.liveness:
+        return []
+    return [p for p in model.properties if p.kind not in SAFETY_KINDS and asked.wants(p.name)]
+
+
+def refuse(model: Model, options: CheckOptions, asked: SearchOptions) -> None:
+    """Say before the search what cannot be checked. Raises RunError[SW502]."""
+    found = wanted(model, options, asked)
+    if found and not options.allow_unsound and (model.constraints or model.step_constraints):
+        from checker.liveness import refuse_constraints
+
+        refuse_constraints(model, found)
 
 
 def check_liveness(
     model: Model, options: CheckOptions, asked: SearchOptions, exploration: Exploration
 ) -> Live:
-    """Decide the liveness properties that were asked for. So far nobody does: each is left open."""
-    why = "not checked yet" if options.liveness else "--no-liveness"
-    wanted = [
-        p.name for p in model.properties if p.kind not in SAFETY_KINDS and asked.wants(p.name)
-    ]
-    return Live(unchecked=dict.fromkeys(wanted, why))
+    """Decide the liveness properties that were asked for, or say why not."""
+    left = [p for p in model.properties if p.kind not in SAFETY_KINDS and asked.wants(p.name)]
+    if not options.liveness:
+        return Live(unchecked=dict.fromkeys((p.name for p in left), "--no-liveness"))
+    if not left:
+        return Live()
+    why = _why_not(options, exploration)
+    if why:
+        return Live(unchecked=dict.fromkeys((p.name for p in left), why))
+    from checker.liveness import LivenessOptions
+    from checker.liveness import check_liveness as decide
+    from checker.liveness.explore import build
+
+    limits = replace(asked, max_depth=None, max_states=None)
+    if exploration.stopped:
+        limits = replace(asked, max_depth=max(1, len(exploration.levels)))
+    graph = build(model, limits, tuple(left))
+    return _live(model, decide(model, graph, left, LivenessOptions(options.allow_unsound)), asked)
+
+
+def _why_not(options: CheckOptions, exploration: Exploration) -> str:
+    """Why liveness cannot be decided after a search, in words; empty where it can."""
+    if any(f.property == NO_ERROR for f in exploration.findings):
+        return "the spec raised an exception"
+    if exploration.stopped == "violation":
+        return "the search stopped at a violation; --keep-going or --property checks it"
+    if exploration.stopped and not options.allow_unsound:
+        return f"{_STOPPED.get(exploration.stopped, exploration.stopped)}; {_ALLOW}"
+    return ""
+
+
+def _live(model: Model, results: list[LivenessResult], asked: SearchOptions) -> Live:
+    """The results as a check keeps them."""
+    findings, loops, not_taken, unchecked = {}, {}, {}, {}
+    warnings: list[str] = []
+    for r in results:
+        if r.verdict == "unknown":
+            unchecked[r.property] = "its graph was not built to the end"
+            continue
+        if r.unsound:
+            warnings.append(f"unsound: {r.property} was decided although the search was cut")
+        warnings += [text for code, text in r.warnings if code == WITHOUT_FAIRNESS]
+        if r.lasso is not None:
+            steps = (*r.lasso.stem, *r.lasso.cycle)
+            findings[r.property] = Finding(r.property, r.kind, r.lasso.initial, steps)
+            loops[r.property] = len(r.lasso.stem)
+            not_taken[r.property] = tuple(_said(t, r.lasso.cycle) for t in r.lasso.not_taken)
+    if asked.symmetry or asked.view:
+        merged = (("symmetry", asked.symmetry), ("view", asked.view))
+        what = " and ".join(word for word, on in merged if on)
+        states = results[0].statistics.get("states", 0) if results else 0
+        warnings.append(f"liveness was checked without {what}, on {states:,} states")
+    return Live(
+        findings=findings,
+        loops=loops,
+        not_taken=not_taken,
+        unchecked=unchecked,
+        vacuous=frozenset(r.property for r in results if r.vacuous),
+        unsound=frozenset(r.property for r in results if r.unsound),
+        warnings=tuple(warnings),
+        statistics=results[0].statistics if results else {},
+    )
+
+
+def _said(found: NotTaken, cycle: tuple[object, ...]) -> str:
+    """An action that is enabled on the cycle and never taken, in words."""
+    size = max(1, len(cycle))
+    where = "all along" if len(found.enabled_at) == size else "now and then"
+    if found.fairness == "none":
+        return f"{found.label}: enabled {where}, not fair"
+    return f"{found.label}: enabled {where}, {found.fairness}ly fair"

@@ -32,6 +32,7 @@ class CheckOptions:
     timeout: float | None = None
     threads: int | None = None
     liveness: bool = True
+    allow_unsound: bool = False
     symmetry: bool | None = None
     view: bool | None = None
     seed: int | None = None

@@ -121,6 +121,7 @@ def _violations(
                 blocked(model, final_states(model, finding)[0])
                 if result.kind == "deadlock"
                 else (),
+                checked.not_taken.get(result.name, ()),
             )
         )
     return tuple(sorted(violations, key=lambda v: v.trace.length))
@@ -148,7 +149,7 @@ def _warnings(
     if checked.exhaustive:
         found += [f"never fired: {n.name}" for n in evidence.never]
     found += [
-        f"vacuous: {r.name} held, but its premise was never true" for r in results if r.vacuous
+        f"vacuous: {r.name} held, but nothing began to violate it" for r in results if r.vacuous
     ]
     found += [one_line(code, text) for code, text in checked.model.warnings]
     found += checked.warnings

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from dsl.errors import Span
 
 _COLUMN = 14
+_MAX_NOT_TAKEN = 8
 _MAX_GUARDS = 8
 _LEVELS = "▁▂▃▄▅▆▇█"
 
@@ -46,6 +47,11 @@ def _violation(page: Page, result: Result, evidence: Evidence, violation: Violat
     way = f"after {plural(trace.length, 'step')}" if trace.length else "in an initial state"
     if trace.loop is None:
         way += ", the shortest way" if trace.length else ""
+    elif trace.loop < trace.length:
+        again = plural(trace.length - trace.loop, "step")
+        way = f"{plural(trace.loop, 'step')}, then {again} for ever"
+    else:
+        way += ", where nothing happens any more"
     page.add(
         ("VIOLATED", "bad"),
         "  ",
@@ -61,8 +67,22 @@ def _violation(page: Page, result: Result, evidence: Evidence, violation: Violat
     _blocked(page, violation)
     page.blank()
     page.join(trace_page(trace, width=page.width))
+    _not_taken(page, violation)
     page.blank()
     _files(page, result, violation.property)
+
+
+def _not_taken(page: Page, violation: Violation) -> None:
+    """For a lasso: what is enabled on the cycle and never taken."""
+    if not violation.not_taken:
+        return
+    where = "there" if violation.trace.loop == violation.trace.length else "on the cycle"
+    page.blank()
+    page.add(f"  possible {where}, and never taken:")
+    for text in violation.not_taken[:_MAX_NOT_TAKEN]:
+        page.add(f"    {text}")
+    if len(violation.not_taken) > _MAX_NOT_TAKEN:
+        page.add(f"    and {len(violation.not_taken) - _MAX_NOT_TAKEN} more")
 
 
 def _blocked(page: Page, violation: Violation) -> None:
@@ -186,7 +206,7 @@ def _evidence(page: Page, result: Result, evidence: Evidence) -> None:
         page,
         "vacuous",
         [
-            (f"{p.name} (its premise was never true)", "warn")
+            (f"{p.name} (nothing began to violate it)", "warn")
             for p in result.properties
             if p.vacuous
         ],

@@ -79,6 +79,11 @@ def add_search_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--no-liveness", action="store_true", help="leave liveness properties unchecked"
     )
+    group.add_argument(
+        "--allow-unsound",
+        action="store_true",
+        help="decide liveness also where constraints or bounds cut the search",
+    )
     number, size, seconds = argument(read_count), argument(read_size), argument(read_seconds)
     group.add_argument("--max-depth", type=number, metavar="N", help="stop after N levels")
     group.add_argument(
@@ -129,6 +134,7 @@ def options_of(arguments: argparse.Namespace) -> CheckOptions:
         timeout=a.timeout,
         threads=a.threads,
         liveness=not a.no_liveness,
+        allow_unsound=a.allow_unsound,
         symmetry=None if a.symmetry is None else a.symmetry == "on",
         view=None if a.view is None else a.view == "on",
         seed=a.seed,
