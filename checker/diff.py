@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from checker.content import Content, show_field
+from checker.showing import text_of
 from dsl.records import Record, fields_of
 from dsl.values import ABSENT, FrozenBag, FrozenDict, FrozenList, FrozenSet, encode, freeze
 
@@ -28,10 +29,10 @@ class Change:
 
     def __str__(self) -> str:
         if self.mark == "~":
-            return f"~ {self.place}  {self.before!r} → {self.after!r}"
+            return f"~ {self.place}  {text_of(self.before)} → {text_of(self.after)}"
         value = self.after if self.mark == "+" else self.before
         link = " " if self.element else " = "
-        return f"{self.mark} {self.place}{link}{value!r}"
+        return f"{self.mark} {self.place}{link}{text_of(value)}"
 
 
 def changes(
@@ -59,7 +60,7 @@ def between(place: str, a: Any, b: Any) -> Iterator[Change]:
         yield Change("~", place, a, b)
     elif kind is FrozenDict:
         for key in FrozenSet([*a, *b]):
-            at = f"{place}[{key!r}]"
+            at = f"{place}[{text_of(key)}]"
             yield from between(at, a.get(key, ABSENT), b.get(key, ABSENT))
     elif kind is FrozenSet:
         yield from (Change("-", place, before=e, element=True) for e in a if e not in b)

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import IO, Any
 
+from checker.showing import text_of
+
 STYLES: dict[str, str] = {
     "": "",
     "good": "bold green",
@@ -116,7 +118,7 @@ def shorten(text: str, limit: int) -> str:
 
 def show(value: Any, limit: int = 60) -> str:
     """A value, elided to a length, on one line."""
-    return shorten(" ".join(repr(value).split()), limit)
+    return shorten(text_of(value), limit)
 
 
 def number(n: int) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from checker.content import show_field
 from checker.diff import Change
 from checker.report_page import Page, Segment, shorten, show
+from checker.showing import text_of
 from dsl.values import ABSENT
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ def _state(page: Page, trace: Trace, at: int) -> None:
         if content[path] is ABSENT:
             continue
         head = f"{' ' * (_INDENT + 2)}{name:<{column}}  "
-        page.add((head, "dim"), shorten(repr(content[path]), max(page.width - len(head), 60)))
+        page.add((head, "dim"), shorten(text_of(content[path]), max(page.width - len(head), 60)))
 
 
 def choices_of(steps: Sequence[TraceStep]) -> list[str]:

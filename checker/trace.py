@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from checker.content import Content, content_of, short_names
 from checker.diff import Change, changes
+from checker.showing import text_of
 from dsl.errors import EngineError
 from dsl.view import Disabled, PlainView, apply_writes
 
@@ -35,7 +36,7 @@ class Choice:
     name: str = ""
 
     def __str__(self) -> str:
-        shown = show_value(self.value)
+        shown = text_of(self.value)
         return f"{self.name}={shown}" if self.name else shown
 
 
@@ -56,13 +57,13 @@ class TraceStep:
     @property
     def call(self) -> str:
         """``send(broker=Broker#1)``; without arguments ``send``."""
-        shown = ", ".join(f"{n}={show_value(v)}" for n, v in self.arguments)
+        shown = ", ".join(f"{n}={text_of(v)}" for n, v in self.arguments)
         return f"{self.action}({shown})" if shown else self.action
 
     @property
     def label(self) -> str:
         """``Client#0 · send(broker=Broker#1) · tid=0``"""
-        actor = [show_value(self.actor)] if self.actor is not None else []
+        actor = [text_of(self.actor)] if self.actor is not None else []
         chosen = [", ".join(map(str, self.choices))] if self.choices else []
         return " · ".join([*actor, self.call, *chosen])
 
@@ -135,11 +136,6 @@ class Trace:
         from checker.report_trace import trace_page
 
         return trace_page(self).plain()
-
-
-def show_value(value: Any) -> str:
-    """A value as reports show it."""
-    return repr(value)
 
 
 class TellingView(PlainView):

@@ -78,6 +78,7 @@ config("not-violated", expect=violates(small))
 @pytest.fixture(autouse=True)
 def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
     (tmp_path / "counter.py").write_text(COUNTER)
 
 

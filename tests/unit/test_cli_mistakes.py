@@ -45,6 +45,7 @@ NO_BOOL = ACTION.replace("return counter.n <= N", "return counter.n")
 @pytest.fixture(autouse=True)
 def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
     (tmp_path / "good.py").write_text(ACTION)
     (tmp_path / "binary.py").write_bytes(bytes(range(128, 256)))
     (tmp_path / "empty.py").write_text("")
@@ -105,8 +106,14 @@ def test_a_mistake_is_json_too_where_json_is_asked_for(capsys: pytest.CaptureFix
 @pytest.mark.parametrize(
     ("spec", "title", "where", "line", "length"),
     [
-        ("raises.py", "IndexError: list index out of range", "in the action Counter#0 · up", 17, 3),
-        ("invariant.py", "ZeroDivisionError", "in the property 'small'", 25, 2),
+        (
+            "raises.py",
+            "SW205 IndexError: list index out of range",
+            "in the action Counter#0 · up",
+            17,
+            3,
+        ),
+        ("invariant.py", "SW205 ZeroDivisionError", "in the property 'small'", 25, 2),
         ("nobool.py", "SW207", "in the property 'small'", 24, 0),
     ],
 )
