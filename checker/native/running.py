@@ -15,6 +15,7 @@ from checker.native.arrays import POSITION_SHIFT, Rows
 from checker.native.checkpoints import Saved
 from checker.native.findings import Stage
 from checker.native.learning import Learner, make_roots
+from checker.native.profiling import profile_of
 from checker.native.search import Search, nonzero
 from checker.native.states import Level, Seen, Shape
 from checker.native.steps import StepChecks
@@ -187,5 +188,6 @@ def _statistics(search: Search) -> dict[str, object]:
         "edges": learned.n_edges,
         "outcomes": learned.delta.used,
         "seen_bytes": search.seen.bytes + links,
+        "profile": profile_of(search),
         "bytes_per_state": (search.seen.bytes + links) / max(1, search.distinct),
     }

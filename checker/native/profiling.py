@@ -1,0 +1,66 @@
+"""Where the time of a search went, and which variable is the widest."""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from checker.native.arrays import BASE, CALL, CAPACITY, EDGES, FORK, KIND, OPERAND, SLOT
+from checker.native.learned import Learned, show_path
+
+if TYPE_CHECKING:
+    from checker.native.search import Search
+
+_WIDEST = 20
+_MOST_NODES = 200_000
+
+
+def profile_of(search: Search) -> dict[str, Any]:
+    """Per root: kind, label, fired, walks, evaluations, seconds; the slots with most values."""
+    learner = search.learner
+    fired = {search.roots.first_action + i: int(n) for i, n in enumerate(search.fired)}
+    slots = heapq.nlargest(_WIDEST, search.layout.slots, key=lambda slot: len(slot.values))
+    worst = int(np.argmax(learner.time)) if len(learner.time) else -1
+    return {
+        "roots": [
+            {
+                "kind": root.kind,
+                "label": root.label,
+                "fired": fired.get(number, 0),
+                "walks": int(search.walks[number]),
+                "evaluations": int(learner.evaluations[number]),
+                "seconds": float(learner.time[number]),
+            }
+            for number, root in enumerate(search.roots.all)
+        ],
+        "slots": [(show_path(slot.path), len(slot.values) - 1) for slot in slots],
+        "looked_at": looked_at(learner.learned, worst) if worst >= 0 else [],
+    }
+
+
+def looked_at(learned: Learned, root: int) -> list[tuple[str, int]]:
+    """What a root's trie branches on: slots (and calls) with the number of branches, most first."""
+    branches: Counter[str] = Counter()
+    waiting = [int(learned.roots[root])]
+    visited = 0
+    while waiting and visited < _MOST_NODES:
+        node = waiting.pop()
+        if node <= 0:
+            continue
+        visited += 1
+        record = learned.nodes.data[node]
+        kind = int(record[KIND])
+        if kind < CALL:
+            branches[show_path(learned.layout.slots[int(record[SLOT])].path)] += int(record[EDGES])
+        elif kind < FORK:
+            branches[f"call {int(record[OPERAND])}"] += int(record[EDGES])
+        if kind == FORK or not kind & 1:
+            first = int(record[BASE])
+            waiting += learned.edges.data[first : first + int(record[CAPACITY])].tolist()
+        else:
+            mine = (learned.hash_keys >> np.uint64(32)) == np.uint64(node)
+            waiting += learned.hash_children[mine].tolist()
+    return branches.most_common(5)

@@ -1,0 +1,31 @@
+"""The profile names what a search spent its time on."""
+
+from __future__ import annotations
+
+from checker.engine import SearchOptions
+from checker.profile import Part, Profile, profile, render
+from tests.native.hand import two_phase_commit
+
+
+def test_a_profile_lists_actions_properties_and_variables() -> None:
+    found = profile(two_phase_commit(3), SearchOptions())
+    fired = {part.label: part.fired for part in found.parts}
+
+    assert (288, 1146) == (found.distinct, found.generated)
+    assert 1145 == sum(fired.values())
+    assert ("RM#0.state", 4) in found.variables
+    assert "prepare(0)" in render(found)
+
+
+def test_the_culprit_is_named() -> None:
+    slow = Part("action", "Broker#0.append", 10, 1000, 900, 8.0)
+    quick = Part("always", "safe", 0, 1000, 10, 0.5)
+    found = Profile(
+        "log", 1000, 5000, 10.0, 8.5, 30.0, (quick, slow), (("Log#0.entries", 20_000),),
+        (("Log#0.entries", 18_000),),
+    )  # fmt: skip
+    text = render(found)
+
+    assert "Learning dominates, and Broker#0.append took 94% of it." in text
+    assert "It branches most on Log#0.entries (18,000 branches)." in text
+    assert "Log#0.entries explodes: it has had 20,000 different values." in text
