@@ -197,6 +197,8 @@ class Expressions:
 
         found = rebuilt(node)
         if word == self.scope.before:
+            if self.dsl.get("old", "old") != "old":
+                raise self.wrong(node, "A specification with transition assertions cannot use the name 'old'.")
             return self.call(self.imported("old", node), found)
         return found
 
@@ -244,6 +246,9 @@ class Expressions:
         return made
 
     def _compare(self, node: ast.Compare) -> ast.expr:
+        known = _between_literals(node)
+        if known is not None:
+            return ast.copy_location(ast.Constant(known), node)
         operators: list[ast.cmpop] = []
         values = [node.left, *node.comparators]
         for index, operator in enumerate(node.ops):
@@ -301,6 +306,20 @@ class Expressions:
 
 def _is_singleton(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and (node.value is None or isinstance(node.value, bool))
+
+
+def _between_literals(node: ast.Compare) -> bool | None:
+    """``0 == False`` is false in Starlark: what is known of a singleton compared with a literal."""
+    sides = [node.left, *node.comparators]
+    if len(sides) != 2 or not any(map(_is_singleton, sides)):  # noqa: PLR2004
+        return None
+    if not isinstance(node.ops[0], ast.Eq | ast.NotEq):
+        return None
+    literals = (ast.Constant, ast.List, ast.Tuple, ast.Dict, ast.Set)
+    if not all(isinstance(side, literals) for side in sides):
+        return None
+    equal = all(map(_is_singleton, sides)) and ast.dump(sides[0]) == ast.dump(sides[1])
+    return equal == isinstance(node.ops[0], ast.Eq)
 
 
 def _root(node: ast.expr) -> ast.expr:

@@ -190,6 +190,7 @@ def _parameters(names: Names) -> None:
 
 
 def _used(names: Names) -> None:
+    arguments: set[str] = set()
     for part in ast.walk(names.module):
         if isinstance(part, ast.Name):
             names.used.add(part.id)
@@ -197,9 +198,14 @@ def _used(names: Names) -> None:
             if isinstance(part.ctx, ast.Store):
                 names.bound.add(part.id)
         elif isinstance(part, ast.arg):
-            names.bound.add(part.arg)
-        elif isinstance(part, tree.Role | Callable):
+            names.used.add(part.arg)
+        if isinstance(part, tree.Role | Callable):
             names.bound.add(part.name)
+        # The states that a transition assertion compares have no name afterwards.
+        if isinstance(part, ast.Lambda | tree.Func | ast.FunctionDef):
+            arguments |= set(parameters(part.args))
+    names.bound |= arguments
+    names.bound -= set(names.state) - arguments
     names.used |= names.bound
 
 

@@ -18,6 +18,7 @@ from dsl.values import (
     _END,
     _RECORD,
     FrozenDict,
+    FrozenList,
     FrozenSet,
     _text_bytes,
     encode,
@@ -265,6 +266,13 @@ class Loop:
 
 def deepcopy(value: Any) -> Any:
     """A copy that shares nothing with the original and can be changed."""
+    value = freeze(value)
+    if isinstance(value, record):
+        return record(**{k: deepcopy(v) for k, v in value._content().items()})
+    if type(value) is FrozenList:
+        return [deepcopy(v) for v in value]
+    if type(value) is FrozenDict:
+        return {k: deepcopy(v) for k, v in value.items()}
     return thaw(value)
 
 
