@@ -25,7 +25,7 @@ from typing import Any
 
 from dsl.decode import decode
 from dsl.model import Model
-from dsl.records import Record, field_names
+from dsl.records import Record, fields_of
 from dsl.roles import Role
 from dsl.values import FrozenBag, FrozenDict, FrozenList, FrozenSet, encode, intern_key
 from dsl.view import Path, State
@@ -68,9 +68,18 @@ class Symmetry:
         related: set[Member] = set()
         for path, value in self.model.fixed.items():
             found = self._mentioned(path, value, members)
-            if len(found) > 1:
+            if len(found) > 1 and not self._even(value, found):
                 related |= found
         return related
+
+    def _even(self, value: Any, found: set[Member] | frozenset[Member]) -> bool:
+        """Whether a constant set or bag holds all members of their classes alike: that relates none."""
+        if type(value) not in (FrozenSet, FrozenBag) or not all(e in found for e in value):
+            return False
+        declared = [self.model.roles[name] for name in self.model.symmetric]
+        declared += [tuple(values) for values in self.model.symmetric_values]
+        held = [[list(value).count(m) for m in cell] for cell in declared]
+        return all(len(set(counts)) <= 1 for counts in held)
 
     def _allowed(self, cell: tuple[Member, ...]) -> Iterator[tuple[Member, ...]]:
         """Split a cell by what its members hold in constant fields."""
@@ -211,8 +220,9 @@ class Symmetry:
                     for k, v in value.items()
                 )
             )
-        parts = [self._coloured(getattr(value, n), colours, me) for n in field_names(kind)]
-        return b"r" + _bytes(_digest(kind.__name__.encode(), *parts))
+        names = fields_of(value)
+        parts = [self._coloured(getattr(value, n), colours, me) for n in names]
+        return b"r" + _bytes(_digest(kind.__name__.encode(), encode(names), *parts))
 
     def _parts(self, path: Path) -> Iterator[Any]:
         """A path as values: its role as one, its key or element as it was before it was interned."""
@@ -280,9 +290,8 @@ class Symmetry:
             return FrozenDict(
                 (self.rename(k, renaming), self.rename(v, renaming)) for k, v in value.items()
             )
-        return kind(
-            *(self.rename(getattr(value, n), renaming) for n in field_names(kind))
-        )._freeze()
+        content = {n: self.rename(getattr(value, n), renaming) for n in fields_of(value)}
+        return kind(**content)._freeze()
 
 
 def _children(value: Any) -> Iterator[Any]:
@@ -296,4 +305,4 @@ def _children(value: Any) -> Iterator[Any]:
     elif kind is FrozenBag:
         yield from (e for e, _ in value.counts())
     elif isinstance(value, Record):
-        yield from (getattr(value, n) for n in field_names(kind))
+        yield from (getattr(value, n) for n in fields_of(value))
