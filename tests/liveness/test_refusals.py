@@ -1,0 +1,121 @@
+"""What liveness refuses, warns of, and answers all the same where it is allowed to."""
+
+from pathlib import Path
+
+import pytest
+
+from checker import check
+from checker.engine import SearchOptions
+from checker.liveness import LivenessOptions, check_liveness
+from checker.liveness.explore import build
+from dsl.errors import RunError
+from dsl.loader import load
+
+COUNTER = """
+from dsl import *
+
+class S(State):
+    n: int = 0
+
+s = S()
+
+@action(fair="weak")
+def up() -> None:
+    require(s.n < 9)
+    s.n += 1
+
+@action
+def down() -> None:
+    require(s.n == 2)
+    s.n = 1
+
+@always
+@eventually
+def nine() -> bool:
+    return s.n == 9
+
+@always
+@eventually
+def one() -> bool:
+    return s.n == 1
+"""
+BOUND = """
+@constraint
+def small() -> bool:
+    return s.n <= 4
+"""
+STEP_BOUND = """
+@constraint
+@on_step
+def small() -> bool:
+    return s.n <= 4 or old(s.n) == s.n
+"""
+
+
+def spec(folder: Path, text: str) -> Path:
+    file = folder / "counter.py"
+    file.write_text(text)
+    return file
+
+
+@pytest.mark.parametrize("bound", [BOUND, STEP_BOUND])
+def test_a_constraint_is_refused_before_the_search(bound: str, tmp_path: Path) -> None:
+    with pytest.raises(RunError, match="constraint 'small' cuts") as caught:
+        check(spec(tmp_path, COUNTER + bound))
+
+    assert "SW502" == caught.value.code
+    assert "--no-liveness" in str(caught.value)
+    assert "--allow-unsound" in str(caught.value)
+
+
+def test_without_liveness_a_constraint_is_fine(tmp_path: Path) -> None:
+    result = check(spec(tmp_path, COUNTER + BOUND), liveness=False)
+
+    assert "unknown" == result.of("nine").verdict
+
+
+@pytest.mark.parametrize("bound", [BOUND, STEP_BOUND])
+def test_allowed_under_a_constraint_a_lasso_is_real(bound: str, tmp_path: Path) -> None:
+    """At 4 the step to 5 is cut, but still enabled: stopping there is not fair and no lasso."""
+    model = load(spec(tmp_path, COUNTER + bound))
+    graph = build(model, SearchOptions(), model.properties)
+    nine, one = check_liveness(model, graph, model.properties, LivenessOptions(True))
+
+    assert ("violated", 3) == (nine.verdict, nine.lasso.length if nine.lasso else None)
+    assert ("holds", True) == (one.verdict, one.unsound)
+
+
+def test_a_cut_search_leaves_liveness_open(tmp_path: Path) -> None:
+    file = spec(tmp_path, COUNTER)
+    cut = check(file, max_depth=4)
+    allowed = check(file, max_depth=4, allow_unsound=True)
+
+    assert ("bounded", "unknown") == (cut.verdict, cut.of("nine").verdict)
+    assert any("cut at a depth" in w for w in cut.warnings)
+    assert "violated" == allowed.of("nine").verdict
+    assert "holds" == allowed.of("one").verdict
+    assert any(w.startswith("unsound: one") for w in allowed.warnings)
+
+
+def test_without_fairness_there_is_a_warning(tmp_path: Path) -> None:
+    result = check(spec(tmp_path, COUNTER.replace('(fair="weak")', "")))
+
+    assert "violated" == result.of("nine").verdict
+    assert any("no action is fair" in w for w in result.warnings)
+
+
+def test_a_property_that_nothing_could_violate_is_vacuous(tmp_path: Path) -> None:
+    text = "\n@eventually\n@always\ndef natural() -> bool:\n    return s.n >= 0\n"
+    result = check(spec(tmp_path, COUNTER + text))
+
+    assert result.of("natural").vacuous
+    assert not result.of("nine").vacuous
+
+
+def test_a_lasso_is_saved_and_shows_where_it_returns_to(tmp_path: Path) -> None:
+    result = check(spec(tmp_path, COUNTER), out=tmp_path / "run")
+    trace = result.traces["nine"]
+
+    assert ("violated", 1, 3) == (result.verdict, trace.loop, trace.length)
+    assert trace.contents[1] == trace.contents[3]
+    assert (tmp_path / "run" / "nine.trace.json").exists()
