@@ -54,10 +54,11 @@ def _place(error: BaseException, model: Model) -> Place | None:
     return found
 
 
-def never_fired(model: Model, fired: Iterable[int], distinct: int) -> tuple[NeverFired, ...]:
+def never_fired(model: Model, fired: Iterable[int], distinct: int | None) -> tuple[NeverFired, ...]:
     """The actions of which no instance fired, each with the guard that got furthest.
 
-    A small search of its own finds states to try them in, for a quarter of a second at most.
+    ``distinct`` is the number of reachable states, where that is known. A small search of its own
+    finds states to try them in, for a quarter of a second at most.
     """
     names = action_names(model)
     done = {names[index] for index in fired}
@@ -79,7 +80,16 @@ def never_fired(model: Model, fired: Iterable[int], distinct: int) -> tuple[Neve
     for name in dict.fromkeys(names[a.index] for a in idle):
         span = next(a.span for a in idle if names[a.index] == name)
         file, line = guards.get(name, ("", 0)) if name not in possible else ("", 0)
-        result.append(NeverFired(name, span, line_of(file, line), line, tried, tried >= distinct))
+        result.append(
+            NeverFired(
+                name,
+                span,
+                line_of(file, line),
+                line,
+                tried,
+                distinct is not None and tried >= distinct,
+            )
+        )
     return tuple(result)
 
 

@@ -227,7 +227,7 @@ def _different_numbers(
     for name in ("distinct", "generated", "depth"):
         wanted, found = getattr(expect, name), getattr(counts, name)
         if wanted is not None and wanted != found:
-            differs.append(f"expected {wanted:,} {name}, found {found:,}")
+            differs.append(f"expected {name} {wanted:,}, found {found:,}")
     if expect.length is not None:
         names = (
             expect.properties[:1] or tuple(r.name for r in results if r.verdict == "violated")[:1]
@@ -235,6 +235,6 @@ def _different_numbers(
         lengths = [r.length for r in results if r.name in names and r.length is not None]
         if lengths and lengths[0] != expect.length:
             differs.append(
-                f"expected {names[0]} violated in {expect.length} steps, found {lengths[0]}"
+                f"expected {names[0]} violated after {expect.length} steps, found {lengths[0]}"
             )
     return differs

@@ -9,7 +9,7 @@ from typing import Any
 from checker import judge
 from checker.engine import NO_ERROR
 from checker.engines import EngineEntry
-from checker.evidence import Evidence, Violation
+from checker.evidence import Evidence, NeverFired, Violation
 from checker.explain import explain
 from checker.failure import failed_assertion, failure_of
 from checker.guards import blocked, never_fired
@@ -83,9 +83,7 @@ def _evidence(
         unchecked=tuple(
             (r.name, checked.unchecked[r.name]) for r in results if r.name in checked.unchecked
         ),
-        never=never_fired(model, (i for i, count in found.fired.items() if count), n)
-        if found.stopped not in ("violation", "error")
-        else (),
+        never=_never(checked),
         cut={name: count for name, count in found.cut.items() if count},
         hidden=tuple(auxiliary) if options.view else (),
         collision=None if entry.compares_states else min(1.0, n * n / 2.0 ** (_BITS + 1)),
@@ -95,6 +93,15 @@ def _evidence(
         sources=model.sources,
         statistics=found.statistics,
     )
+
+
+def _never(checked: judge.Checked) -> tuple[NeverFired, ...]:
+    """The actions that never fired, unless the search was cut short by what it found."""
+    found = checked.exploration
+    if found.stopped in ("violation", "error") or NO_ERROR in checked.findings:
+        return ()
+    fired = (index for index, count in found.fired.items() if count)
+    return never_fired(checked.model, fired, found.counts.distinct if found.complete else None)
 
 
 def _violations(

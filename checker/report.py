@@ -7,20 +7,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from checker.evidence import Evidence, Failure, NeverFired, Violation
+from checker.evidence import Evidence, NeverFired
+from checker.report_findings import show_failure, show_violation
 from checker.report_page import Page, Segment, number, plural, seconds, show
-from checker.report_terms import kind_word, summary
-from checker.report_trace import trace_page
-from checker.spec_text import line_of
+from checker.report_terms import summary
 
 if TYPE_CHECKING:
-    from checker.explain import Explanation
     from checker.result import Result
-    from dsl.errors import Span
 
 _COLUMN = 14
-_MAX_NOT_TAKEN = 8
-_MAX_GUARDS = 8
 _LEVELS = "▁▂▃▄▅▆▇█"
 
 
@@ -29,128 +24,14 @@ def report(result: Result, *, width: int = 100) -> Page:
     page = Page(width)
     evidence = result.evidence or Evidence()
     if evidence.failure is not None:
-        _failure(page, result, evidence.failure)
+        show_failure(page, result, evidence.failure)
     for violation in evidence.violations:
         page.blank()
-        _violation(page, result, evidence, violation)
+        show_violation(page, result, evidence, violation)
     page.blank()
     _headline(page, result, evidence)
     _evidence(page, result, evidence)
     return page
-
-
-# -- what is wrong -------------------------------------------------------------------------
-
-
-def _violation(page: Page, result: Result, evidence: Evidence, violation: Violation) -> None:
-    trace = violation.trace
-    way = f"after {plural(trace.length, 'step')}" if trace.length else "in an initial state"
-    if trace.loop is None:
-        way += ", the shortest way" if trace.length else ""
-    elif trace.loop < trace.length:
-        again = plural(trace.length - trace.loop, "step")
-        way = f"{plural(trace.loop, 'step')}, then {again} for ever"
-    else:
-        way += ", where nothing happens any more"
-    page.add(
-        ("VIOLATED", "bad"),
-        "  ",
-        (violation.property, "head"),
-        f"  ({kind_word(violation.kind)})  {way}",
-    )
-    if violation.doc:
-        page.words("  ", violation.doc.split("\n\n")[0], "dim")
-    if violation.explanation is not None:
-        _explanation(page, violation.explanation)
-    elif violation.span is not None:
-        page.add(f"  {violation.span.file}:{violation.span.line}")
-    _blocked(page, violation)
-    page.blank()
-    page.join(trace_page(trace, width=page.width))
-    _not_taken(page, violation)
-    page.blank()
-    _files(page, result, violation.property)
-
-
-def _not_taken(page: Page, violation: Violation) -> None:
-    """For a lasso: what is enabled on the cycle and never taken."""
-    if not violation.not_taken:
-        return
-    where = "there" if violation.trace.loop == violation.trace.length else "on the cycle"
-    page.blank()
-    page.add(f"  possible {where}, and never taken:")
-    for text in violation.not_taken[:_MAX_NOT_TAKEN]:
-        page.add(f"    {text}")
-    if len(violation.not_taken) > _MAX_NOT_TAKEN:
-        page.add(f"    and {len(violation.not_taken) - _MAX_NOT_TAKEN} more")
-
-
-def _blocked(page: Page, violation: Violation) -> None:
-    """For a deadlock: no action is possible, and what stops each; alike ones together."""
-    if not violation.blocked:
-        return
-    page.add("  no action is possible in the last state:")
-    groups: dict[Span | None, list[str]] = {}
-    for label, span in violation.blocked:
-        groups.setdefault(span, []).append(label)
-    for span, labels in list(groups.items())[:_MAX_GUARDS]:
-        more = f" and {len(labels) - 1} more" if len(labels) > 1 else ""
-        guard = f"`{line_of(span.file, span.line)}`" if span else "it raises an exception"
-        where = f"   {span.file}:{span.line}" if span else ""
-        page.add("    ", labels[0] + more, "  ", (guard, "head"), (where, "dim"))
-    if len(groups) > _MAX_GUARDS:
-        page.add(f"    and {plural(len(groups) - _MAX_GUARDS, 'more guard')}")
-
-
-def _explanation(page: Page, explanation: Explanation) -> None:
-    for depth, layer in enumerate(explanation.layers):
-        indent = "  " * (depth + 1)
-        said = "is true" if layer.truth else "is false"
-        where = f"   {layer.span.file}:{layer.span.line}" if layer.span else ""
-        text = show_text(layer.text, page.width - len(indent) - len(said) - 2)
-        page.add(indent, (text, "head"), f"  {said}", (where, "dim"))
-        items = [f"{n} = {show(v)}" for n, v in (*layer.bindings, *layer.values)]
-        if items:
-            page.flow([f"{indent}    "], items)
-
-
-def show_text(text: str, limit: int) -> str:
-    """A piece of the spec's text on one line, elided at the end."""
-    line = " ".join(text.split())
-    return line if len(line) <= limit else line[: max(20, limit - 1)] + "…"
-
-
-def _failure(page: Page, result: Result, failure: Failure) -> None:
-    page.words(("ERROR     ", "bad"), failure.title, "head")
-    if failure.where:
-        page.add(f"  {failure.where}")
-    for span in failure.frames:
-        page.add(f"  {span.file}:{span.line}")
-        for line in span.excerpt()[:1]:
-            page.add(("  " + line, "dim"))
-    for text in (failure.why, failure.help):
-        if text:
-            page.words("  ", text)
-    page.blank()
-    page.join(trace_page(failure.trace, width=page.width))
-    page.blank()
-    _files(page, result, failure.trace.property)
-
-
-def _files(page: Page, result: Result, name: str) -> None:
-    """The commands that continue from a trace."""
-    file = next((p.trace for p in result.properties if p.name == name), None)
-    if file is None:
-        return
-    page.add(("  replay   ", "dim"), f"statewalk replay {quoted(file)}")
-    page.add(("  look     ", "dim"), f"statewalk show {quoted(file)} --full")
-
-
-def quoted(file: str) -> str:
-    """A file name as a shell wants it."""
-    from shlex import quote
-
-    return quote(file)
 
 
 # -- the verdict ---------------------------------------------------------------------------
@@ -214,11 +95,8 @@ def _evidence(page: Page, result: Result, evidence: Evidence) -> None:
     _row(page, "cut", [f"{name} refused {number(count)}" for name, count in evidence.cut.items()])
     _row(page, "view", [f"hides {name}" for name in evidence.hidden])
     _row(page, "symmetry", [f"equal instances of {name} merged" for name in evidence.symmetry])
-    _row(
-        page,
-        "fairness",
-        [f"{kind}: {', '.join(names)}" for kind, names in evidence.fairness.items()],
-    )
+    for kind, names in evidence.fairness.items():
+        _row(page, "fairness", [f"{kind}: {names[0]}", *names[1:]], between=", ")
     _row(
         page, "constants", [f"{n}={show(v, 40)}" for n, v in result.constants.items()], between=" "
     )

@@ -22,7 +22,7 @@ def text_of(value: Any) -> str:
     if kind is tuple:
         return f"({_listed(value)}{',' if len(value) == 1 else ''})"
     if kind in (FrozenSet, set, frozenset):
-        return f"{{{_listed(value)}}}" if value else "{}"
+        return f"{{{_listed(value)}}}" if value else "set()"
     if kind is FrozenBag:
         return f"Bag([{_listed(value)}])"
     if kind in (FrozenDict, dict):

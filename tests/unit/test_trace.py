@@ -159,7 +159,8 @@ def test_a_changed_spec_diverges_at_a_step_and_says_why(
 
     names = [""] + [s.action for s in trace.steps]
     sends = [i for i, name in enumerate(names) if name == "send"]
-    expected = {"first receive": names.index("receive"), "second send": sends[1]}.get(step, step)
+    steps = {"first receive": names.index("receive"), "second send": sends[1]}
+    expected = steps[step] if isinstance(step, str) else step
     assert (False, expected, ("spec.py",)) == (outcome.reproduced, outcome.step, outcome.changed)
     assert why in outcome.why
     assert 5 == main(["replay", "t.json"])
@@ -243,7 +244,8 @@ def test_a_value_survives_json(value: Any) -> None:
 
 def test_values_of_the_spec_survive_json_without_its_code() -> None:
     model = load("spec.py")
-    node, colour, entry = (model.classes[n] for n in ("Node", "Colour", "Entry"))
+    classes: dict[str, Any] = dict(model.classes)
+    node, colour, entry = (classes[n] for n in ("Node", "Colour", "Entry"))
     value = freeze([entry(3, colour["BLUE"]), model.roles["Node"][1], colour["RED"]])
 
     again = from_json(

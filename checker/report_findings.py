@@ -1,0 +1,133 @@
+"""What a report says of each finding: what is false, with its values, and how it comes about."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from checker.evidence import Evidence, Failure, Violation
+from checker.report_page import Page, plural, show
+from checker.report_terms import kind_word
+from checker.report_trace import trace_page
+from checker.spec_text import line_of
+
+if TYPE_CHECKING:
+    from checker.explain import Explanation
+    from checker.result import Result
+    from dsl.errors import Span
+
+_MAX_GUARDS = 8
+_MAX_NOT_TAKEN = 8
+
+
+def show_violation(page: Page, result: Result, evidence: Evidence, violation: Violation) -> None:
+    """A violated property: what is false, the trace, and the commands that continue from it."""
+    trace = violation.trace
+    way = f"after {plural(trace.length, 'step')}" if trace.length else "in an initial state"
+    if trace.loop is None:
+        way += ", the shortest way" if trace.length else ""
+    elif trace.loop < trace.length:
+        again = plural(trace.length - trace.loop, "step")
+        way = f"{plural(trace.loop, 'step')}, then {again} for ever"
+    else:
+        way += ", where nothing happens any more"
+    page.add(
+        ("VIOLATED", "bad"),
+        "  ",
+        (violation.property, "head"),
+        f"  ({kind_word(violation.kind)})  {way}",
+    )
+    if violation.doc:
+        page.words("  ", violation.doc.split("\n\n")[0], "dim")
+    if violation.explanation is not None:
+        _explanation(page, violation.explanation)
+    elif violation.span is not None:
+        page.add(f"  {violation.span.file}:{violation.span.line}")
+    _blocked(page, violation)
+    page.blank()
+    page.join(trace_page(trace, width=page.width))
+    _not_taken(page, violation)
+    page.blank()
+    _files(page, result, violation.property)
+
+
+def _not_taken(page: Page, violation: Violation) -> None:
+    """For a lasso: what is enabled on the cycle and never taken."""
+    if not violation.not_taken:
+        return
+    where = "there" if violation.trace.loop == violation.trace.length else "on the cycle"
+    page.blank()
+    page.add(f"  possible {where}, and never taken:")
+    for text in violation.not_taken[:_MAX_NOT_TAKEN]:
+        page.add(f"    {text}")
+    if len(violation.not_taken) > _MAX_NOT_TAKEN:
+        page.add(f"    and {len(violation.not_taken) - _MAX_NOT_TAKEN} more")
+
+
+def _blocked(page: Page, violation: Violation) -> None:
+    """For a deadlock: no action is possible, and what stops each; alike ones together."""
+    if not violation.blocked:
+        return
+    page.add("  no action is possible in the last state:")
+    groups: dict[Span | None, list[str]] = {}
+    for label, span in violation.blocked:
+        groups.setdefault(span, []).append(label)
+    for span, labels in list(groups.items())[:_MAX_GUARDS]:
+        more = f" and {len(labels) - 1} more" if len(labels) > 1 else ""
+        guard = f"`{line_of(span.file, span.line)}`" if span else "it raises an exception"
+        where = [(f" {span.file}:{span.line}", "dim")] if span else []
+        page.add(f"    {labels[0]}{more}")
+        page.flow(["        "], [(guard, "head"), *where], between="  ")
+    if len(groups) > _MAX_GUARDS:
+        page.add(f"    and {plural(len(groups) - _MAX_GUARDS, 'more guard')}")
+
+
+def _explanation(page: Page, explanation: Explanation) -> None:
+    for depth, layer in enumerate(explanation.layers):
+        indent = "  " * (depth + 1)
+        said = "is true" if layer.truth else "is false"
+        where = [(f" {layer.span.file}:{layer.span.line}", "dim")] if layer.span else []
+        text = show_text(layer.text, page.width - len(indent) - len(said) - 2)
+        page.flow([indent], [(text, "head"), said, *where], between="  ")
+        items = [f"{n} = {show(v)}" for n, v in (*layer.bindings, *layer.values)]
+        if items:
+            page.flow([f"{indent}    "], items)
+
+
+def show_text(text: str, limit: int) -> str:
+    """A piece of the spec's text on one line, elided at the end."""
+    line = " ".join(text.split())
+    return line if len(line) <= limit else line[: max(20, limit - 1)] + "…"
+
+
+def show_failure(page: Page, result: Result, failure: Failure) -> None:
+    """An exception of the spec: what it says, where, and the trace that leads there."""
+    page.words(("ERROR     ", "bad"), failure.title, "head")
+    if failure.where:
+        page.add(f"  {failure.where}")
+    for span in failure.frames:
+        page.add(f"  {span.file}:{span.line}")
+        for line in span.excerpt()[:1]:
+            page.add(("  " + line, "dim"))
+    for text in (failure.why, failure.help):
+        if text:
+            page.words("  ", text)
+    page.blank()
+    page.join(trace_page(failure.trace, width=page.width))
+    page.blank()
+    _files(page, result, failure.trace.property)
+
+
+def _files(page: Page, result: Result, name: str) -> None:
+    """The commands that continue from a trace."""
+    file = next((p.trace for p in result.properties if p.name == name), None)
+    if file is None:
+        return
+    page.add(("  replay   ", "dim"), f"statewalk replay {quoted(file)}")
+    page.add(("  look     ", "dim"), f"statewalk show {quoted(file)} --full")
+
+
+def quoted(file: str) -> str:
+    """A file name as a shell wants it."""
+    from shlex import quote
+
+    return quote(file)
