@@ -260,10 +260,15 @@ def holds(
     return Expectation("holds", distinct=distinct, generated=generated, depth=depth)
 
 
-def violates(*properties: Callable[..., bool] | str, length: int | None = None) -> Expectation:
-    """Expect that these properties are violated, the first in ``length`` transitions."""
+def violates(
+    *properties: Callable[..., bool] | str, length: int | None = None, states: int | None = None
+) -> Expectation:
+    """Expect that these properties are violated, the first in ``length`` transitions.
+
+    ``states`` is the number of states in all, for a run that keeps going.
+    """
     names = tuple(p if isinstance(p, str) else property_name(p) for p in properties)
-    return Expectation("violated", names, length)
+    return Expectation("violated", names, length, states=states)
 
 
 def property_name(function: Any) -> str:

@@ -90,7 +90,11 @@ class FieldInfo:
 
 @dataclass(frozen=True)
 class Expectation:
-    """What a run configuration should give."""
+    """What a run configuration should give.
+
+    ``distinct`` counts the states a run keeps, ``states`` those there are when it keeps going past
+    violations.
+    """
 
     verdict: Literal["holds", "violated"]
     properties: tuple[str, ...] = ()
@@ -98,6 +102,7 @@ class Expectation:
     distinct: int | None = None
     generated: int | None = None
     depth: int | None = None
+    states: int | None = None
 
 
 @dataclass(frozen=True)
