@@ -86,7 +86,8 @@ def render(profile: Profile) -> str:
 
 def _head(p: Profile) -> Iterator[str]:
     share = p.learning_seconds / p.seconds if p.seconds else 0.0
-    yield f"{p.spec}: {p.distinct:,} distinct states, {p.generated:,} generated in {p.seconds:.2f} s"
+    states = f"{p.distinct:,} distinct states, {p.generated:,} generated"
+    yield f"{p.spec}: {states} in {p.seconds:.2f} s"
     yield (
         f"  learning {p.learning_seconds:.2f} s ({share:.0%}), the rest is replay"
         f" · {p.bytes_per_state:.0f} bytes per state"
@@ -94,7 +95,8 @@ def _head(p: Profile) -> Iterator[str]:
 
 
 def _parts(p: Profile) -> Iterator[str]:
-    yield f"{'action or property':<44} {'fired':>12} {'evaluations':>11} {'hit rate':>9} {'time s':>8}"
+    heads = f"{'fired':>12} {'evaluations':>11} {'hit rate':>9} {'time s':>8}"
+    yield f"{'action or property':<44} {heads}"
     ranked = sorted(p.parts, key=lambda part: (-part.seconds, part.label))
     for part in ranked[:_ROWS]:
         fired = f"{part.fired:,}" if part.kind == "action" else part.kind

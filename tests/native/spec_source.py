@@ -1,0 +1,225 @@
+"""Generated specs as source text: roles, records, containers, choices, calls, guards, loops."""
+
+
+
+from __future__ import annotations
+
+from random import Random
+
+HEAD = """
+from typing import Literal
+from dsl import *
+
+class Item(Record):
+    n: int = 0
+    tag: str = "a"
+
+class Board(State):
+    total: int = 0
+    seen: set[str] = set()
+    scores: dict[str, int] = {}
+
+class Node(Role):
+    state: Literal["idle", "busy", "done"] = "idle"
+    n: int = 0
+    inbox: set[int] = set()
+    log: list[int] = []
+    table: dict[int, int] = {}
+    item: Item | None = None
+"""
+
+
+class Writer:
+    """Writes one spec; ``random`` decides everything."""
+
+    def __init__(self, random: Random) -> None:
+        self.random = random
+
+    def pick(self, *options: str) -> str:
+        return self.random.choice(options)
+
+    def number(self) -> str:
+        return str(self.random.randint(0, 3))
+
+    def value(self, depth: int = 2) -> str:
+        a = self.number()
+        simple = [a, "self.n", "len(self.log)", "len(self.inbox)", "board.total"]
+        if depth == 0 or self.random.random() < 0.4:
+            return self.random.choice(simple)
+        inner = self.value(depth - 1)
+        return self.pick(
+            f"({inner} + {a}) % 4",
+            f"self.table.get({a}, {self.number()})",
+            f"sum(m for m in self.inbox if m != {a})",
+            f"sum(1 for node in nodes if node.n == {a})",
+            f"max([{inner}, {a}])",
+            f"self.weight({inner})",
+            f"(self.log[0] if self.log else {a})",
+            f"(self.item.n if self.item is not None else {inner})",
+            f"sum(self.table.values()) % {int(a) + 2}",
+            f"min(self.inbox) if self.inbox else {a}",
+            f"board.scores.get('s{a}', 0)",
+        )
+
+    def condition(self, depth: int = 2) -> str:
+        a, b = self.number(), self.number()
+        plain = self.pick(
+            f"self.n < {a}",
+            f"{a} in self.inbox",
+            f"len(self.log) < {int(a) + 1}",
+            f"self.state == '{self.pick('idle', 'busy', 'done')}'",
+            f"any(m > {a} for m in self.inbox)",
+            "all(m != self.n for m in self.log)",
+            f"self.table.get({a}, 0) == {b}",
+            f"{a} in self.table",
+            "self.ready()",
+            "self.item is None",
+            f"'s{a}' in board.seen",
+            "any(node.state == 'busy' for node in nodes)",
+            f"crowded({a})",
+        )
+        if depth == 0 or self.random.random() < 0.5:
+            return plain
+        other = self.condition(depth - 1)
+        return self.pick(
+            f"not ({other})", f"({plain}) and ({other})", f"({plain}) or ({other})",
+            f"{self.value(1)} != {self.value(1)}",
+        )  # fmt: skip
+
+    def block(self, n: int, indent: int, depth: int) -> list[str]:
+        lines = [line for _ in range(n) for line in self.statement(indent, depth)]
+        return lines or [" " * indent + "pass"]
+
+    def statement(self, indent: int, depth: int) -> list[str]:
+        pad, a, v = " " * indent, self.number(), self.value()
+        kind = self.random.randint(0, 19)
+        if kind <= 2:
+            return [f"{pad}require({self.condition()})"]
+        if kind == 3 and depth:
+            return [
+                f"{pad}if {self.condition()}:",
+                *self.block(2, indent + 4, depth - 1),
+                *([f"{pad}else:", *self.block(1, indent + 4, depth - 1)] if int(a) % 2 else []),
+            ]
+        if kind == 4 and depth:
+            over = self.pick("self.inbox", "self.log", "range(2)", "list(self.table)")
+            return [
+                f"{pad}for x in {over}:",
+                f"{pad}    self.n = (self.n + x) % 3"
+                if int(a) % 2
+                else f"{pad}    other.inbox.add(x % 3)",
+            ]
+        if kind == 5 and depth:
+            return [
+                f"{pad}for node in nodes:",
+                f"{pad}    if node.state == '{self.pick('idle', 'busy')}':",
+                f"{pad}        node.n = {a}",
+            ]
+        if kind == 6:
+            return [f"{pad}c = any_of([{a}, {self.number()}, {v}])", f"{pad}self.n = c % 4"]
+        if kind == 7:
+            return [f"{pad}m = any_of(self.inbox)", f"{pad}self.inbox.discard(m)"]
+        if kind == 8 and int(a) == 0:
+            return [f"{pad}assert {self.condition()}"]
+        return [pad + line for line in self.effect(a, v).split("\n")]
+
+    def effect(self, a: str, v: str) -> str:
+        return self.pick(
+            f"self.n = {v} % 4",
+            "self.n += 1\nrequire(self.n < 4)",
+            f"self.state = '{self.pick('idle', 'busy', 'done')}'",
+            f"self.inbox.add({v} % 4)",
+            f"other.inbox.add({v} % 3)",
+            f"self.inbox.discard({a})",
+            f"require(len(self.log) < 2)\nself.log.append({v})",
+            "require(self.log)\nself.log.pop(0)",
+            f"self.table[{a}] = {v} % 3",
+            f"self.table.pop({a}, None)",
+            f"self.item = Item({v} % 3)",
+            "if self.item is not None:\n    self.item.n = (self.item.n + 1) % 3",
+            "self.item = None",
+            f"other.n = {v} % 3",
+            f"board.total = {v} % 5",
+            f"board.seen.add('s{a}')",
+            f"board.scores['s{a}'] = {v} % 3",
+            f"self.bump({a})",
+        )
+
+    def source(self) -> str:
+        lines = [HEAD.rstrip()]
+        lines += [
+            "",
+            "    def ready(self) -> bool:",
+            f"        return self.n != {self.number()} and len(self.inbox) < 3",
+        ]
+        lines += [
+            "",
+            "    def weight(self, x: int) -> int:",
+            "        return (self.n + x + len(self.log)) % 4",
+        ]
+        lines += ["", "    def bump(self, x: int) -> None:", "        self.n = (self.n + x) % 4"]
+        for number in range(self.random.randint(1, 4)):
+            choice = ", k: int = any_of([0, 1])" if self.random.random() < 0.3 else ""
+            lines += [
+                "",
+                "    @action",
+                f"    def act{number}(self, other: 'Node'{choice}) -> None:",
+            ]
+            if choice:
+                lines.append("        self.table[k] = (self.n + k) % 2")
+            lines += self.block(self.random.randint(1, 5), 8, 2)
+        lines += [
+            "",
+            "board = Board()",
+            f"nodes = [Node() for _ in range({self.random.randint(1, 2)})]",
+        ]
+        lines += [
+            "",
+            "def crowded(x: int) -> bool:",
+            "    return sum(len(node.inbox) for node in nodes) > x",
+        ]
+        for number in range(self.random.randint(0, 2)):
+            lines += [
+                "",
+                "@always",
+                f"def safe{number}() -> bool:",
+                f"    return all({self.about_node()} for node in nodes)",
+            ]
+        if self.random.random() < 0.4:
+            lines += [
+                "",
+                "@exists",
+                "def seen() -> bool:",
+                f"    return any(not ({self.about_node()}) for node in nodes)",
+            ]
+        if self.random.random() < 0.3:
+            lines += [
+                "",
+                "@constraint",
+                "def small() -> bool:",
+                f"    return board.total < {int(self.number()) + 1}",
+            ]
+        if self.random.random() < 0.4:
+            lines += [
+                "",
+                "@terminal",
+                "def over() -> bool:",
+                f"    return all(node.n == {self.number()} for node in nodes)",
+            ]
+        return "\n".join(lines) + "\n"
+
+    def about_node(self) -> str:
+        a = self.number()
+        return self.pick(
+            f"node.n != {a}",
+            f"len(node.inbox) < {int(a) + 1}",
+            f"{a} not in node.table",
+            f"node.state != 'done' or len(node.log) < {a}",
+            f"not crowded({a}) or node.item is None",
+            f"all(m < 3 for m in node.inbox) and node.weight({a}) < 4",
+        )
+
+
+def source(random: Random) -> str:
+    """The text of a random spec."""
+    return Writer(random).source()
