@@ -17,9 +17,9 @@ from dsl.errors import Mistakes, Span, SpecError, StatewalkError
 from dsl.flow_run import Flows, is_flow
 from dsl.model import Action, Element, FieldInfo, Property, PropertyKind
 from dsl.roles import Field, Role, default_of, empty_for
-from dsl.runtime import bound
+from dsl.runtime import binding, bound
 from dsl.tree import Function, SpecTree
-from dsl.values import ABSENT, freeze
+from dsl.values import ABSENT, freeze, intern_key
 from dsl.view import Disabled, Path, PlainView, apply_writes, next_script
 
 _KINDS: dict[tuple[str, ...], PropertyKind] = {
@@ -171,7 +171,7 @@ class InitialStates:
                     f"Initial states differ in how many {cls.__name__} they have: "
                     f"{self.made[cls]} and {count}.",
                     at=_class_span(self.tree, cls),
-                    help="Make equally many in every run of @init; a field can say which take part.",
+                    help="Make equally many in every run of @init.",
                 )
         return state
 
@@ -208,7 +208,7 @@ def _value_of(field: Field, role: Any, content: dict[Path, Any]) -> Any:
         if field.keys:
             return freeze(
                 {
-                    k: content[(*path, "key", refs.intern_key(k))]
+                    k: content[(*path, "key", intern_key(k))]
                     for k in content.get((*path, "keys"), ())
                 }
             )
@@ -220,7 +220,7 @@ def _decoded(key: Any) -> Any:
     if type(key) is bytes:
         from dsl.decode import decode
 
-        return decode(key, refs.binding.classes)
+        return decode(key, binding.classes)
     return key
 
 

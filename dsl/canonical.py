@@ -104,6 +104,17 @@ def unstorable(value: Any) -> SpecError:
     )
 
 
+def unchangeable(kind: str, name: str) -> SpecError:
+    """The error of a change to a container that is a value."""
+    return SpecError(
+        "SW202",
+        f"This {kind} is a value (in an element of a set, in a key, or taken out of the state), "
+        f"so there is no {name}.",
+        why="Values do not change.",
+        help="Make a new one, and store that.",
+    )
+
+
 def describe(value: Any) -> str:
     """A value that is not a state value, in words."""
     code = getattr(value, "__code__", None)

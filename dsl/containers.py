@@ -87,6 +87,14 @@ class SetReference(Sized, SetOperators):
         kept = [FrozenSet(o) for o in others]
         self._update(("keep", *kept), lambda s: s.intersection(*kept))
 
+    def symmetric_difference_update(self, other: Iterable[Any]) -> None:
+        changed = FrozenSet(other)
+        self._update(("xor", changed), lambda s: s ^ changed)
+
+    def __ixor__(self, other: Iterable[Any]) -> Any:
+        self.symmetric_difference_update(other)
+        return self
+
     def __ior__(self, other: Iterable[Any]) -> Any:
         self.update(other)
         return self

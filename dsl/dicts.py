@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from dsl import refs
+from dsl.detaching import forget
 from dsl.errors import EngineError, SpecError
-from dsl.refs import Reference, forget, make, place
+from dsl.refs import Reference, make, place
 from dsl.sized import Sized
 from dsl.values import (
     ABSENT,
@@ -119,14 +120,12 @@ class DictReference(_DictMethods, Sized):
     def __setitem__(self, key: Any, value: Any) -> None:
         k = self._checked(key, self._domain.key if self._domain else None)
         v = self._element(value)
-        if self._cell is None:
-            forget(self._path, (*self._sub, ("k", k)))
+        forget(self._path, (*self._sub, ("k", k)), self._cell)
         self._update(("set", intern_key(k), intern_key(v)), lambda d: d.with_item(k, v))
 
     def _remove(self, key: Any) -> None:
         k = freeze(key)
-        if self._cell is None:
-            forget(self._path, (*self._sub, ("k", k)))
+        forget(self._path, (*self._sub, ("k", k)), self._cell)
         self._update(("remove", intern_key(k)), lambda d: d.with_item(k, ABSENT))
 
 

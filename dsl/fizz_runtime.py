@@ -11,9 +11,10 @@ from typing import Any, ClassVar, NoReturn
 
 from dsl import refs
 from dsl.declare import _declared
+from dsl.detaching import forget
 from dsl.errors import SpecError
 from dsl.records import Record
-from dsl.refs import RecordReference, forget
+from dsl.refs import RecordReference
 from dsl.values import (
     _END,
     _RECORD,

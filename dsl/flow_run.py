@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 from dsl.declare import any_of, require
 from dsl.decode import decode
+from dsl.detaching import Sub, sub_key
 from dsl.errors import SpecError
 from dsl.flow_code import Compiler, FlowCode
-from dsl.refs import Reference, Sub, current_view, forbid_change, place, sub_key, walk
+from dsl.refs import Reference, current_view, forbid_change, place, walk
 from dsl.roles import Field, Role
 from dsl.runtime import binding
 from dsl.tree import Function

@@ -1,4 +1,4 @@
-"""Lists, sets, bags and dicts as stored: immutable, in canonical order, with canonical bytes."""
+"""Sets, bags and dicts as stored: immutable, in canonical order, with canonical bytes."""
 
 from __future__ import annotations
 
@@ -11,35 +11,14 @@ from dsl.canonical import (
     _BAG,
     _DICT,
     _END,
-    _LIST,
     _SET,
     ABSENT,
     _int_bytes,
     encode,
+    unchangeable,
     unstorable,
 )
-
-
-class FrozenList(tuple[Any, ...]):
-    """A list as stored."""
-
-    def _canonical(self) -> bytes:
-        cached: bytes | None = self.__dict__.get("_bytes")
-        if cached is None:
-            cached = _LIST + b"".join(map(encode, self)) + _END
-            self.__dict__["_bytes"] = cached
-        return cached
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, list | FrozenList) and list(self) == list(other)
-
-    def __ne__(self, other: object) -> bool:
-        return not self == other
-
-    __hash__ = tuple.__hash__
-
-    def __repr__(self) -> str:
-        return repr(list(self))
+from dsl.frozen_list import CHANGING, FrozenList
 
 
 class _ByBytes:
@@ -258,6 +237,17 @@ class FrozenDict(_ByBytes, Mapping[Any, Any]):
         return NotImplemented
 
     __hash__ = _ByBytes.__hash__
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        raise unchangeable("dict", "assignment to a key")
+
+    def __delitem__(self, key: Any) -> None:
+        raise unchangeable("dict", "removal of a key")
+
+    def __getattr__(self, name: str) -> Any:
+        if name in CHANGING:
+            raise unchangeable("dict", name)
+        raise AttributeError(f"'dict' object has no attribute '{name}'")
 
     def with_item(self, key: Any, value: Any) -> FrozenDict:
         """The dict with one (frozen) entry set; ABSENT removes it."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from dsl import refs
-from dsl.refs import forget, shift
+from dsl.detaching import forget, shift
 from dsl.sized import Sized
 from dsl.values import (
     FrozenList,
@@ -53,7 +53,9 @@ class ListReference(Sized):
         if isinstance(index, slice):
             new = [self._element(v) for v in value]
             self._change(
-                lambda items: items.__setitem__(index, new), ("set[:]", str(index), _key(new))
+                lambda items: items.__setitem__(index, new),
+                ("set[:]", str(index), _key(new)),
+                lambda old: _replaced(index, len(self), len(new), old),
             )
             return
         at = index.__index__()
@@ -61,15 +63,18 @@ class ListReference(Sized):
         if not self._project(("has", at), lambda v: 0 <= at < len(v)):
             raise IndexError("list assignment index out of range")
         element = self._element(value)
-        if self._cell is None:
-            forget(self._path, (*self._sub, ("i", at)))
+        forget(self._path, (*self._sub, ("i", at)), self._cell)
         self._update(("set", at, intern_key(element)), lambda v: refs.put(v, (("i", at),), element))
 
     def __delitem__(self, index: Any) -> None:
         if not isinstance(index, slice):
             self.pop(index)
             return
-        self._change(lambda items: items.__delitem__(index), ("del[:]", str(index)))
+        self._change(
+            lambda items: items.__delitem__(index),
+            ("del[:]", str(index)),
+            lambda old: _deleted(index, len(self), old),
+        )
 
     def _change(
         self,
@@ -86,8 +91,7 @@ class ListReference(Sized):
             change(items)
             return FrozenList(items)
 
-        if self._cell is None:
-            shift(self._path, self._sub, move)
+        shift(self._path, self._sub, move, self._cell)
         self._update(key, changed)
 
     def append(self, element: Any) -> None:
@@ -140,11 +144,16 @@ class ListReference(Sized):
         self._change(lambda items: items.clear(), "clear")
 
     def reverse(self) -> None:
-        self._change(lambda items: items.reverse(), "reverse")
+        self._change(lambda items: items.reverse(), "reverse", lambda old: len(self) - 1 - old)
 
     def sort(self, *, key: Callable[[Any], Any] | None = None, reverse: bool = False) -> None:
-        new = sorted(self._freeze(), key=key, reverse=reverse)
-        self._change(lambda items: items.__setitem__(slice(None), new), ("sorted", _key(new)))
+        items = list(self._freeze())
+        by = (lambda at: key(items[at])) if key is not None else (lambda at: items[at])
+        order = sorted(range(len(items)), key=by, reverse=reverse)
+        new = [items[at] for at in order]
+        self._change(
+            lambda items: items.__setitem__(slice(None), new), ("sorted", _key(new)), order.index
+        )
 
     def __add__(self, other: Any) -> list[Any]:
         return [*self._freeze(), *other]
@@ -170,6 +179,22 @@ class ListReference(Sized):
 
     def __ge__(self, other: Any) -> bool:
         return list(self._freeze()) >= list(other)
+
+
+def _deleted(index: slice, size: int, old: int) -> int | None:
+    """Where an element is after ``del items[index]``."""
+    gone = range(size)[index]
+    return None if old in gone else old - sum(at < old for at in gone)
+
+
+def _replaced(index: slice, size: int, new: int, old: int) -> int | None:
+    """Where an element is after ``items[index] = new items``."""
+    gone = range(size)[index]
+    if old in gone:
+        return None
+    if index.step not in (None, 1) or old < gone.start:
+        return old
+    return old - len(gone) + new
 
 
 def _key(values: Iterable[Any]) -> Any:

@@ -9,6 +9,7 @@ from typing import Any
 
 from dsl.containers import DictReference, ElementsReference, EntriesReference, ListReference
 from dsl.declare import any_of
+from dsl.detaching import forget
 from dsl.domains import Domain
 from dsl.packing import NotPackable, pack, unpack
 from dsl.refs import (
@@ -16,7 +17,6 @@ from dsl.refs import (
     Reference,
     current_view,
     forbid_change,
-    forget,
     outside,
     show_place,
 )

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from dsl.detaching import Cell, Sub, forget, sub_key
 from dsl.domains import Domain
 from dsl.errors import SpecError, placed
 from dsl.records import Record, replace
@@ -21,7 +22,6 @@ from dsl.runtime import binding
 from dsl.values import ABSENT, FrozenBag, FrozenDict, FrozenList, FrozenSet, freeze, intern_key
 from dsl.view import Path, View
 
-Sub = tuple[tuple[str, Any], ...]
 _CONTAINERS = (FrozenList, FrozenSet, FrozenBag, FrozenDict, Record)
 
 
@@ -56,24 +56,6 @@ def current_view() -> View:
 
 class NeedsState(BaseException):
     """State was read where none is bound: at load time, or outside the checker."""
-
-
-class Cell:
-    """What a replaced place held; shared by all references that were detached together."""
-
-    __slots__ = ("_later", "_value")
-
-    def __init__(self, later: Callable[[], Any]) -> None:
-        self._later: Callable[[], Any] | None = later
-        self._value: Any = None
-
-    def get(self) -> Any:
-        if self._later is not None:
-            self._value, self._later = self._later(), None
-        return self._value
-
-    def set(self, value: Any) -> None:
-        self._value, self._later = value, None
 
 
 class Reference:
@@ -144,11 +126,6 @@ class Reference:
         return self._freeze()
 
 
-def sub_key(sub: Sub) -> Any:
-    """Steps into a value as a dictionary key."""
-    return tuple((kind, intern_key(key)) for kind, key in sub)
-
-
 def forbid_change(path: Path) -> None:
     """Raises SpecError[SW103] while a property is evaluated."""
     if binding.reading:
@@ -183,43 +160,6 @@ def outside(what: str, value: Any, domain: Domain) -> SpecError:
     return SpecError("SW201", f"{what} cannot be {value!r}. It is {domain.text}.")
 
 
-def forget(path: Path, sub: Sub = ()) -> None:
-    """Detach the references at or under a place that is about to be replaced."""
-    known = binding.references.get(path)
-    if not known:
-        return
-    cell: Cell | None = None
-    start = sub_key(sub)
-    for key in [k for k in known if k[: len(start)] == start]:
-        if cell is None:
-            cell = Cell(current_view().later(path))
-        known.pop(key)._cell = cell
-
-
-def shift(path: Path, sub: Sub, move: Callable[[int], int | None]) -> None:
-    """Follow a change of a list's structure: references to elements move along, or are detached.
-
-    ``move`` gives the new index of an element, None where it is gone.
-    """
-    known = binding.references.get(path)
-    if not known:
-        return
-    start = sub_key(sub)
-    at = len(start)
-    inside = [k for k in known if len(k) > at and k[:at] == start]
-    cell = Cell(current_view().later(path)) if inside else None
-    moved = {}
-    for key in inside:
-        reference = known.pop(key)
-        index = move(key[at][1])
-        if index is None:
-            reference._cell = cell
-        else:
-            object.__setattr__(reference, "_sub", (*sub, ("i", index), *reference._sub[at + 1 :]))
-            moved[sub_key(reference._sub)] = reference
-    known.update(moved)
-
-
 def _kind(value: Any) -> Any:
     kind = type(value)
     if kind in _REFERENCES:
@@ -247,17 +187,19 @@ def place(
     else:
         if not isinstance(value, _CONTAINERS):
             return value
+        if (known_there := cell.references.get(sub_key(sub))) is not None:
+            return known_there
         cls = _class_for(value)
     return make(cls, path, sub, domain, cell)
 
 
 def make(cls: type, path: Path, sub: Sub, domain: Domain | None, cell: Cell | None = None) -> Any:
-    """A reference of a class to a place, registered while attached."""
+    """A reference of a class to a place in the state, or in what a cell holds."""
     result = object.__new__(cls)
     for name, content in (("_path", path), ("_sub", sub), ("_domain", domain), ("_cell", cell)):
         object.__setattr__(result, name, content)
-    if cell is None:
-        binding.references.setdefault(path, {})[sub_key(sub)] = result
+    known = binding.references.setdefault(path, {}) if cell is None else cell.references
+    known[sub_key(sub)] = result
     return result
 
 
@@ -355,8 +297,7 @@ class RecordReference(Reference):
         domain = getattr(cls, "_domains", {}).get(name)
         if domain is not None and not domain.admits(value):
             raise outside(show_place(self._path, (*self._sub, ("f", name))), value, domain)
-        if self._cell is None:
-            forget(self._path, (*self._sub, ("f", name)))
+        forget(self._path, (*self._sub, ("f", name)), self._cell)
         self._update(
             ("set", name, intern_key(value)), lambda r: freeze(replace(r, **{name: value}))
         )

@@ -14,6 +14,7 @@ from typing_extensions import dataclass_transform
 
 from dsl import refs
 from dsl.containers import ElementsReference, entries
+from dsl.detaching import forget
 from dsl.domains import Domain
 from dsl.errors import SpecError, no_field
 from dsl.records import declared_fields
@@ -21,7 +22,6 @@ from dsl.refs import (
     Reference,
     current_view,
     forbid_change,
-    forget,
     make,
     outside,
     place,

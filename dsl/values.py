@@ -20,7 +20,8 @@ from dsl.canonical import (
     encode,
     intern_key,
 )
-from dsl.frozen import _SCALARS, FrozenBag, FrozenDict, FrozenList, FrozenSet, freeze
+from dsl.frozen import _SCALARS, FrozenBag, FrozenDict, FrozenSet, freeze
+from dsl.frozen_list import FrozenList
 
 __all__ = [
     "ABSENT",
