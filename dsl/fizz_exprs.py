@@ -219,6 +219,10 @@ class Expressions:
             word = function.id
             if word in self.names.roles:
                 return self._create(node, word)
+            if word == "symmetric_values" and 1 <= len(node.args) <= 2:  # noqa: PLR2004
+                prefix = ast.copy_location(ast.Constant("value"), node)
+                given = [self(a) for a in node.args]
+                return self.call(self.imported(word, node), *([prefix, *given])[-2:])
             if word == "resolve_role" and len(node.args) == 1:
                 return self(node.args[0])
             if word == "print":

@@ -21,7 +21,7 @@ from dsl.fizz_refuse import refuse_unsupported
 
 _DSL_NAMES = (
     "Any", "Bag", "Constant", "Role", "State", "action", "always", "any_of", "deadlock", "eventually",
-    "exists", "init", "named", "old", "on_step", "require", "record", "struct", "enum", "genericset",
+    "exists", "init", "named", "old", "on_step", "require", "symmetric_values", "record", "struct", "enum", "genericset",
     "genericmap", "max_actions", "Loop", "deepcopy", "fail", "type_name", "math", "itertools",
 )  # fmt: skip
 _DECORATORS = {
@@ -149,9 +149,13 @@ class _Translation:
         if isinstance(node, tree.Func):
             return [self._function(node, None)]
         if isinstance(node, tree.Assertion):
-            return [self._assertion(node)]
+            return [self._assertion(node)] if self._wanted(node.kinds) else []
         if isinstance(node, tree.Invariants):
-            return [self._invariant(item, at + 1) for at, item in enumerate(node.items)]
+            return [
+                self._invariant(item, at + 1)
+                for at, item in enumerate(node.items)
+                if self._wanted(item.kinds)
+            ]
         if isinstance(node, tree.InitStanza):
             return [self._init_stanza(node)]
         if isinstance(node, tree.Choice):
@@ -312,6 +316,10 @@ class _Translation:
         return self._def(
             node, node.name, "property", None, scope, None, self._kind(node.kinds, node), "bool"
         )
+
+    def _wanted(self, kinds: tuple[str, ...]) -> bool:
+        """Liveness assertions are left out where the options switch their check off."""
+        return self.options.checks_liveness or "eventually" not in kinds
 
     def _kind(self, kinds: tuple[str, ...], at: ast.AST) -> list[ast.expr]:
         if kinds not in _KINDS:
