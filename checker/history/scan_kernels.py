@@ -95,6 +95,12 @@ def _outside(ops: Ints, start: int, q: int, items: Ints, own: Ints) -> int:
 
 
 @kernel
+def _report(found: Ints, sizes: Ints, code: int, q: int) -> None:
+    found[sizes[2], 0], found[sizes[2], 1] = code, q
+    sizes[2] += 1
+
+
+@kernel
 def scan(
     first: Ints,
     ops: Ints,
@@ -136,20 +142,17 @@ def scan(
             if is_list[k] == 1:
                 length = _outside(ops, first[t], q, items, own)
                 if length < 0:
-                    found[sizes[2], 0], found[sizes[2], 1] = OWN_LIST, q
-                    sizes[2] += 1
+                    _report(found, sizes, OWN_LIST, q)
                     continue
                 v = items[ops[q, 2] + length - 1] if length > 0 else 0
             elif seen[k, 0] == t:
                 if what == _ABSENT or writes[seen[k, 1], 2] != v:
-                    found[sizes[2], 0], found[sizes[2], 1] = OWN, q
-                    sizes[2] += 1
+                    _report(found, sizes, OWN, q)
                 continue
-            row = seen[k, 3]
             if seen[k, 2] == t:
+                row = seen[k, 3]
                 if reads[row, 2] != v or reads[row, 4] != length:
-                    found[sizes[2], 0], found[sizes[2], 1] = DIFFER, q
-                    sizes[2] += 1
+                    _report(found, sizes, DIFFER, q)
                 continue
             row = sizes[0]
             reads[row, 0], reads[row, 1], reads[row, 2], reads[row, 3] = t, k, v, q

@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from dsl.library.levels import LEVELS, weaker
 
@@ -93,7 +93,7 @@ class Verdict:
     cycle: tuple[Edge, ...] = ()
 
 
-Versions = Mapping[Hashable, Sequence[Hashable]]
+Versions = Mapping[Any, Sequence[Hashable]]
 
 
 def dependencies(
