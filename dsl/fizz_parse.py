@@ -16,6 +16,7 @@ from dsl.fizz_tokens import Blocks, TokenError
 
 _GRAMMAR = Path(__file__).with_name("fizz.lark")
 _FRONT = re.compile(r"^[ \t]*---.*?---[ \t]*$|^[ \t]*---.*?---", re.DOTALL | re.MULTILINE)
+_HEAD = re.compile(r"\s*(?:[\w<>]+\s+)*(?:action|role|func|assertion)\s+\w+\s*(?:\([^)]*\))?\s*(?:#.*)?$")
 _STATEMENT = frozenset({"RETURN", "PASS", "K_REQUIRE", "IF"})
 
 
@@ -105,6 +106,8 @@ def _syntax_error(error: UnexpectedInput, text: str, file: str) -> SpecError:
 def _of_character(character: str, line: str) -> tuple[str]:
     if character in "\"'":
         return ("This string does not end on its line.",)
+    if character == ";":
+        return ("One statement per line.",)
     return (f"The character {character!r} means nothing here.",)
 
 
@@ -116,6 +119,8 @@ def _of_token(token: Token, expected: set[str], line: str) -> tuple[str, str]:
             "This line is a mark of an unresolved merge.",
             "Keep one of the two versions and delete the marks.",
         )
+    if _HEAD.match(line):
+        return "The line ends before its colon.", "A block begins with ':' and a new line."
     if token.type in ("_NEWLINE", "$END"):
         if "COLON" in expected and _STATEMENT.isdisjoint(expected):
             return "The line ends before its colon.", "A block begins with ':' and a new line."
@@ -126,9 +131,7 @@ def _of_token(token: Token, expected: set[str], line: str) -> tuple[str, str]:
         return "A block is missing here.", "An empty block is written: pass."
     if token.type == "STRING" and re.search(r"\b[fF][\"']", line):
         return "There are no f-strings.", "Write 'a' + str(b), or 'a%s' % b."
-    if token.type == "SEMICOLON" or shown == ";":
-        return "One statement per line.", ""
-    if token.type == "EQUAL" and "COMPARE" in expected:
+    if token.type == "EQUAL":
         return "A single '=' assigns; it does not compare.", "A comparison is written: ==."
     reserved = re.fullmatch(r"[a-z]+", shown) is not None and token.type != "NAME"
     if reserved and "NAME" in expected and not token.type.startswith("K_"):

@@ -7,6 +7,7 @@ decided by the logical line it stands in; no name table is needed.
 
 from __future__ import annotations
 
+import keyword
 from collections.abc import Iterator
 
 from lark import Token
@@ -20,6 +21,7 @@ TEMPORAL = frozenset({"always", "eventually", "exists", "transition"})
 CHOOSE = frozenset({"any", "oneof"})
 _OPEN = frozenset({"LPAR", "LSQB", "LBRACE"})
 _CLOSE = frozenset({"RPAR", "RSQB", "RBRACE"})
+_RESERVED = frozenset(keyword.kwlist)
 _HEADS = frozenset({"IF", "ELIF", "ELSE", "FOR", "WHILE", "DEF"})
 # What an expression can begin with. Brackets are treated apart: `require (x)` or a call of `require`?
 _OPERANDS = frozenset(
@@ -260,6 +262,8 @@ class Blocks(PostLex):
                     raise TokenError(token, f"More than {MAX_BRACKETS} brackets are open here.")
             elif token.type in _CLOSE and opened:
                 opened.pop()
+            elif token.type == "NAME" and str(token) in _RESERVED:
+                raise TokenError(token, f"'{token}' is a reserved word and cannot be a name.")
             line.append(token)
         if opened:
             raise TokenError(opened[-1], f"'{opened[-1]}' is never closed.")
