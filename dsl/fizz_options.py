@@ -83,8 +83,8 @@ def read_options(path: str, front: str, line: int) -> Options:
     Raises:  SpecError[SW151] for a key or value that does not exist.
     """
     files = []
-    beside = Path(path).with_name("fizz.yaml")
-    if Path(path).name and beside.is_file():
+    beside = Path(path).parent / "fizz.yaml"
+    if path and beside.is_file():
         files.append(_read(beside.read_text(encoding="utf-8", errors="replace"), str(beside), 1))
     files.append(_read(front, path, line))
     merged: dict[str, Any] = {}

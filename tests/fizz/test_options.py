@@ -1,0 +1,61 @@
+"""Options of .fizz specs: front matter, fizz.yaml, and what is said of mistakes in them."""
+
+from pathlib import Path
+
+import pytest
+
+from dsl.errors import SpecError
+from dsl.fizz_options import read_options
+
+
+def test_nothing_said_gives_fizzbees_defaults() -> None:
+    options = read_options("", "", 1)
+
+    assert (100, 2, True, True) == (
+        options.max_actions,
+        options.max_concurrent_actions,
+        options.crash_on_yield,
+        options.deadlock_detection,
+    )
+    assert options.checks_liveness
+
+
+def test_front_matter_is_stronger_than_the_file_beside(tmp_path: Path) -> None:
+    (tmp_path / "fizz.yaml").write_text("options:\n  maxActions: 5\n  crash_on_yield: false\nliveness: 'false'\n")
+
+    options = read_options(str(tmp_path / "a.fizz"), "options: {max_actions: 9}", 2)
+
+    assert (9, False) == (options.max_actions, options.crash_on_yield)
+    assert not options.checks_liveness
+
+
+def test_options_of_actions_are_merged_by_action(tmp_path: Path) -> None:
+    (tmp_path / "fizz.yaml").write_text("action_options:\n  A: {max_actions: 1}\n  B: {max_actions: 2}\n")
+
+    options = read_options(str(tmp_path / "a.fizz"), "actionOptions:\n  B:\n    maxActions: 3\n", 2)
+
+    assert {"A": 1, "B": 3} == {k: v.max_actions for k, v in options.action_options.items()}
+
+
+@pytest.mark.parametrize(
+    ("front", "line", "message", "help"),
+    [
+        ("\ndeadlock_detecton: false\n", 2, "no option 'deadlock_detecton'", "deadlock_detection"),
+        ("\noptions:\n  max_action: 3\n", 3, "no option 'max_action' in options", "max_actions"),
+        ("\nmax_actions: 3\n", 2, "no option 'max_actions'", "options:"),
+        ("\nliveness: false\n", 2, "liveness cannot be False", ""),
+        ("\noptions:\n  max_actions: many\n", 3, "options.max_actions cannot be 'many'", ""),
+        ("\nseed: 1\n", 2, "no option 'seed'", ""),
+        ("\n- a\n", 1, "name: value", ""),
+        ("\na: [\n", 3, "not YAML", ""),
+    ],
+)
+def test_mistakes_in_options_are_named(front: str, line: int, message: str, help: str) -> None:
+    with pytest.raises(SpecError) as caught:
+        read_options("", front, 1)
+
+    error = caught.value
+    assert "SW151" == error.code
+    assert line == (error.at and error.at.line)
+    assert message in error.message
+    assert help in error.help
