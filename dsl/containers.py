@@ -51,7 +51,7 @@ class SetReference(Sized, SetOperators):
         return iter(self._freeze())
 
     def add(self, element: Any) -> None:
-        e = self._element(element)
+        e = self._member(element, self._domain.element if self._domain else None)
         self._update(("add", intern_key(e)), lambda s: s.with_element(e))
 
     def discard(self, element: Any) -> None:
@@ -129,7 +129,7 @@ class BagReference(Sized):
         return int(self._project(("count", intern_key(e)), lambda b: b.count(e)))
 
     def add(self, element: Any) -> None:
-        e = self._element(element)
+        e = self._member(element, self._domain.element if self._domain else None)
         self._update(("add", intern_key(e)), lambda b: b.adjusted(e, 1))
 
     def discard(self, element: Any) -> None:
@@ -162,7 +162,7 @@ class ElementsReference(Reference):
 
     def add(self, element: Any) -> None:
         refs.forbid_change(self._path)
-        e = self._checked(element, self._domain.element if self._domain else None)
+        e = self._member(element, self._domain.element if self._domain else None)
         refs.current_view().set(self._slot(e), True)
 
     def discard(self, element: Any) -> None:

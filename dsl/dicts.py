@@ -118,7 +118,7 @@ class DictReference(_DictMethods, Sized):
         return self._at(("k", k), self._domain.element if self._domain else None)
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        k = self._checked(key, self._domain.key if self._domain else None)
+        k = self._member(key, self._domain.key if self._domain else None)
         v = self._element(value)
         forget(self._path, (*self._sub, ("k", k)), self._cell)
         self._update(("set", intern_key(k), intern_key(v)), lambda d: d.with_item(k, v))
@@ -173,7 +173,7 @@ class EntriesReference(_DictMethods, Reference):
 
     def __setitem__(self, key: Any, value: Any) -> None:
         refs.forbid_change(self._path)
-        k = self._checked(key, self._domain.key if self._domain else None)
+        k = self._member(key, self._domain.key if self._domain else None)
         v = self._checked(value, self._domain.element if self._domain else None)
         path = self._slot(k)
         forget(path)

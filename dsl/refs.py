@@ -22,6 +22,7 @@ from dsl.runtime import binding
 from dsl.values import ABSENT, FrozenBag, FrozenDict, FrozenList, FrozenSet, freeze, intern_key
 from dsl.view import Path, View
 
+_UNHASHABLE = frozenset({list, set, dict, FrozenList, FrozenDict})
 _CONTAINERS = (FrozenList, FrozenSet, FrozenBag, FrozenDict, Record)
 
 
@@ -109,6 +110,19 @@ class Reference:
         if domain is not None and not domain.admits(value):
             raise outside(show_place(self._path, self._sub) + "[..]", value, domain)
         return value
+
+    def _member(self, value: Any, domain: Domain | None) -> Any:
+        """What is stored of an element of a set or a key. Raises SpecError[SW203]."""
+        if type(value) in _UNHASHABLE or isinstance(value, Reference):
+            kind = value.__class__
+            if kind in (list, set, dict):
+                raise SpecError(
+                    "SW203",
+                    f"{show_place(self._path, self._sub)} cannot hold {value!r} as an element or a "
+                    f"key: a {kind.__name__} can change.",
+                    help="Use a tuple or a frozenset.",
+                )
+        return self._checked(value, domain)
 
     def __eq__(self, other: object) -> bool:
         return bool(self._freeze() == (freeze(other) if isinstance(other, Reference) else other))

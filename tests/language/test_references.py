@@ -241,7 +241,8 @@ def numbers(w: World, a: int, b: int) -> Any:
     n += [a, b]
     n.sort()
     w.box.numbers[0] -= b
-    return n < [1, 2], n >= [b], n * 2, [0] + n, b in n, n.count(a), n[-1], n[::2], max(n)
+    joined = [0] + n  # noqa: RUF005 (it is the operator that is tried)
+    return n < [1, 2], n >= [b], n * 2, joined, b in n, n.count(a), n[-1], n[::2], max(n)
 
 
 # -- dicts ---------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """Two worlds for the same operations: plain Python objects, and the state of a spec.
 
-In the plain world storing copies by hand, which is what the state does by itself; everything else is
-Python's own semantics, aliases included.
+In the plain world, what is stored is copied by hand, as the state does by itself; everything else
+is Python's own semantics, aliases included.
 """
 
 from __future__ import annotations
