@@ -28,6 +28,7 @@ from checker.engines import choose
 from checker.limits import MemoryGuard
 from checker.live import check_liveness, refuse
 from checker.options import CheckOptions
+from checker.vacuity import Watched, watched
 from dsl.errors import RunError
 from dsl.loader import load as load_spec
 from dsl.model import SAFETY_KINDS, Model
@@ -101,7 +102,9 @@ def search(
     if options.max_memory is not None and not entry.memory:
         asked = replace(asked, interrupted=guard)
     started = time.monotonic()
-    exploration = engine.explore(model, asked)
+    work = watched(model, asked) if entry.keeps_code else Watched(model, asked)
+    exploration = engine.explore(work.model, work.options)
+    vacuous, exploration = work.vacuous(exploration), work.without(exploration)
     if guard.passed and exploration.stopped == "interrupt":
         exploration = replace(exploration, stopped="memory")
     exploration = _expected(model, options, engine.explore, asked, exploration)
@@ -117,7 +120,7 @@ def search(
         exploration,
         findings={**found, **live.findings},
         unchecked=live.unchecked,
-        vacuous=live.vacuous,
+        vacuous=live.vacuous | vacuous,
         loops=live.loops,
         not_taken=live.not_taken,
         unsound=live.unsound,

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 class EngineEntry:
     """One engine. ``needs`` are packages without which it cannot run.
 
-    ``compares_states`` tells that it keeps whole states, so that no fingerprint can hide one.
+    ``compares_states`` tells that it keeps whole states, so that no fingerprint can hide one;
+    ``keeps_code`` that it runs the model it is given (and does not load the spec elsewhere).
     """
 
     name: str
@@ -28,6 +29,7 @@ class EngineEntry:
     memory: bool = False
     symmetry: bool = False
     compares_states: bool = False
+    keeps_code: bool = True
 
 
 ENGINES: dict[str, EngineEntry] = {
@@ -35,7 +37,7 @@ ENGINES: dict[str, EngineEntry] = {
     for e in (
         EngineEntry("native", "checker.native", ("numba",), threads=True, memory=True),
         EngineEntry("reference", "checker.reference", symmetry=True, compares_states=True),
-        EngineEntry("spark", "checker.spark", ("pyspark",), threads=True),
+        EngineEntry("spark", "checker.spark", ("pyspark",), threads=True, keeps_code=False),
     )
 }
 NAMES = ("auto", *ENGINES)

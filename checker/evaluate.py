@@ -10,7 +10,10 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dsl.model import Model
 
 _MAX_VALUES = 8
 
@@ -41,6 +44,22 @@ def captured(call: Callable[[], Any], name: str, file: str) -> Captured | None:
     finally:
         sys.setprofile(saved)
     return found
+
+
+def namespace_of(
+    predicate: Callable[..., Any], model: Model, depth: int = 0
+) -> dict[str, Any] | None:
+    """The globals of the spec's module in which a predicate was written."""
+    code = getattr(predicate, "__code__", None)
+    if code is not None and code.co_filename in model.sources:
+        return getattr(predicate, "__globals__", None)
+    for cell in getattr(predicate, "__closure__", None) or ():
+        content = cell.cell_contents
+        if callable(content) and depth < 4:
+            found = namespace_of(content, model, depth + 1)
+            if found is not None:
+                return found
+    return None
 
 
 class _Old(ast.NodeTransformer):

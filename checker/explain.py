@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import ast
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from checker.evaluate import Captured, captured, evaluate, values_in
+from checker.evaluate import Captured, captured, evaluate, namespace_of, values_in
 from checker.spec_text import function_at, function_named, line_of
 from checker.trace import final_states
 from dsl.errors import Span
@@ -68,7 +68,7 @@ def explain_in(
     model: Model, prop: Property, state: State, before: State | None = None
 ) -> Explanation | None:
     """Why a property is false in a state, or of the step from ``before`` to it."""
-    namespace = _namespace(prop.whole, model)
+    namespace = namespace_of(prop.whole, model)
     node = function_at(prop.span.file, prop.span.line) if prop.span else None
     if namespace is None or node is None or prop.span is None:
         return _by_elements(model, prop, state, before or state)
@@ -105,22 +105,6 @@ def _written(element: Element) -> str:
     if element.span is not None and element.span.file.endswith(".fizz"):
         return line_of(element.span.file, element.span.line).removeprefix("return ")
     return element.text
-
-
-def _namespace(
-    predicate: Callable[..., Any], model: Model, depth: int = 0
-) -> dict[str, Any] | None:
-    """The globals of the spec's module in which a predicate was written."""
-    code = getattr(predicate, "__code__", None)
-    if code is not None and code.co_filename in model.sources:
-        return getattr(predicate, "__globals__", None)
-    for cell in getattr(predicate, "__closure__", None) or ():
-        content = cell.cell_contents
-        if callable(content) and depth < 4:
-            found = _namespace(content, model, depth + 1)
-            if found is not None:
-                return found
-    return None
 
 
 class _Follower:

@@ -68,7 +68,7 @@ def never_fired(model: Model, fired: Iterable[int], distinct: int | None) -> tup
     guards: dict[str, Place] = {}
     possible: set[str] = set()
     tried = 0
-    for state in _some_states(model):
+    for state in some_states(model):
         tried += 1
         for action in idle:
             name, place = names[action.index], guard_of(model, action, state)
@@ -93,7 +93,7 @@ def never_fired(model: Model, fired: Iterable[int], distinct: int | None) -> tup
     return tuple(result)
 
 
-def _some_states(model: Model) -> Iterable[State]:
+def some_states(model: Model) -> Iterable[State]:
     """Reachable states, the nearest first."""
     layout = Layout(model)
     ended = time.monotonic() + _SECONDS

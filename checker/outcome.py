@@ -156,7 +156,9 @@ def _warnings(
     if checked.exhaustive:
         found += [f"never fired: {n.name}" for n in evidence.never]
     found += [
-        f"vacuous: {r.name} held, but nothing began to violate it" for r in results if r.vacuous
+        f"vacuous: {r.name} held, but the case it speaks of never arose"
+        for r in results
+        if r.vacuous
     ]
     found += [one_line(code, text) for code, text in checked.model.warnings]
     found += checked.warnings

@@ -87,7 +87,7 @@ def _evidence(page: Page, result: Result, evidence: Evidence) -> None:
         page,
         "vacuous",
         [
-            (f"{p.name} (nothing began to violate it)", "warn")
+            (f"{p.name} (the case it speaks of never arose)", "warn")
             for p in result.properties
             if p.vacuous
         ],
