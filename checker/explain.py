@@ -9,13 +9,15 @@ from __future__ import annotations
 import ast
 import types
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from checker.evaluate import Captured, captured, evaluate, namespace_of, values_in
 from checker.spec_text import function_at, function_named, line_of
 from checker.trace import final_states
 from dsl.errors import Span
+from dsl.refs import Reference
+from dsl.values import freeze
 from dsl.view import PlainView, State
 
 if TYPE_CHECKING:
@@ -78,6 +80,7 @@ def explain_in(
         frame = captured(prop.whole, node.name, prop.span.file if prop.span else "")
         if frame is not None:
             follower.into(node, frame)
+        follower.layers = [_as_it_is_now(layer) for layer in follower.layers]
         return True
 
     view = PlainView(state)
@@ -218,6 +221,15 @@ class _Follower:
 
     def _span(self, node: ast.AST) -> Span:
         return Span(self.file, getattr(node, "lineno", 1), getattr(node, "col_offset", 0) + 1)
+
+
+def _as_it_is_now(layer: Layer) -> Layer:
+    """A layer with values instead of references: those can be read in the bound state only."""
+    return replace(layer, bindings=_values(layer.bindings), values=_values(layer.values))
+
+
+def _values(named: Values) -> Values:
+    return tuple((name, freeze(v) if isinstance(v, Reference) else v) for name, v in named)
 
 
 def _quantifier(call: ast.Call) -> str:

@@ -47,7 +47,8 @@ class ProgressBlock:
         self.shown_at = now
         lines = self.lines(now - self.started)
         if not self.live:
-            self.file.write(lines[1 if self.last else 0].strip() + "\n")
+            said = f"{clock(now - self.started)} {lines[1].strip()}" if self.last else lines[0]
+            self.file.write(said + "\n")
         else:
             self._erase()
             self.file.write("\n".join(line[: self._width()] for line in lines) + "\n")
@@ -72,7 +73,7 @@ class ProgressBlock:
 
     def lines(self, seconds: float) -> list[str]:
         """The text of the block."""
-        result = [f"checking {self.title}   {clock(seconds)}"]
+        result = [f"{clock(seconds)}  checking {self.title}"]
         p = self.last
         if p is None:
             return result

@@ -48,7 +48,8 @@ def trace_page(trace: Trace, *, width: int = 100, full: bool = False) -> Page:
             page.add(*head, " " * (column - _INDENT - lengths[at]), *lines[0])
             rest, indent = lines[1:], column
         else:
-            page.add(*head)
+            place = f"   {step.file}:{step.line}" if full and step.file else ""
+            page.add(*head, (place, "dim"))
             rest, indent = lines, column if beside else _INDENT + 2
         for line in rest:
             page.add(" " * indent, *line)

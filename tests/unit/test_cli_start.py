@@ -1,0 +1,118 @@
+"""Starting is quick: what is slow to import is imported when it is needed."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from io import StringIO
+from pathlib import Path
+
+import pytest
+
+from checker.cli import check_siblings, main
+from checker.commands import COMMANDS
+from checker.engine import Progress
+from checker.report_progress import ProgressBlock, bars, clock, estimate, short, trend
+
+ROOT = Path(__file__).resolve().parents[2]
+HEAVY = ("numba", "numpy", "pydantic", "rich", "lark", "pyspark", "pandas", "scipy", "duckdb")
+
+
+def imported(*arguments: str) -> set[str]:
+    """The heavy packages that a command imports."""
+    code = (
+        "import sys\nfrom checker.cli import main\n"
+        f"try:\n    main({list(arguments)!r})\nexcept SystemExit:\n    pass\n"
+        f"print(*[m for m in {HEAVY!r} if m in sys.modules], file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ROOT, env={"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    return set(done.stderr.split())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "needed"),
+    [
+        (["--help"], set[str]()),
+        (["check", "--help"], set[str]()),
+        (["show", "nothing.json"], {"pydantic"}),
+    ],
+)
+def test_help_imports_nothing_heavy(arguments: list[str], needed: set[str]) -> None:
+    found = imported(*arguments) & set(HEAVY)
+
+    assert found <= needed
+
+
+def test_help_lists_every_command_there_is(capsys: pytest.CaptureFixture[str]) -> None:
+    assert 0 == main(["--help"])
+    listed = capsys.readouterr().out
+
+    assert [] == [name for name in ("check", "replay", "show", "history") if name not in listed]
+    assert "check" in COMMANDS
+
+
+def test_an_unknown_command_lists_those_there_are(capsys: pytest.CaptureFixture[str]) -> None:
+    assert 2 == main(["chekc"])
+    assert "'check', 'replay', 'show'" in capsys.readouterr().err
+
+
+def test_another_package_of_our_name_is_pointed_out(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    check_siblings()
+    monkeypatch.setattr("checker.cli.__file__", str(tmp_path / "checker/cli.py"))
+
+    with pytest.raises(SystemExit) as caught:
+        check_siblings()
+
+    assert 2 == caught.value.code
+    assert "another package named 'dsl' is in the way" in capsys.readouterr().err
+
+
+def progress(*levels: int) -> Progress:
+    return Progress(len(levels), 2000, 1000, levels[-1], 2.0, 3 << 30, {0: 3, 1: 1}, levels)
+
+
+class Terminal(StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_the_progress_block_is_refreshed_on_a_terminal() -> None:
+    file = Terminal()
+    block = ProgressBlock(file, "spec  N=3", {0: "send", 1: "receive"})
+    block.started -= 65
+    for levels in ((1, 5), (1, 5, 9)):
+        block.shown_at -= 1
+        block(progress(*levels))
+    block.close()
+    first, second, _ = file.getvalue().split("\x1b[J")
+
+    assert first.splitlines()[0] == "00:01:05  checking spec  N=3"
+    assert " depth 2 · 2.0 k generated (1.0 k distinct) · queue 5 ▂█ · 1.0 k/s" in first
+    assert " hot: send 75 % of new states · receive 25 % of new states" in first
+    assert "growing" in second
+    assert second.endswith("\x1b[4A")
+
+
+def test_elsewhere_it_is_a_line_now_and_then() -> None:
+    file = StringIO()
+    block = ProgressBlock(file, "spec")
+    block.started -= 5
+    block(progress(1, 5))
+    block.shown_at -= 10
+    block(progress(1, 5))
+    block.close()
+
+    assert 1 == len(file.getvalue().splitlines())
+    assert file.getvalue().startswith("00:00:05 depth 2 · 2.0 k generated")
+
+
+def test_no_end_is_foretold_while_the_frontier_grows() -> None:
+    assert ("growing", "falling", "") == (trend((1, 2, 3)), trend((9, 4, 2)), trend((1, 2)))
+    assert "no estimate" in estimate((1, 2, 3), 100.0, progress(1, 2, 3))
+    assert "a guess" in estimate((900, 300, 100), 10.0, progress(900, 300, 100))
+    assert ("01:01:01", "12.9 M", "▁█") == (clock(3661), short(12_900_000), bars((0, 7)))
