@@ -12,7 +12,7 @@ from dsl.model import SAFETY_KINDS
 WITHOUT_FAIRNESS = "SW501"
 if TYPE_CHECKING:
     from checker.engine import Exploration, SearchOptions
-    from checker.liveness import LivenessResult, NotTaken
+    from checker.liveness import LivenessResult, NotTaken, StateGraph
     from checker.options import CheckOptions
     from dsl.model import Model, Property
 
@@ -76,13 +76,34 @@ def check_liveness(
         return Live(unchecked=dict.fromkeys((p.name for p in left), why))
     from checker.liveness import LivenessOptions
     from checker.liveness import check_liveness as decide
+
+    graph = _graph(model, _limits(asked, exploration), tuple(left), exploration.engine)
+    return _live(model, decide(model, graph, left, LivenessOptions(options.allow_unsound)), asked)
+
+
+def _limits(asked: SearchOptions, exploration: Exploration) -> SearchOptions:
+    """How far the graph goes: as far as the search went."""
+    timeout = None
+    if asked.timeout is not None:
+        timeout = max(1.0, asked.timeout - exploration.seconds)
+    depth = max(1, len(exploration.levels)) if exploration.stopped else None
+    return replace(
+        asked, max_depth=depth, max_states=None, timeout=timeout, checkpoint=None, resume=False
+    )
+
+
+def _graph(
+    model: Model, limits: SearchOptions, properties: tuple[Property, ...], engine: str
+) -> StateGraph:
+    """The state graph: natively, unless the reference is asked for or only it can."""
     from checker.liveness.explore import build
 
-    limits = replace(asked, max_depth=None, max_states=None)
-    if exploration.stopped:
-        limits = replace(asked, max_depth=max(1, len(exploration.levels)))
-    graph = build(model, limits, tuple(left))
-    return _live(model, decide(model, graph, left, LivenessOptions(options.allow_unsound)), asked)
+    graph = None
+    if engine != "reference":
+        from checker.liveness.collect import collect
+
+        graph = collect(model, limits, properties)
+    return graph or build(model, limits, properties)
 
 
 def _why_not(options: CheckOptions, exploration: Exploration) -> str:

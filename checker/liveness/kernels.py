@@ -27,7 +27,7 @@ def run(
 ) -> Any:
     """Call a kernel, interpreted or compiled by the size of the work. It alters ``changed``."""
     if size > SMALL:
-        return _compiled(kernel)(*given, *changed)
+        return compiled(kernel)(*given, *changed)
     lists = [a.tolist() for a in changed]
     result = kernel(*(a.tolist() for a in given), *lists)
     for array, new in zip(changed, lists, strict=True):
@@ -36,12 +36,13 @@ def run(
 
 
 @cache
-def _compiled(kernel: Callable[..., Any]) -> Callable[..., Any]:
+def compiled(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """A kernel as machine code."""
     from numba import njit
 
     options: dict[str, Any] = {"nogil": True, "cache": True, "_nrt": False}
-    compiled: Callable[..., Any] = njit(**options)(kernel)
-    return compiled
+    result: Callable[..., Any] = njit(**options)(kernel)
+    return result
 
 
 def components(
@@ -176,6 +177,38 @@ def spread(
                 queue[tail] = 2 * t
                 tail += 1
     filled[0] = tail
+
+
+def enter(fingerprints: Array, numbers: Array, keys: Array, values: Array) -> None:
+    """Put states into a table with room for them; its size is a power of two, -1 marks free."""
+    mask = len(keys) - 1
+    for i in range(len(fingerprints)):
+        at = (fingerprints[i] ^ (fingerprints[i] >> np.uint64(32))) & np.uint64(mask)
+        while values[at] >= 0:
+            at = (at + np.uint64(1)) & np.uint64(mask)
+        keys[at] = fingerprints[i]
+        values[at] = numbers[i]
+
+
+def find(fingerprints: Array, keys: Array, values: Array, result: Array) -> None:
+    """The numbers of states in the table of `enter`; -1 where they are not there."""
+    mask = len(keys) - 1
+    for i in range(len(fingerprints)):
+        at = (fingerprints[i] ^ (fingerprints[i] >> np.uint64(32))) & np.uint64(mask)
+        while values[at] >= 0 and keys[at] != fingerprints[i]:
+            at = (at + np.uint64(1)) & np.uint64(mask)
+        result[i] = values[at]
+
+
+def put_in_order(
+    sources: Array, targets: Array, labels: Array, starts: Array, to: Array, names: Array
+) -> None:
+    """Put transitions in the order of their sources; ``starts`` is where each source begins."""
+    for i in range(len(sources)):
+        at = starts[sources[i]]
+        starts[sources[i]] = at + 1
+        to[at] = targets[i]
+        names[at] = labels[i]
 
 
 ALL = np.uint64((1 << 64) - 1)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from threading import Lock
 from typing import Any
 
 import numpy as np
 
 from checker.layout import Layout, Slot
-from checker.native import tables
+from checker.native import kernels, tables
 from checker.native.arrays import (
     BASE,
     CALL,
@@ -25,6 +26,7 @@ from checker.native.arrays import (
     Array,
     Outcomes,
     Tries,
+    make_scratch,
 )
 from checker.native.memo import OPAQUE, Call, Growing, Memo, Operation, Projection, result_id
 from dsl.values import ABSENT
@@ -63,6 +65,7 @@ class Learned:
         self.operated = Memo()
         self.calls: list[Call] = []
         self.call_of: dict[object, Call] = {}
+        self.fair_choices = False  # whether any choice was made under fairness
         self.outcome_of: dict[tuple[Any, ...], int] = {}
         self.delta, self.delta_low = Growing(np.uint64), Growing(np.uint64)
         self.start, self.blind, self.count = Growing(np.int64), Growing(np.int32), Growing(np.int32)
@@ -73,7 +76,11 @@ class Learned:
         self.widest = 1  # most value ids of a slot
         self.depends: list[int] = []  # per slot: roots whose quiet verdict looked at it, as bits
         self._depends_changed = False
+        self._row: Sequence[int] = ()
+        self._row_array: Array = np.zeros(0, np.int64)
+        self._scratch = make_scratch(256)
         self.dirty: Array = np.zeros((0, self.words), np.uint64)
+        self._refreshing = Lock()
 
     # -- tries ---------------------------------------------------------------------------------
 
@@ -86,12 +93,13 @@ class Learned:
 
     def child(self, node: int, value: int) -> int:
         """What stands at a node under a value; 0 for nothing."""
-        record = self.nodes.data[node]
-        if record[KIND] & 1:
+        field = self.nodes.data.item
+        if field(node, KIND) & 1:
             return int(tables.hashed_child(self.hash_keys, self.hash_children, node, value))
-        if value >= record[CAPACITY]:
+        if value >= field(node, CAPACITY):
             return MISSING
-        return int(self.edges.data[int(record[BASE]) + value])
+        child: int = self.edges.data.item(field(node, BASE) + value)
+        return child
 
     def set_child(self, node: int, value: int, child: int) -> None:
         """Put a node or leaf where nothing was."""
@@ -145,23 +153,25 @@ class Learned:
             elif below < 0:
                 return "first it was done, then it went on to " + self.describe(kind, slot, operand)
             else:
-                known = self.nodes.data[below]
-                known_kind = int(known[KIND]) if known[KIND] == FORK else int(known[KIND]) & ~1
-                if (known_kind, known[SLOT], known[OPERAND]) != (kind, slot, operand):
-                    first = self.describe(known_kind, int(known[SLOT]), int(known[OPERAND]))
+                known = self._looks_at(below)
+                if known != (kind, slot, operand):
+                    first = self.describe(*known)
                     return f"first {first}, then {self.describe(kind, slot, operand)}"
             node, value = below, seen
             below = self.child(node, value)
         if below == MISSING:
             self._attach(roots, root, node, value, leaf)
         elif below > 0:
-            known = self.nodes.data[below]
-            kind = int(known[KIND]) if known[KIND] == FORK else int(known[KIND]) & ~1
-            first = self.describe(kind, int(known[SLOT]), int(known[OPERAND]))
-            return f"first {first}, then it was done"
+            return f"first {self.describe(*self._looks_at(below))}, then it was done"
         elif below != leaf:
             return "what it did in the end differed"
         return None
+
+    def _looks_at(self, node: int) -> tuple[int, int, int]:
+        """A node's (kind, slot, operand), whether or not its children are hashed."""
+        field = self.nodes.data.item
+        kind = field(node, KIND)
+        return (kind if kind == FORK else kind & ~1, field(node, SLOT), field(node, OPERAND))
 
     def _attach(self, roots: Array, root: int, node: int, value: int, below: int) -> None:
         if node:
@@ -187,16 +197,17 @@ class Learned:
 
     def project(self, number: int, id: int) -> int:
         """The result id of a projection for a value id, computed once."""
-        known = self.projected.get(number, id)
-        if known:
-            return known - 1
         projection = self.projections[number]
+        known = projection.known.get(id)
+        if known is not None:
+            return known
         try:
             value = projection.function(projection.slot.values[id])
         except Exception:
             result = OPAQUE
         else:
             result = result_id(projection.results, projection.ids, value)
+        projection.known[id] = result
         self.projected.put(number, id, result + 1)
         return result
 
@@ -225,6 +236,15 @@ class Learned:
             known = self.call_of[key] = Call(self.call_roots.append(MISSING))
             self.calls.append(known)
         return known
+
+    def call_result(self, call: Call, row: Sequence[int]) -> int:
+        """The result number of a call in a state, if it is known without running it; else -1."""
+        if self.call_roots.data.item(call.number) == MISSING:
+            return -1
+        if row is not self._row:
+            self._row, self._row_array = row, np.array(row, np.int64)
+        result = kernels.call_result(self._row_array, call.number, self.tries(), self._scratch)
+        return int(result)
 
     # -- outcomes ------------------------------------------------------------------------------
 
@@ -342,11 +362,12 @@ class Learned:
         )
 
     def outcomes(self) -> Outcomes:
-        """The outcomes as they are now."""
+        """The outcomes as they are now. Workers ask for them side by side."""
         slots = len(self.layout.slots)
-        while len(self._contributed) < slots:
-            self.value_id(self.layout.slots[len(self._contributed)], ABSENT)
-        self._refresh_dirty()
+        with self._refreshing:
+            while len(self._contributed) < slots:
+                self.value_id(self.layout.slots[len(self._contributed)], ABSENT)
+            self._refresh_dirty()
         none = np.zeros(0, np.uint64)
         return Outcomes(
             self.delta.data,

@@ -23,7 +23,9 @@ from checker.native.workers import Worker
 from dsl.model import Model
 
 
-def start(model: Model, options: SearchOptions, saved: Saved | None = None) -> Search:
+def start(
+    model: Model, options: SearchOptions, saved: Saved | None = None, kind: type[Search] = Search
+) -> Search:
     """A search with its initial states found, not yet checked; or the saved one."""
     roots = make_roots(model, options)
     layout = Layout(model, options.fingerprint_bits, options.view)
@@ -42,7 +44,7 @@ def start(model: Model, options: SearchOptions, saved: Saved | None = None) -> S
     ]
     helper = Worker(1, n_roots, 1, learned.wide)
     ordinal_bits = POSITION_SHIFT - max(1, len(model.actions) - 1).bit_length()
-    search = Search(
+    search = kind(
         model, options, roots, layout, learner, shape, seen, workers, helper, ordinal_bits
     )
     search.level = _initial(search, rows)
@@ -109,14 +111,15 @@ def explore(model: Model, options: SearchOptions) -> Exploration:
     if options.checkpoint:
         search.writer = checkpoints.writer(options.checkpoint, key, saved, search.layout)
     try:
-        stopped = _run(search, resumed=saved is not None)
+        stopped = run_levels(search, resumed=saved is not None)
     finally:
         if search.pool is not None:
             search.pool.shutdown()
     return _result(search, stopped)
 
 
-def _run(search: Search, resumed: bool) -> StoppedBy | None:
+def run_levels(search: Search, resumed: bool) -> StoppedBy | None:
+    """Run a search that was started to its end; why it ended, if not by itself."""
     violated = False if resumed else _check_initial(search)
     while search.level.n:
         stopped = search.stop(violated)

@@ -86,19 +86,20 @@ class TracingView:
         return value
 
     def project(self, path: Path, key: object, fn: Callable[[Any], Any]) -> Any:
+        learned = self._learned
         slot = self._layout.slot(path)
         number = slot.id
         if number in self.written or number in self.reads or number in self.pending:
             return fn(self.get(path))
-        projection = self._learned.projection(slot, key, fn)
+        projection = learned.projection(slot, key, fn)
         if projection in self._projected:
             return self._projected[projection]
-        result = self._learned.project(projection, self._old_id(number))
+        result = learned.project(projection, self._old_id(number))
         self.touched.add(number)
         self.events.append((PROJECT, self._code(number), projection, result))
         if result == OPAQUE:
             return fn(self._read(slot))
-        value = self._projected[projection] = self._learned.projections[projection].results[result]
+        value = self._projected[projection] = learned.projections[projection].results[result]
         return value
 
     def later(self, path: Path) -> Callable[[], Any]:
@@ -119,6 +120,12 @@ class TracingView:
             return self._results[key]
         learned = self._learned
         call = learned.call(key)
+        known = learned.call_result(call, self.row)
+        if known > OPAQUE:
+            self.calls.add(call.number)
+            self.events.append((CALL, 0, call.number, known))
+            self._results[key] = call.results[known]
+            return self._results[key]
         outer = (self.events, self.reads, self.touched, self.calls, self._projected, self._results)
         self.events, self.reads, self.touched, self.calls = [], set(), set(), set()
         self._projected, self._results = {}, {}
@@ -199,6 +206,8 @@ class TracingView:
     # -- choosing ------------------------------------------------------------------------------
 
     def choose(self, options: Sequence[Any], fair: str = "none") -> Any:
+        if fair != "none":
+            self._learned.fair_choices = True
         if not options:
             raise Disabled
         at = len(self.choices)

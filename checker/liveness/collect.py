@@ -1,0 +1,218 @@
+"""Builds the state graph with the native engine: the same search, which also keeps its transitions.
+
+The predicates take the place of constraints that cut nothing, so they are learned and replayed
+like everything else. Each level's transitions are kept as (link, fingerprint of the target) until
+the next level is known; then targets become state numbers, and the transitions are put in order of
+source.
+
+Slow twin: checker.liveness.explore
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from checker.engine import SearchOptions, StoppedBy
+from checker.liveness.graph import (
+    Ints,
+    Label,
+    Positions,
+    StateGraph,
+    Words,
+    label_type,
+    pack,
+    predicates,
+)
+from checker.liveness.kernels import compiled, enter, find, put_in_order
+from checker.native.arrays import FIRST_ERROR, POSITION_SHIFT
+from checker.native.findings import Stage
+from checker.native.running import run_levels, start
+from checker.native.search import Search
+from checker.native.states import Level
+from checker.native.workers import Worker
+from dsl.model import Element, Model, Property
+
+_FIRST_TABLE = 1 << 10
+_LOAD = 0.6
+
+
+class Numbers:
+    """State numbers by fingerprint: open addressing, doubled beyond a load of `_LOAD`."""
+
+    def __init__(self) -> None:
+        self.keys: Words = np.zeros(_FIRST_TABLE, np.uint64)
+        self.values: Ints = np.full(_FIRST_TABLE, -1, np.int32)
+        self.used = 0
+
+    def add(self, fingerprints: Words) -> None:
+        """Number these states from the next free number on."""
+        needed = self.used + len(fingerprints)
+        if needed > _LOAD * len(self.keys):
+            size = len(self.keys)
+            while needed > _LOAD * size:
+                size *= 2
+            filled = self.values >= 0
+            keys, values = self.keys[filled], self.values[filled]
+            self.keys, self.values = np.zeros(size, np.uint64), np.full(size, -1, np.int32)
+            compiled(enter)(keys, values, self.keys, self.values)
+        numbers = np.arange(self.used, needed, dtype=np.int32)
+        compiled(enter)(fingerprints, numbers, self.keys, self.values)
+        self.used = needed
+
+    def of(self, fingerprints: Words) -> Ints:
+        """The number of each state; -1 where there is none."""
+        result: Ints = np.full(len(fingerprints), -1, np.int32)
+        compiled(find)(fingerprints, self.keys, self.values, result)
+        return result
+
+
+@dataclass
+class GraphSearch(Search):
+    """A search that keeps the graph. ``base`` is the number of the first state of the level."""
+
+    numbers: Numbers = field(default_factory=Numbers)
+    fingerprints: list[Words] = field(default_factory=list)
+    truth: list[list[NDArray[np.bool_]]] = field(default_factory=list)
+    base: int = 0
+    pending: list[tuple[Positions, Words]] = field(default_factory=list)
+    counts: list[Positions] = field(default_factory=list)
+    targets: list[Ints] = field(default_factory=list)
+    labels: list[NDArray[Any]] = field(default_factory=list)
+    table: dict[tuple[int, int], int] = field(default_factory=dict)
+
+    def check(self, level: Level, stage: Stage, constraints: bool = True) -> NDArray[Any]:
+        """The truth of each predicate in the states of a level; all are kept."""
+        own = []
+        for group in range(len(self.roots.watched)):
+            groups = self.groups(0, self.roots.first_action)
+            groups[2, groups[0] != group] = 0
+            false_at = self.run_checks(level, stage, groups)
+            own.append(false_at == np.iinfo(np.int64).max)
+        self.truth.append(own)
+        self.fingerprints.append(level.rows.fp.copy())
+        self.numbers.add(level.rows.fp)
+        return np.ones(level.n, np.bool_)
+
+    def run_checks(self, level: Level, stage: Stage, groups: NDArray[Any]) -> Positions:
+        """Per state of a level the least wanted group that is false there."""
+        roots, learned = self.roots, self.learner.learned
+        false_at = np.full(level.n, np.iinfo(np.int64).max)
+        events = np.zeros(len(roots.watched), np.int64)
+        workers = []
+        share = max(1, -(-level.n // len(self.workers)))
+        for number, worker in enumerate(self.workers):
+            if number * share < level.n:
+                worker.begin(number * share, min(level.n, (number + 1) * share), 0)
+                workers.append(worker)
+        ends = (0, roots.first_action)
+        self.complete(
+            workers,
+            lambda w: w.check(level.rows, learned.tries(), groups, ends, events, false_at, 0),
+            level,
+        )
+        for worker in workers:
+            stage.check_failed(level, int(worker.batch.counters[FIRST_ERROR]))
+        return false_at
+
+    def insert(self, workers: list[Worker]) -> None:
+        """Keep the transitions of the batch, then insert the new states."""
+        for worker in workers:
+            batch = worker.batch
+            for partition in np.flatnonzero(batch.used).tolist():
+                n = int(batch.used[partition])
+                self.pending.append(
+                    (batch.link[partition, :n].copy(), batch.fp[partition, :n].copy())
+                )
+        super().insert(workers)
+
+    def advance(self, stage: Stage) -> None:
+        """Make the new states the level, and put the transitions that lead there in order."""
+        size = self.level.n
+        super().advance(stage)
+        if self.pending:
+            link = np.concatenate([link for link, _ in self.pending])
+            to = self.numbers.of(np.concatenate([fp for _, fp in self.pending]))
+        else:
+            link, to = np.zeros(0, np.int64), np.zeros(0, np.int32)
+        self.pending = []
+        sources = link >> POSITION_SHIFT
+        names = self.names(link & ((1 << POSITION_SHIFT) - 1))
+        counts = np.bincount(sources, minlength=size).astype(np.int64)
+        starts = np.cumsum(counts) - counts
+        targets, labels = np.empty_like(to), np.empty_like(names)
+        compiled(put_in_order)(sources, to, names, starts, targets, labels)
+        self.counts.append(counts)
+        self.targets.append(targets)
+        self.labels.append(labels)
+        self.base += size
+
+    def names(self, codes: Positions) -> NDArray[Any]:
+        """The label of each transition from its (action, ordinal) as links hold it."""
+        ordinal = codes & ((1 << self.ordinal_bits) - 1)
+        width = int(ordinal.max(initial=0)) + 1
+        dense = (codes >> self.ordinal_bits) * width + ordinal
+        there = np.flatnonzero(np.bincount(dense))
+        numbers = np.zeros(int(there.max(initial=0)) + 1, np.int64)
+        for code in there.tolist():
+            name = divmod(code, width)
+            numbers[code] = self.table.setdefault(name, len(self.table))
+        return numbers.astype(label_type(len(self.table)))[dense]
+
+    def graph(self, stopped: StoppedBy | None, keys: list[str]) -> StateGraph:
+        """The arrays."""
+        n = self.numbers.used
+        left = np.zeros(n - sum(map(len, self.counts)), np.int64)
+        offsets = np.zeros(n + 1, np.int64)
+        np.cumsum(np.concatenate([*self.counts, left]), out=offsets[1:])
+        kind = label_type(len(self.table))
+        prints = [self.layout.fingerprint(self.layout.row(s)) for s in self.model.initial_states]
+        shift = 64 if self.shape.wide else 0
+        first = np.array([p >> shift for p in prints], np.uint64)
+        none = np.zeros(0, np.int32)
+        return StateGraph(
+            offsets=offsets,
+            targets=np.concatenate([*self.targets, none]),
+            labels=np.concatenate([*self.labels, none]).astype(kind),
+            table=tuple(Label(action, ordinal) for action, ordinal in self.table),
+            fingerprints=np.concatenate(self.fingerprints),
+            initial=tuple(self.numbers.of(first).tolist()),
+            truth={
+                key: pack(np.concatenate([level[at] for level in self.truth]))
+                for at, key in enumerate(keys)
+            },
+            expanded=np.arange(n) < self.base if stopped else None,
+            stopped=stopped,
+        )
+
+
+def collect(
+    model: Model, options: SearchOptions, properties: tuple[Property, ...]
+) -> StateGraph | None:
+    """The state graph of a model; None where only the reference semantics can build it.
+
+    That is under constraints, and with fair choices, which outcomes do not tell apart.
+    """
+    if model.constraints or model.step_constraints:
+        return None
+    wanted = predicates(properties)
+    watched = tuple(
+        Property(key, "always", (Element(key, (), fn),), fn) for key, fn in wanted.items()
+    )
+    other = replace(model, properties=(), constraints=watched, terminal=(), check_deadlock=False)
+    limits = replace(
+        options, properties=None, keep_going=True, view=False, symmetry=False, on_progress=None
+    )
+    search = start(other, limits, kind=GraphSearch)
+    assert isinstance(search, GraphSearch)
+    try:
+        stopped = run_levels(search, resumed=False)
+    finally:
+        if search.pool is not None:
+            search.pool.shutdown()
+    if search.learner.learned.fair_choices or search.error:
+        return None
+    return search.graph(stopped, list(wanted))

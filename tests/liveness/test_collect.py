@@ -1,0 +1,103 @@
+"""The graph that the native engine keeps is the one that the reference semantics gives."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from checker.engine import SearchOptions
+from checker.liveness import LIVENESS_KINDS, StateGraph, check_liveness
+from checker.liveness.collect import collect
+from checker.liveness.explore import build
+from dsl.loader import load
+from dsl.model import Model, Property
+
+FOLDER = Path(__file__).parent / "specs"
+INIT_PID = Path(__file__).resolve().parents[2] / "models/kafka/init_pid.py"
+FAIR_CHOICES = ("coin", "single_option")
+SPECS = sorted(p for p in FOLDER.glob("*.py") if p.stem not in FAIR_CHOICES)
+
+
+def transitions(graph: StateGraph) -> list[tuple[int, int, int, int]]:
+    prints = graph.fingerprints.tolist()
+    sources = np.repeat(np.arange(graph.n), np.diff(graph.offsets)).tolist()
+    moves = zip(sources, graph.targets.tolist(), graph.labels.tolist(), strict=True)
+    labels = graph.table
+    return sorted(
+        (prints[s], prints[t] if t >= 0 else -1, labels[k].action, labels[k].ordinal)
+        for s, t, k in moves
+    )
+
+
+def told(graph: StateGraph, properties: Sequence[Property]) -> dict[str, object]:
+    prints = graph.fingerprints.tolist()
+    return {
+        "initial": [prints[s] for s in graph.initial],
+        "transitions": transitions(graph),
+        **{p.name: set(graph.fingerprints[graph.holds(p.name)].tolist()) for p in properties},
+    }
+
+
+def both(model: Model, options: SearchOptions) -> tuple[StateGraph, StateGraph, list[Property]]:
+    properties = [p for p in model.properties if p.kind in LIVENESS_KINDS]
+    native = collect(model, options, tuple(properties))
+    assert native is not None
+    return native, build(model, options, tuple(properties)), properties
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize(
+    "path", [p for p in SPECS if p.stem not in FAIR_CHOICES], ids=lambda p: p.stem
+)
+def test_native_and_reference_build_one_graph(path: Path, threads: int) -> None:
+    for config in load(path).configurations:
+        model = load(path, config=config.name)
+        native, reference, properties = both(model, SearchOptions(threads=threads))
+        first = check_liveness(model, native, properties)
+        second = check_liveness(model, reference, properties)
+
+        assert told(reference, properties) == told(native, properties)
+        assert [(r.verdict, r.vacuous, r.lasso) for r in second] == [
+            (r.verdict, r.vacuous, r.lasso) for r in first
+        ]
+
+
+@pytest.mark.parametrize(
+    "constants",
+    [
+        {},
+        {"CLIENTS": 1, "MUTANT": "weak_send"},
+        {"CLIENTS": 3, "BROKERS": 1, "TIDS": 2, "MUTANT": "phantom_pending"},
+    ],
+)
+def test_they_agree_on_init_pid(constants: dict[str, object]) -> None:
+    model = load(INIT_PID, constants)
+    native, reference, properties = both(model, SearchOptions(threads=2))
+
+    assert told(reference, properties) == told(native, properties)
+    assert check_liveness(model, reference, properties)[0].lasso == (
+        check_liveness(model, native, properties)[0].lasso
+    )
+
+
+@pytest.mark.parametrize("depth", [1, 2, 5])
+def test_they_agree_on_what_is_cut(depth: int) -> None:
+    native, reference, properties = both(load(INIT_PID), SearchOptions(max_depth=depth))
+
+    assert told(reference, properties) == told(native, properties)
+    assert reference.stopped == native.stopped == "depth"
+    assert native.expanded is not None
+    assert reference.expanded is not None
+    assert set(reference.fingerprints[reference.expanded].tolist()) == set(
+        native.fingerprints[native.expanded].tolist()
+    )
+
+
+@pytest.mark.parametrize("stem", FAIR_CHOICES)
+def test_fair_choices_are_left_to_the_reference(stem: str) -> None:
+    path = FOLDER / f"{stem}.py"
+    constants = {"CHOICE": "strong"} if stem == "coin" else {}
+    model = load(path, constants)
+
+    assert collect(model, SearchOptions(), model.properties) is None
