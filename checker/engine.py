@@ -25,6 +25,7 @@ Contract of ``explore(model, options) -> Exploration``, the same for every engin
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
@@ -106,7 +107,7 @@ class Finding:
     failing: Step | None = None
     error: BaseException | None = None
 
-    @property
+    @builtins.property
     def length(self) -> int:
         """Transitions, the failing one included."""
         return len(self.steps) + (self.failing is not None)
