@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 from checker.evaluate import Captured, captured, evaluate, namespace_of, values_in
 from checker.spec_text import function_at, function_named, line_of
 from checker.trace import final_states
-from dsl.errors import Span
-from dsl.refs import Reference
+from dsl.errors import Span, StatewalkError
 from dsl.values import freeze
 from dsl.view import PlainView, State
 
@@ -229,7 +228,14 @@ def _as_it_is_now(layer: Layer) -> Layer:
 
 
 def _values(named: Values) -> Values:
-    return tuple((name, freeze(v) if isinstance(v, Reference) else v) for name, v in named)
+    return tuple((name, _value(thing)) for name, thing in named)
+
+
+def _value(thing: Any) -> Any:
+    try:
+        return freeze(thing)
+    except StatewalkError:
+        return thing  # a function, say
 
 
 def _quantifier(call: ast.Call) -> str:
