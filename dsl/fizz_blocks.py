@@ -11,6 +11,7 @@ from dsl.errors import SpecError
 from dsl.fizz_enabled import ACTED, NOT_YET, Enabling, Status, certainly_some, settled
 from dsl.fizz_exprs import Expressions
 from dsl.fizz_live import live_at_loops
+from dsl.fizz_making import at_place, is_truth, with_created
 from dsl.fizz_names import is_text
 
 Kind = Literal["action", "func", "init", "property", "def", "constant"]
@@ -129,6 +130,9 @@ class Blocks:
                 noted = []
         return [*self._simple(node), *noted]
 
+    def _made(self, node: ast.stmt) -> Statements:
+        return with_created(self.x, node, self.fresh("made"))
+
     def _placed(self, made: ast.stmt, at: ast.stmt) -> Statements:
         return [ast.copy_location(made, at)]
 
@@ -138,7 +142,7 @@ class Blocks:
         if isinstance(node, ast.Assign):
             value = self.x(node.value)
             targets = [self._target(t) for t in node.targets]
-            return self._with_created(ast.copy_location(ast.Assign(targets, value, lineno=0), node))
+            return self._made(ast.copy_location(ast.Assign(targets, value, lineno=0), node))
         if isinstance(node, ast.AugAssign):
             target = self._target(node.target)
             made = ast.AugAssign(target, node.op, self.x(node.value))  # type: ignore[arg-type]
@@ -158,7 +162,7 @@ class Blocks:
         )
         if printed:
             return self._placed(ast.Pass(), node)
-        return self._with_created(ast.copy_location(ast.Expr(self.x(value)), node))
+        return self._made(ast.copy_location(ast.Expr(self.x(value)), node))
 
     def _target(self, node: ast.expr) -> ast.expr:
         if isinstance(node, ast.Name):
@@ -185,31 +189,6 @@ class Blocks:
         made.type_params = []  # type: ignore[attr-defined,unused-ignore]
         return ast.copy_location(made, node)
 
-    # -- new roles ----------------------------------------------------------------------------
-    def _with_created(self, node: ast.stmt) -> Statements:
-        """A statement, with the Init of a role that it makes run right after the making."""
-        created, self.x.created = self.x.created, []
-        if not created:
-            return [node]
-        if len(created) > 1:
-            raise self.x.wrong(
-                created[1][1], "Two roles are made in one statement.", "Make one per statement."
-            )
-        word, call = created[0]
-        if "Init" not in self.x.names.roles[word].members:
-            return [node]
-        if isinstance(node, ast.Assign) and node.value is call and len(node.targets) == 1:
-            return [node, self._initialise(_load(node.targets[0]), node)]
-        name = self.fresh("made")
-        target = ast.copy_location(ast.Name(name, ast.Store()), call)
-        making = ast.copy_location(ast.Assign([target], call, lineno=0), call)
-        _Swap(call, self.x.name(name, call)).visit(node)
-        return [making, self._initialise(self.x.name(name, call), call), node]
-
-    def _initialise(self, role: ast.expr, at: ast.AST) -> ast.stmt:
-        method = ast.copy_location(ast.Attribute(role, "Init", ast.Load()), at)
-        return ast.copy_location(ast.Expr(self.x.call(method)), at)
-
     # -- choices ------------------------------------------------------------------------------
     def _any_of(self, options: ast.expr, at: ast.AST, fair: str) -> ast.Call:
         call = self.x.call(self.x.imported("any_of", at), options)
@@ -223,7 +202,9 @@ class Blocks:
             if node.word == "any" and node.condition is None:
                 call = ast.Call(ast.Name("any", ast.Load()), [node.options], [])
                 return self._simple(
-                    ast.copy_location(ast.Assign([node.target], _at(call, node), lineno=0), node)
+                    ast.copy_location(
+                        ast.Assign([node.target], at_place(call, node), lineno=0), node
+                    )
                 )
             raise self.x.wrong(node, "A choice is made here, where the state may only be read.")
         options = self.x.iterable(node.options)
@@ -237,7 +218,7 @@ class Blocks:
             options = ast.copy_location(ast.ListComp(element, [clause]), node.options)
         value = self._any_of(options, node.options, node.fair)
         made = ast.Assign([self._target(node.target)], value, lineno=0)
-        return self._with_created(ast.copy_location(made, node))
+        return self._made(ast.copy_location(made, node))
 
     def _choice_block(self, node: tree.ChoiceBlock, before: Status, last: bool) -> Statements:
         """Without options the block is skipped. At an action's end that is being disabled."""
@@ -272,7 +253,7 @@ class Blocks:
         if same is not None:
             return [same, *self._note(True, node)]
         word = self.fresh("branch")
-        numbers = _at(
+        numbers = at_place(
             ast.Call(ast.Name("range", ast.Load()), [ast.Constant(len(children))], []), node
         )
         target = ast.copy_location(ast.Name(word, ast.Store()), node)
@@ -333,10 +314,12 @@ class Blocks:
         word = self.fresh("loop")
         guard = self.x.call(self.x.runtime("Loop", node))
         keep = ast.Assign([ast.copy_location(ast.Name(word, ast.Store()), node)], guard, lineno=0)
-        names = [self.x.call(self.x.name("locals", node))]
+        names: list[ast.expr] = [self.x.call(self.x.name("locals", node))]
         live = self.live.get(id(node), frozenset()) & self.x.scope.locals - {"self"}
         names += [ast.copy_location(ast.Constant(name), node) for name in sorted(live)]
-        method = ast.copy_location(ast.Attribute(self.x.name(word, node), "again", ast.Load()), node)
+        method = ast.copy_location(
+            ast.Attribute(self.x.name(word, node), "again", ast.Load()), node
+        )
         body.insert(0, ast.copy_location(ast.Expr(self.x.call(method, *names)), node))
         return [ast.copy_location(keep, node), made]
 
@@ -358,16 +341,16 @@ class Blocks:
         value = self.x.optional(node.value)
         if self.body.kind == "action" and value is not None and self.body.returns:
             result.append(self._record_return(value, node))
-        if self.body.kind == "property" and value is not None and not _is_truth(value):
+        if self.body.kind == "property" and value is not None and not is_truth(value):
             value = self.x.call(self.x.name("bool", node), value)
-        return [*result, *self._with_created(ast.copy_location(ast.Return(value), node))]
+        return [*result, *self._made(ast.copy_location(ast.Return(value), node))]
 
     def _record_return(self, value: ast.expr, at: ast.stmt) -> ast.stmt:
         key: ast.expr = ast.Constant(self.body.name)
         if self.body.role is not None:
             shown = ast.Call(ast.Name("str", ast.Load()), [ast.Name("self", ast.Load())], [])
             key = ast.BinOp(shown, ast.Add(), ast.Constant("." + self.body.name))
-        entry = ast.Dict([_at(key, at)], [value])
+        entry = ast.Dict([at_place(key, at)], [value])
         return self.set_returns(ast.copy_location(entry, at), at)
 
     def set_returns(self, value: ast.expr, at: ast.AST) -> ast.stmt:
@@ -382,49 +365,7 @@ _ENDS_ITSELF = (
 )  # fmt: skip
 
 
-class _Swap(ast.NodeTransformer):
-    """Puts one node in place of another."""
-
-    def __init__(self, old: ast.AST, new: ast.AST) -> None:
-        self.old = old
-        self.new = new
-
-    def visit(self, node: ast.AST) -> ast.AST:
-        return self.new if node is self.old else self.generic_visit(node)
-
-
-def _load(target: ast.expr) -> ast.expr:
-    if isinstance(target, ast.Name):
-        return ast.copy_location(ast.Name(target.id, ast.Load()), target)
-    if isinstance(target, ast.Attribute):
-        return ast.copy_location(ast.Attribute(target.value, target.attr, ast.Load()), target)
-    assert isinstance(target, ast.Subscript)
-    return ast.copy_location(ast.Subscript(target.value, target.slice, ast.Load()), target)
-
-
-def _at(node: ast.expr, place: ast.AST) -> ast.expr:
-    """A made expression, all of it placed somewhere."""
-    for part in ast.walk(node):
-        if isinstance(part, ast.expr) and not hasattr(part, "lineno"):
-            ast.copy_location(part, place)
-    return node
-
-
 def _is_range(node: ast.expr) -> bool:
     return (
         isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range"
     )
-
-
-def _is_truth(node: ast.expr) -> bool:
-    if isinstance(node, ast.Compare):
-        return True
-    if isinstance(node, ast.Constant):
-        return isinstance(node.value, bool)
-    if isinstance(node, ast.UnaryOp):
-        return isinstance(node.op, ast.Not)
-    if isinstance(node, ast.BoolOp):
-        return all(_is_truth(v) for v in node.values)
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-        return node.func.id in ("any", "all", "bool", "isinstance", "hasattr")
-    return False

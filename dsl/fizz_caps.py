@@ -24,7 +24,11 @@ class Cap:
     @property
     def counter(self) -> str:
         """The field that counts."""
-        return f"starts_{self.action}" if self.each or not self.role else f"starts_{self.role}_{self.action}"
+        return (
+            f"starts_{self.action}"
+            if self.each or not self.role
+            else f"starts_{self.role}_{self.action}"
+        )
 
 
 class Caps:
@@ -32,6 +36,7 @@ class Caps:
 
     def __init__(self, names: Names, file: str, options: Options, x: Expressions) -> None:
         self.x = x
+        known: dict[str, tuple[str | None, str]]
         known = {n: (None, n) for n, m in names.members.items() if isinstance(m, tree.Act)}
         for role, info in names.roles.items():
             acts = [n for n, m in info.members.items() if isinstance(m, tree.Act)]
@@ -42,7 +47,9 @@ class Caps:
             plain = role + rest if hash_sign else key
             if hash_sign and not rest.startswith("."):
                 at = Span(file, 1)
-                raise SpecError("SW152", f"Options of one instance, as of {key}, are not supported.", at=at)
+                raise SpecError(
+                    "SW152", f"Options of one instance, as of {key}, are not supported.", at=at
+                )
             if plain not in known:
                 raise SpecError(
                     "SW151", f"There is no action '{key}' to give options to.", at=Span(file, 1),
@@ -69,9 +76,7 @@ class Caps:
                 owner = "self" if cap.each else self.x.state
                 self.x.needs.dsl.add("require")
                 require = self.x.dsl.get("require", "require")
-                text = (
-                    f"{require}({owner}.{cap.counter} < {cap.most})\n{owner}.{cap.counter} += 1"
-                )
+                text = f"{require}({owner}.{cap.counter} < {cap.most})\n{owner}.{cap.counter} += 1"
                 made = ast.parse(text).body
                 for statement in made:
                     for part in ast.walk(statement):

@@ -11,8 +11,9 @@ from dsl.fizz import read_fizz
 WIDTH = 100
 _HEADER = '''"""{title}
 
-Converted from {file}. It means the same: equal states, properties and fairness. Worth doing by hand:
-give the fields types, make records classes (class X(Record)), take actions' parameters from roles.
+Converted from {file}. It means the same: equal states, properties and fairness.
+Worth doing by hand: give the fields types, make records classes (class X(Record)), take the
+parameters of actions from roles.
 """
 '''
 
@@ -30,7 +31,9 @@ def convert(path: str) -> str:
         raise RunError("SW302", f"{path} is not text (byte {error.start}).") from None
     spec = read_fizz(path, text)
     title = _title(text) or f"The specification {Path(path).stem}."
-    header = _HEADER.format(title=title.replace("\\", "\\\\").replace('"""', "'''"), file=Path(path).name)
+    header = _HEADER.format(
+        title=title.replace("\\", "\\\\").replace('"""', "'''"), file=Path(path).name
+    )
     return header + "\n" + _layout(spec.tree, text)
 
 
@@ -48,7 +51,7 @@ def _title(text: str) -> str:
 
 
 def _layout(module: ast.Module, text: str) -> str:
-    """The module's text: blank lines around definitions, comments of the file before what they precede."""
+    """The module's text: blank lines around definitions, comments above what they precede."""
     comments = _comments(text)
     parts: list[str] = []
     previous: ast.stmt | None = None

@@ -15,8 +15,8 @@ BACK = "@back to the start"
 def back_to_the_start(model: Model) -> Property | None:
     """A property that a step violates by leading back to the initial state.
 
-    Where there is no action ``Init`` (none at all, or the older ``init:``), Fizzbee counts the initial
-    state only if a step leads to it. None where the initial states always count.
+    Where there is no action ``Init`` (none at all, or the older ``init:``), Fizzbee counts the
+    initial state only if a step leads to it. None where the initial states always count.
     """
     text, _, _ = split_front_matter(Path(model.path).read_text(encoding="utf-8"))
     module = parse(text, model.path)

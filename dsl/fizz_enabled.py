@@ -1,9 +1,9 @@
-"""When a Fizzbee step counts as taken, and where it gives way: two questions answered before running.
+"""When a Fizzbee step counts as taken, and where it gives way: two questions answered beforehand.
 
-In Fizzbee a step that runs no enabling statement (assignment, expression, ``pass``) is as if it were not
-possible. The analysis follows a *status* through the statements: T, some enabling statement ran; F,
-none ran since the start or the last choice; C, a choice was the last thing to happen (which counts if
-nothing at all follows it). A set of statuses says which of them are possible.
+In Fizzbee a step that runs no enabling statement (assignment, expression, ``pass``) is as if it
+were not possible. The analysis follows a *status* through the statements: T, some enabling
+statement ran; F, none ran since the start or the last choice; C, a choice was the last thing to
+happen (which counts if nothing at all follows it). A set of statuses says which are possible.
 
 In serial flow a statement ends a step when something enabling ran and text follows.
 """

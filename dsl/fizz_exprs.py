@@ -25,7 +25,26 @@ RUNTIME = {
     "math": "math", "itertools": "itertools",
 }  # fmt: skip
 _TAKES_ANY_ITERABLE = frozenset(
-    ["list", "set", "tuple", "sorted", "len", "sum", "min", "max", "any", "all", "reversed", "enumerate", "zip", "bag", "genericset", "dict", "frozenset", "genericmap"]
+    [
+        "list",
+        "set",
+        "tuple",
+        "sorted",
+        "len",
+        "sum",
+        "min",
+        "max",
+        "any",
+        "all",
+        "reversed",
+        "enumerate",
+        "zip",
+        "bag",
+        "genericset",
+        "dict",
+        "frozenset",
+        "genericmap",
+    ]
 )
 _LAZY = frozenset({"range", "zip", "enumerate", "reversed"})
 _VIEWS = frozenset({"keys", "values", "items"})
@@ -198,7 +217,9 @@ class Expressions:
         found = rebuilt(node)
         if word == self.scope.before:
             if self.dsl.get("old", "old") != "old":
-                raise self.wrong(node, "A specification with transition assertions cannot use the name 'old'.")
+                raise self.wrong(
+                    node, "A specification with transition assertions cannot use the name 'old'."
+                )
             return self.call(self.imported("old", node), found)
         return found
 
@@ -219,7 +240,7 @@ class Expressions:
             word = function.id
             if word in self.names.roles:
                 return self._create(node, word)
-            if word == "symmetric_values" and 1 <= len(node.args) <= 2:  # noqa: PLR2004
+            if word == "symmetric_values" and 1 <= len(node.args) <= 2:
                 prefix = ast.copy_location(ast.Constant("value"), node)
                 given = [self(a) for a in node.args]
                 return self.call(self.imported(word, node), *([prefix, *given])[-2:])
@@ -283,7 +304,8 @@ class Expressions:
                 conditions = [self(c) for c in g.ifs]
                 generators.append(ast.comprehension(g.target, source, conditions, is_async=0))
             values = [self(getattr(node, part)) for part in parts]
-        return ast.copy_location(type(node)(*values, generators), node)
+        made: ast.expr = type(node)(*values, generators)
+        return ast.copy_location(made, node)
 
     def _listcomp(self, node: ast.ListComp) -> ast.expr:
         return self._comprehension(node, "elt")
@@ -315,7 +337,7 @@ def _is_singleton(node: ast.expr) -> bool:
 def _between_literals(node: ast.Compare) -> bool | None:
     """``0 == False`` is false in Starlark: what is known of a singleton compared with a literal."""
     sides = [node.left, *node.comparators]
-    if len(sides) != 2 or not any(map(_is_singleton, sides)):  # noqa: PLR2004
+    if len(sides) != 2 or not any(map(_is_singleton, sides)):
         return None
     if not isinstance(node.ops[0], ast.Eq | ast.NotEq):
         return None

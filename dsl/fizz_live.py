@@ -1,4 +1,4 @@
-"""Which locals a loop may still look at when it begins another turn: a backward analysis of names."""
+"""Which locals a loop may still look at when it begins another turn: a backward analysis."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Live = frozenset[str]
 
 
 def live_at_loops(statements: list[ast.stmt]) -> dict[int, Live]:
-    """For each ``while`` loop (by identity) of a function's body: the names live where a turn begins."""
+    """For each ``while`` loop (by identity) of a function: the names live where a turn begins."""
     analysis = _Analysis()
     analysis.block(statements, frozenset(), frozenset(), frozenset())
     return analysis.loops
@@ -33,7 +33,7 @@ class _Analysis:
         self.loops: dict[int, Live] = {}
 
     def block(self, statements: list[ast.stmt], after: Live, broken: Live, continued: Live) -> Live:
-        """Names live before statements. ``broken``, ``continued``: where break and continue lead."""
+        """Names live before statements; ``broken``, ``continued``: after break, continue."""
         for node in reversed(statements):
             after = self.statement(node, after, broken, continued)
         return after

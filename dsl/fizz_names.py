@@ -1,4 +1,4 @@
-"""What the names of a .fizz specification stand for: constants, state, fields, functions, locals."""
+"""What the names of a .fizz specification stand for: constants, state, fields, functions."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class RoleInfo:
 
 @dataclass
 class Names:
-    """All names of a specification. ``kinds`` tells what is certain about a state variable or field."""
+    """All names of a specification. ``kinds``: what a state variable or field certainly holds."""
 
     module: ast.Module
     constants: dict[str, ast.AST] = field(default_factory=dict)
@@ -50,7 +50,7 @@ class Names:
         return next((n for n in self.module.body if isinstance(n, tree.InitStanza)), None)
 
     def annotation(self, owner: str, name: str) -> str:
-        """The type of a state variable (owner empty) or of a role's field, as far as it is certain."""
+        """The type of a state variable (owner empty) or of a role's field, if it is certain."""
         kinds = self.kinds.get((owner, name), set())
         return SCALAR_KINDS.get(next(iter(kinds)), "Any") if len(kinds) == 1 else "Any"
 
@@ -126,11 +126,11 @@ def collect(module: ast.Module) -> Names:
             names.roles[node.name] = RoleInfo(node)
         elif isinstance(node, Callable):
             names.members[node.name] = node
-        elif isinstance(node, ast.stmt) and not isinstance(node, tree.Node):
-            for name in stored_names([node]):
-                names.constants.setdefault(name, node)
         elif isinstance(node, tree.Choice):
             names.state.update(dict.fromkeys(stored_names([node])))
+        elif not isinstance(node, tree.Node):
+            for name in stored_names([node]):
+                names.constants.setdefault(name, node)
     _state(names)
     for info in names.roles.values():
         _members(info)
@@ -211,18 +211,16 @@ def _used(names: Names) -> None:
 
 def _kinds(names: Names) -> None:
     """Which sort of container every assignment to a state variable or field gives, if certain."""
-    for owner, nodes in [("", [names.module]), *((n, [i.node]) for n, i in names.roles.items())]:
-        for node in nodes:
-            for part in ast.walk(node):
-                if not isinstance(part, ast.stmt):
-                    continue
+    owners: list[tuple[str, ast.AST]] = [("", names.module)]
+    owners += [(name, info.node) for name, info in names.roles.items()]
+    for owner, node in owners:
+        for part in ast.walk(node):
+            if isinstance(part, ast.stmt) and not isinstance(part, ast.AugAssign):
                 for target in targets_of(part):
                     name = _place_name(target, owner, names)
                     if name is not None:
-                        single = isinstance(part, ast.Assign) and target in part.targets
-                        kind = "?" if not single else kind_of(part.value)  # type: ignore[union-attr]
-                        if isinstance(part, ast.AugAssign) and name in names.kinds:
-                            continue
+                        certain = isinstance(part, ast.Assign) and target in part.targets
+                        kind = kind_of(part.value) if certain else "?"  # type: ignore[attr-defined]
                         names.kinds.setdefault((owner, name), set()).add(kind)
     for info in names.roles.values():
         for name in info.parameters:

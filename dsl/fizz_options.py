@@ -135,7 +135,8 @@ def _explain(error: ValidationError, text: str, file: str, line: int) -> SpecErr
     given = first["input"]
     wanted = {
         "bool_type": "true or false", "int_type": "a whole number",
-        "string_type": f'text: in quotes, "{str(given).lower()}"', "model_type": "a group of options",
+        "string_type": f'text: in quotes, "{str(given).lower()}"',
+        "model_type": "a group of options",
         "dict_type": "a group of options", "model_attributes_type": "a group of options",
     }.get(first["type"], first["msg"])  # fmt: skip
     return SpecError("SW151", f"{'.'.join(where)} cannot be {given!r}. It is {wanted}.", at=at)

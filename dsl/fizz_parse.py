@@ -11,12 +11,15 @@ from lark import Lark, Token, UnexpectedCharacters, UnexpectedInput, UnexpectedT
 from lark.exceptions import VisitError
 
 from dsl.errors import Span, SpecError
-from dsl.fizz_build import Build, BuildError
+from dsl.fizz_build import Build
+from dsl.fizz_build_exprs import BuildError
 from dsl.fizz_tokens import Blocks, TokenError
 
 _GRAMMAR = Path(__file__).with_name("fizz.lark")
 _FRONT = re.compile(r"^[ \t]*---.*?---[ \t]*$|^[ \t]*---.*?---", re.DOTALL | re.MULTILINE)
-_HEAD = re.compile(r"\s*(?:[\w<>]+\s+)*(?:action|role|func|assertion)\s+\w+\s*(?:\([^)]*\))?\s*(?:#.*)?$")
+_HEAD = re.compile(
+    r"\s*(?:[\w<>]+\s+)*(?:action|role|func|assertion)\s+\w+\s*(?:\([^)]*\))?\s*(?:#.*)?$"
+)
 _STATEMENT = frozenset({"RETURN", "PASS", "K_REQUIRE", "IF"})
 
 

@@ -35,7 +35,7 @@ def _declarations(names: Names, file: str, options: Options, mistakes: Mistakes)
             if "state" in ast.unparse(decorator).partition("(")[0]:
                 mistakes.add(
                     "SW152",
-                    f"@state makes {info.node.name} crash between steps, which is not supported yet.",
+                    f"@state makes {info.node.name} crash between steps, which is not supported.",
                     at=span(decorator, file),
                     help="Write the crash as an action, or switch crashes off:\n"
                     "---\noptions:\n  crash_on_yield: false\n---",
@@ -52,8 +52,8 @@ def _flows(names: Names, file: str, mistakes: Mistakes) -> None:
             flow = node.flow or "serial, the default"
             mistakes.add(
                 "SW152",
-                f"The action {node.name} ({flow}) gives way to others here, which is not supported yet.",
+                f"The action {node.name} ({flow}) gives way here, which is not supported.",
                 at=span(found, file),
-                why="Outside atomic text each statement that changes something is a step of its own.",
+                why="Outside atomic text each statement that changes something is a step.",
                 help="If it should be one step, write: atomic action " + node.name,
             )

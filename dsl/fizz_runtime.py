@@ -1,7 +1,8 @@
 """What Fizzbee's language has and Python has not, for specifications that came from .fizz files.
 
-``record``, ``struct`` and ``enum`` are values of the state or constants; ``genericset`` and ``genericmap``
-are a set and a dict whose elements and keys may be anything, and become those when they are stored.
+``record``, ``struct`` and ``enum`` are values of the state or constants; ``genericset`` and
+``genericmap`` are a set and a dict whose elements and keys may be anything, and become those when
+they are stored.
 """
 
 from __future__ import annotations
@@ -191,7 +192,7 @@ class genericset(MutableSet[Any]):  # noqa: N801 (the name it has in Fizzbee)
                 self.add(element)
 
     def union(self, *others: Iterable[Any]) -> FrozenSet:
-        """This and others together."""
+        """All elements of it and of others."""
         return self._content.union(*others)
 
     def __repr__(self) -> str:
@@ -240,7 +241,7 @@ class genericmap(MutableMapping[Any, Any]):  # noqa: N801 (the name it has in Fi
 class Loop:
     """Keeps a loop that chooses from going in circles.
 
-    Back where it was, with nothing changed, a loop only repeats what its other choices give as well.
+    Back where it was, with nothing changed, it only repeats what its other choices give too.
     """
 
     def __init__(self) -> None:
@@ -248,11 +249,11 @@ class Loop:
         self._turns = 0
 
     def again(self, names: dict[str, Any], *live: str) -> None:
-        """Begin another turn with these locals; disabled where the ``live`` ones were the same before."""
+        """Begin a turn with these locals; disabled where the ``live`` ones were so before."""
         view = refs.current_view()
         self._turns += 1
         if self._turns > MAX_TURNS:
-            raise SpecError("SW208", f"A loop did not end in {MAX_TURNS} turns of one step.")
+            raise SpecError("SW154", f"A loop did not end in {MAX_TURNS} turns of one step.")
         known = []
         for name in live:
             try:

@@ -1,8 +1,8 @@
-"""Between lexer and parser of .fizz text: blocks, joined lines, and words that are keywords only here.
+"""Between lexer and parser of .fizz text: blocks, joined lines, and words that are keywords here.
 
-Fizzbee reserves words such as ``exists``, ``transition`` or ``any`` everywhere. Here they are ordinary
-names, and become keywords only at the start of a statement that they can begin. What a word is, is
-decided by the logical line it stands in; no name table is needed.
+Fizzbee reserves words such as ``exists``, ``transition`` or ``any`` everywhere. Here they are
+ordinary names, and become keywords only at the start of a statement that they can begin. What a
+word is, is decided by the logical line it stands in; no name table is needed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _OPEN = frozenset({"LPAR", "LSQB", "LBRACE"})
 _CLOSE = frozenset({"RPAR", "RSQB", "RBRACE"})
 _RESERVED = frozenset(keyword.kwlist)
 _HEADS = frozenset({"IF", "ELIF", "ELSE", "FOR", "WHILE", "DEF"})
-# What an expression can begin with. Brackets are treated apart: `require (x)` or a call of `require`?
+# What an expression can begin with. Brackets are treated apart: `require (x)` or a call?
 _OPERANDS = frozenset(
     {"NAME", "NUMBER", "STRING", "NOT", "LAMBDA", "NONE", "TRUE", "FALSE", "TILDE"}
 )

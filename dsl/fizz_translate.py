@@ -1,7 +1,7 @@
 """From the tree of a .fizz specification to a module of the embedded language.
 
-Every node keeps its line and column of the .fizz file, so that errors of the one lowering behind both
-languages point there.
+Every node keeps its line and column of the .fizz file, so that errors of the one lowering behind
+both languages point there.
 """
 
 from __future__ import annotations
@@ -20,9 +20,10 @@ from dsl.fizz_options import Options
 from dsl.fizz_refuse import refuse_unsupported
 
 _DSL_NAMES = (
-    "Any", "Bag", "Constant", "Role", "State", "action", "always", "any_of", "deadlock", "eventually",
-    "exists", "init", "named", "old", "on_step", "require", "symmetric_values", "record", "struct", "enum", "genericset",
-    "genericmap", "max_actions", "Loop", "deepcopy", "fail", "type_name", "math", "itertools",
+    "Any", "Bag", "Constant", "Role", "State", "action", "always", "any_of", "deadlock",
+    "eventually", "exists", "init", "named", "old", "on_step", "require", "symmetric_values",
+    "record", "struct", "enum", "genericset", "genericmap", "max_actions", "Loop", "deepcopy",
+    "fail", "type_name", "math", "itertools",
 )  # fmt: skip
 _DECORATORS = {
     "always": "always",
@@ -122,10 +123,8 @@ class _Translation:
     def _state(self) -> list[ast.stmt]:
         self.x.needs.dsl.add("State")
         lines = [f"class {self.state_class}({self.aliases['State']}):"]
-        for name in self.names.state:
-            lines.append(f"    {name}: {self._annotation('', name)}")
-        for name in self.caps.shared:
-            lines.append(f"    {name}: int = 0")
+        lines += [f"    {name}: {self._annotation('', name)}" for name in self.names.state]
+        lines += [f"    {name}: int = 0" for name in self.caps.shared]
         if self.returns:
             lines.append(f"    returns: dict[str, {self._any()}] = {{}}")
         lines.append(f"{self.x.state} = {self.state_class}()")
@@ -181,7 +180,9 @@ class _Translation:
             return made
         seen.add(target.id)
         self.x.needs.dsl.add("Constant")
-        text = f"{self.aliases['Constant']}[{kind.replace('Any', self._any() if 'Any' in kind else '')}]"
+        if "Any" in kind:
+            kind = kind.replace("Any", self._any())
+        text = f"{self.aliases['Constant']}[{kind}]"
         annotation = _unplaced(ast.parse(text, mode="eval").body)
         constant = ast.AnnAssign(target, annotation, made[0].value, simple=1)
         return [ast.copy_location(constant, node)]
@@ -201,7 +202,7 @@ class _Translation:
         self, node: ast.AST, name: str, kind: Kind, flow: str | None, scope: Scope,
         arguments: ast.arguments | None, decorators: list[ast.expr], result: str,
     ) -> ast.FunctionDef:  # fmt: skip
-        """A function; its body is translated again with a flag where that turns out to be needed."""
+        """A function; its body is translated again with a flag where that is needed."""
         statements = body_of(node.body)  # type: ignore[attr-defined]
         returns = name if self.returns and kind == "action" else None
         self.blocks.body = Body(kind, name, scope.role, returns=returns)
@@ -377,9 +378,7 @@ def _gives(node: ast.AST) -> bool:
 
 
 def _returns_values(names: Names) -> bool:
-    return any(
-        isinstance(act, tree.Act) and _gives(act) for act in ast.walk(names.module)
-    )
+    return any(isinstance(act, tree.Act) and _gives(act) for act in ast.walk(names.module))
 
 
 def _type_of(value: ast.expr) -> str | None:

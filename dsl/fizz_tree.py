@@ -1,7 +1,7 @@
 """The syntax tree of .fizz text: Python's `ast` for what both languages share, and these nodes.
 
-All of them are statements, so `ast.walk` and visitors go through them like through Python's own. They
-carry ``lineno`` and ``col_offset`` of the .fizz file (columns count from 0 there, as in `ast`).
+All of them are statements, so `ast.walk` and visitors go through them like through Python's own.
+They carry ``lineno`` and ``col_offset`` of the .fizz file (columns from 0, as in `ast`).
 """
 
 from __future__ import annotations

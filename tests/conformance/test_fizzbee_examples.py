@@ -1,8 +1,8 @@
 """Fizzbee's own examples give Fizzbee's verdicts and numbers of unique states.
 
-The examples are not part of this repository. Name the folder that holds ``references`` and ``tutorials`` in
-the environment variable FIZZBEE_EXAMPLES; without it these tests are skipped. The table beside this
-file, ``fizzbee_examples.tsv``, holds what Fizzbee reports of each.
+The examples are not part of this repository. Name the folder that holds ``references`` and
+``tutorials`` in the environment variable FIZZBEE_EXAMPLES; without it these tests are skipped.
+The table ``fizzbee_examples.tsv`` holds what Fizzbee reports of each.
 """
 
 import csv
@@ -48,8 +48,9 @@ def test_example_gives_what_fizzbee_reports(row: dict[str, str]) -> None:
     try:
         result = check(path, liveness=False, fizzbee_counts=True, timeout=SECONDS)
     except SpecError as error:
-        assert "SW152" in str(error)
-        assert refusable(row) or "gives way to others" in str(error)
+        refused = "SW152" in str(error) and (refusable(row) or "gives way" in str(error))
+        if not refused:
+            raise
         pytest.skip(str(error).splitlines()[0])
 
     wanted: dict[str, Any] = {"verdict": row["verdict"]}

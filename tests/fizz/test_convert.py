@@ -26,7 +26,10 @@ def test_converted_specs_have_equal_counts(path: Path, tmp_path: Path) -> None:
 
 def test_the_converted_text_keeps_names_and_comments(tmp_path: Path) -> None:
     path = tmp_path / "a.fizz"
-    path.write_text("# A counter.\n\n# How far it counts.\nN = 2\naction Init:\n    n = 0\natomic action Up:\n    n += 1\n")
+    path.write_text(
+        "# A counter.\n\n# How far it counts.\nN = 2\n"
+        "action Init:\n    n = 0\natomic action Up:\n    n += 1\n"
+    )
 
     text = convert(str(path))
 

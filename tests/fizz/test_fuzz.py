@@ -1,4 +1,4 @@
-"""Whatever the text, reading a .fizz file ends soon, with a module or with an error that has a place."""
+"""Whatever the text, reading a .fizz file ends soon, with a module or with a placed error."""
 
 import ast
 import random
@@ -14,11 +14,15 @@ from dsl.fizz import read_fizz
 
 SPECS = sorted((Path(__file__).resolve().parents[2] / "specs").rglob("*.fizz"))
 PIECES = [
-    "action ", "atomic ", "serial ", "func f(x):", "role R:", "    ", "\t", "\n", "\n\n", ":", "(", ")",
-    "[", "]", "{", "}", "any ", "oneof ", "x", " = ", " in ", "if ", "else:", "for ", "while ", "require ",
+    "action ", "atomic ", "serial ", "func f(x):", "role R:", "    ", "\t", "\n", "\n\n", ":",
+    "(", ")",
+    "[", "]", "{", "}", "any ", "oneof ", "x", " = ", " in ", "if ", "else:", "for ", "while ",
+    "require ",
     "self.", ".a", ",", "1", "'s'", '"', "'''", "#", "\\", "---\n", "`l` ", "always assertion A:\n",
-    "init:\n", "invariants:\n", "return ", "pass\n", "lambda x: ", "fair", "<strong> ", "@state\n", "==",
-    "+", "-", "not ", "\r\n", "\u00e9", "\x0c", "Init:\n    ", "action Init:\n    x = 0\n", "x = any x",
+    "init:\n", "invariants:\n", "return ", "pass\n", "lambda x: ", "fair", "<strong> ",
+    "@state\n", "==",
+    "+", "-", "not ", "\r\n", "\u00e9", "\x0c", "Init:\n    ", "action Init:\n    x = 0\n",
+    "x = any x",
 ]  # fmt: skip
 
 

@@ -21,7 +21,9 @@ def test_nothing_said_gives_fizzbees_defaults() -> None:
 
 
 def test_front_matter_is_stronger_than_the_file_beside(tmp_path: Path) -> None:
-    (tmp_path / "fizz.yaml").write_text("options:\n  maxActions: 5\n  crash_on_yield: false\nliveness: 'false'\n")
+    (tmp_path / "fizz.yaml").write_text(
+        "options:\n  maxActions: 5\n  crash_on_yield: false\nliveness: 'false'\n"
+    )
 
     options = read_options(str(tmp_path / "a.fizz"), "options: {max_actions: 9}", 2)
 
@@ -30,7 +32,9 @@ def test_front_matter_is_stronger_than_the_file_beside(tmp_path: Path) -> None:
 
 
 def test_options_of_actions_are_merged_by_action(tmp_path: Path) -> None:
-    (tmp_path / "fizz.yaml").write_text("action_options:\n  A: {max_actions: 1}\n  B: {max_actions: 2}\n")
+    (tmp_path / "fizz.yaml").write_text(
+        "action_options:\n  A: {max_actions: 1}\n  B: {max_actions: 2}\n"
+    )
 
     options = read_options(str(tmp_path / "a.fizz"), "actionOptions:\n  B:\n    maxActions: 3\n", 2)
 

@@ -106,7 +106,14 @@ action Last:
     pass"""
     kinds = [type(node) for node in parse(text, "a.fizz").body]
 
-    declared = [tree.Role, *3 * [tree.Assertion], tree.InitStanza, tree.Invariants, tree.Compose, tree.Act]
+    declared = [
+        tree.Role,
+        *3 * [tree.Assertion],
+        tree.InitStanza,
+        tree.Invariants,
+        tree.Compose,
+        tree.Act,
+    ]
     assert declared == kinds
 
 

@@ -43,13 +43,19 @@ STAY = "\natomic action Stay:\n    pass\n"
         ("    oneof x in [1, 2]:\n        if x == 2:\n            n = x", 2),
         ("    require n == 0\n    oneof x in []:\n        pass\n    n = 7", 2),
         ("    oneof x in []:\n        n = 7", 1),
-        ("    oneof:\n        n = 1\n        pass\n        atomic:\n            n = 2\n            n += 1", 3),
+        (
+            "    oneof:\n        n = 1\n        pass\n        atomic:\n"
+            "            n = 2\n            n += 1",
+            3,
+        ),
         ("    while n < 9:\n        n += 4\n        if n > 5:\n            break", 3),
         ("    x = any [m for m in range(5)] : m_ok(x)\n    n = x", 3),
     ],
 )
 def test_actions_do_what_fizzbee_does(checked: Checked, body: str, states: int) -> None:
-    text = f"def m_ok(x):\n    return x < 3\naction Init:\n    n = 0\natomic action A:\n{body}\n{STAY}"
+    text = (
+        f"def m_ok(x):\n    return x < 3\naction Init:\n    n = 0\natomic action A:\n{body}\n{STAY}"
+    )
 
     assert states == distinct(checked(text))
 
@@ -156,7 +162,11 @@ def test_serial_text_that_comes_to_one_step_is_accepted(text: str) -> None:
     [
         ("atomic action A:\n    for a, b in []:\n        pass\n", 2, "single name"),
         ("exists always assertion A:\n    return True\n", 1, "cannot be 'exists always'"),
-        ("role R:\n    action Init:\n        pass\naction Init:\n    a = [R() for i in [1]]\n", 5, "comprehension"),
+        (
+            "role R:\n    action Init:\n        pass\naction Init:\n    a = [R() for i in [1]]\n",
+            5,
+            "comprehension",
+        ),
         ("always assertion A:\n    x = oneof [1]\n    return True\n", 2, "choice"),
         ("transition assertion A(b, c):\n    return b == c\n", 2, "whole state"),
         ("require True\n", 1, "outside an action"),
@@ -177,7 +187,7 @@ def test_errors_in_steps_point_into_the_fizz_file(checked: Checked) -> None:
 
 
 def test_what_the_last_action_returned_counts_for_fizzbee(checked: Checked) -> None:
-    text = "action Init:\n    n = 0\natomic action A:\n    return oneof_(3)\ndef oneof_(k):\n    return k\n"
+    text = "action Init:\n    n = 0\natomic action A:\n    return f(3)\ndef f(k):\n    return k\n"
 
     result = checked(text, fizzbee_counts=True)
 
