@@ -17,6 +17,7 @@ from dsl import (
     on_step,
     pairs,
     terminal,
+    violates,
 )
 from models.kafka.coordinator import (
     ALL_PARTITIONS,
@@ -181,7 +182,7 @@ if CLIENTS > 1:
     @exists
     def epoch_skipped() -> bool:
         """The epoch that fences is nobody's: the client that caused it comes back for the next."""
-        return any(client.pid != -1 and client.epoch > 1 for client in clients)
+        return any(client.epoch >= CLIENTS for client in clients)
 
 
 if BROKERS > 1 and MAX_ELECTIONS > 0:
@@ -223,7 +224,7 @@ if BROKERS > 1 and MAX_ELECTIONS > 0 and CLIENTS > 1:
         )
 
 
-if BROKERS > 1 and MAX_ELECTIONS > 0 and MATERIALISE == "from_log":
+if BROKERS > 1 and MAX_ELECTIONS > 0 and TIDS <= CLIENTS and MATERIALISE == "from_log":
 
     @exists
     def pid_lost() -> bool:
@@ -254,7 +255,8 @@ def everyone_added_or_fenced() -> bool:
 
 
 # -- configurations ------------------------------------------------------------------------------
-# c, b, e: clients, brokers, elections. Counts of the public spec are those of "published".
+# c, b, t, p, e: clients, brokers, tids, log partitions, elections. "published" is as the public
+# spec has it. Where another violation comes first, --keep-going or --property finds the one meant.
 config("c1b2e1", CLIENTS=1, expect=holds(generated=68, distinct=56, depth=14))
 config("c2b2e0", MAX_ELECTIONS=0, expect=holds(generated=581, distinct=324, depth=22))
 config("c2b2e1", expect=holds(generated=7286, distinct=3688, depth=27))
@@ -293,4 +295,75 @@ config(
     MUTANT="pid_regress",
     KEEP_PROCESSED=True,
     expect=holds(generated=19646, distinct=10897, depth=36),
+)
+config(
+    "c2b2t2p2e1",
+    TIDS=2,
+    LOG_PARTITIONS=2,
+    expect=holds(generated=24379, distinct=11593, depth=27),
+)
+config("c2b3e1", BROKERS=3, expect=holds(generated=22413, distinct=10004, depth=28))
+config(
+    "no-complete-partial",
+    MUTANT="no_complete_partial",
+    expect=violates(eventually_all_clients_have_pid),
+)
+config(
+    "silent-truncation",
+    CLIENTS=1,
+    MUTANT="silent_truncation",
+    expect=violates("Deadlock", length=4),
+)
+config(
+    "silent-truncation-waits",
+    CLIENTS=1,
+    MUTANT="silent_truncation",
+    expect=violates(eventually_all_clients_have_pid, eventually_one_client_adds_all_partitions),
+)
+config("stale-commit", MUTANT="stale_commit", expect=violates(log_prefix, length=6))
+config(
+    "no-epoch-check",
+    BROKERS=1,
+    MAX_ELECTIONS=0,
+    MUTANT="no_epoch_check",
+    expect=violates(owner_only_transitions, length=9),
+)
+config(
+    "early-reply",
+    CLIENTS=1,
+    BROKERS=1,
+    MAX_ELECTIONS=0,
+    MUTANT="early_reply",
+    expect=violates(no_ok_above_hwm, length=2),
+)
+# Two clients come to hold the same epoch. A new leader that reads the log gives a fresh producer id
+# when nothing was committed, so that it then takes a third client.
+config(
+    "early-reply-twice-from-cache",
+    MATERIALISE="from_cache",
+    MUTANT="early_reply",
+    expect=violates(distinct_epochs, length=7),
+)
+config(
+    "early-reply-twice",
+    CLIENTS=3,
+    MUTANT="early_reply",
+    expect=violates(distinct_epochs, length=10),
+)
+# A failover lets two transactional ids and three clients do what otherwise takes three and four.
+config(
+    "pid-regress",
+    CLIENTS=4,
+    BROKERS=1,
+    TIDS=3,
+    MAX_ELECTIONS=0,
+    MUTANT="pid_regress",
+    expect=violates(pid_per_tid, length=8),
+)
+config(
+    "pid-regress-failover",
+    CLIENTS=3,
+    TIDS=2,
+    MUTANT="pid_regress",
+    expect=violates(pid_per_tid, length=10),
 )
