@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[Any]
@@ -115,3 +116,10 @@ class Segment(NamedTuple):
     low: Array
     quiet: Array
     link: Array  # int64
+
+
+def make_scratch(size: int) -> Scratch:
+    """Scratch for so many leaves, calls or waiting children."""
+    stack, calls, leaves = (np.zeros(size, np.int32) for _ in range(3))
+    fp, low = (np.zeros(size, np.uint64) for _ in range(2))
+    return Scratch(stack, calls, leaves, fp, low, np.zeros(3, np.int64))

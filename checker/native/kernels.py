@@ -59,7 +59,7 @@ def _fire(
     if batch.counters[N_MISSES] == batch.misses.shape[0]:
         return MISSES_FULL
     row = rows.values[uint64(position)]
-    n_leaves = walk(row, root, tries, scratch)
+    n_leaves = walk(row, root, int64(tries.roots[uint64(root)]), tries, scratch)
     batch.walks[uint64(root)] += 1
     if n_leaves == 0:
         rows.quiet[uint64(position), uint64(root) >> U6] &= ~(U1 << (uint64(root) & S63))
@@ -240,7 +240,7 @@ def check(
                 at[0] = current
                 at[1] = root
                 return MISSES_FULL
-            n_leaves = walk(row, root, tries, scratch)
+            n_leaves = walk(row, root, int64(tries.roots[uint64(root)]), tries, scratch)
             batch.walks[root] += 1
             if n_leaves == 0:
                 if groups[3, root]:
@@ -313,12 +313,13 @@ def check_steps(
             pair[2 * slot] = written(outcomes, write, old_value(row, slot))
         known = True
         for number in range(answers.shape[0]):
-            n_leaves = walk(pair, first_root + number, tries, scratch)
-            batch.walks[first_root + number] += 1
+            root = first_root + number
+            n_leaves = walk(pair, root, int64(tries.roots[root]), tries, scratch)
+            batch.walks[root] += 1
             if n_leaves == -2:
                 return SCRATCH_FULL
             if n_leaves == -1:
-                note_miss(batch, scratch, candidate, first_root + number)
+                note_miss(batch, scratch, candidate, root)
                 known = False
                 break
             answers[number] = scratch.leaves[0] if n_leaves else QUIET
@@ -335,3 +336,16 @@ def check_steps(
         current += 1
     at[0] = current
     return DONE
+
+
+@kernel
+def call_result(row, call, tries, scratch):
+    """The result number of a memoised call in a state; -1 where it is not learned.
+
+    Shapes:     row (W,) int64
+    Slow twin:  checker.native.tracing.TracingView.call
+    """
+    node = int64(tries.call_roots[call])
+    if walk(row, 0, node, tries, scratch) != 1:
+        return -1
+    return FIRST_RESULT - int64(scratch.leaves[0])

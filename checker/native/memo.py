@@ -80,6 +80,7 @@ class Projection:
     function: Callable[[Any], Any]
     results: list[Any] = field(default_factory=lambda: [None])
     ids: dict[Any, int] = field(default_factory=dict)
+    known: dict[int, int] = field(default_factory=dict)  # result by value id
 
 
 @dataclass

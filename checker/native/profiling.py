@@ -37,12 +37,17 @@ def profile_of(search: Search) -> dict[str, Any]:
             for number, root in enumerate(search.roots.all)
         ],
         "slots": [(show_path(slot.path), len(slot.values) - 1) for slot in slots],
-        "looked_at": looked_at(learner.learned, worst) if worst >= 0 else [],
+        "looked_at": looked_at(learner.learned, worst, search.roots.all[worst].kind == "step")
+        if worst >= 0
+        else [],
     }
 
 
-def looked_at(learned: Learned, root: int) -> list[tuple[str, int]]:
-    """What a root's trie branches on: slots (and calls) with the number of branches, most first."""
+def looked_at(learned: Learned, root: int, of_steps: bool = False) -> list[tuple[str, int]]:
+    """What a root's trie branches on: slots (and calls) with the number of branches, most first.
+
+    In tries ``of_steps`` slots are numbered twice over: after the step and before it.
+    """
     branches: Counter[str] = Counter()
     waiting = [int(learned.roots[root])]
     visited = 0
@@ -54,7 +59,8 @@ def looked_at(learned: Learned, root: int) -> list[tuple[str, int]]:
         record = learned.nodes.data[node]
         kind = int(record[KIND])
         if kind < CALL:
-            branches[show_path(learned.layout.slots[int(record[SLOT])].path)] += int(record[EDGES])
+            slot = int(record[SLOT]) // 2 if of_steps else int(record[SLOT])
+            branches[show_path(learned.layout.slots[slot].path)] += int(record[EDGES])
         elif kind < FORK:
             branches[f"call {int(record[OPERAND])}"] += int(record[EDGES])
         if kind == FORK or not kind & 1:

@@ -114,8 +114,8 @@ def _child(tries, node, value, hashed):
 
 
 @inlined
-def walk(row, root, tries, scratch):
-    """Follow a root's trie through a state: the number of leaves that are not quiet.
+def walk(row, root, node, tries, scratch):
+    """Follow a root's trie, from ``node``, through a state: the number of leaves not quiet.
 
     The leaves are in ``scratch.leaves``, in the lexicographic order of the choices. -1: something
     has not been learned, ``scratch.miss`` tells what. -2: the scratch is too small.
@@ -124,7 +124,6 @@ def walk(row, root, tries, scratch):
     Slow twin:  dsl.model.Model.outcomes
     """
     width = row.shape[0]
-    node = int64(tries.roots[uint64(root)])
     waiting = 0
     n_calls = 0
     n_leaves = 0

@@ -21,8 +21,8 @@ from checker.native.arrays import (
     Batch,
     Outcomes,
     Rows,
-    Scratch,
     Tries,
+    make_scratch,
 )
 
 _MISSES = 1 << 14
@@ -44,7 +44,7 @@ class Worker:
             np.zeros(n_roots, np.int64),
             np.zeros(1, np.uint8),
         )
-        self.scratch = _scratch(256)
+        self.scratch = make_scratch(256)
         self.at = np.zeros(2, np.int64)
         self.pairs = _NO_PAIRS
         self.finished = True
@@ -132,7 +132,7 @@ class Worker:
 
     def grow_scratch(self) -> None:
         """Make more room for one walk."""
-        self.scratch = _scratch(2 * len(self.scratch.stack))
+        self.scratch = make_scratch(2 * len(self.scratch.stack))
 
     def forget_pairs(self) -> None:
         """Do not try again what was missing."""
@@ -165,14 +165,3 @@ class Worker:
     def n_candidates(self) -> int:
         """Candidates of the range so far."""
         return int(self.batch.counters[N_CANDIDATES])
-
-
-def _scratch(size: int) -> Scratch:
-    return Scratch(
-        np.zeros(size, np.int32),
-        np.zeros(size, np.int32),
-        np.zeros(size, np.int32),
-        np.zeros(size, np.uint64),
-        np.zeros(size, np.uint64),
-        np.zeros(3, np.int64),
-    )
