@@ -69,7 +69,8 @@ def model_of(loading: Loading, path: str, *, optimize: bool = True) -> Model:
     fields = make_fields(tree, analysis, mistakes)
     mistakes.raise_if_any()
     classes: dict[str, type] = {c.__name__: c for c in [*tree.roles, *tree.records, *tree.enums]}
-    classes |= {c.__name__: c for c in Record.__subclasses__() if c._open}
+    if _uses_fizz_runtime(loading):
+        classes |= {c.__name__: c for c in Record.__subclasses__() if c._open}
     lowering = Lowering(tree, fields, classes, optimize=optimize)
     states, fixed = InitialStates(tree, fields, classes).compute()
     if not states:
@@ -139,6 +140,15 @@ def _properties(
     for name, lead, span in tree.leads:
         found += make_leads(tree, name, lead, span, mistakes)
     return found, constraints, step_constraints, terminal
+
+
+def _uses_fizz_runtime(loading: Loading) -> bool:
+    """Whether a spec comes from a .fizz file, directly or converted."""
+    return any(
+        getattr(value, "__module__", "") == "dsl.fizz_runtime"
+        for module in loading.modules
+        for value in module.namespace.values()
+    )
 
 
 def _choice_names(tree: SpecTree) -> dict[tuple[str, int], str]:
