@@ -7,6 +7,7 @@ from pathlib import Path
 
 from dsl.errors import RunError
 from dsl.fizz import read_fizz
+from dsl.fizz_parse import split_front_matter
 
 WIDTH = 100
 _HEADER = '''"""{title}
@@ -30,7 +31,7 @@ def convert(path: str) -> str:
     except UnicodeDecodeError as error:
         raise RunError("SW302", f"{path} is not text (byte {error.start}).") from None
     spec = read_fizz(path, text)
-    title = _title(text) or f"The specification {Path(path).stem}."
+    title = _title(split_front_matter(text)[0]) or f"The specification {Path(path).stem}."
     header = _HEADER.format(
         title=title.replace("\\", "\\\\").replace('"""', "'''"), file=Path(path).name
     )
@@ -45,7 +46,7 @@ def _title(text: str) -> str:
             found = stripped.strip("#- \t")
             if found:
                 return found if found.endswith(".") else found + "."
-        elif stripped and not stripped.startswith("---"):
+        elif stripped:
             return ""
     return ""
 

@@ -11,6 +11,7 @@ COMMANDS: dict[str, str] = {
     "show": "checker.commands.show",
     "simulate": "checker.commands.simulate",
     "export": "checker.commands.export",
+    "convert": "checker.commands.convert",
     "models": "checker.commands.models",
     "history": "checker.history.cli",
     "profile": "checker.profile.cli",

@@ -1,0 +1,37 @@
+"""``statewalk convert``: a .fizz specification in the embedded language."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the command to the parser."""
+    parser = subparsers.add_parser(
+        "convert",
+        help="print a .fizz specification in the embedded language",
+        description="Print a .fizz specification as a Python module with equal states and verdicts.",
+    )
+    parser.add_argument("spec", metavar="FILE.fizz", help="the specification")
+    parser.add_argument("--out", metavar="FILE.py", help="write to a file, which must not exist yet")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Convert and print; the exit code."""
+    from dsl.errors import RunError
+    from dsl.fizz_convert import convert
+
+    text = convert(arguments.spec)
+    if arguments.out is None:
+        sys.stdout.write(text)
+        return 0
+    try:
+        with Path(arguments.out).open("x", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        raise RunError("SW302", f"{arguments.out} cannot be written: {error.strerror}.") from error
+    return 0
