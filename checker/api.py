@@ -170,17 +170,18 @@ def search_options(
     interrupted: Callable[[], bool] = lambda: False,
 ) -> SearchOptions:
     """What an engine is asked."""
-    bounds = [n for n in (options.max_depth, model.max_depth) if n is not None]
+    asked = options.max_depth
     return SearchOptions(
         properties=options.properties,
         keep_going=options.keep_going,
         view=bool(options.view),
         symmetry=judge.uses_symmetry(model, options),
-        max_depth=min(bounds, default=None),
+        max_depth=model.max_depth if asked is None else asked,
         max_states=options.max_states,
         max_memory=options.max_memory,
         timeout=options.timeout,
         threads=options.threads or os.cpu_count() or 1,
+        engine_settings=options.spark,
         on_progress=on_progress,
         interrupted=interrupted,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from dsl.errors import EngineError, RunError, did_you_mean
 
@@ -81,10 +81,9 @@ def unable(entry: EngineEntry, model: Model, options: SearchOptions) -> str:
 def load_engine(entry: EngineEntry) -> Engine:
     """The engine's module. Raises EngineError[SW902]."""
     try:
-        engine: Engine = import_module(entry.module)
+        return cast("Engine", import_module(entry.module))
     except ImportError as error:
         raise EngineError("SW902", f"The {entry.name} engine cannot be loaded: {error}.") from error
-    return engine
 
 
 def _exists(module: str) -> bool:

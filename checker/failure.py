@@ -91,9 +91,10 @@ def _in_properties(
             on_step = prop.kind == "on_step"
             if on_step and before is None:
                 continue
+            old = PlainView(before) if on_step and before is not None else None
             for predicate in (prop.whole, *([prop.premise] if prop.premise else [])):
                 try:
-                    model.holds(predicate, PlainView(state), PlainView(before) if on_step else None)
+                    model.holds(predicate, PlainView(state), old)
                 except (Exception, Disabled) as error:
                     return f"in {word} '{prop.name}'", error
     return None

@@ -19,7 +19,8 @@ MAX_SWEEP = 1000
 class CheckOptions:
     """The options of one check, as `statewalk check` has them; see docs/checking.md.
 
-    ``properties`` None means all. ``symmetry`` and ``view`` None leave it to the spec.
+    ``properties`` None means all. ``symmetry`` and ``view`` None leave it to the spec. ``spark`` are
+    settings of that engine: master, buckets, tasks, native_until, folder.
     """
 
     config: str | None = None
@@ -39,6 +40,7 @@ class CheckOptions:
     strict: bool = False
     fizzbee_counts: bool = False
     optimize: bool = True
+    spark: Mapping[str, Any] = field(default_factory=dict)
 
     def given(self) -> dict[str, Any]:
         """The options that differ from their defaults."""

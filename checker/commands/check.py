@@ -37,6 +37,7 @@ def add_parser(subparsers: Any) -> None:
     add_model_options(parser)
     add_search_options(parser)
     add_output_options(parser)
+    add_spark_options(parser)
     parser.set_defaults(run=run)
 
 
@@ -120,6 +121,42 @@ def add_output_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_spark_options(parser: argparse.ArgumentParser) -> None:
+    """Options of the Spark engine."""
+    number = argument(read_count)
+    group = parser.add_argument_group("Spark (--engine spark)")
+    group.add_argument(
+        "--master", metavar="URL", help="a Spark cluster (this machine, set up by itself)"
+    )
+    group.add_argument(
+        "--spark-folder", metavar="DIR", help="where levels are kept; executors need to reach it"
+    )
+    group.add_argument(
+        "--spark-buckets", type=number, metavar="N", help="parts of a level, a power of two (64)"
+    )
+    group.add_argument(
+        "--spark-tasks", type=number, metavar="N", help="tasks per level (as many as cores)"
+    )
+    group.add_argument(
+        "--spark-native-until",
+        type=number,
+        metavar="N",
+        help="levels of fewer states are searched without Spark (50000)",
+    )
+
+
+def spark_settings(arguments: argparse.Namespace) -> dict[str, Any]:
+    """The settings of the Spark engine that were given."""
+    found = {
+        "master": arguments.master,
+        "folder": arguments.spark_folder,
+        "buckets": arguments.spark_buckets,
+        "tasks": arguments.spark_tasks,
+        "native_until": arguments.spark_native_until,
+    }
+    return {name: value for name, value in found.items() if value is not None}
+
+
 def options_of(arguments: argparse.Namespace) -> CheckOptions:
     """The options of a check from parsed arguments."""
     a = arguments
@@ -140,6 +177,7 @@ def options_of(arguments: argparse.Namespace) -> CheckOptions:
         seed=a.seed,
         strict=a.strict,
         fizzbee_counts=a.fizzbee_counts,
+        spark=spark_settings(a),
     )
 
 
