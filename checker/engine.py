@@ -57,6 +57,7 @@ class SearchOptions:
     """What to check and how far. ``properties`` None means all (names otherwise, `Deadlock`
     included).
 
+    ``engine_settings`` mean something to one engine only (`checker.spark.search.Settings`).
     ``checkpoint`` is a folder to which an engine that can do so saves the search now and then; with
     ``resume`` it goes on from what is there.
     """
@@ -73,6 +74,7 @@ class SearchOptions:
     fingerprint_bits: int = 64
     checkpoint: str | None = None
     resume: bool = False
+    engine_settings: Mapping[str, Any] = field(default_factory=dict)
     on_progress: Callable[[Progress], None] | None = None
     interrupted: Callable[[], bool] = lambda: False
 
