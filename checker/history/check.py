@@ -6,6 +6,7 @@ The order of the telling: `scan` (what reads prove alone), `build` (what must co
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass, field
 
@@ -29,7 +30,8 @@ class Options:
 
     `via_sessions` lets a level without session order try the one with it first, which is much
     faster and, when it holds, proves the weaker level; `saturation`, `guess` and `schedule`
-    (Viper's heuristic: off, add, double) choose the way, for tests and comparison.
+    (Viper's heuristic: off, add, double) choose the way, for tests and comparison. Past
+    `timeout` seconds of one level's check, Undecided is raised.
     """
 
     clock_error: float = 0.0
@@ -37,6 +39,7 @@ class Options:
     saturation: bool = True
     guess: bool = True
     schedule: str = "off"
+    timeout: float = math.inf
 
 
 @dataclass(slots=True)
@@ -91,7 +94,10 @@ def _check_graph(
     clock.stop("graph")
     priority = _priority(history, facts, graph)
     attempt = (lambda _: first_guess(graph, priority)) if options.guess else None
-    done = saturate(graph, attempt) if options.saturation else Saturation(graph.connect(), 0)
+    done = Saturation(graph.connect(), 0)
+    deadline = time.monotonic() + options.timeout
+    if options.saturation:
+        done = saturate(graph, attempt, deadline)
     clock.stop("saturation")
     stats = {
         "transactions": graph.n,
@@ -111,6 +117,7 @@ def _check_graph(
             guess=options.guess,
             saturated=options.saturation,
             schedule=options.schedule,
+            deadline=deadline,
         )
     clock.stop("search")
     verdict.stats |= outcome.stats

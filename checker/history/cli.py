@@ -1,6 +1,7 @@
 """`statewalk history check` and `statewalk history convert`.
 
-Exit codes: 0 the level holds, 1 it is violated, 2 the history or the call is wrong.
+Exit codes: 0 the level holds, 1 it is violated, 2 the history or the call is wrong, 3 undecided
+within --timeout, 70 a mistake of ours.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ LEVEL_NAMES = (
     "strict-serializable",
 )
 FORMATS = ("jsonl", "viper", "edn", "polysi", "dbcop", "cobra")
-_HOLDS, _VIOLATED, _UNREADABLE = 0, 1, 2
+_HOLDS, _VIOLATED, _UNREADABLE, _UNDECIDED, _OURS = 0, 1, 2, 3, 70
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -67,6 +68,13 @@ def _add_check(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help="Viper's heuristic pruning of the search, for comparison; "
         "the verdict never depends on it",
     )
+    check.add_argument(
+        "--timeout",
+        type=_duration,
+        default=math.inf,
+        metavar="S",
+        help="give up on a level after this many seconds, with exit code 3",
+    )
     check.set_defaults(run=run_check)
 
 
@@ -108,7 +116,8 @@ def _duration(text: str) -> float:
 def run_check(args: argparse.Namespace) -> int:
     """Check a history and report; the exit code."""
     from checker.history.check import Options
-    from checker.history.errors import HistoryError
+    from checker.history.errors import HistoryError, Undecided
+    from checker.history.replay import Mismatch
 
     heuristic = args.heuristic != "off"
     options = Options(
@@ -116,9 +125,19 @@ def run_check(args: argparse.Namespace) -> int:
         schedule=args.heuristic,
         guess=not heuristic,
         via_sessions=not heuristic,
+        timeout=args.timeout,
     )
     try:
         return _check(_read(args), args, options)
+    except Undecided:
+        sys.stderr.write(f"{args.file}: undecided within {args.timeout:g} seconds\n")
+        return _UNDECIDED
+    except Mismatch as error:
+        sys.stderr.write(
+            f"{args.file}: accepted, but the order found is no execution of it: {error}\n"
+            "   This is a bug in statewalk, not in your history. Please report it with the file.\n"
+        )
+        return _OURS
     except HistoryError as error:
         sys.stderr.write(f"{error}\n")
     except OSError as error:

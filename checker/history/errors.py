@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 
+class Undecided(Exception):
+    """The time that was given ran out before there was a verdict."""
+
+
 class HistoryError(Exception):
     """A recorded history that cannot be read or judged: where, what, and what was expected.
 

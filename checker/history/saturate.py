@@ -7,14 +7,18 @@ Source: pruning of PolySI (PVLDB 16), made linear in the sessions by chain index
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import count
 
 import numpy as np
 
 from checker.history import bits_kernels as bits
 from checker.history import reach_kernels as chains
 from checker.history.data import Array, Bools, Ints
+from checker.history.errors import Undecided
 from checker.history.graph import Graph
 
 ROOM = 256 << 20
@@ -177,15 +181,20 @@ class Reach:
 
 
 def saturate(
-    graph: Graph, attempt: Callable[[Ints], Ints] | None = None, limit: int = 10_000
+    graph: Graph,
+    attempt: Callable[[Ints], Ints] | None = None,
+    deadline: float = math.inf,
 ) -> Saturation:
     """Add forced edges to the graph, to the fixpoint or the first cycle.
 
     `attempt` is asked before passes 1, 2, 4, 8 … whether the order so far already leads to a
     witness; if it returns one, no more is derived.
+    Raises:  Undecided after the deadline (monotonic seconds).
     """
     room = 1 << 14
-    for batch in range(1, limit + 1):
+    for batch in count(1):
+        if time.monotonic() > deadline:
+            raise Undecided
         order = graph.connect()
         if len(order) < graph.size:
             return Saturation(order, batch)
@@ -199,4 +208,4 @@ def saturate(
         if not len(rows):
             return Saturation(order, batch)
         graph.add(rows, batch)
-    return Saturation(graph.connect(), limit)
+    raise AssertionError("count does not end")

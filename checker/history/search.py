@@ -8,6 +8,8 @@ puts on a cycle (more after each failed guess; the end is reached at the latest 
 
 from __future__ import annotations
 
+import math
+import time
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -17,11 +19,12 @@ from checker.history import cdcl_kernels
 from checker.history import cdcl_state as cdcl
 from checker.history.data import Bools, Floats, Ints
 from checker.history.encode_kernels import encode, next_writers
+from checker.history.errors import Undecided
 from checker.history.graph import RW, WW, Graph, neighbours, order_by, ranks
 from checker.history.saturate import Reach
 
 PAIRS = 4_000_000
-_PAUSE = 20_000
+_PAUSE = 500
 
 
 @dataclass(slots=True)
@@ -42,11 +45,13 @@ def decide(
     saturated: bool,
     schedule: str = "off",
     guess: bool = True,
+    deadline: float = math.inf,
 ) -> Outcome:
     """Search for an acyclic completion of a graph without a known cycle.
 
     `saturated` says that the rules reached their fixpoint: implied edges can then be left out.
     `schedule` is Viper's heuristic ("add", "double" or "off"); it never changes the verdict.
+    Raises:  Undecided after the deadline (monotonic seconds).
     """
     base = graph.edges[:, :2]
     if not saturated:
@@ -67,6 +72,7 @@ def decide(
         pairs = reach.undecided() if saturated else _all_pairs(graph)
     while True:
         problem = Problem(graph, pairs, base, order, reach if saturated else None)
+        problem.deadline = deadline
         outcome = _scheduled(problem, schedule) if schedule != "off" else problem.solve()
         stats["variables"] = problem.variables
         for name in ("conflicts", "decisions"):
@@ -152,6 +158,7 @@ class Problem:
     ) -> None:
         """Encode the pairs; with `reach`, edges that the graph already implies are left out."""
         self.graph, self.base, self.order = graph, base, order
+        self.deadline = math.inf
         x = graph.index
         one, two = x.writer[pairs[:, 0]], x.writer[pairs[:, 1]]
         rank = ranks(order)
@@ -212,6 +219,8 @@ class Problem:
             answer = cdcl_kernels.run(state)
             if answer != cdcl.MORE:
                 break
+            if time.monotonic() > self.deadline:
+                raise Undecided
             state = _more_room(state)
         stats = {
             "conflicts": int(state.reg[cdcl.CONFLICTS]),

@@ -183,6 +183,18 @@ def _tpcc(rng: random.Random) -> list[tuple[str, int]]:
     return [("rmw", 1000 + rng.randrange(30_000)) for _ in range(4)]
 
 
+def shuffled(records: list[Record], seed: int) -> list[Record]:
+    """The same sessions in a random interleaving without times: nothing hints at the order."""
+    sessions: dict[Any, list[Record]] = {}
+    for r in records:
+        bare = {name: part for name, part in r.items() if name not in ("begin", "end")}
+        sessions.setdefault(r["session"], []).append(bare)
+    turns = [s for s, mine in sessions.items() for _ in mine]
+    random.Random(seed).shuffle(turns)
+    following = {s: iter(mine) for s, mine in sessions.items()}
+    return [next(following[s]) for s in turns]
+
+
 _BASE: list[Op] = [["w", "x", 1], ["w", "y", 2], ["w", "z", 3]]
 _READ_X, _READ_Y = ["r", "x", 1], ["r", "y", 2]
 

@@ -135,6 +135,13 @@ def test_the_heuristic_keeps_the_verdict(
     assert 1 == run(monkeypatch, "check", file, "--level", "si", "--heuristic", heuristic)
 
 
+def test_time_that_runs_out_is_undecided(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert 3 == run(monkeypatch, "check", file_of(tmp_path, HOLDS), "--timeout", "0")
+    assert "undecided within 0 seconds" in capsys.readouterr().err
+
+
 def test_help_loads_no_kernels() -> None:
     code = "import sys, checker.history.cli; sys.exit('numba' in sys.modules)"
 

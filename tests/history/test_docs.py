@@ -1,0 +1,51 @@
+"""The documentation of histories names what there is, and its example can be read."""
+
+import argparse
+import re
+from pathlib import Path
+
+from checker.history.check import check
+from checker.history.cli import FORMATS, LEVEL_NAMES, add_parser
+from checker.history.formats import READERS, WRITERS
+from checker.history.formats.jsonl import parse
+from checker.history.simulate import ANOMALIES
+from dsl.library.isolation import REFUTES
+from dsl.library.levels import LEVELS
+
+TEXT = (Path(__file__).parents[2] / "docs" / "history-format.md").read_text(encoding="utf-8")
+
+
+def test_every_level_format_and_anomaly_is_documented() -> None:
+    names = {*LEVELS, *READERS, *ANOMALIES, *REFUTES} - {"jsonl"}
+
+    assert [] == sorted(name for name in names if f"`{name}`" not in TEXT)
+
+
+def test_the_command_line_knows_every_level_and_format() -> None:
+    assert tuple(LEVELS) == LEVEL_NAMES
+    assert tuple(READERS) == tuple(WRITERS) == FORMATS
+
+
+def test_every_option_is_documented_and_every_documented_option_exists() -> None:
+    parser = argparse.ArgumentParser()
+    add_parser(parser.add_subparsers())
+    history = parser._subparsers._group_actions[0].choices["history"]  # type: ignore[union-attr, index]
+    commands = history._subparsers._group_actions[0].choices.values()
+    options = {o for c in commands for a in c._actions for o in a.option_strings}
+
+    assert options - {"-h", "--help"} == set(re.findall(r"--[a-z][a-z-]+", TEXT))
+
+
+def test_the_example_is_a_history() -> None:
+    block = re.findall(r"```json\n(.*?)```", TEXT, flags=re.DOTALL)[0]
+    history = parse(block.encode().splitlines(), "docs")
+
+    assert 3 == len(history)
+    assert check(history, "strict-serializable").holds
+
+
+def test_every_error_code_of_the_package_is_documented() -> None:
+    sources = (Path(__file__).parents[2] / "checker" / "history").rglob("*.py")
+    codes = {c for file in sources for c in re.findall(r"SW7\d\d", file.read_text("utf-8"))}
+
+    assert codes == set(re.findall(r"SW7\d\d", TEXT))
