@@ -35,6 +35,7 @@ from checker.native.search import Search
 from checker.native.states import Level
 from checker.native.workers import Worker
 from dsl.model import Element, Model, Property
+from dsl.view import FairChoice
 
 _FIRST_TABLE = 1 << 10
 _LOAD = 0.6
@@ -78,11 +79,12 @@ class GraphSearch(Search):
     fingerprints: list[Words] = field(default_factory=list)
     truth: list[list[NDArray[np.bool_]]] = field(default_factory=list)
     base: int = 0
-    pending: list[tuple[Positions, Words]] = field(default_factory=list)
+    pending: list[tuple[Positions, Words, Ints]] = field(default_factory=list)
     counts: list[Positions] = field(default_factory=list)
     targets: list[Ints] = field(default_factory=list)
     labels: list[NDArray[Any]] = field(default_factory=list)
-    table: dict[tuple[int, int], int] = field(default_factory=dict)
+    table: dict[Label, int] = field(default_factory=dict)
+    fair: dict[tuple[FairChoice, ...], int] = field(default_factory=lambda: {(): 0})
 
     def check(self, level: Level, stage: Stage, constraints: bool = True) -> NDArray[Any]:
         """The truth of each predicate in the states of a level; all are kept."""
@@ -124,9 +126,9 @@ class GraphSearch(Search):
             batch = worker.batch
             for partition in np.flatnonzero(batch.used).tolist():
                 n = int(batch.used[partition])
-                self.pending.append(
-                    (batch.link[partition, :n].copy(), batch.fp[partition, :n].copy())
-                )
+                kept = (batch.link, batch.fp, batch.outcome)
+                link, fp, outcome = (a[partition, :n].copy() for a in kept)
+                self.pending.append((link, fp, outcome))
         super().insert(workers)
 
     def advance(self, stage: Stage) -> None:
@@ -134,13 +136,15 @@ class GraphSearch(Search):
         size = self.level.n
         super().advance(stage)
         if self.pending:
-            link = np.concatenate([link for link, _ in self.pending])
-            to = self.numbers.of(np.concatenate([fp for _, fp in self.pending]))
+            link = np.concatenate([link for link, _, _ in self.pending])
+            to = self.numbers.of(np.concatenate([fp for _, fp, _ in self.pending]))
+            outcome = np.concatenate([outcome for _, _, outcome in self.pending])
         else:
             link, to = np.zeros(0, np.int64), np.zeros(0, np.int32)
+            outcome = to
         self.pending = []
         sources = link >> POSITION_SHIFT
-        names = self.names(link & ((1 << POSITION_SHIFT) - 1))
+        names = self.names(link & ((1 << POSITION_SHIFT) - 1), outcome)
         counts = np.bincount(sources, minlength=size).astype(np.int64)
         starts = np.cumsum(counts) - counts
         targets, labels = np.empty_like(to), np.empty_like(names)
@@ -150,17 +154,33 @@ class GraphSearch(Search):
         self.labels.append(labels)
         self.base += size
 
-    def names(self, codes: Positions) -> NDArray[Any]:
-        """The label of each transition from its (action, ordinal) as links hold it."""
+    def names(self, codes: Positions, outcomes: Ints) -> NDArray[Any]:
+        """The label of each transition, from (action, ordinal) as links hold it and its outcome."""
         ordinal = codes & ((1 << self.ordinal_bits) - 1)
         width = int(ordinal.max(initial=0)) + 1
         dense = (codes >> self.ordinal_bits) * width + ordinal
+        fair = self.fair_choices(outcomes)
+        several = len(self.fair)
+        if several > 1:
+            dense = dense * several + fair
         there = np.flatnonzero(np.bincount(dense))
         numbers = np.zeros(int(there.max(initial=0)) + 1, np.int64)
+        choices = list(self.fair)
         for code in there.tolist():
-            name = divmod(code, width)
-            numbers[code] = self.table.setdefault(name, len(self.table))
+            rest, chosen = divmod(code, several)
+            label = Label(*divmod(rest, width), choices[chosen])
+            numbers[code] = self.table.setdefault(label, len(self.table))
         return numbers.astype(label_type(len(self.table)))[dense]
+
+    def fair_choices(self, outcomes: Ints) -> Ints:
+        """The number in ``fair`` of the fair choices of each outcome."""
+        known = self.learner.learned.fair_of
+        if not known:
+            return np.zeros(len(outcomes), np.int32)
+        of: Ints = np.zeros(max(*known, int(outcomes.max(initial=0))) + 1, np.int32)
+        for outcome, chosen in known.items():
+            of[outcome] = self.fair.setdefault(chosen, len(self.fair))
+        return of[outcomes]
 
     def graph(self, stopped: StoppedBy | None, keys: list[str]) -> StateGraph:
         """The arrays."""
@@ -177,7 +197,7 @@ class GraphSearch(Search):
             offsets=offsets,
             targets=np.concatenate([*self.targets, none]),
             labels=np.concatenate([*self.labels, none]).astype(kind),
-            table=tuple(Label(action, ordinal) for action, ordinal in self.table),
+            table=tuple(self.table),
             fingerprints=np.concatenate(self.fingerprints),
             initial=tuple(self.numbers.of(first).tolist()),
             truth={
@@ -194,7 +214,7 @@ def collect(
 ) -> StateGraph | None:
     """The state graph of a model; None where only the reference semantics can build it.
 
-    That is under constraints, and with fair choices, which outcomes do not tell apart.
+    That is under constraints, and where the spec raises.
     """
     if model.constraints or model.step_constraints:
         return None
@@ -213,6 +233,6 @@ def collect(
     finally:
         if search.pool is not None:
             search.pool.shutdown()
-    if search.learner.learned.fair_choices or search.error:
+    if search.error:
         return None
     return search.graph(stopped, list(wanted))

@@ -12,6 +12,7 @@ from checker.layout import Layout, Slot
 from checker.native.arrays import Array, Outcomes
 from checker.native.memo import Growing, Memo, Operation
 from dsl.values import ABSENT
+from dsl.view import FairChoice
 
 _WORD = (1 << 64) - 1
 
@@ -38,6 +39,7 @@ class Effects:
         self.depends: list[int] = []  # per slot: roots whose quiet verdict looked at it, as bits
         self._depends_changed = False
         self._refreshing = Lock()
+        self.fair_of: dict[int, tuple[FairChoice, ...]] = {}
         self.dirty: Array = np.zeros((0, self.words), np.uint64)
 
     def operation(self, slot: Slot, key: object, function: Callable[[Any], Any]) -> int:
@@ -88,9 +90,17 @@ class Effects:
         for slot in self.layout.slots:
             self.value_id(slot, slot.values[-1])
 
-    def outcome(self, known: list[tuple[int, int, int]], blind: list[tuple[int, int]]) -> int:
-        """The number of an outcome: writes (slot, old, new), blind ones (slot, new or -1 - op)."""
-        key = (tuple(known), tuple(blind))
+    def outcome(
+        self,
+        known: list[tuple[int, int, int]],
+        blind: list[tuple[int, int]],
+        fair: tuple[FairChoice, ...] = (),
+    ) -> int:
+        """The number of an outcome: writes (slot, old, new), blind ones (slot, new or -1 - op).
+
+        Outcomes that differ in their fair choices are told apart, see ``fair_of``.
+        """
+        key = (tuple(known), tuple(blind), fair)
         number = self.outcome_of.get(key)
         if number is not None:
             return number
@@ -111,6 +121,8 @@ class Effects:
             self.write_value.data[at] = new
         self.blind.append(len(blind))
         self.count.append(len(writes))
+        if fair:
+            self.fair_of[number] = fair
         return number
 
     def _mark(self, slots: set[int], bits: int) -> None:

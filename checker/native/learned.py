@@ -56,7 +56,6 @@ class Learned(Effects):
         self.projected = Memo()
         self.calls: list[Call] = []
         self.call_of: dict[object, Call] = {}
-        self.fair_choices = False  # whether any choice was made under fairness
         self._row: Sequence[int] = ()
         self._row_array: Array = np.zeros(0, np.int64)
         self._scratch = make_scratch(256)

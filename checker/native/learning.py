@@ -214,7 +214,7 @@ class Learner:
             if new != old:
                 known.append((slot, old, new))
         blind += [(slot, -1 - operation) for slot, operation in view.pending.items()]
-        return leaf_of_result(self.learned.outcome(sorted(known), sorted(blind)))
+        return leaf_of_result(self.learned.outcome(sorted(known), sorted(blind), tuple(view.fair)))
 
     def _judge(self, root: Root, view: TracingView, step: bool) -> int:
         """Run a predicate; its leaf: an event is what the search has to hear of."""

@@ -10,7 +10,7 @@ from checker.native.arrays import CALL, FORK, PROJECT, READ
 from checker.native.learned import Event, Learned
 from checker.native.memo import OPAQUE, leaf_of_result, result_id
 from dsl.values import intern_key
-from dsl.view import Disabled, Path
+from dsl.view import Disabled, FairChoice, Path, fair_choice
 
 
 class LookAgain(BaseException):
@@ -46,6 +46,7 @@ class TracingView:
         self.script = script
         self.events: list[Event] = [] if events is None else events
         self.choices: list[tuple[int, int]] = []
+        self.fair: list[FairChoice] = []
         self.reads: set[int] = set()
         self.touched: set[int] = set()
         self.calls: set[int] = set()
@@ -206,8 +207,6 @@ class TracingView:
     # -- choosing ------------------------------------------------------------------------------
 
     def choose(self, options: Sequence[Any], fair: str = "none") -> Any:
-        if fair != "none":
-            self._learned.fair_choices = True
         if not options:
             raise Disabled
         at = len(self.choices)
@@ -217,6 +216,8 @@ class TracingView:
         self.choices.append((index, len(options)))
         if len(options) > 1:
             self.events.append((FORK, 0, len(options), index))
+        if fair != "none":
+            self.fair.append(fair_choice(len(self.fair), options[index], fair))
         return options[index]
 
 
