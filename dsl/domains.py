@@ -10,7 +10,7 @@ from enum import Enum
 from typing import Any, Literal
 
 from dsl.records import Bag, Record
-from dsl.values import FrozenBag, FrozenDict, FrozenList, FrozenSet, intern_key
+from dsl.values import ABSENT, FrozenBag, FrozenDict, FrozenList, FrozenSet, intern_key
 
 Kind = Literal["scalar", "list", "set", "bag", "dict", "record"]
 
@@ -165,11 +165,26 @@ def _annotated(args: tuple[Any, ...]) -> Domain:
     return domain_of(args[0])
 
 
+def _fields_fit(record: Record) -> bool:
+    """Whether the fields of a stored record are in their domains."""
+    return misfit_of(record) is None
+
+
+def misfit_of(record: Record) -> tuple[str, Any, Domain] | None:
+    """The first field of a record with a value outside its type: name, value and type."""
+    domains: Mapping[str, Domain] = getattr(type(record), "_domains", {})
+    for name, domain in domains.items():
+        value = record.__dict__.get(name, ABSENT)
+        if value is not ABSENT and not domain.admits(value):
+            return f"{type(record).__name__}.{name}", value, domain
+    return None
+
+
 def _class(cls: type) -> Domain:
     if issubclass(cls, Record):
         return Domain(
             f"a {cls.__name__}",
-            lambda v: isinstance(v, cls),
+            lambda v: isinstance(v, cls) and _fields_fit(v),
             "record",
             record=cls,
             records=tuple(_with_subclasses(cls)),

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 from dsl.detaching import Cell, Sub, forget, sub_key
-from dsl.domains import Domain
+from dsl.domains import Domain, misfit_of
 from dsl.errors import SpecError, placed
 from dsl.records import Record, replace
 from dsl.runtime import binding
@@ -173,6 +173,9 @@ def stored(value: Any, path: Path, sub: Sub) -> Any:
 
 def outside(what: str, value: Any, domain: Domain) -> SpecError:
     """The error of a value that its type does not allow."""
+    inner = misfit_of(value) if isinstance(value, Record) else None
+    if inner is not None:
+        return outside(*inner)
     return SpecError("SW201", f"{what} cannot be {value!r}. It is {domain.text}.")
 
 
