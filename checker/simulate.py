@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Simulation:
-    """What some walks met. ``findings`` hold the shortest violation of each property that was met."""
+    """What some walks met. ``findings`` hold a violation of each property that was violated."""
 
     seed: int
     runs: int = 0

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Callable
-from typing import Any, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from checker.engines import NAMES
 from checker.options import CheckOptions, read_count, read_seconds, read_settings, read_size
+
+if TYPE_CHECKING:
+    from checker.result import Result
 
 T = TypeVar("T")
 
@@ -113,6 +118,11 @@ def add_output_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--out", metavar="DIR", help="the run's folder (the next number in .statewalk/runs)"
     )
+    group.add_argument("--junit", metavar="FILE", help="also write the result as JUnit XML")
+    group.add_argument("--sarif", metavar="FILE", help="also write what is wrong as SARIF 2.1.0")
+    group.add_argument(
+        "--github", action="store_true", help="also print annotations for GitHub's workflows"
+    )
     group.add_argument("--strict", action="store_true", help="warnings make the exit code 4")
     group.add_argument(
         "--fizzbee-counts",
@@ -188,4 +198,22 @@ def run(arguments: argparse.Namespace) -> int:
     options = options_of(arguments)
     sweep = read_settings(arguments.settings)
     job = (arguments.spec, options, arguments.json, arguments.out)
-    return run_sweep(*job, sweep) if sweep.swept else run_check(*job, sweep.fixed)
+    if sweep.swept:
+        return run_sweep(*job, sweep)
+
+    def further(result: Result) -> None:
+        for_machines(result, arguments)
+
+    return run_check(*job, sweep.fixed, further)
+
+
+def for_machines(result: Result, arguments: argparse.Namespace) -> None:
+    """Write the result in the forms that machines which build software read."""
+    from checker import ci
+    from checker.files import write_text
+
+    for file, text in ((arguments.junit, ci.to_junit), (arguments.sarif, ci.to_sarif)):
+        if file:
+            write_text(Path(file), text(result))
+    if arguments.github:
+        sys.stdout.write(ci.to_github(result))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,8 +34,9 @@ def run_check(
     json_file: str | None,
     out: str | None,
     constants: Mapping[str, Any],
+    further: Callable[[Result], None] = lambda result: None,
 ) -> int:
-    """One check; the exit code."""
+    """One check; the exit code. ``further`` is done with the result once it is shown."""
     try:
         model = load(spec, constants, config=options.config)
         result, problem = checked(model, options, out)
@@ -47,6 +48,7 @@ def run_check(
         report(result, width=terminal_width()).show(sys.stdout)
     if json_file is not None:
         write_json(result.to_dict(), json_file)
+    further(result)
     if problem is not None:
         sys.stdout.flush()
         raise problem

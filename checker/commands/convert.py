@@ -13,10 +13,12 @@ def add_parser(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "convert",
         help="print a .fizz specification in the embedded language",
-        description="Print a .fizz specification as a Python module with equal states and verdicts.",
+        description="Print a .fizz spec as a Python module with equal states and verdicts.",
     )
     parser.add_argument("spec", metavar="FILE.fizz", help="the specification")
-    parser.add_argument("--out", metavar="FILE.py", help="write to a file, which must not exist yet")
+    parser.add_argument(
+        "--out", metavar="FILE.py", help="a file to write, which must not exist yet"
+    )
     parser.set_defaults(run=run)
 
 

@@ -16,8 +16,8 @@ def add_parser(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "export",
         help="write a trace or a state graph for other tools",
-        description="Write a saved trace in the format of another tool, or draw the state graph of a "
-        "spec (a spec instead of a trace, --format dot).",
+        description="Write a saved trace in the format of another tool, or draw the state graph of "
+        "a spec (a spec instead of a trace, --format dot).",
         epilog=f"Formats: {listed}.",
     )
     parser.add_argument("source", metavar="TRACE", help="a *.trace.json file, or a spec")

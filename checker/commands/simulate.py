@@ -46,7 +46,8 @@ def run(arguments: argparse.Namespace) -> int:
         finding = min(found.findings.values(), key=lambda f: (f.length, f.property))
         trace = build(model, finding)
         page.add(
-            ("VIOLATED", "bad"), f"  {finding.property}  ({finding.kind})  in walk {found.runs}, after "
+            ("VIOLATED", "bad"),
+            f"  {finding.property}  ({finding.kind})  in walk {found.runs}, after "
             f"{finding.length} steps; there may be shorter ways"
         )  # fmt: skip
         page.blank()
@@ -62,7 +63,8 @@ def run(arguments: argparse.Namespace) -> int:
     fired = " · ".join(f"{name} {n}" for name, n in sorted(found.fired.items()))
     never = sorted({a.name for a in model.actions} - set(found.fired))
     page.add(
-        f"  walks       {found.runs}, {found.steps} steps, the longest {found.longest}, {found.ended} ended"
+        f"  walks       {found.runs}, {found.steps} steps, the longest {found.longest}, "
+        f"{found.ended} ended"
     )
     page.add(
         f"  actions     {fired or 'none'}" + (f" · never: {', '.join(never)}" if never else "")

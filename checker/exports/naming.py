@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def variables(trace: Trace) -> dict[Path, str]:
-    """Every place of a trace's states → a name that is an identifier; singletons without a number."""
+    """Every place of a trace's states → an identifier; singletons without a number."""
     paths = list(dict.fromkeys(path for content in trace.contents for path in content))
     several = {path[0] for path in paths if len(path) > 1 and path[1] != 0}
     names: dict[Any, str] = {}

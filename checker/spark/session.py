@@ -42,7 +42,8 @@ logger.gateway.level = warn
 """
 
 _OPENED = (
-    "java.lang", "java.lang.invoke", "java.lang.reflect", "java.io", "java.net", "java.nio", "java.util",
+    "java.lang", "java.lang.invoke", "java.lang.reflect", "java.io", "java.net", "java.nio",
+    "java.util",
     "java.util.concurrent", "java.util.concurrent.atomic", "jdk.internal.ref", "sun.nio.ch",
     "sun.nio.cs", "sun.util.calendar",
 )  # fmt: skip

@@ -42,7 +42,7 @@ COLUMNS = ("values", "fp", "quiet", "link")
 
 @dataclass(frozen=True)
 class Plan:
-    """What every task of one attempt at a level knows. Positions start at ``offsets`` per bucket."""
+    """What every task of an attempt at a level knows. Positions start at ``offsets`` per bucket."""
 
     folder: str
     level: int
