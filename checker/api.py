@@ -124,6 +124,7 @@ def search(
         loops=live.loops,
         not_taken=live.not_taken,
         unsound=live.unsound,
+        unfinished=live.unfinished,
         warnings=live.warnings,
     )
     return conclude(checked, entry, time.monotonic() - started)

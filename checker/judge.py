@@ -39,6 +39,7 @@ class Checked:
     loops: Mapping[str, int] = field(default_factory=dict)
     not_taken: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     unsound: frozenset[str] = frozenset()
+    unfinished: bool = False
     warnings: tuple[str, ...] = ()
 
     @property
@@ -128,7 +129,7 @@ def verdict(checked: Checked, results: tuple[PropertyResult, ...]) -> RunVerdict
         return "error"
     if any(r.verdict == "violated" for r in results):
         return "violated"
-    if not checked.exhaustive:
+    if not checked.exhaustive or checked.unfinished:
         return "bounded"
     if results and all(r.verdict == "unknown" for r in results):
         return "bounded"

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from checker.engine import NO_ERROR, Finding
+from checker.judge import expectation
 from dsl.model import SAFETY_KINDS
 
 WITHOUT_FAIRNESS = "SW501"
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from dsl.model import Model, Property
 
 _STOPPED: Mapping[str, str] = {
+    "violation": "the search stopped at a violation; --keep-going or --property checks it",
     "depth": "the search was cut at a depth",
     "states": "the search was cut at a number of states",
     "memory": "the search ran out of memory",
@@ -33,7 +35,8 @@ class Live:
     ``findings`` hold lassos as stem and cycle in one sequence of steps; ``loops`` the number of the
     state to which the last step returns (the number of the last state itself: nothing happens any
     more). ``not_taken`` says in words what is enabled on a cycle and never taken. ``unchecked``
-    says why nothing is known of a property. ``unsound`` are decided on a search that was cut.
+    says why nothing is known of a property. ``unsound`` are decided on a search that was cut;
+    ``unfinished`` says that time or memory ended the building of the graph.
     """
 
     findings: Mapping[str, Finding] = field(default_factory=dict)
@@ -43,6 +46,7 @@ class Live:
     vacuous: frozenset[str] = frozenset()
     unsound: frozenset[str] = frozenset()
     warnings: tuple[str, ...] = ()
+    unfinished: bool = False
     statistics: Mapping[str, object] = field(default_factory=dict)
 
 
@@ -69,16 +73,18 @@ def check_liveness(
     left = [p for p in model.properties if p.kind not in SAFETY_KINDS and asked.wants(p.name)]
     if not options.liveness:
         return Live(unchecked=dict.fromkeys((p.name for p in left), "--no-liveness"))
+    why = {p.name: _why_not(model, options, exploration, p) for p in left}
+    unchecked = {name: text for name, text in why.items() if text}
+    left = [p for p in left if p.name not in unchecked]
     if not left:
-        return Live()
-    why = _why_not(options, exploration)
-    if why:
-        return Live(unchecked=dict.fromkeys((p.name for p in left), why))
+        return Live(unchecked=unchecked)
     from checker.liveness import LivenessOptions
     from checker.liveness import check_liveness as decide
 
     graph = _graph(model, _limits(asked, exploration), tuple(left), exploration.engine)
-    return _live(model, decide(model, graph, left, LivenessOptions(options.allow_unsound)), asked)
+    results = decide(model, graph, left, LivenessOptions(options.allow_unsound))
+    found = _live(model, results, asked)
+    return replace(found, unchecked={**found.unchecked, **unchecked})
 
 
 def _limits(asked: SearchOptions, exploration: Exploration) -> SearchOptions:
@@ -86,10 +92,13 @@ def _limits(asked: SearchOptions, exploration: Exploration) -> SearchOptions:
     timeout = None
     if asked.timeout is not None:
         timeout = max(1.0, asked.timeout - exploration.seconds)
-    depth = max(1, len(exploration.levels)) if exploration.stopped else None
-    return replace(
-        asked, max_depth=depth, max_states=None, timeout=timeout, checkpoint=None, resume=False
-    )
+    depth, states = None, None
+    if exploration.stopped == "violation":
+        depth, states = asked.max_depth, asked.max_states
+    elif exploration.stopped:
+        depth = max(1, len(exploration.levels))
+    limits = replace(asked, max_depth=depth, max_states=states, timeout=timeout)
+    return replace(limits, checkpoint=None, resume=False)
 
 
 def _graph(
@@ -106,12 +115,17 @@ def _graph(
     return graph or build(model, limits, properties)
 
 
-def _why_not(options: CheckOptions, exploration: Exploration) -> str:
-    """Why liveness cannot be decided after a search, in words; empty where it can."""
+def _why_not(model: Model, options: CheckOptions, exploration: Exploration, prop: Property) -> str:
+    """Why a property cannot be decided after a search, in words; empty where it can.
+
+    A violation of safety comes first, unless the configuration expects this one to be violated.
+    """
     if any(f.property == NO_ERROR for f in exploration.findings):
         return "the spec raised an exception"
     if exploration.stopped == "violation":
-        return "the search stopped at a violation; --keep-going or --property checks it"
+        expect = expectation(model, options.config)
+        expected = expect is not None and prop.name in expect.properties
+        return "" if expected else _STOPPED["violation"]
     if exploration.stopped and not options.allow_unsound:
         return f"{_STOPPED.get(exploration.stopped, exploration.stopped)}; {_ALLOW}"
     return ""
@@ -123,7 +137,9 @@ def _live(model: Model, results: list[LivenessResult], asked: SearchOptions) -> 
     warnings: list[str] = []
     for r in results:
         if r.verdict == "unknown":
-            unchecked[r.property] = "its graph was not built to the end"
+            unchecked[r.property] = (
+                "time or memory ended the building of its graph"
+            )
             continue
         if r.unsound:
             warnings.append(f"unsound: {r.property} was decided although the search was cut")
@@ -146,6 +162,7 @@ def _live(model: Model, results: list[LivenessResult], asked: SearchOptions) -> 
         vacuous=frozenset(r.property for r in results if r.vacuous),
         unsound=frozenset(r.property for r in results if r.unsound),
         warnings=tuple(warnings),
+        unfinished=any(r.verdict == "unknown" for r in results),
         statistics=results[0].statistics if results else {},
     )
 

@@ -21,6 +21,7 @@ import pytest
 
 from checker.engine import SearchOptions
 from checker.liveness import LIVENESS_KINDS, Lasso, LivenessResult, check_liveness, kernels
+from checker.liveness.collect import collect
 from checker.liveness.explore import build
 from dsl.model import Action, Fairness, Model, Property, PropertyKind
 from dsl.runtime import binding
@@ -286,3 +287,17 @@ def test_compiled_loops_do_what_they_do_interpreted(monkeypatch: pytest.MonkeyPa
 
     for before, after in zip(interpreted, compiled, strict=True):
         assert [(r.verdict, r.lasso) for r in before] == [(r.verdict, r.lasso) for r in after]
+
+
+def test_the_native_graph_gives_the_same_results() -> None:
+    for number in range(40):
+        case = random_case(Random(f"native/{number}"))
+        model = case.model()
+        properties = tuple(case.property(kind) for kind in KINDS)
+        native = collect(model, SearchOptions(), properties)
+        assert native is not None
+        found = check_liveness(model, native, properties)
+
+        assert [(r.verdict, r.vacuous, r.lasso) for r in results_of(case)] == [
+            (r.verdict, r.vacuous, r.lasso) for r in found
+        ]

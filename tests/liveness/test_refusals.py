@@ -1,15 +1,17 @@
 """What liveness refuses, warns of, and answers all the same where it is allowed to."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from checker import check
 from checker.engine import SearchOptions
-from checker.liveness import LivenessOptions, check_liveness
+from checker.liveness import LivenessOptions, StateGraph, check_liveness
 from checker.liveness.explore import build
 from dsl.errors import RunError
 from dsl.loader import load
+from dsl.model import Model, Property
 
 COUNTER = """
 from dsl import *
@@ -95,6 +97,36 @@ def test_a_cut_search_leaves_liveness_open(tmp_path: Path) -> None:
     assert "violated" == allowed.of("nine").verdict
     assert "holds" == allowed.of("one").verdict
     assert any(w.startswith("unsound: one") for w in allowed.warnings)
+
+
+def test_liveness_that_runs_out_of_time_leaves_the_verdict_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("checker.live._graph", _cut_graph)
+    result = check(spec(tmp_path, COUNTER), properties=("nine",))
+
+    assert ("bounded", "unknown") == (result.verdict, result.of("nine").verdict)
+
+
+def _cut_graph(
+    model: Model, limits: SearchOptions, properties: tuple[Property, ...], engine: str
+) -> StateGraph:
+    return replace(build(model, limits, properties), stopped="time")
+
+
+def test_an_expected_lasso_is_looked_for_in_spite_of_a_violation(tmp_path: Path) -> None:
+    text = """
+@always
+def small() -> bool:
+    return s.n < 2
+
+config("both", expect=violates(small, nine))
+"""
+    file = spec(tmp_path, COUNTER + text)
+
+    assert "unknown" == check(file).of("nine").verdict
+    assert "violated" == check(file, keep_going=True).of("nine").verdict
+    assert check(file, config="both").as_expected
 
 
 def test_without_fairness_there_is_a_warning(tmp_path: Path) -> None:
