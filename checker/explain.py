@@ -7,11 +7,13 @@ for which ``all`` fails, the branch that was taken, the helper that said no. Eac
 from __future__ import annotations
 
 import ast
+import re
 import types
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from checker.content import content_of, short_names
 from checker.evaluate import Captured, captured, evaluate, namespace_of, values_in
 from checker.spec_text import function_at, function_named, line_of
 from checker.trace import final_states
@@ -97,9 +99,22 @@ def _by_elements(model: Model, prop: Property, state: State, before: State) -> E
         except Exception:
             continue
         if element.text:
-            layer = Layer(_written(element), False, element.bindings, (), element.span or prop.span)
+            values = _globals_in(model, state, _written(element))
+            layer = Layer(
+                _written(element), False, element.bindings, values, element.span or prop.span
+            )
             return Explanation((layer,))
     return None
+
+
+def _globals_in(model: Model, state: State, text: str) -> Values:
+    """The values of the shared variables that a text speaks of."""
+    names = short_names(model)
+    return tuple(
+        (path[2], value)
+        for path, value in content_of(model, state).items()
+        if names.get(path[0]) == "" and re.search(rf"\b{re.escape(path[2])}\b", text)
+    )
 
 
 def _written(element: Element) -> str:

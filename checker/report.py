@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from checker.evidence import Evidence, NeverFired
 from checker.report_findings import show_failure, show_violation
-from checker.report_page import Page, Segment, number, plural, seconds, show
+from checker.report_page import Page, Segment, number, place, plural, seconds, show
 from checker.report_terms import summary
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def _headline(page: Page, result: Result, evidence: Evidence) -> None:
     witnesses = [f"{reached}/{wanted} witnesses"] if wanted else []
     if result.verdict == "holds":
         head: Segment = ("HOLDS", "good")
-        items = [*words, *witnesses, "exhaustive"]
+        items = [*words, *witnesses, *([] if words or witnesses else ["no property"]), "exhaustive"]
     elif result.verdict == "bounded":
         head = ("NO VIOLATION FOUND", "warn")
         items = [
@@ -135,7 +135,7 @@ def _actions(page: Page, result: Result, evidence: Evidence) -> None:
 
 def never_text(action: NeverFired) -> str:
     """Why an action never fired, as far as is known."""
-    where = f" ({action.span.file}:{action.line})" if action.span and action.line else ""
+    where = f" ({place(action.span.file, action.line)})" if action.span and action.line else ""
     if not action.guard:
         return f"{action.name} never fired"
     scope = "every" if action.all_states else f"each of the first {number(action.states)}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from checker.evidence import Evidence, Failure, Violation
-from checker.report_page import Page, plural, show
+from checker.report_page import Page, place, plural, show
 from checker.report_terms import kind_word
 from checker.report_trace import trace_page
 from checker.spec_text import line_of
@@ -41,7 +41,7 @@ def show_violation(page: Page, result: Result, evidence: Evidence, violation: Vi
     if violation.explanation is not None:
         _explanation(page, violation.explanation)
     elif violation.span is not None:
-        page.add(f"  {violation.span.file}:{violation.span.line}")
+        page.add(f"  {place(violation.span.file, violation.span.line)}")
     _blocked(page, violation)
     page.blank()
     page.join(trace_page(trace, width=page.width))
@@ -74,7 +74,7 @@ def _blocked(page: Page, violation: Violation) -> None:
     for span, labels in list(groups.items())[:_MAX_GUARDS]:
         more = f" and {len(labels) - 1} more" if len(labels) > 1 else ""
         guard = f"`{line_of(span.file, span.line)}`" if span else "it raises an exception"
-        where = [(f" {span.file}:{span.line}", "dim")] if span else []
+        where = [(f" {place(span.file, span.line)}", "dim")] if span else []
         page.add(f"    {labels[0]}{more}")
         page.flow(["        "], [(guard, "head"), *where], between="  ")
     if len(groups) > _MAX_GUARDS:
@@ -85,7 +85,7 @@ def _explanation(page: Page, explanation: Explanation) -> None:
     for depth, layer in enumerate(explanation.layers):
         indent = "  " * (depth + 1)
         said = "is true" if layer.truth else "is false"
-        where = [(f" {layer.span.file}:{layer.span.line}", "dim")] if layer.span else []
+        where = [(f" {place(layer.span.file, layer.span.line)}", "dim")] if layer.span else []
         text = show_text(layer.text, page.width - len(indent) - len(said) - 2)
         page.flow([indent], [(text, "head"), said, *where], between="  ")
         items = [f"{n} = {show(v)}" for n, v in (*layer.bindings, *layer.values)]
@@ -105,7 +105,7 @@ def show_failure(page: Page, result: Result, failure: Failure) -> None:
     if failure.where:
         page.add(f"  {failure.where}")
     for span in failure.frames:
-        page.add(f"  {span.file}:{span.line}")
+        page.add(f"  {place(span.file, span.line)}")
         for line in span.excerpt()[:1]:
             page.add(("  " + line, "dim"))
     for text in (failure.why, failure.help):

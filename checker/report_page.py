@@ -121,6 +121,14 @@ def show(value: Any, limit: int = 60) -> str:
     return shorten(text_of(value), limit)
 
 
+def place(file: str, line: int) -> str:
+    """``spec.py:12``; a file below the working directory by its path from there."""
+    import os
+
+    here = os.getcwd() + os.sep
+    return f"{file.removeprefix(here)}:{line}"
+
+
 def number(n: int) -> str:
     """``12 913 442`` with thin structure: digits in threes."""
     return f"{n:,}"

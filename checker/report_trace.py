@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from checker.content import show_field
 from checker.diff import Change
-from checker.report_page import Page, Segment, shorten, show
+from checker.report_page import Page, Segment, place, shorten, show
 from checker.showing import text_of
 from dsl.values import ABSENT
 
@@ -48,8 +48,8 @@ def trace_page(trace: Trace, *, width: int = 100, full: bool = False) -> Page:
             page.add(*head, " " * (column - _INDENT - lengths[at]), *lines[0])
             rest, indent = lines[1:], column
         else:
-            place = f"   {step.file}:{step.line}" if full and step.file else ""
-            page.add(*head, (place, "dim"))
+            defined = f"   {place(step.file, step.line)}" if full and step.file else ""
+            page.add(*head, (defined, "dim"))
             rest, indent = lines, column if beside else _INDENT + 2
         for line in rest:
             page.add(" " * indent, *line)
@@ -89,8 +89,11 @@ def _change(change: Change, room: int) -> list[Segment]:
     """A change on one line: mark, place, values."""
     room = max(room - 2 - len(change.place), 24)
     if change.mark == "~":
-        before, after = show(change.before, room // 2 - 2), show(change.after, room // 2 - 2)
-        values = f"{before} → {after}"
+        before, after = text_of(change.before), text_of(change.after)
+        half = room // 2 - 2  # what one side does not need is the other's
+        left = max(half, room - 3 - len(after))
+        right = max(half, room - 3 - len(before))
+        values = f"{shorten(before, left)} → {shorten(after, right)}"
     else:
         value = change.after if change.mark == "+" else change.before
         values = show(value, room - 2)
