@@ -44,6 +44,7 @@ BUCKET_MODE: Constant[
     ]
 ] = "fixed"
 LOCK_LEAKS: Constant[bool] = False  # a crash leaves the lock taken
+SKIP_COMMITTED: Constant[bool] = True  # on replay, the committer skips what it has committed
 
 OPS: Constant[int] = 2  # writes that start, of all writers together
 COMPACTIONS: Constant[int] = 0  # compactions that start
@@ -240,3 +241,39 @@ def pairs_changed(op: Operation, version: int) -> bool:
     """Whether the vectors a compaction started from changed, or a file that it marks is gone."""
     gone = any(mark[0] not in live(version) for mark in op.vectors or ())
     return gone or marks_in(op.read, op.bucket) != marks_in(version, op.bucket)
+
+
+# -- the committer of flink ------------------------------------------------------------------------
+class Committer(Worker):
+    restarts: int = 0
+    delivered: list[Operation] = []  # since the last checkpoint: a restart sees them again
+
+    @action(fair="weak")
+    def take(self) -> None:
+        """Begin to commit the next committable."""
+        require(self.op.stage == "idle" and inbox.queue)
+        op = inbox.queue.pop(0)
+        if RESTARTS > 0:
+            self.delivered.append(op)
+        if SKIP_COMMITTED and is_committed(op.file):
+            return
+        self.op = op
+        self.build_on(latest())
+
+    @action
+    def checkpoint(self) -> None:
+        require(self.op.stage == "idle" and self.delivered)
+        self.delivered = []
+
+    @action
+    def restart(self) -> None:
+        require(self.restarts < RESTARTS and self.delivered)
+        self.restarts += 1
+        inbox.queue = [*self.delivered, *inbox.queue]
+        self.delivered = []
+        self.op = Operation()
+
+
+def is_committed(file: int) -> bool:
+    """Whether some snapshot came from a committable; its file identifies it."""
+    return any(v in store.snapshots and store.snapshots[v].identifier == file for v in VERSIONS)

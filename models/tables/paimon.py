@@ -28,17 +28,20 @@ from models.tables.commit import (
     COMPACTIONS,
     CONFLICT_CHECK,
     CRASHES,
+    LOCK_LEAKS,
     LOCK_PER,
+    LOCKED,
     OPS,
     RESTARTS,
     TOPOLOGY,
-    VERSIONS,
     Columns,
-    Operation,
+    Committer,
     Worker,
     history,
     inbox,
     index,
+    is_committed,
+    lock,
 )
 from models.tables.lsm import (
     ALL_BUCKETS,
@@ -81,8 +84,8 @@ WORKLOAD: Constant[
 VALUES: Constant[int] = 2  # of column a; column b has two
 SKEW: Constant[int] = 1  # by how much writer 0's clock is ahead
 INDEX_UPDATE: Constant[Literal["serial", "racy"]] = "serial"  # of the key-to-bucket index
-SKIP_COMMITTED: Constant[bool] = True  # on replay, the committer skips what it has committed
 START: Constant[Literal["empty", "two_levels"]] = "empty"  # see the initial states
+LIVENESS: Constant[bool] = True  # off where it would take longer than the search
 
 assert START == "empty" or WRITERS == 1, "the prepared table was written by one writer"
 
@@ -110,6 +113,7 @@ class Writer(Worker):
 
     @action(fair="weak")
     def put(self, key: int = any_of(ALL_KEYS)) -> None:
+        """Write the key without asking whether it is there."""
         require(WORKLOAD == "put" and self.may_start(key))
         self.start("+I", key, 0, 0)
 
@@ -231,42 +235,6 @@ class Compactor(Worker):
         self.written(File(op.bucket, op.level + 1, found.rows))
 
 
-# -- the committer of flink ------------------------------------------------------------------------
-class Committer(Worker):
-    restarts: int = 0
-    delivered: list[Operation] = []  # since the last checkpoint: a restart sees them again
-
-    @action(fair="weak")
-    def take(self) -> None:
-        """Begin to commit the next committable."""
-        require(self.op.stage == "idle" and inbox.queue)
-        op = inbox.queue.pop(0)
-        if RESTARTS > 0:
-            self.delivered.append(op)
-        if SKIP_COMMITTED and is_committed(op.file):
-            return
-        self.op = op
-        self.build_on(latest())
-
-    @action
-    def checkpoint(self) -> None:
-        require(self.op.stage == "idle" and self.delivered)
-        self.delivered = []
-
-    @action
-    def restart(self) -> None:
-        require(self.restarts < RESTARTS and self.delivered)
-        self.restarts += 1
-        inbox.queue = [*self.delivered, *inbox.queue]
-        self.delivered = []
-        self.op = Operation()
-
-
-def is_committed(file: int) -> bool:
-    """Whether some snapshot came from a committable; its file identifies it."""
-    return any(v in store.snapshots and store.snapshots[v].identifier == file for v in VERSIONS)
-
-
 # -- instances and initial state -------------------------------------------------------------------
 def lock_key(number: int) -> int:
     """A compactor's: that of the writer it runs beside, where locks are per instance."""
@@ -297,16 +265,21 @@ def finish_write(key: int) -> None:
         writers[0].insert(key)
     if GRAIN == "fine":
         writers[0].write_data()
-    writers[0].write_metadata()
-    writers[0].commit()
+    publish(writers[0])
 
 
 def finish_compaction() -> None:
     compactors[0].start_compaction(0, 0)
     if GRAIN == "fine":
         compactors[0].merge()
-    compactors[0].write_metadata()
-    compactors[0].commit()
+    publish(compactors[0])
+
+
+def publish(worker: Worker) -> None:
+    worker.write_metadata()
+    if LOCKED:
+        worker.prepare()
+    worker.commit()
 
 
 # -- safety of the workers; that of what they publish is in safety ---------------------------------
@@ -369,17 +342,19 @@ def everybody() -> list[Worker]:
 
 
 def settled() -> bool:
-    return all(worker.op.stage == "idle" for worker in everybody()) and not inbox.queue
+    return all(w.op.stage == "idle" for w in everybody()) and not inbox.queue
 
 
-@eventually
-@always
-def all_ops_settle() -> bool:
-    """Every operation that started is committed or given up in the end."""
-    return settled()
+if LIVENESS:
+
+    @eventually
+    @always
+    def all_ops_settle() -> bool:
+        """Every operation that started is committed or given up in the end."""
+        return settled()
 
 
-if TOPOLOGY != "topo2" and CRASHES == 0 and WRITERS > 0:
+if LIVENESS and TOPOLOGY != "topo2" and CRASHES == 0:
 
     @eventually
     @always
@@ -390,7 +365,8 @@ if TOPOLOGY != "topo2" and CRASHES == 0 and WRITERS > 0:
 
 @terminal
 def nothing_under_way() -> bool:
-    return settled()
+    """Or what waits waits for a leaked lock: that is for `all_ops_settle` to report."""
+    return settled() or (LOCK_LEAKS and lock.holder is not None)
 
 
 # -- configurations --------------------------------------------------------------------------------
