@@ -1,0 +1,69 @@
+"""Searches of the Kafka models, for their tests."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from checker import native, reference
+from checker.engine import Exploration, SearchOptions
+from checker.liveness import LIVENESS_KINDS, StateGraph, check_liveness
+from checker.liveness.explore import build
+from dsl.loader import load
+from dsl.model import Model
+
+FOLDER = Path(__file__).parents[2] / "models" / "kafka"
+Constants = dict[str, Any]
+
+
+def search(spec: str | Path, *properties: str, **constants: Any) -> Exploration:
+    """A search of a model of this folder for violations of some properties; for none, of all."""
+    model = load(FOLDER / spec, constants)
+    return native.explore(model, SearchOptions(properties=properties or None))
+
+
+def slowly(spec: str, *, optimize: bool, **constants: Any) -> Exploration:
+    """The reference engine's search."""
+    return reference.explore(load(FOLDER / spec, constants, optimize=optimize), SearchOptions())
+
+
+def counts(found: Exploration) -> tuple[int, int, int]:
+    """Generated, distinct, depth: the order of the tables."""
+    return found.counts.generated, found.counts.distinct, found.counts.depth
+
+
+def violated(found: Exploration) -> dict[str, int]:
+    """The lengths of the shortest traces to violations."""
+    return {f.property: f.length for f in found.findings}
+
+
+def reached(found: Exploration) -> dict[str, int]:
+    """The lengths of the shortest traces to witnesses."""
+    return {f.property: f.length for f in found.witnesses}
+
+
+def steps(spec: str, found: Exploration, **constants: Any) -> list[str]:
+    """The actions of the only violation found."""
+    model = load(FOLDER / spec, constants)
+    (finding,) = found.findings
+    return [model.actions[step.action].label for step in finding.steps]
+
+
+def graph_of(spec: str, **constants: Any) -> tuple[Model, StateGraph]:
+    """The state graph of a model, with what its liveness properties say of each state."""
+    model = load(FOLDER / spec, constants)
+    live = tuple(p for p in model.properties if p.kind in LIVENESS_KINDS)
+    return model, build(model, SearchOptions(), live)
+
+
+def live(spec: str, **constants: Any) -> dict[str, str]:
+    """The verdicts on the liveness properties of a model."""
+    model, graph = graph_of(spec, **constants)
+    return {r.property: r.verdict for r in check_liveness(model, graph, model.properties)}
+
+
+def states_without_successor(graph: StateGraph) -> int:
+    """How many states end all behaviours that reach them (no step changes anything)."""
+    return int(np.count_nonzero(np.diff(graph.offsets) == 0))
