@@ -70,12 +70,21 @@ def check_siblings() -> None:
             sys.exit(MISTAKE)
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command; the exit code."""
-    arguments = list(sys.argv[1:] if argv is None else argv)
+def prepare_streams() -> None:
+    """Make printing safe: what cannot be shown becomes ``?``, and a closed stream swallows all."""
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 (to the end)
+    if sys.stderr is None:
+        sys.stderr = sys.stdout
     for stream in (sys.stdout, sys.stderr):
         with suppress(AttributeError, OSError):
             stream.reconfigure(errors="replace")  # type: ignore[union-attr]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command; the exit code."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    prepare_streams()
     check_siblings()
     only = arguments[0] if arguments and arguments[0] in COMMANDS else None
     try:

@@ -19,8 +19,8 @@ MAX_SWEEP = 1000
 class CheckOptions:
     """The options of one check, as `statewalk check` has them; see docs/checking.md.
 
-    ``properties`` None means all. ``symmetry`` and ``view`` None leave it to the spec. ``spark`` are
-    settings of that engine: master, buckets, tasks, native_until, folder.
+    ``properties`` None means all. ``symmetry`` and ``view`` None leave it to the spec. ``spark``
+    are settings of that engine: master, buckets, tasks, native_until, folder.
     """
 
     config: str | None = None
