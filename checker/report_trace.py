@@ -33,7 +33,7 @@ def trace_page(trace: Trace, *, width: int = 100, full: bool = False) -> Page:
     )
     if full or not trace.steps:
         _state(page, trace, 0)
-    labels = [_label(step) for step in trace.steps]
+    labels = [_label(trace, step) for step in trace.steps]
     lengths = [sum(len(text) for text, _ in label) for label in labels]
     beside = width >= _WIDE and not full
     column = min(_BESIDE, max(lengths, default=0)) + _INDENT + 3
@@ -69,10 +69,11 @@ def _number(trace: Trace, at: int) -> Segment:
     return (f"{'!' if last else ' '}{at:>4}  ", "bad" if last else "dim")
 
 
-def _label(step: TraceStep) -> list[Segment]:
+def _label(trace: Trace, step: TraceStep) -> list[Segment]:
     parts: list[Segment] = []
-    if step.actor is not None:
-        parts += [(repr(step.actor), "actor"), (" · ", "dim")]
+    actor = "" if step.actor is None else repr(step.actor)
+    if actor := trace.names.get(actor.partition("#")[0], actor):
+        parts += [(actor, "actor"), (" · ", "dim")]
     arguments = ", ".join(f"{n}={show(v, 40)}" for n, v in step.arguments)
     parts.append((step.action, "action"))
     if arguments:
