@@ -82,8 +82,9 @@ def check_liveness(
     from checker.liveness import check_liveness as decide
 
     graph = _graph(model, _limits(asked, exploration), tuple(left), exploration.engine)
-    results = decide(model, graph, left, LivenessOptions(options.allow_unsound))
-    found = _live(model, results, asked)
+    allow = LivenessOptions(options.allow_unsound or exploration.stopped is not None)
+    results = decide(model, graph, left, allow)
+    found = _live(results, asked, options, exploration.engine)
     return replace(found, unchecked={**found.unchecked, **unchecked})
 
 
@@ -126,20 +127,28 @@ def _why_not(model: Model, options: CheckOptions, exploration: Exploration, prop
         expect = expectation(model, options.config)
         expected = expect is not None and prop.name in expect.properties
         return "" if expected else _STOPPED["violation"]
-    if exploration.stopped and not options.allow_unsound:
+    if exploration.stopped and not options.allow_unsound and not own_bound(options, exploration):
         return f"{_STOPPED.get(exploration.stopped, exploration.stopped)}; {_ALLOW}"
     return ""
 
 
-def _live(model: Model, results: list[LivenessResult], asked: SearchOptions) -> Live:
+def own_bound(options: CheckOptions, exploration: Exploration) -> bool:
+    """Whether the spec's own bound on depth cut the search: lassos are looked for all the same."""
+    return exploration.stopped == "depth" and options.max_depth is None
+
+
+def _live(
+    results: list[LivenessResult], asked: SearchOptions, options: CheckOptions, engine: str
+) -> Live:
     """The results as a check keeps them."""
     findings, loops, not_taken, unchecked = {}, {}, {}, {}
     warnings: list[str] = []
     for r in results:
         if r.verdict == "unknown":
-            unchecked[r.property] = (
-                "time or memory ended the building of its graph"
-            )
+            unchecked[r.property] = "time or memory ended the building of its graph"
+            continue
+        if r.unsound and not options.allow_unsound:
+            unchecked[r.property] = f"no lasso within the spec's bound on depth; {_ALLOW}"
             continue
         if r.unsound:
             warnings.append(f"unsound: {r.property} was decided although the search was cut")
@@ -149,6 +158,8 @@ def _live(model: Model, results: list[LivenessResult], asked: SearchOptions) -> 
             findings[r.property] = Finding(r.property, r.kind, r.lasso.initial, steps)
             loops[r.property] = len(r.lasso.stem)
             not_taken[r.property] = tuple(_said(t, r.lasso.cycle) for t in r.lasso.not_taken)
+    if engine == "spark":
+        warnings.append("liveness was decided by the native engine, on one machine")
     if asked.symmetry or asked.view:
         merged = (("symmetry", asked.symmetry), ("view", asked.view))
         what = " and ".join(word for word, on in merged if on)
@@ -160,7 +171,7 @@ def _live(model: Model, results: list[LivenessResult], asked: SearchOptions) -> 
         not_taken=not_taken,
         unchecked=unchecked,
         vacuous=frozenset(r.property for r in results if r.vacuous),
-        unsound=frozenset(r.property for r in results if r.unsound),
+        unsound=frozenset(r.property for r in results if r.unsound and options.allow_unsound),
         warnings=tuple(warnings),
         unfinished=any(r.verdict == "unknown" for r in results),
         statistics=results[0].statistics if results else {},

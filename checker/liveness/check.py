@@ -115,7 +115,7 @@ def _decide(
     )
     if search.lasso is not None and search.problem is not None:
         lasso = _lasso(model, fair, search.lasso, search.problem)
-        result = replace(result, verdict="violated", lasso=lasso)
+        result = replace(result, verdict="violated", lasso=lasso, unsound=False)
     statistics["seconds"] = time.monotonic() - started
     return result
 

@@ -72,8 +72,8 @@ class LivenessResult:
     """The verdict on one property.
 
     ``vacuous``: no behaviour could violate it, not even an unfair one. ``unsound``: the graph was
-    cut, so `holds` may be wrong (a lasso is real in any case). ``refused`` says why the verdict is
-    unknown. ``warnings`` are (code, text).
+    cut, so that `holds` may be wrong; a lasso is real in any case. ``refused`` says why the
+    verdict is unknown. ``warnings`` are (code, text).
     """
 
     property: str

@@ -151,3 +151,20 @@ def test_a_lasso_is_saved_and_shows_where_it_returns_to(tmp_path: Path) -> None:
     assert ("violated", 1, 3) == (result.verdict, trace.loop, trace.length)
     assert trace.contents[1] == trace.contents[3]
     assert (tmp_path / "run" / "nine.trace.json").exists()
+
+
+def test_within_the_specs_own_bound_lassos_count_and_their_absence_does_not(
+    tmp_path: Path,
+) -> None:
+    model = replace(load(spec(tmp_path, COUNTER)), max_depth=5)
+    result = check(model)
+    allowed = check(model, allow_unsound=True)
+
+    assert ("violated", "violated", "unknown") == (
+        result.verdict,
+        result.of("nine").verdict,
+        result.of("one").verdict,
+    )
+    assert "holds" == allowed.of("one").verdict
+    assert any(w.startswith("unsound: one") for w in allowed.warnings)
+    assert not any(w.startswith("unsound: nine") for w in allowed.warnings)
