@@ -85,6 +85,7 @@ class Expressions:
         self.needs = Needs()
         self.scope = Scope()
         self.created: list[tuple[str, ast.Call]] = []
+        self.may_create = False
         self._inside = 0
 
     # -- building -----------------------------------------------------------------------------
@@ -259,6 +260,12 @@ class Expressions:
 
     def _create(self, node: ast.Call, word: str) -> ast.expr:
         """A new role: made in a statement of its own, so that its Init runs right after."""
+        if not self.may_create:
+            raise self.refuse(
+                node,
+                f"{word}(...) makes a role after the start",
+                help="Make it in the action Init, with a field that tells whether it is there yet.",
+            )
         if self._inside:
             raise self.wrong(
                 node,

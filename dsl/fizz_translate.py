@@ -206,6 +206,7 @@ class _Translation:
         statements = body_of(node.body)  # type: ignore[attr-defined]
         returns = name if self.returns and kind == "action" else None
         self.blocks.body = Body(kind, name, scope.role, returns=returns)
+        self.x.may_create = kind == "init" or id(node) in self.names.from_init_only
         with self.x.within(scope):
             try:
                 body = self.blocks.function(statements, flow) if statements else []
