@@ -32,6 +32,7 @@ from checker.vacuity import Watched, watched
 from dsl.errors import RunError
 from dsl.loader import load as load_spec
 from dsl.model import SAFETY_KINDS, Model
+from dsl.view import Endless
 
 if TYPE_CHECKING:
     from checker.result import Result
@@ -103,7 +104,10 @@ def search(
         asked = replace(asked, interrupted=guard)
     started = time.monotonic()
     work = watched(model, asked) if entry.keeps_code else Watched(model, asked)
-    exploration = engine.explore(work.model, work.options)
+    try:
+        exploration = engine.explore(work.model, work.options)
+    except Endless as endless:
+        raise endless.error from None
     vacuous, exploration = work.vacuous(exploration), work.without(exploration)
     if guard.passed and exploration.stopped == "interrupt":
         exploration = replace(exploration, stopped="memory")

@@ -17,9 +17,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
+from dsl.errors import SpecError
 from dsl.values import ABSENT, encode, freeze, intern_key
 
 Path = tuple[Any, ...]
+MAX_CHOICES = 1000
 State = Mapping[Path, Any]
 
 
@@ -103,6 +105,7 @@ class PlainView:
         if not options:
             raise Disabled
         at = len(self.choices)
+        count_choices(self.choices)
         index = self.script[at] if at < len(self.script) else 0
         if index >= len(options):
             raise Disabled
@@ -125,6 +128,28 @@ class PlainView:
 def fair_choice(position: int, option: Any, fairness: str) -> FairChoice:
     """What a fairness condition on a choice knows it by."""
     return FairChoice(position, encode(freeze(option)), fairness, repr(option))
+
+
+class Endless(BaseException):
+    """A step goes on choosing: nothing more can be said of the spec. ``error`` is for the reader.
+
+    Not an `Exception`, since trying the step's other ways would take for ever.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.error = SpecError(
+            "SW154",
+            f"One step made more than {MAX_CHOICES} choices.",
+            why="A loop that chooses does not end.",
+            help="Bound the loop, or let each turn be a step of its own.",
+        )
+
+
+def count_choices(choices: Sequence[object]) -> None:
+    """Raises `Endless` for a step that goes on choosing."""
+    if len(choices) >= MAX_CHOICES:
+        raise Endless
 
 
 def next_script(choices: Sequence[tuple[int, int]]) -> list[int] | None:

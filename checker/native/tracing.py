@@ -10,7 +10,7 @@ from checker.native.arrays import CALL, FORK, PROJECT, READ
 from checker.native.learned import Event, Learned
 from checker.native.memo import OPAQUE, leaf_of_result, result_id
 from dsl.values import intern_key
-from dsl.view import Disabled, FairChoice, Path, fair_choice
+from dsl.view import Disabled, FairChoice, Path, count_choices, fair_choice
 
 
 class LookAgain(BaseException):
@@ -210,6 +210,7 @@ class TracingView:
         if not options:
             raise Disabled
         at = len(self.choices)
+        count_choices(self.choices)
         index = self.script[at] if at < len(self.script) else 0
         if index >= len(options):
             raise Contradiction(f"first it chose among more options, then among {len(options)}")
