@@ -299,12 +299,12 @@ def manifests(folder: Path) -> Iterator[dict[str, Any]]:
 def read(folder: Path, key: str) -> Saved:
     """The newest whole checkpoint of a folder.
 
-    Raises:  RunError[SW404] where there is none; RunError[SW405] where it is of another search
+    Raises:  RunError[SW340] where there is none; RunError[SW341] where it is of another search
     """
     for manifest in manifests(folder):
         if manifest["format"] != FORMAT or manifest["key"] != key:
             raise RunError(
-                "SW405",
+                "SW341",
                 f"The checkpoint in {folder} belongs to another spec, other constants or options.",
                 why="Since it was begun the spec, its constants or what to check have changed.",
                 help="Check the spec anew, or resume with what the search was begun with.",
@@ -314,7 +314,7 @@ def read(folder: Path, key: str) -> Saved:
         except (_Torn, OSError, ValueError, KeyError, zlib.error, EOFError):
             continue
     raise RunError(
-        "SW404",
+        "SW340",
         f"There is no whole checkpoint in {folder}.",
         help="The search ended before its first checkpoint: check the spec anew.",
     )

@@ -101,7 +101,7 @@ def _restore(search: Search, saved: Saved) -> None:
 def explore(model: Model, options: SearchOptions) -> Exploration:
     """Breadth-first search by levels; see `checker.engine` for the contract.
 
-    Raises:  RunError[SW404], RunError[SW405] where there is nothing to resume
+    Raises:  RunError[SW340], RunError[SW341] where there is nothing to resume
     """
     saved = None
     key = checkpoints.identity(model, options)

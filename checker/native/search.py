@@ -32,10 +32,12 @@ from checker.native.machine import memory_in_use
 from checker.native.states import Level, Seen, Shape, unpack
 from checker.native.steps import StepChecks
 from checker.native.workers import Worker
+from dsl.errors import EngineError
 from dsl.model import Model
 
 _CANDIDATES = 1 << 16  # aimed at per batch; buffers grow beyond it
 _TELL_EVERY = 0.5  # seconds between reports of progress within a level
+_MOST_REPEATS = 8  # of the same misses in a row, although they were learned
 _MAX_ROWS = 1 << 15
 _MIN_ROWS = 64
 _NEVER = np.iinfo(np.int64).max
@@ -110,10 +112,15 @@ class Search:
     ) -> None:
         """Let workers finish their ranges; what is missing is learned in between."""
         busy = workers
+        before, repeats = np.zeros(0), 0
         while busy:
             self.in_threads([lambda worker=worker: run(worker) for worker in busy])  # type: ignore[misc]
             misses = np.concatenate([worker.take_misses() for worker in busy])
             if len(misses):
+                repeats = repeats + 1 if np.array_equal(misses, before) else 0
+                if repeats == _MOST_REPEATS:
+                    raise EngineError("SW312", "A level is not learned after many attempts.")
+                before = misses
                 self.learn(misses, level)
             busy = [worker for worker in workers if worker.busy]
 
@@ -311,7 +318,7 @@ class Search:
         """Turn the new states into the level to expand next; check them, and drop those cut."""
         fp, low = self.level.rows.fp, self.level.rows.low
         del self.level  # its rows are not needed any more, and the next level's are large
-        level = self.seen.next_level()
+        level = self.seen.next_level(self.in_threads)
         keep = self.check(level, stage)
         if self.steps is not None:
             self.steps.close(stage)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -192,16 +194,18 @@ class Seen:
         """Memory held."""
         return sum(p.bytes for p in self.partitions)
 
-    def next_level(self) -> Level:
+    def next_level(self, in_threads: Callable[[list[Callable[[], object]]], None]) -> Level:
         """The new states as a level; the segments are empty afterwards."""
         n = self.n_new
         rows = self.shape.rows(n)
         link = np.empty(n, np.int64)
-        first = 0
-        for partition in self.partitions:
-            count = partition.n
-            partition.release(rows, link, first)
-            first += count
+        starts = np.cumsum([0, *(partition.n for partition in self.partitions)]).tolist()
+        tasks: list[Callable[[], object]] = [
+            partial(partition.release, rows, link, starts[partition.number])
+            for partition in self.partitions
+            if partition.n
+        ]
+        in_threads(tasks)
         return Level(rows, link)
 
     def split(self, level: Level, mask: Array) -> list[tuple[Partition, Array, Array]]:

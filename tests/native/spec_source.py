@@ -1,7 +1,5 @@
 """Generated specs as source text: roles, records, containers, choices, calls, guards, loops."""
 
-
-
 from __future__ import annotations
 
 from random import Random

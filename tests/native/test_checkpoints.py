@@ -106,13 +106,13 @@ def test_a_changed_spec_is_refused(tmp_path: Path) -> None:
 
     with pytest.raises(RunError, match="another spec") as raised:
         native.explore(changed, options)
-    assert "SW405" == raised.value.code
+    assert "SW341" == raised.value.code
 
 
 def test_there_may_be_nothing_to_resume(tmp_path: Path) -> None:
     with pytest.raises(RunError) as raised:
         native.explore(BROKEN, SearchOptions(checkpoint=str(tmp_path), resume=True))
-    assert "SW404" == raised.value.code
+    assert "SW340" == raised.value.code
 
 
 CHILD = """
@@ -151,7 +151,7 @@ def test_killed_at_random_moments_a_search_still_arrives(tmp_path: Path) -> None
         run(folder, "anew", chance.uniform(0.5, 2.5))
         run(folder, "resume", chance.uniform(0.5, 2.5))
         code, out, err = run(folder, "resume")
-        if "SW404" in err:  # killed before the first commit
+        if "SW340" in err:  # killed before the first commit
             code, out, err = run(folder, "anew")
 
         assert (0, expected) == (code, out), err
