@@ -16,10 +16,23 @@ def add_parser(subparsers: Any) -> None:
         "differs is named, with the reason.",
         epilog="Exit codes: 0 reproduced, 5 diverged, 2 mistake (no trace, another spec).",
     )
-    parser.add_argument("trace", metavar="TRACE", help="a *.trace.json file of a run folder")
+    parser.add_argument(
+        "trace", metavar="TRACE", nargs="?", help="a *.trace.json file of a run folder"
+    )
     parser.add_argument(
         "--spec", metavar="SPEC", help="the spec to repeat it on (the one it was made from)"
     )
+    parser.add_argument(
+        "--steps", metavar="FILE", help="follow the steps a text file names, instead of a trace"
+    )
+    parser.add_argument(
+        "--set", action="append", default=[], dest="settings", metavar="NAME=VALUE",
+        help="with --steps: a constant of the spec",
+    )  # fmt: skip
+    parser.add_argument(
+        "--extend", type=int, default=0, metavar="N",
+        help="with --steps: list what comes next, N steps far",
+    )  # fmt: skip
     parser.set_defaults(run=run)
 
 
@@ -29,7 +42,52 @@ def run(arguments: argparse.Namespace) -> int:
     from checker.exits import DIVERGED, HOLDS
     from checker.replaying import replay
     from checker.report_replay import replay_page
+    from dsl.errors import RunError
 
+    if arguments.steps is not None:
+        return run_steps(arguments)
+    if arguments.trace is None:
+        raise RunError(
+            "SW325", "There is nothing to replay.", help="Name a trace, or --steps FILE."
+        )
     outcome = replay(arguments.trace, arguments.spec)
     replay_page(outcome, width=terminal_width()).show(sys.stdout)
     return HOLDS if outcome.reproduced else DIVERGED
+
+
+def run_steps(arguments: argparse.Namespace) -> int:
+    """Follow named steps, and print where they lead; the exit code."""
+    from pathlib import Path
+
+    from checker.api import load
+    from checker.commands.checking import terminal_width
+    from checker.exits import DIVERGED, HOLDS
+    from checker.guided import extension, follow, possible, read_steps
+    from checker.options import read_settings
+    from checker.report_page import Page
+    from checker.report_trace import trace_page
+    from dsl.errors import RunError
+
+    if arguments.spec is None:
+        raise RunError("SW325", "Steps are followed in a spec.", help="Say which: --spec SPEC.")
+    try:
+        text = Path(arguments.steps).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise RunError("SW404", f"{arguments.steps} cannot be read: {error}.") from error
+    model = load(arguments.spec, read_settings(arguments.settings).fixed)
+    guided = follow(model, read_steps(text))
+    page = Page(terminal_width())
+    page.join(trace_page(guided.trace(), width=terminal_width()))
+    page.blank()
+    if guided.failed is not None:
+        page.add(
+            (f"line {guided.failed.line}: {guided.failed.text}", "bad"), "  is not possible here"
+        )
+        page.add(f"  {guided.why}")
+        page.add("  possible here:")
+        for taken in possible(model, guided.state):
+            page.add(f"    {taken.step.label}")
+    for line in extension(model, guided.state, arguments.extend):
+        page.add(f"  next  {line}")
+    page.show(sys.stdout)
+    return HOLDS if guided.failed is None else DIVERGED

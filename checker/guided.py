@@ -1,0 +1,174 @@
+"""Guided traces: follow steps that a person names, and say what was possible where that fails.
+
+A steps file has one step per line, as reports show them, and ``#`` comments:
+
+    Client#0.send_init_pid(broker=Broker#0) tid=0
+    Broker#0.receive_init_pid_request
+    receive_init_pid_response            # enough where only one instance can
+
+Choices may be given by name (``tid=0``) or as ``[2]`` for the third option; the first way that fits
+is taken.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from checker.content import content_of
+from checker.diff import changes
+from checker.engine import Finding, Step
+from checker.guards import guard_of
+from checker.spec_text import line_of
+from checker.trace import Taken, Trace, build, take_step
+from dsl.view import Disabled, PlainView, next_script
+
+if TYPE_CHECKING:
+    from dsl.model import Action, Model
+
+_WORD = re.compile(r"\s+(?![^(]*\))")
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A line of a steps file: the action as written, and the choices asked for."""
+
+    text: str
+    line: int
+    action: str
+    choices: tuple[str, ...]
+
+
+@dataclass
+class Guided:
+    """Where following led: the steps taken, the state reached, and the line that was not possible.
+    """
+
+    model: Model
+    steps: list[Step] = field(default_factory=list)
+    state: Any = None
+    failed: Wanted | None = None
+    why: str = ""
+
+    def trace(self) -> Trace:
+        """The steps taken, as a trace."""
+        return build(self.model, Finding("guided", "exists", 0, tuple(self.steps)))
+
+
+def read_steps(text: str) -> list[Wanted]:
+    """The steps that a file names."""
+    found = []
+    for number, line in enumerate(text.splitlines(), 1):
+        content = line.split(" #", 1)[0] if not line.lstrip().startswith("#") else ""
+        words = _WORD.split(content.strip())
+        if words and words[0]:
+            found.append(Wanted(content.strip(), number, words[0], tuple(words[1:])))
+    return found
+
+
+def follow(model: Model, wanted: Sequence[Wanted]) -> Guided:
+    """Take the wanted steps from the first initial state, as far as that goes."""
+    guided = Guided(model, state=dict(model.initial_states[0]))
+    for one in wanted:
+        taken = _take(model, guided.state, one)
+        if isinstance(taken, str):
+            guided.failed, guided.why = one, taken
+            return guided
+        step, after = taken
+        guided.steps.append(step)
+        guided.state = after
+    return guided
+
+
+def _named(model: Model, name: str) -> list[Action]:
+    """The action instances that a name may mean."""
+    whole = [a for a in model.actions if a.label == name]
+    return whole or [
+        a
+        for a in model.actions
+        if name in (a.name, a.label.partition("(")[0]) or a.label.endswith("." + name)
+    ]
+
+
+def _take(model: Model, state: Any, wanted: Wanted) -> tuple[Step, Any] | str:
+    """The step taken and the state after it, or why there is none."""
+    actions = _named(model, wanted.action)
+    if not actions:
+        return f"there is no action {wanted.action}"
+    reason = ""
+    for action in actions:
+        for choices, taken in ways(model, state, action):
+            if taken.error is not None:
+                reason = f"it raises {type(taken.error).__name__}: {taken.error}"
+            elif all(_fits(taken, choices, choice) for choice in wanted.choices):
+                return Step(action.index, choices), taken.state
+            else:
+                reason = "no way of taking it makes the choices " + " ".join(wanted.choices)
+                if not taken.step.choices:
+                    reason = "it has no choice to make here: leave out " + " ".join(wanted.choices)
+        place = guard_of(model, action, state)
+        if place is not None and not reason:
+            reason = f"{place[0]}:{place[1]}: {line_of(*place)} is false"
+    return reason or "it is not possible here"
+
+
+def ways(model: Model, state: Any, action: Action) -> Iterator[tuple[tuple[int, ...], Taken]]:
+    """Every way an action can go in a state."""
+    script: list[int] | None = []
+    while script is not None:
+        view = PlainView(state, script)
+        possible = True
+        try:
+            model.take(action, view)
+        except Disabled:
+            possible = False
+        except Exception:
+            pass
+        choices = tuple(index for index, _ in view.choices)
+        taken = take_step(model, state, action, choices) if possible else None
+        if taken is not None:
+            yield choices, taken
+        script = next_script(view.choices)
+
+
+def _fits(taken: Taken, choices: tuple[int, ...], wanted: str) -> bool:
+    if re.fullmatch(r"\[\d+\]", wanted):
+        return int(wanted[1:-1]) in choices
+    name, _, value = wanted.partition("=")
+    return any(
+        (c.name in (name, f"self.{name}") and repr(c.value).strip("'") == value.strip("'"))
+        or (not value and repr(c.value).strip("'") == wanted.strip("'"))
+        for c in taken.step.choices
+    )
+
+
+def possible(model: Model, state: Any) -> list[Taken]:
+    """Every step that is possible in a state, in the order of actions and choices."""
+    return [taken for action in model.actions for _, taken in ways(model, state, action)]
+
+
+def extension(model: Model, state: Any, depth: int, limit: int = 200) -> Iterator[str]:
+    """What comes next, ``depth`` steps far, one line per step, indented; at most ``limit`` lines.
+    """
+    left = [limit]
+    yield from _extended(model, state, depth, "", left)
+    if left[0] <= 0:
+        yield f"... (only the first {limit} are shown)"
+
+
+def _extended(model: Model, state: Any, depth: int, indent: str, left: list[int]) -> Iterator[str]:
+    if not depth:
+        return
+    for taken in possible(model, state):
+        if left[0] <= 0:
+            return
+        left[0] -= 1
+        if taken.state is None:
+            yield f"{indent}{taken.step.label}   raises {type(taken.error).__name__}"
+            continue
+        before, after = content_of(model, state), content_of(model, taken.state)
+        changed = "; ".join(str(c) for c in changes(before, after)) or "changes nothing"
+        yield f"{indent}{taken.step.label}   {changed}"
+        yield from _extended(model, taken.state, depth - 1, indent + "    ", left)
