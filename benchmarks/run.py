@@ -8,6 +8,7 @@ cached by a small check beforehand.
 from __future__ import annotations
 
 import argparse
+import ast
 import json
 import os
 import platform
@@ -62,6 +63,21 @@ CASES = (
         ("MAX_ELECTIONS=2",),
     ),
 )
+
+# The setting in which the public Paimon spec's README finds dangling deletion vectors.
+PAIMON = (
+    "NUM_WRITERS=1", "NUM_COMPACTORS=2", "NUM_PARTITIONS=1", "NUM_BUCKETS=1", "MAX_LEVEL=3",
+    "PUT_IF_ABSENT=True", "USE_LOCK=False", "DV_ENABLED=True", "ONE_WRITER_PER_BUCKET=False",
+    "ALLOW_UPDATES=True", "ALLOW_DELETES=False", "MAX_WRITE_OPS=2", "MAX_WRITE_OPS_PER_KEY=2",
+    "MAX_WRITE_OPS_PER_WRITER=2", "MAX_COMPACTIONS=3", "MAX_COMPACTIONS_PER_COMPACTOR=2",
+    "PkCol1Values=['jack']", "Col2Values=['red','blue']", "Col3Values=['A']",
+)  # fmt: skip
+
+
+def all_cases(paimon: str | None) -> list[Case]:
+    """The cases; with the file of the public Paimon spec, that too."""
+    given = [Case("Paimon, the public .fizz spec", paimon, PAIMON)] if paimon else []
+    return [*CASES, *given]
 
 
 @dataclass(frozen=True)
@@ -118,6 +134,8 @@ def measure(case: Case, rounds: int, threads: int) -> Measured:
 def figures(case: Case, threads: int) -> dict[str, float]:
     """Counts and the engine's own figures, from one more search in a process of its own."""
     command = [sys.executable, __file__, "--figures", case.name, "--threads", str(threads)]
+    if case.constants is PAIMON:
+        command += ["--paimon", case.spec]
     text = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
     found: dict[str, float] = json.loads(text)
     return found
@@ -130,9 +148,9 @@ def print_figures(case: Case, threads: int) -> None:
     from checker.engine import SearchOptions
     from dsl.loader import load
 
-    constants = dict(constant.split("=", 1) for constant in case.constants)
-    numbers = {name: int(value) for name, value in constants.items()}
-    found = native.explore(load(str(ROOT / case.spec), numbers), SearchOptions(threads=threads))
+    texts = dict(constant.split("=", 1) for constant in case.constants)
+    constants = {name: ast.literal_eval(text) for name, text in texts.items()}
+    found = native.explore(load(str(ROOT / case.spec), constants), SearchOptions(threads=threads))
     wanted = ("evaluations", "hit_rate", "bytes_per_state", "learning_seconds")
     statistics = {name: found.statistics[name] for name in wanted}
     counts = found.counts
@@ -208,6 +226,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--large", action="store_true", help="also what needs gigabytes")
     parser.add_argument("--against", metavar="CMD", help="run this command too, print ratios")
+    parser.add_argument("--paimon", metavar="FILE", help="the public paimon.fizz, to check it too")
     parser.add_argument("--write", action="store_true", help="put the table in docs/benchmarks.md")
     parser.add_argument("--figures", help=argparse.SUPPRESS)
     return parser.parse_args()
@@ -217,10 +236,10 @@ def main() -> None:
     """Measure and print."""
     asked = arguments()
     if asked.figures:
-        (case,) = (case for case in CASES if case.name == asked.figures)
+        (case,) = (c for c in all_cases(asked.paimon) if c.name == asked.figures)
         print_figures(case, asked.threads)
         return
-    chosen = [case for case in CASES if (asked.case or "") in case.name]
+    chosen = [case for case in all_cases(asked.paimon) if (asked.case or "") in case.name]
     chosen = [c for c in chosen if (asked.large or not c.large) and (ROOT / c.spec).exists()]
     warm = Case("warm-up", TWO_PHASE, ("RMS=2",))
     run([sys.executable, "-m", "checker", *warm.command(), "--engine", "native"])
