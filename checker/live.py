@@ -80,8 +80,14 @@ def check_liveness(
         return Live(unchecked=unchecked)
     from checker.liveness import LivenessOptions
     from checker.liveness import check_liveness as decide
+    from checker.liveness.explore import PredicateRaisedError
 
-    graph = _graph(model, _limits(asked, exploration), tuple(left), exploration.engine)
+    try:
+        graph = _graph(model, _limits(asked, exploration), tuple(left), exploration.engine)
+    except PredicateRaisedError as e:
+        error = Finding(NO_ERROR, "error", e.initial, e.steps, error=e.error)
+        raised = dict.fromkeys((p.name for p in left), "the spec raised an exception")
+        return Live(findings={NO_ERROR: error}, unchecked={**unchecked, **raised})
     allow = LivenessOptions(options.allow_unsound or exploration.stopped is not None)
     results = decide(model, graph, left, allow)
     found = _live(results, asked, options, exploration.engine)

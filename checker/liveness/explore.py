@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from checker.engine import SearchOptions, StoppedBy
+from checker.engine import SearchOptions, Step, StoppedBy
 from checker.layout import Layout
 from checker.liveness.graph import (
     CUT,
@@ -45,9 +45,22 @@ def outcomes(model: Model, action: Action, state: State) -> Iterator[Outcome]:
         script = next_script(view.choices)
 
 
+class PredicateRaisedError(Exception):
+    """A property raised in a state; ``initial`` and ``steps`` lead there."""
+
+    def __init__(self, error: Exception, initial: int, steps: tuple[Step, ...]) -> None:
+        super().__init__(str(error))
+        self.error = error
+        self.initial = initial
+        self.steps = steps
+
+
 @dataclass
 class _Build:
-    """The graph so far. ``rows`` by state number; sources, targets and labels by transition."""
+    """The graph so far. ``rows`` by state number; sources, targets and labels by transition.
+
+    ``ways`` holds how each state was met first: from which state (or initial state), by which step.
+    """
 
     model: Model
     layout: Layout
@@ -55,6 +68,7 @@ class _Build:
     numbers: dict[Row, int] = field(default_factory=dict)
     refused: dict[Row, bool] = field(default_factory=dict)
     rows: list[Row] = field(default_factory=list)
+    ways: list[tuple[int, Step | None]] = field(default_factory=list)
     truth: dict[str, list[bool]] = field(default_factory=dict)
     sources: list[int] = field(default_factory=list)
     targets: list[int] = field(default_factory=list)
@@ -63,7 +77,7 @@ class _Build:
     cut: Counter[str] = field(default_factory=Counter)
     expanded: int = 0
 
-    def state(self, row: Row) -> int:
+    def state(self, row: Row, source: int, step: Step | None) -> int:
         """The number of a state, given when new; `CUT` where a constraint refuses it."""
         known = self.numbers.get(row)
         if known is not None:
@@ -78,9 +92,22 @@ class _Build:
                 return CUT
         number = self.numbers[row] = len(self.rows)
         self.rows.append(row)
+        self.ways.append((source, step))
         for key, predicate in self.wanted.items():
-            self.truth[key].append(self.model.holds(predicate, view))
+            try:
+                self.truth[key].append(self.model.holds(predicate, view))
+            except Exception as error:
+                raise PredicateRaisedError(error, *self.way(number)) from error
         return number
+
+    def way(self, number: int) -> tuple[int, tuple[Step, ...]]:
+        """Index of the initial state, and the steps, by which a state was met first."""
+        steps: list[Step] = []
+        source, step = self.ways[number]
+        while step is not None:
+            steps.append(step)
+            source, step = self.ways[source]
+        return source, tuple(reversed(steps))
 
     def keeps(self, limits: tuple[Property, ...], before: PlainView, row: Row) -> bool:
         """Whether the step constraints keep a step."""
@@ -104,7 +131,8 @@ class _Build:
                 keep = self.keeps(self.model.step_constraints, before, after)
                 label = Label(action.index, ordinal, outcome.fair)
                 self.sources.append(source)
-                self.targets.append(self.state(after) if keep else CUT)
+                step = Step(action.index, outcome.choices)
+                self.targets.append(self.state(after, source, step) if keep else CUT)
                 self.labels.append(self.table.setdefault(label, len(self.table)))
         self.expanded += 1
 
@@ -133,11 +161,17 @@ class _Build:
 
 
 def build(model: Model, options: SearchOptions, properties: tuple[Property, ...]) -> StateGraph:
-    """The state graph of a model, breadth first by levels, with the truth of some properties."""
+    """The state graph of a model, breadth first by levels, with the truth of some properties.
+
+    Raises: PredicateRaisedError
+    """
     started = time.monotonic()
     work = _Build(model, Layout(model, options.fingerprint_bits), predicates(properties))
     work.truth = {key: [] for key in work.wanted}
-    initial = tuple(work.state(work.layout.row(state)) for state in model.initial_states)
+    initial = tuple(
+        work.state(work.layout.row(state), index, None)
+        for index, state in enumerate(model.initial_states)
+    )
     depth = 1
     while work.expanded < len(work.rows):
         if options.max_depth is not None and depth >= options.max_depth:

@@ -168,3 +168,12 @@ def test_within_the_specs_own_bound_lassos_count_and_their_absence_does_not(
     assert "holds" == allowed.of("one").verdict
     assert any(w.startswith("unsound: one") for w in allowed.warnings)
     assert not any(w.startswith("unsound: nine") for w in allowed.warnings)
+
+
+@pytest.mark.parametrize("engine", ["native", "reference"])
+def test_a_property_that_raises_is_an_error_with_the_way_there(engine: str, tmp_path: Path) -> None:
+    text = "\n@eventually\ndef broken() -> bool:\n    return [4, 4, 4][s.n] == 5\n"
+    result = check(spec(tmp_path, COUNTER + text), engine=engine)
+
+    assert "error" == result.verdict
+    assert 3 == result.traces["no_error"].length
