@@ -28,6 +28,7 @@ NIL = 0
 UNKNOWN = -1
 INITIAL = -1
 _EXACT = 2**53  # integers up to here are exact as floats
+_LATEST = 2**63
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,6 +211,16 @@ class Builder:
         self.raw(RANGE, 0, len(self.items), len(live) + len(dead))
         for key, value in (*live, *dead):
             self.items += (self.key_of(key), self.value_of(value))
+
+    def time(self, value: Any, where: str) -> float | None:
+        """A recorded time, None where there is none.
+
+        Raises:  HistoryError when it is no finite number of at most 63 bits.
+        """
+        if value is None or (type(value) in (int, float) and abs(value) < _LATEST):
+            number: float | None = value
+            return number
+        raise self.fail(f"time is {value!r:.40}", where, "a finite number")
 
     def fail(self, message: str, where: str, expected: str) -> HistoryError:
         """An error about this source, ready to raise."""

@@ -21,6 +21,7 @@ _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 _INTEGER = re.compile(r"[+-]?\d+N?\Z")
 _DECIMAL = re.compile(r"[+-]?\d+(\.\d*)?([eE][+-]?\d+)?M?\Z")
 _DEEPEST = 100
+_LONGEST = 1000
 
 
 class Name(str):
@@ -111,7 +112,7 @@ class Reader:
 def _word(word: str) -> Any:
     if word in ("nil", "true", "false"):
         return {"nil": None, "true": True, "false": False}[word]
-    if _INTEGER.match(word):
+    if _INTEGER.match(word) and len(word) < _LONGEST:
         return int(word.rstrip("N"))
     if _DECIMAL.match(word):
         return float(word.rstrip("M"))

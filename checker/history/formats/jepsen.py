@@ -119,9 +119,8 @@ def _transaction(
         value = begun[0].get(":value")
     if not isinstance(value, list):
         raise build.fail(f":value is {value!r}", where, f"a vector of {_OP}")
-    times = [x.get(":time") if x is not None else None for x in (begun and begun[0], op)]
-    if any(x is not None and not isinstance(x, int | float) for x in times):
-        raise build.fail(f":time is {times!r}", where, "a number")
+    maps = (begun[0] if begun else None, op)
+    times = [None if x is None else build.time(x.get(":time"), where) for x in maps]
     build.transaction(
         session, place=line, status=status, begin=times[0], end=None if status == INFO else times[1]
     )

@@ -130,20 +130,12 @@ def _transaction(build: Builder, record: dict[str, Any], number: int) -> None:
         place=number,
         status=STATUS.index(status),
         name=name,
-        begin=_time(build, record.get("begin"), where),
-        end=_time(build, record.get("end"), where),
+        begin=build.time(record.get("begin"), where),
+        end=build.time(record.get("end"), where),
         state=record.get("state"),
     )
     for op in ops:
         _operation(build, op, where)
-
-
-def _time(build: Builder, value: Any, where: str) -> float | None:
-    if value is None:
-        return None
-    if type(value) is int or (type(value) is float and math.isfinite(value)):
-        return value
-    raise build.fail(f"time is {value!r}", where, "a finite number")
 
 
 def _operation(build: Builder, op: Any, where: str) -> None:

@@ -11,7 +11,9 @@ from pathlib import Path
 from checker.history.data import NIL, READ, WRITE, Builder, History
 from checker.history.formats.plain import Plain, flatten
 
-_LINE = re.compile(rb"\s*([rw])\(\s*(-?\d+)\s*,\s*(-?\d+)\s*,\s*(-?\d+)\s*,\s*(-?\d+)\s*\)\s*\Z")
+_LINE = re.compile(
+    rb"\s*([rw])\(\s*(-?\d{1,19})\s*,\s*(-?\d{1,19})\s*,\s*(-?\d{1,19})\s*,\s*(-?\d{1,19})\s*\)\s*\Z"
+)
 
 
 def read(path: Path) -> History:
