@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from dsl.errors import SpecError
+from dsl.fizz_ahead import asks_for_steps, part_of_step
 from dsl.fizz_names import Names
 from dsl.fizz_parse import span
 
@@ -49,7 +50,6 @@ _TAKES_ANY_ITERABLE = frozenset(
 _LAZY = frozenset({"range", "zip", "enumerate", "reversed"})
 _VIEWS = frozenset({"keys", "values", "items"})
 _REFUSED = {
-    "next_states": "next_states() asks for the steps that are possible",
     "Channel": "Channels deliver calls as steps of their own",
     "symmetric_values": "Symmetric values",
 }
@@ -62,6 +62,7 @@ class Scope:
     role: str | None = None
     locals: set[str] = field(default_factory=set)
     state: bool = True
+    steps: set[str] = field(default_factory=set)
     before: str | None = None
     after: str | None = None
 
@@ -141,7 +142,7 @@ class Expressions:
     # -- translating --------------------------------------------------------------------------
     def __call__(self, node: ast.expr) -> ast.expr:
         """An expression of the embedded language."""
-        found: ast.expr = getattr(self, "_" + type(node).__name__.lower(), self._generic)(node)
+        found: ast.expr = getattr(self, "_" + type(node).__name__.lower(), self.plainly)(node)
         return found
 
     def optional(self, node: ast.expr | None) -> ast.expr | None:
@@ -154,7 +155,8 @@ class Expressions:
             return self._plain_call(node)
         return self(node)
 
-    def _generic(self, node: E) -> E:
+    def plainly(self, node: E) -> E:
+        """A node of which only the parts need translating."""
         changed: dict[str, Any] = {}
         for name, value in ast.iter_fields(node):
             if isinstance(value, ast.expr):
@@ -173,9 +175,9 @@ class Expressions:
     def _name(self, node: ast.Name) -> ast.expr:
         word = node.id
         if word == "__returns__":
-            return self._field("returns", node)
+            return self.field("returns", node)
         if self.is_state(word):
-            return self._field(word, node)
+            return self.field(word, node)
         scope = self.scope
         if word in scope.locals or word in self.names.constants or word in self.names.members:
             return ast.copy_location(ast.Name(word, node.ctx), node)
@@ -193,17 +195,24 @@ class Expressions:
             )
         return ast.copy_location(ast.Name(word, node.ctx), node)
 
-    def _field(self, word: str, node: ast.expr) -> ast.expr:
+    def field(self, word: str, node: ast.expr) -> ast.expr:
+        """A state variable."""
         context = getattr(node, "ctx", ast.Load())
         return ast.copy_location(ast.Attribute(self.name(self.state, node), word, context), node)
 
     def _attribute(self, node: ast.Attribute) -> ast.expr:
         if node.attr == "__id__":
             return self(node.value)
+        if node.attr == "name" and isinstance(node.value, ast.Attribute):
+            if node.value.attr == "__id__":
+                of = self.call(self.name("type", node), self(node.value))
+                return ast.copy_location(ast.Attribute(of, "__name__", ast.Load()), node)
         root = _root(node)
+        if isinstance(root, ast.Name) and root.id in self.scope.steps:
+            return part_of_step(self, node)
         if isinstance(root, ast.Name) and root.id in (self.scope.before, self.scope.after):
             return self._of_state(node, root)
-        return self._generic(node)
+        return self.plainly(node)
 
     def _of_state(self, node: ast.expr, root: ast.Name) -> ast.expr:
         """``before.x.y`` in a transition assertion: `old` of the whole chain."""
@@ -211,7 +220,7 @@ class Expressions:
 
         def rebuilt(part: ast.expr) -> ast.expr:
             if isinstance(part, ast.Attribute) and part.value is root:
-                return self._field(part.attr, part)
+                return self.field(part.attr, part)
             assert isinstance(part, ast.Attribute)
             return ast.copy_location(ast.Attribute(rebuilt(part.value), part.attr, part.ctx), part)
 
@@ -241,6 +250,8 @@ class Expressions:
             word = function.id
             if word in self.names.roles:
                 return self._create(node, word)
+            if word == "next_states" and not node.args:
+                return self.call(self.imported("next_steps", node))
             if word == "symmetric_values" and 1 <= len(node.args) <= 2:
                 prefix = ast.copy_location(ast.Constant("value"), node)
                 given = [self(a) for a in node.args]
@@ -305,12 +316,19 @@ class Expressions:
             n.id for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)
         }
         first = self.iterable(node.generators[0].iter)
+        steps = {
+            g.target.id
+            for g in node.generators
+            if isinstance(g.target, ast.Name) and asks_for_steps(g.iter)
+        }
+        self.scope.steps |= steps
         with self.bound(names):
             for index, g in enumerate(node.generators):
                 source = first if index == 0 else self.iterable(g.iter)
                 conditions = [self(c) for c in g.ifs]
                 generators.append(ast.comprehension(g.target, source, conditions, is_async=0))
             values = [self(getattr(node, part)) for part in parts]
+        self.scope.steps -= steps
         made: ast.expr = type(node)(*values, generators)
         return ast.copy_location(made, node)
 

@@ -21,9 +21,9 @@ from dsl.fizz_refuse import refuse_unsupported
 
 _DSL_NAMES = (
     "Any", "Bag", "Constant", "Role", "State", "action", "always", "any_of", "deadlock",
-    "eventually", "exists", "init", "named", "old", "on_step", "require", "symmetric_values",
-    "record", "struct", "enum", "genericset", "genericmap", "max_actions", "Loop", "deepcopy",
-    "fail", "type_name", "math", "itertools",
+    "eventually", "exists", "init", "named", "old", "next_steps", "on_step", "require",
+    "symmetric_values", "record", "struct", "enum", "genericset", "genericmap", "max_actions",
+    "Loop", "deepcopy", "fail", "type_name", "math", "itertools",
 )  # fmt: skip
 _DECORATORS = {
     "always": "always",
