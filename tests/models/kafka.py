@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 from checker import native, reference
 from checker.engine import Exploration, SearchOptions
@@ -16,6 +17,11 @@ from dsl.model import Model
 
 FOLDER = Path(__file__).parents[2] / "models" / "kafka"
 Constants = dict[str, Any]
+
+
+def slow(*values: object) -> Any:
+    """A case of a test that takes more than a moment."""
+    return pytest.param(*values, marks=pytest.mark.slow)
 
 
 def search(spec: str | Path, *properties: str, **constants: Any) -> Exploration:

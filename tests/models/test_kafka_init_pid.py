@@ -20,6 +20,7 @@ from tests.models.kafka import (
     live,
     reached,
     search,
+    slow,
     slowly,
     states_without_successor,
     violated,
@@ -51,7 +52,7 @@ SMALL = [
 ]
 LARGE = [
     (c(3, 2), (24169, 9098, 22)),  # TLC
-    (history(c(3, 2)), (63721, 24362, 28)),  # TLC
+    slow(history(c(3, 2)), (63721, 24362, 28)),  # TLC
     (history(c(4, 1)), (54401, 19312, 26)),  # TLC
     (c(4, 1), (54401, 19312, 26)),  # with one broker the two coincide
     (c(3, 1, 2), (9649, 4377, 19)),  # derived
@@ -104,7 +105,7 @@ def test_with_the_two_defects_of_the_public_spec_its_counts_come_out(
 
 @pytest.mark.parametrize(
     ("constants", "expected"),
-    [(c(2, 2), 12), pytest.param(c(3, 2), 108, marks=pytest.mark.slow)],
+    [(c(2, 2), 12), slow(c(3, 2), 108)],
 )
 def test_behaviours_end_in_as_many_states_as_derived(constants: Constants, expected: int) -> None:
     _, graph = graph_of(SPEC, **constants)
@@ -130,9 +131,7 @@ def test_witnesses_are_reached_in_the_smallest_configurations() -> None:
     [
         ("phantom_pending", c(2, 1, 2), "pending_matches_log", 5),
         ("pid_regress", c(4, 1, 3), "pid_per_tid", 8),  # derived
-        pytest.param(
-            "pid_regress", c(4, 1, 3), "unique_pid_epoch", 13, marks=pytest.mark.slow
-        ),  # TLC
+        slow("pid_regress", c(4, 1, 3), "unique_pid_epoch", 13),  # TLC
         ("no_pending_check", c(2, 1), "pending_matches_log", 4),  # derived
         ("no_pending_check", c(2, 1), "epoch_monotone", 4),  # derived
         ("no_pending_check", c(2, 1), "unique_pid_epoch", 8),  # derived
@@ -155,9 +154,9 @@ def test_a_mutant_breaks_its_property_in_so_many_steps(
         ("phantom_pending", c(1, 1, 2), "pending_matches_log"),
         ("phantom_pending", c(2, 1, 1), "pending_matches_log"),
         ("pid_regress", c(3, 1, 3), "pid_per_tid"),
-        pytest.param("pid_regress", c(4, 1, 2), "pid_per_tid", marks=pytest.mark.slow),
+        slow("pid_regress", c(4, 1, 2), "pid_per_tid"),
         ("pid_regress", c(3, 1, 3), "unique_pid_epoch"),
-        pytest.param("pid_regress", c(4, 1, 2), "unique_pid_epoch", marks=pytest.mark.slow),
+        slow("pid_regress", c(4, 1, 2), "unique_pid_epoch"),
         ("no_pending_check", c(1, 1), "pending_matches_log"),
         ("no_pending_check", c(1, 1), "unique_pid_epoch"),
         ("no_epoch_bump", c(1, 1), "epoch_monotone"),
@@ -174,7 +173,9 @@ def test_one_size_smaller_the_mutant_goes_unnoticed(
 
 
 # -- liveness ------------------------------------------------------------------------------------
-@pytest.mark.parametrize("constants", [c(1, 1), c(1, 2), c(2, 2), c(2, 2, 2, 2), c(3, 1, 2)])
+@pytest.mark.parametrize(
+    "constants", [c(1, 1), c(1, 2), c(2, 2), slow(c(2, 2, 2, 2)), slow(c(3, 1, 2))]
+)
 def test_all_clients_get_a_producer_id(constants: Constants) -> None:
     verdicts = live(SPEC, **constants)
 
@@ -188,9 +189,9 @@ def test_all_clients_get_a_producer_id(constants: Constants) -> None:
         ("weak_send", c(1, 1), "holds"),
         ("phantom_pending", c(3, 1, 2), "violated"),  # TLC
         ("phantom_pending", c(2, 1, 2), "holds"),
-        ("phantom_pending", c(2, 2, 2), "holds"),
+        slow("phantom_pending", c(2, 2, 2), "holds"),
         ("phantom_pending", c(2, 2, 2, 2), "holds"),
-        ("phantom_pending", c(3, 1, 1), "holds"),
+        slow("phantom_pending", c(3, 1, 1), "holds"),
     ],
 )
 def test_mutants_that_keep_a_client_waiting(

@@ -1,0 +1,74 @@
+"""Brings the generated parts of the pages of this folder up to date: python docs/models/generate.py
+
+A fenced block of the language ``console`` that begins with ``$ statewalk check`` is followed by the
+trace that the command prints. What follows a line ``<!-- configurations: FILE -->`` up to the next
+empty line is the table of the configurations of that spec. A test fails when a page is stale.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+import shlex
+import tempfile
+from pathlib import Path
+
+from checker.cli import main
+from dsl.loader import load
+from dsl.model import Configuration
+
+FOLDER = Path(__file__).parent
+ROOT = FOLDER.parents[1]
+CONSOLE = re.compile(
+    r"^```console\n\$ statewalk (check [^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL
+)
+TABLE = re.compile(r"^<!-- configurations: (\S+) -->\n\n(.*?)\n\n", re.MULTILINE | re.DOTALL)
+
+
+def fresh(page: str) -> str:
+    """The text of a page with its generated parts as they should be."""
+    page = CONSOLE.sub(lambda m: f"```console\n$ statewalk {m[1]}\n{trace(m[1])}\n```", page)
+    return TABLE.sub(lambda m: f"<!-- configurations: {m[1]} -->\n\n{table(m[1])}\n\n", page)
+
+
+def trace(command: str) -> str:
+    """What a command prints of the first violation, without where it was saved."""
+    printed = io.StringIO()
+    with (
+        tempfile.TemporaryDirectory() as run,
+        contextlib.chdir(ROOT),
+        contextlib.redirect_stdout(printed),
+        contextlib.redirect_stderr(io.StringIO()),
+    ):
+        main([*shlex.split(command), "--out", str(Path(run) / "run")])
+    lines = printed.getvalue().splitlines()
+    end = next(i for i, line in enumerate(lines) if line.startswith("  replay"))
+    return "\n".join(line.rstrip() for line in lines[:end]).rstrip()
+
+
+def table(spec: str) -> str:
+    """The configurations of a spec with what they expect."""
+    rows = [row(c) for c in load(ROOT / spec).configurations]
+    head = "| configuration | constants | expected (generated / distinct / depth) |"
+    return "\n".join([head, "|---|---|---|", *rows])
+
+
+def row(configuration: Configuration) -> str:
+    """A row of the table."""
+    constants = " ".join(f"`{n}={v}`" for n, v in configuration.constants.items())
+    expect = configuration.expect
+    if expect is None:
+        said = ""
+    elif expect.verdict == "holds":
+        numbers = (expect.generated, expect.distinct, expect.depth)
+        said = "holds: " + " / ".join("–" if n is None else f"{n:,}" for n in numbers)
+    else:
+        named = ", ".join(f"`{name}`" for name in expect.properties)
+        said = f"violates {named}" + (f" after {expect.length} steps" if expect.length else "")
+    return f"| `{configuration.name}` | {constants} | {said} |"
+
+
+if __name__ == "__main__":
+    for path in sorted(FOLDER.glob("*.md")):
+        path.write_text(fresh(path.read_text(encoding="utf-8")), encoding="utf-8")
