@@ -18,10 +18,10 @@ from dsl.loader import load
 MODELS = Path(__file__).parents[2] / "models"
 # spec, constants, tasks, native until, keep going
 CASES: list[tuple[str, dict[str, Any], int, int, bool]] = [
-    ("toys/two_phase_commit.py", {"RMS": 4}, 2, 40, True),
-    ("kafka/init_pid.py", {}, 3, 20, True),
-    ("kafka/init_pid.py", {"BROKERS": 1, "MUTANT": "no_epoch_bump"}, 2, 1, False),
-    ("toys/counters.py", {"ATOMIC": False, "PROCESSES": 3}, 1, 1, True),
+    ("toys/two_phase_commit.py", {"RMS": 4}, 2, 200, True),
+    ("kafka/init_pid.py", {}, 3, 33, True),
+    ("kafka/init_pid.py", {"BROKERS": 1, "MUTANT": "no_epoch_bump"}, 2, 5, False),
+    ("toys/counters.py", {"ATOMIC": False, "PROCESSES": 3}, 1, 12, True),
 ]
 
 
@@ -50,7 +50,7 @@ def test_spark_equals_native(
 def test_bounds_stop_at_the_same_state() -> None:
     model = load(MODELS / "kafka/init_pid.py")
     options = SearchOptions(max_depth=9)
-    found = explore(model, options, buckets=4, tasks=2, native_until=1)
+    found = explore(model, options, buckets=4, tasks=2, native_until=25)
 
     assert explore_natively(model, options).counts == found.counts
     assert found.stopped == "depth"
