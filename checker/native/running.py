@@ -20,6 +20,7 @@ from checker.native.search import Search, nonzero
 from checker.native.states import Level, Seen, Shape
 from checker.native.steps import StepChecks
 from checker.native.workers import Worker
+from dsl.errors import RunError
 from dsl.model import Model
 
 
@@ -103,6 +104,8 @@ def explore(model: Model, options: SearchOptions) -> Exploration:
 
     Raises:  RunError[SW340], RunError[SW341] where there is nothing to resume
     """
+    if options.symmetry:
+        raise RunError("SW307", "The native engine cannot do this: it does not use symmetry.")
     saved = None
     key = checkpoints.identity(model, options)
     if options.checkpoint and options.resume:

@@ -147,7 +147,7 @@ class Search:
         while first < self.level.n:
             workers = []
             for worker in self.workers:
-                end = min(self.level.n, first + self.batch_rows)
+                end = min(self.level.n, first + min(self.batch_rows, _MAX_ROWS))
                 if first < end:
                     worker.begin(first, end, self.roots.first_action)
                     workers.append(worker)
@@ -215,7 +215,7 @@ class Search:
         rows = sum(worker.end - worker.first for worker in workers)
         candidates = max(1, sum(worker.n_candidates for worker in workers))
         aimed = int(0.9 * _CANDIDATES * rows / candidates)
-        self.batch_rows = max(_MIN_ROWS, min(_MAX_ROWS, aimed, 4 * self.batch_rows))
+        self.batch_rows = max(_MIN_ROWS, min(aimed, 4 * self.batch_rows))
 
     def look_for_deadlocks(self, worker: Worker, stage: Stage) -> None:
         """Note the states of a worker's range without a step that are not terminal."""

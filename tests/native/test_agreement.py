@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from checker import native, reference
 from checker.engine import SearchOptions
+from checker.native import search
 from dsl.model import Model
 from tests.native.agreement import told
 from tests.native.generated import generate
@@ -61,6 +62,20 @@ def test_generated_models(
         fingerprint_bits=bits,
     )
     agree(generate(random), options)
+
+
+@settings(deadline=None)
+@given(random=st.randoms(use_true_random=False), rows=st.integers(1, 3), view=st.booleans())
+def test_generated_models_in_batches_of_few_states(random: Random, rows: int, view: bool) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(search, "_MAX_ROWS", rows)
+        agree(generate(random), SearchOptions(keep_going=True, max_states=200, view=view))
+
+
+@pytest.mark.parametrize("rows", [1, 7, 40])
+def test_two_phase_commit_in_small_batches(rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "_MAX_ROWS", rows)
+    agree(two_phase_commit(4, broken=True), SearchOptions(keep_going=True))
 
 
 @pytest.mark.slow
