@@ -27,6 +27,8 @@ $(STAMP): pyproject.toml requirements.lock
 	@echo "Installing into $(VENV) (a few minutes the first time)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements.lock -e '.[dev]'
+	@echo "Compiling the kernels, once"
+	@$(BIN)/statewalk check models/toys/token_ring.py --out $(VENV)/first-run >/dev/null || true
 	@touch $@
 
 demo: $(STAMP)  ## check Kafka's InitPid, then find a bug planted in it
