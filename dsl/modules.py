@@ -204,7 +204,7 @@ class Loading:
                 return None
         if found is None or not found.origin or not found.origin.endswith(".py"):
             return None
-        if "site-packages" in found.origin or not _imports_dsl(found.origin):
+        if not _imports_dsl(found.origin):
             return None
         return self.run(read_source(found.origin), full, full.rpartition(".")[0])
 
@@ -273,7 +273,10 @@ def _searching(folder: str) -> Iterator[None]:
 
 def _imports_dsl(path: str) -> bool:
     try:
-        tree = ast.parse(Path(path).read_text(encoding="utf-8"))
+        text = Path(path).read_text(encoding="utf-8")
+        if "dsl" not in text:  # most modules are settled by this, without being parsed
+            return False
+        tree = ast.parse(text)
     except (OSError, SyntaxError, ValueError):
         return False
     return any(
