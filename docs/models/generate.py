@@ -66,6 +66,7 @@ def row(configuration: Configuration) -> str:
     else:
         named = ", ".join(f"`{name}`" for name in expect.properties)
         said = f"violates {named}" + (f" after {expect.length} steps" if expect.length else "")
+        said += f"; {expect.states:,} states in all" if expect.states is not None else ""
     return f"| `{configuration.name}` | {constants} | {said} |"
 
 
