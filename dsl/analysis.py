@@ -229,9 +229,9 @@ class Receivers:
         looped = {
             n.id for t, _ in _loops(function.node) for n in ast.walk(t) if isinstance(n, ast.Name)
         }
-        for name in assigned & set(self.known):
-            if name not in looped or self._ambiguous(name):
-                del self.known[name]
+        for known in assigned & set(self.known):
+            if known not in looped or self._ambiguous(known):
+                del self.known[known]
 
     def _ambiguous(self, name: str) -> bool:
         sources = [

@@ -44,7 +44,7 @@ class SetReference(Sized, SetOperators):
     __slots__ = ()
 
     @property  # type: ignore[misc]
-    def __class__(self) -> type:
+    def __class__(self) -> type:  # pyright: ignore[reportIncompatibleMethodOverride]
         return set
 
     def __iter__(self) -> Iterator[Any]:
@@ -151,7 +151,7 @@ class ElementsReference(Reference):
     __slots__ = ()
 
     @property  # type: ignore[misc]
-    def __class__(self) -> type:
+    def __class__(self) -> type:  # pyright: ignore[reportIncompatibleMethodOverride]
         return set
 
     def _slot(self, element: Any) -> Any:

@@ -163,7 +163,8 @@ def any_of(options: Iterable[T], /, *, fair: Fairness = "none") -> T:
         raise Disabled
     view = binding.view
     if view is None or (len(found) == 1 and fair == "none"):
-        return found[0]
+        only: T = found[0]
+        return only
     if binding.reading:
         raise SpecError(
             "SW103", f"The property '{binding.reading}' chooses.", why="Properties only read."

@@ -98,7 +98,7 @@ class DictReference(_DictMethods, Sized):
     __slots__ = ()
 
     @property  # type: ignore[misc]
-    def __class__(self) -> type:
+    def __class__(self) -> type:  # pyright: ignore[reportIncompatibleMethodOverride]
         return dict
 
     def __contains__(self, key: object) -> bool:
@@ -136,7 +136,7 @@ class EntriesReference(_DictMethods, Reference):
     _keys: bool
 
     @property  # type: ignore[misc]
-    def __class__(self) -> type:
+    def __class__(self) -> type:  # pyright: ignore[reportIncompatibleMethodOverride]
         return dict
 
     def _slot(self, key: Any) -> Any:

@@ -71,7 +71,7 @@ def _either(parts: tuple[Domain, ...]) -> Domain:
     )
 
 
-def _container(kind: Kind, cls: type, element: Domain) -> Domain:
+def _container(kind: Kind, cls: Any, element: Domain) -> Domain:
     def admits(value: Any) -> bool:
         return type(value) is cls and all(element.admits(e) for e in value)
 
@@ -198,6 +198,7 @@ def _class(cls: type) -> Domain:
 def _with_subclasses(cls: type) -> Iterator[type]:
     """A record class and what is derived from it, without the classes of live references."""
     yield cls
+    derived: type
     for derived in cls.__subclasses__():
         if "_referenced" not in derived.__dict__:
             yield from _with_subclasses(derived)

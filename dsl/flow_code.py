@@ -248,11 +248,11 @@ class Compiler:
         compiler = self
 
         class Pull(ast.NodeTransformer):
-            def visit_YieldFrom(self, inner: ast.YieldFrom) -> ast.AST:
-                return compiler.call(inner)
+            def visit_YieldFrom(self, node: ast.YieldFrom) -> ast.AST:
+                return compiler.call(node)
 
-            def visit_Yield(self, inner: ast.Yield) -> ast.AST:
-                raise compiler.refused(inner, "a yield inside an expression")
+            def visit_Yield(self, node: ast.Yield) -> ast.AST:
+                raise compiler.refused(node, "a yield inside an expression")
 
         result: ast.expr = Pull().visit(node)
         return result

@@ -63,7 +63,7 @@ class FrozenSet(_ByBytes, AbstractSet[Any]):
         return FrozenSet(it)
 
     @property  # type: ignore[misc]
-    def __class__(self) -> type:
+    def __class__(self) -> type:  # pyright: ignore[reportIncompatibleMethodOverride]
         return frozenset
 
     def __contains__(self, element: object) -> bool:
@@ -214,7 +214,7 @@ class FrozenDict(_ByBytes, Mapping[Any, Any]):
         return (key + encode(value) for key, (_, value) in self._entries.items())
 
     @property  # type: ignore[misc]
-    def __class__(self) -> type:
+    def __class__(self) -> type:  # pyright: ignore[reportIncompatibleMethodOverride]
         return dict
 
     def __getitem__(self, key: Any) -> Any:

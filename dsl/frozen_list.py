@@ -33,7 +33,7 @@ class FrozenList(tuple[Any, ...]):
     """A list as stored. `isinstance` takes it for a list, and it reads like one."""
 
     @property  # type: ignore[misc]
-    def __class__(self) -> type:
+    def __class__(self) -> type:  # pyright: ignore[reportIncompatibleMethodOverride]
         return list
 
     def __reduce__(self) -> tuple[object, ...]:

@@ -21,7 +21,7 @@ class ListReference(Sized):
     __slots__ = ()
 
     @property  # type: ignore[misc]
-    def __class__(self) -> type:
+    def __class__(self) -> type:  # pyright: ignore[reportIncompatibleMethodOverride]
         return list
 
     def __iter__(self) -> Iterator[Any]:

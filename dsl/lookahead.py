@@ -149,8 +149,9 @@ def _is(instance: Any, action: Callable[..., object] | str) -> bool:
         return bool(instance.name == action)
     if instance.name != _name(action):
         return False
-    if hasattr(action, "__self__"):
-        return bool(instance.actor == action.__self__)
+    bound_to = getattr(action, "__self__", None)
+    if bound_to is not None:
+        return bool(instance.actor == bound_to)
     return instance.actor is None or getattr(type(instance.actor), action.__name__, None) is action
 
 

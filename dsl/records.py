@@ -202,7 +202,7 @@ class Bag(Generic[T]):
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, Bag | FrozenBag):
-            return freeze(self) == freeze(other)
+            return bool(freeze(self) == freeze(other))
         return NotImplemented
 
     __hash__ = None  # type: ignore[assignment]

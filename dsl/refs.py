@@ -214,7 +214,7 @@ def place(
 
 def make(cls: type, path: Path, sub: Sub, domain: Domain | None, cell: Cell | None = None) -> Any:
     """A reference of a class to a place in the state, or in what a cell holds."""
-    result = object.__new__(cls)
+    result: Any = object.__new__(cls)
     for name, content in (("_path", path), ("_sub", sub), ("_domain", domain), ("_cell", cell)):
         object.__setattr__(result, name, content)
     known = binding.references.setdefault(path, {}) if cell is None else cell.references
@@ -231,9 +231,8 @@ def _scalar_or_example(view: View, path: Path, sub: Sub, domain: Domain | None) 
             else view.get(path)
         )
     if domain is not None and domain.kind == "record" and domain.record is not None:
-        if not domain.record.__subclasses__() or all(
-            hasattr(c, "_referenced") for c in domain.record.__subclasses__()
-        ):
+        derived: list[type] = domain.record.__subclasses__()
+        if all(hasattr(c, "_referenced") for c in derived):
             return _example(domain.record)
     return _dynamic(view, path, sub)
 
@@ -335,7 +334,7 @@ class RecordReference(Reference):
             return False
         return bool(self._freeze() == freeze(other))
 
-    def __hash__(self) -> int:
+    def __hash__(self) -> int:  # type: ignore[override]
         return hash(self._freeze())
 
     def __bool__(self) -> bool:

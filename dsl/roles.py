@@ -15,7 +15,7 @@ from typing_extensions import dataclass_transform
 from dsl import refs
 from dsl.containers import ElementsReference, entries
 from dsl.detaching import forget
-from dsl.domains import Domain
+from dsl.domains import Domain, Kind
 from dsl.errors import SpecError, no_field
 from dsl.records import declared_fields
 from dsl.refs import (
@@ -55,7 +55,7 @@ class Field:
         self.owner = owner
         self.name = name
         self.domain = domain
-        self.kind = domain.kind
+        self.kind: Kind = domain.kind
         self.auxiliary = auxiliary
         self.layout: RoleLayout = "entries" if domain.kind == "dict" else "whole"
         self.keys = True
