@@ -66,7 +66,7 @@ LARGE = [
 ]
 
 
-@pytest.mark.parametrize(("constants", "expected"), SMALL + LARGE)
+@pytest.mark.parametrize(("constants", "expected"), SMALL[:1] + SMALL[5:] + LARGE)
 def test_the_numbers_of_states_are_those_of_the_table(
     constants: Constants, expected: tuple[int, int, int]
 ) -> None:
@@ -78,7 +78,7 @@ def test_the_numbers_of_states_are_those_of_the_table(
 
 
 @pytest.mark.parametrize("optimize", [True, False], ids=["lowered", "plain"])
-@pytest.mark.parametrize(("constants", "expected"), SMALL[:6])
+@pytest.mark.parametrize(("constants", "expected"), SMALL[:5])
 def test_the_reference_engine_counts_the_same(
     constants: Constants, expected: tuple[int, int, int], optimize: bool
 ) -> None:
@@ -108,7 +108,7 @@ def test_witnesses_are_reached() -> None:
     ("mutant", "constants", "broken", "length"),
     [
         ("silent_truncation", c(1, 2, 1), "Deadlock", 4),
-        ("silent_truncation", c(1, 2, 1, **CACHE), "Deadlock", 4),
+        slow("silent_truncation", c(1, 2, 1, **CACHE), "Deadlock", 4),
         ("stale_commit", c(2, 2, 1), "log_prefix", 6),
         ("stale_commit", c(2, 2, 1, **CACHE), "log_prefix", 6),  # TLC
         ("no_epoch_check", c(2, 1, 0), "owner_only_transitions", 9),
@@ -135,11 +135,11 @@ def test_a_mutant_breaks_its_property_in_so_many_steps(
         ("silent_truncation", c(1, 1, 1), "Deadlock", 9),
         ("stale_commit", c(1, 2, 1), "log_prefix", 82),
         ("stale_commit", c(1, 2, 1, **CACHE), "log_prefix", 102),  # TLC
-        ("stale_commit", c(2, 1, 1), "log_prefix", 324),
+        slow("stale_commit", c(2, 1, 1), "log_prefix", 324),
         ("stale_commit", c(2, 2, 0), "log_prefix", 324),
         ("no_epoch_check", c(1, 1, 0), "owner_only_transitions", 9),
         ("early_reply", c(1, 2, 1, **CACHE), "distinct_epochs", 170),
-        ("early_reply", c(2, 1, 1, **CACHE), "distinct_epochs", 540),
+        slow("early_reply", c(2, 1, 1, **CACHE), "distinct_epochs", 540),
         ("early_reply", c(2, 2, 0, **CACHE), "distinct_epochs", 540),  # TLC
         slow("early_reply", c(2, 2, 1), "distinct_epochs", 11993),
         slow("early_reply", c(3, 2, 0), "distinct_epochs", 25688),
