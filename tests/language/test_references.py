@@ -319,7 +319,7 @@ def deep(w: World, a: int, b: int) -> None:
 
 @operation
 def deep_pop(w: World, a: int, b: int) -> Any:
-    return plain(w.box.deep[0].popitem() if False else w.box.deep[0].pop("k"))
+    return plain(w.box.deep[0].pop("k"))
 
 
 # -- sets and bags -------------------------------------------------------------------------------
