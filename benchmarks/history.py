@@ -93,10 +93,18 @@ def measure(file: Path, level: str) -> dict[str, Any]:
     if not verdict.holds:
         name = explain(history, known[0], verdict).name
     clock.append(time.process_time())
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
     steps = [b - a for a, b in pairwise(clock)]
-    return {"verdict": name, "start": clock[0] - begin, "steps": steps, "memory": memory,
+    return {"verdict": name, "start": clock[0] - begin, "steps": steps, "memory": peak_memory(),
             "stage": verdict.stage, "stats": verdict.stats}  # fmt: skip
+
+
+def peak_memory() -> int:
+    """Peak resident memory of this process in MB (ru_maxrss would include the parent's)."""
+    status = Path("/proc/self/status")
+    if status.exists():
+        text = status.read_text(encoding="ascii")
+        return int(text.split("VmHWM:")[1].split()[0]) >> 10
+    return int(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss) >> 10
 
 
 def warm_up() -> None:
