@@ -1,4 +1,4 @@
-"""Every example of docs/language.md is a spec that holds, with the counts it states, and type-checks."""
+"""Every example of docs/language.md is a spec that holds, with the counts that it states."""
 
 import re
 from dataclasses import dataclass, field
