@@ -10,21 +10,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from checker.engine import (
-    DEADLOCK,
-    Finding,
-    Progress,
-    SearchOptions,
-    StoppedBy,
-)
+from checker.engine import DEADLOCK, Finding, Progress, SearchOptions, StoppedBy
 from checker.layout import Layout
 from checker.native import checkpoints
-from checker.native.arrays import (
-    FIRST_ERROR,
-    NO_LINK,
-    Array,
-    Rows,
-)
+from checker.native.arrays import FIRST_ERROR, NO_LINK, Array, Rows
 from checker.native.checkpoints import Totals, Writer
 from checker.native.findings import Stage
 from checker.native.learning import Learner, Roots
@@ -36,7 +25,7 @@ from dsl.errors import EngineError
 from dsl.model import Model
 
 _CANDIDATES = 1 << 16  # aimed at per batch; buffers grow beyond it
-_TELL_EVERY = 0.5  # seconds between reports of progress within a level
+_TELL_EVERY = 0.5  # seconds between reports within a level
 _MOST_REPEATS = 8  # of the same misses in a row, although they were learned
 _MAX_ROWS = 1 << 15
 _MIN_ROWS = 64
@@ -100,12 +89,12 @@ class Search:
 
     def in_threads(self, tasks: list[Callable[[], object]]) -> None:
         """Run tasks side by side and wait for all."""
-        if self.pool is None or len(tasks) == 1:
+        if self.pool is not None and len(tasks) > 1:
+            for done in [self.pool.submit(task) for task in tasks]:
+                done.result()
+        else:
             for task in tasks:
                 task()
-            return
-        for done in [self.pool.submit(task) for task in tasks]:
-            done.result()
 
     def complete(
         self, workers: list[Worker], run: Callable[[Worker], object], level: Level
@@ -146,8 +135,9 @@ class Search:
         first = 0
         while first < self.level.n:
             workers = []
+            rows = min(self.batch_rows, _MAX_ROWS)
             for worker in self.workers:
-                end = min(self.level.n, first + min(self.batch_rows, _MAX_ROWS))
+                end = min(self.level.n, first + rows)
                 if first < end:
                     worker.begin(first, end, self.roots.first_action)
                     workers.append(worker)
@@ -213,8 +203,8 @@ class Search:
     def adapt(self, workers: list[Worker]) -> None:
         """Choose the size of the next batches from what the last ones gave."""
         rows = sum(worker.end - worker.first for worker in workers)
-        candidates = max(1, sum(worker.n_candidates for worker in workers))
-        aimed = int(0.9 * _CANDIDATES * rows / candidates)
+        candidates = sum(worker.n_candidates for worker in workers)
+        aimed = int(0.9 * _CANDIDATES * rows / max(1, candidates))
         self.batch_rows = max(_MIN_ROWS, min(aimed, 4 * self.batch_rows))
 
     def look_for_deadlocks(self, worker: Worker, stage: Stage) -> None:

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
+
+from checker.cli import main
 from checker.engine import SearchOptions
 from checker.profile import Part, Profile, profile, render
 from tests.native.hand import two_phase_commit
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_a_profile_lists_actions_properties_and_variables() -> None:
@@ -29,3 +36,11 @@ def test_the_culprit_is_named() -> None:
     assert "Learning dominates, and Broker#0.append took 94% of it." in text
     assert "It branches most on Log#0.entries (18,000 branches)." in text
     assert "Log#0.entries explodes: it has had 20,000 different values." in text
+
+
+def test_the_command_prints_the_profile(capsys: pytest.CaptureFixture[str]) -> None:
+    code = main(["profile", str(ROOT / "models/toys/two_phase_commit.py"), "--set", "RMS=2"])
+    printed = capsys.readouterr().out
+
+    assert 0 == code
+    assert "56 distinct states, 154 generated" in printed

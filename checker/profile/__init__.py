@@ -130,7 +130,7 @@ def _advice(p: Profile) -> Iterator[str]:
         if p.looked_at:
             listed = ", ".join(f"{place} ({n:,} branches)" for place, n in p.looked_at[:3])
             yield f"  It branches most on {listed}."
-            yield "  Ask for less than the whole value: x in s, len(l), l[i], one field of a record."
+            yield "  Ask for less than the whole: x in s, len(l), l[i], one field of a record."
     if p.variables and p.variables[0][1] > max(_MANY_VALUES, p.distinct // 4):
         place, values = p.variables[0]
         yield ""

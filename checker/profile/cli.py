@@ -1,0 +1,48 @@
+"""``statewalk profile``: what a search spends its time on, and which variable is the widest."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import Any
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the command to the parser."""
+    from checker.commands.check import argument
+    from checker.options import read_count, read_seconds
+
+    parser = subparsers.add_parser(
+        "profile",
+        help="say what a search spends its time on",
+        description="Search with the native engine and list, per action and property, how often "
+        "the spec had to be run and how long that took; per variable, its distinct values.",
+    )
+    parser.add_argument("spec", metavar="SPEC", help="a spec: a .py or .fizz file")
+    parser.add_argument("--set", action="append", default=[], dest="settings", metavar="NAME=VALUE")
+    parser.add_argument("--config", metavar="NAME", help="one of the spec's configurations")
+    parser.add_argument("--max-states", type=argument(read_count), metavar="N")
+    parser.add_argument("--max-depth", type=argument(read_count), metavar="N")
+    parser.add_argument("--timeout", type=argument(read_seconds), metavar="S")
+    parser.add_argument("--threads", type=argument(read_count), default=1, metavar="N")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Search, and print the profile; the exit code."""
+    from checker.api import load
+    from checker.engine import SearchOptions
+    from checker.options import read_settings
+    from checker.profile import profile, render
+
+    constants = read_settings(arguments.settings).fixed
+    model = load(arguments.spec, constants, config=arguments.config)
+    options = SearchOptions(
+        keep_going=True,
+        max_states=arguments.max_states,
+        max_depth=arguments.max_depth,
+        timeout=arguments.timeout,
+        threads=arguments.threads,
+    )
+    sys.stdout.write(render(profile(model, options)) + "\n")
+    return 0
