@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from checker.native.search import Search
 
 _WIDEST = 20
-_MOST_NODES = 200_000
+_MOST_NODES = 10_000  # a sample is enough to see what a trie branches on
 
 
 def profile_of(search: Search) -> dict[str, Any]:
@@ -63,10 +63,7 @@ def looked_at(learned: Learned, root: int, of_steps: bool = False) -> list[tuple
             branches[show_path(learned.layout.slots[slot].path)] += int(record[EDGES])
         elif kind < FORK:
             branches[f"call {int(record[OPERAND])}"] += int(record[EDGES])
-        if kind == FORK or not kind & 1:
+        if kind == FORK or not kind & 1:  # children that are hashed are not followed
             first = int(record[BASE])
             waiting += learned.edges.data[first : first + int(record[CAPACITY])].tolist()
-        else:
-            mine = (learned.hash_keys >> np.uint64(32)) == np.uint64(node)
-            waiting += learned.hash_children[mine].tolist()
     return branches.most_common(5)
