@@ -55,9 +55,9 @@ def model_of(name: str, *, optimize: bool = True, **changed: Any) -> Model:
     return load(PAIMON, constants, optimize=optimize)
 
 
-def explore(model: Model, engine: str = "native") -> Exploration:
-    """The whole space, past violations."""
-    found = ENGINES[engine](model, SearchOptions(keep_going=True))
+def explore(model: Model, engine: str = "native", at_most: int | None = None) -> Exploration:
+    """The space past violations, up to the level in which it has so many states."""
+    found = ENGINES[engine](model, SearchOptions(keep_going=True, max_states=at_most))
     assert not [f for f in found.findings if f.error is not None]
     return found
 
@@ -213,8 +213,8 @@ SETTINGS = st.fixed_dictionaries(
 
 @pytest.mark.slow
 @given(constants=SETTINGS)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_engines_and_lowerings_agree_on_random_constants(constants: dict[str, Any]) -> None:
-    plain = explore(load(PAIMON, constants, optimize=False), "reference")
+    plain = explore(load(PAIMON, constants, optimize=False), "reference", at_most=500)
 
-    assert summary(plain) == summary(explore(load(PAIMON, constants)))
+    assert summary(plain) == summary(explore(load(PAIMON, constants), at_most=500))
