@@ -11,8 +11,12 @@ from typing import Any
 
 import pytest
 
+from checker import reference
+from checker.engine import SearchOptions
 from checker.liveness import check_liveness
+from dsl.loader import load
 from tests.models.kafka import (
+    FOLDER,
     Constants,
     counts,
     graph_of,
@@ -101,6 +105,15 @@ def test_witnesses_are_reached() -> None:
         "takeover_in_prepare_abort": 11,
         "epoch_skipped": 16,
     } == reached(both)
+
+
+@pytest.mark.slow
+def test_symmetric_states_of_the_public_spec_are_no_more_than_with_tlc() -> None:
+    model = load(FOLDER / SPEC, c(2, 2, 1, **PUBLISHED))
+
+    found = reference.explore(model, SearchOptions(symmetry=True, properties=("type_ok",)))
+
+    assert (3520, 1767, 27) == counts(found)  # TLC prints 3573 and 1798
 
 
 # -- mutants -------------------------------------------------------------------------------------
