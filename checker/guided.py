@@ -43,8 +43,7 @@ class Wanted:
 
 @dataclass
 class Guided:
-    """Where following led: the steps taken, the state reached, and the line that was not possible.
-    """
+    """Where following led: the steps taken, the state reached, and the line that failed."""
 
     model: Model
     steps: list[Step] = field(default_factory=list)
@@ -150,8 +149,7 @@ def possible(model: Model, state: Any) -> list[Taken]:
 
 
 def extension(model: Model, state: Any, depth: int, limit: int = 200) -> Iterator[str]:
-    """What comes next, ``depth`` steps far, one line per step, indented; at most ``limit`` lines.
-    """
+    """What comes next, ``depth`` steps far, a line per step; at most ``limit`` lines."""
     left = [limit]
     yield from _extended(model, state, depth, "", left)
     if left[0] <= 0:

@@ -46,7 +46,7 @@ class Fingerprints:
         self._leaves: dict[tuple[bytes, bytes], int] = {}
 
     def hidden(self, path: Path) -> bool:
-        """Whether the view leaves a slot out (auxiliary fields), or it repeats others (key sets)."""
+        """Whether the view leaves a slot out (auxiliary), or it repeats others (key sets)."""
         if len(path) == 4 and path[3] == "keys":
             return True
         info = self._fields.get((path[0], path[2])) if self._view and len(path) > 2 else None

@@ -73,7 +73,7 @@ class Symmetry:
         return related
 
     def _even(self, value: Any, found: set[Member] | frozenset[Member]) -> bool:
-        """Whether a constant set or bag holds all members of their classes alike: that relates none."""
+        """Whether a constant set or bag holds all members alike: that relates none."""
         if type(value) not in (FrozenSet, FrozenBag) or not all(e in found for e in value):
             return False
         declared = [self.model.roles[name] for name in self.model.symmetric]
@@ -225,7 +225,7 @@ class Symmetry:
         return b"r" + _bytes(_digest(kind.__name__.encode(), encode(names), *parts))
 
     def _parts(self, path: Path) -> Iterator[Any]:
-        """A path as values: its role as one, its key or element as it was before it was interned."""
+        """A path as values: its role as one, its key or element as it was."""
         role = self.model.roles.get(path[0])
         if role is not None and 0 <= path[1] < len(role):
             yield role[path[1]]

@@ -1,4 +1,4 @@
-"""The language of statewalk: what a spec module imports, and `load`, which makes a `Model` of one."""
+"""The language of statewalk: what a spec module imports."""
 
 from dsl.declare import (
     Auxiliary,
@@ -39,8 +39,9 @@ from dsl.roles import Role, State
 from dsl.view import Disabled
 
 __all__ = [
-    "Auxiliary", "Bag", "Constant", "Disabled", "Fairness", "Flow", "Message", "Record", "Role", "State",
-    "action", "always", "any_of", "atomic", "config", "constraint", "deadlock", "enabled", "eventually", "exists",
-    "holds", "init", "interrupt", "leads_to", "maybe", "named", "next_steps", "old", "on_step", "oneof", "pairs", "parallel", "replace",
-    "require", "serial", "symmetric_values", "terminal", "unreachable", "until", "violates",
+    "Auxiliary", "Bag", "Constant", "Disabled", "Fairness", "Flow", "Message", "Record", "Role",
+    "State", "action", "always", "any_of", "atomic", "config", "constraint", "deadlock",
+    "enabled", "eventually", "exists", "holds", "init", "interrupt", "leads_to", "maybe",
+    "named", "next_steps", "old", "on_step", "oneof", "pairs", "parallel", "replace", "require",
+    "serial", "symmetric_values", "terminal", "unreachable", "until", "violates",
 ]  # fmt: skip

@@ -187,7 +187,7 @@ class Compiler:
             "SW116",
             f"'{self.function.name}' cannot be suspended: {what}.",
             at=self.function.span(node),
-            help="yield stands on its own, in if, while and for; results come by x = yield from f().",
+            help="yield stands on its own, in if, while and for; results: x = yield from f().",
         )
 
     def branch(self, node: ast.If) -> None:
@@ -281,7 +281,7 @@ def _gives_way(node: ast.AST) -> bool:
 
 
 def _leaves(node: ast.stmt, in_loop: bool = False) -> bool:
-    """Whether a statement may jump out of itself: return, or break and continue of an outer loop."""
+    """Whether a statement may jump out of itself: return, or leave an outer loop."""
     if isinstance(node, ast.Return):
         return True
     if isinstance(node, ast.Break | ast.Continue):

@@ -188,7 +188,8 @@ class Flows:
         if not current_view().project(path, ("there", sub_key(sub)), lambda v: _is_there(v, sub)):
             raise SpecError(
                 "SW206",
-                f"A local referred to {start[0]}#{start[1]}.{start[2]}, which is gone since the yield.",
+                f"A local referred to {start[0]}#{start[1]}.{start[2]}, "
+                "which is gone since the yield.",
                 help="Read it again after the yield.",
             )
         return place(path, sub, domain)

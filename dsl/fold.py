@@ -14,8 +14,8 @@ from dsl.tree import Function, SpecTree
 
 _SCALARS = (bool, int, str, type(None))
 _FOLDABLE = (
-    ast.Name, ast.Constant, ast.Compare, ast.BoolOp, ast.UnaryOp, ast.BinOp, ast.Tuple, ast.List, ast.Set,
-    ast.IfExp, ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.expr_context,
+    ast.Name, ast.Constant, ast.Compare, ast.BoolOp, ast.UnaryOp, ast.BinOp, ast.Tuple, ast.List,
+    ast.Set, ast.IfExp, ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.expr_context,
 )  # fmt: skip
 
 

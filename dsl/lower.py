@@ -5,8 +5,8 @@
     f(a, b), where f only reads            a remembered call
 
 What a rewriting may do is fixed: it never changes a result (``optimize=False`` leaves it out, and
-both agree). Only ``old(e)`` is rewritten always, into ``old(lambda: e)``, because it is evaluated
-in another state.
+both agree). Two things are rewritten always: ``old(e)`` into ``old(lambda: e)``, because
+it is evaluated in another state, and loops over local sets, which go in canonical order.
 """
 
 from __future__ import annotations
@@ -57,12 +57,18 @@ class Lowering:
             module.namespace[RUNTIME] = lowered
         self.flows.compile_all(self)
         for function in self.tree.functions:
-            if self.effects.of(function) == "pure" or not _recompilable(function):
+            if not _recompilable(function) or not self._gains(function):
                 continue
             node = copy.deepcopy(function.node)
             if self.optimize:
                 node = self.rewriter(function).visit(node)
             install(function, _Old().visit(node))
+
+    def _gains(self, function: Function) -> bool:
+        """Whether recompiling may matter: it looks at the state, or goes through something."""
+        return self.effects.of(function) != "pure" or any(
+            isinstance(n, ast.For | ast.comprehension | ast.Call) for n in ast.walk(function.node)
+        )
 
     def rewriter(self, function: Function) -> Rewriter:
         return Rewriter(self, function)
@@ -169,6 +175,37 @@ def runtime_call(name: str, arguments: list[Any]) -> ast.Call:
     return ast.Call(ast.Attribute(ast.Name(RUNTIME, ast.Load()), name, ast.Load()), arguments, [])
 
 
+_ORDER_MATTERS = frozenset({"list", "tuple", "enumerate", "iter", "zip", "max", "min", "map"})
+
+
+class _Ordered(ast.NodeTransformer):
+    """Local sets are gone through in canonical order, whatever their hash order is."""
+
+    @staticmethod
+    def _wrapped(node: ast.expr) -> ast.expr:
+        known = isinstance(node, ast.List | ast.Tuple | ast.ListComp | ast.Constant | ast.Starred)
+        name = getattr(getattr(node, "func", None), "id", "")
+        if known or name in ("range", "sorted", "pairs", "enumerate", "zip"):
+            return node
+        return ast.copy_location(runtime_call("in_order", [node]), node)
+
+    def visit_For(self, node: ast.For) -> ast.AST:
+        self.generic_visit(node)
+        node.iter = self._wrapped(node.iter)
+        return node
+
+    def visit_comprehension(self, node: ast.comprehension) -> ast.AST:
+        self.generic_visit(node)
+        node.iter = self._wrapped(node.iter)
+        return node
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        if isinstance(node.func, ast.Name) and node.func.id in _ORDER_MATTERS:
+            node.args = [self._wrapped(a) for a in node.args]
+        return node
+
+
 class _Old(ast.NodeTransformer):
     """``old(e)`` → ``old(lambda: e)``"""
 
@@ -189,6 +226,7 @@ def lambda_of(names: list[str], body: ast.expr) -> ast.Lambda:
 
 def compile_function(function: Function, node: ast.FunctionDef) -> Any:
     """Compile a function definition in its module's namespace."""
+    node = _Ordered().visit(node)
     node.decorator_list = []
     node.args.defaults = [ast.copy_location(ast.Constant(None), d) for d in node.args.defaults]
     node.args.kw_defaults = [

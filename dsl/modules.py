@@ -99,7 +99,7 @@ def parse_source(path: str, text: str) -> Source:
 
 @dataclass
 class SpecModule:
-    """A module of a spec after it ran. ``constants`` maps name to value, in order of declaration."""
+    """A module of a spec after it ran. ``constants`` maps name to value, as declared."""
 
     name: str
     source: Source

@@ -10,6 +10,7 @@ Left out: leader movement, failing appends, epoch exhaustion, fencing of an ongo
 (see the coordinator model), and looking up the coordinator (a client asks any broker).
 """
 
+from itertools import pairwise
 from typing import Literal
 
 from dsl import (
@@ -258,7 +259,7 @@ def epoch_monotone() -> bool:
 
 def increasing(log: TxnLog, tid: int) -> bool:
     epochs = [entry.transition.epoch for entry in log.entries if entry.tid == tid]
-    return all(a < b for a, b in zip(epochs, epochs[1:], strict=False))
+    return all(a < b for a, b in pairwise(epochs))
 
 
 @always

@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from checker.engine import Exploration, SearchOptions
 from checker.layout import Fingerprints
 from checker.reference import explore
@@ -185,7 +186,11 @@ def guarded() -> bool:
     return p.x is not None and p.x < 5
 @always
 def looked_up() -> bool:
-    return all(k in p.table and p.table[k] == k for k in range(3) if p.x is not None and len(p.table) == 3)
+    return all(
+        k in p.table and p.table[k] == k
+        for k in range(3)
+        if p.x is not None and len(p.table) == 3
+    )
 """,
     "booleans and numbers stay apart": """
 class B(State):
@@ -202,6 +207,25 @@ def apart() -> bool:
 @exists
 def four() -> bool:
     return len(b.seen) == 4 and len(b.flags) == 4
+""",
+    "local sets have one order": """
+NAMES = {"ab", "cd", "ef", "gh", "ij", "kl"}
+def first(names: set[str]) -> str:
+    for name in names:
+        return name
+    return ""
+class O(State):
+    log: list[str] = []
+    top: str = ""
+    @action
+    def note(self) -> None:
+        require(len(self.log) < 2)
+        self.log.extend(n for n in NAMES)
+        self.top = first({"z", "y", "x"}) + list({"q", "r"})[0] + max({"aa", "bb"}, key=len)
+o = O()
+@always
+def in_order() -> bool:
+    return o.top in ("", "xqaa") and (not o.log or o.log == ["ab", "cd", "ef", "gh", "ij", "kl"])
 """,
     "old looks before the step": """
 class K(State):
@@ -245,7 +269,7 @@ def _facts(result: Exploration) -> object:
 
 
 def _check_elements(model: Model) -> int:
-    """Compare each property with its elements in every reachable state; how many states there are."""
+    """Compare each property with its elements in every reachable state; how many there are."""
     fingerprints = Fingerprints(model.fields)
     seen = set()
     todo = [dict(s) for s in model.initial_states]

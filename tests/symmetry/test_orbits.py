@@ -1,7 +1,7 @@
 """Counts under symmetry are numbers of orbits: compared with brute force, and with known figures.
 
-Brute force explores without symmetry and unites states by trying every permutation. It shares only the renaming
-of values with the product.
+Brute force explores without symmetry and unites states by trying every permutation. It shares only
+the renaming of values with the product.
 """
 
 from __future__ import annotations
@@ -11,14 +11,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from checker.engine import SearchOptions
 from checker.layout import Layout
 from checker.reference import explore
 from checker.symmetry import Symmetry
 from dsl.loader import load
 from dsl.model import Model
-from hypothesis import given
-from hypothesis import strategies as st
 
 MODELS = Path(__file__).parents[2] / "models"
 
@@ -147,37 +148,23 @@ def test_known_numbers_of_orbits(spec: str, constants: dict[str, Any], orbits: i
     assert result.counts.distinct == orbits
 
 
-@given(st.permutations(range(3)), st.integers(0, 200))
-def test_the_canonical_form_does_not_depend_on_names(order: list[int], at: int) -> None:
-    model = _friends()
+@pytest.fixture(scope="module")
+def friends(tmp_path_factory: pytest.TempPathFactory) -> tuple[Model, list[dict[Any, Any]]]:
+    path = tmp_path_factory.mktemp("friends") / "friends.py"
+    text = SPECS["members that point at each other"].replace("range(4)", "range(3)")
+    path.write_text("from dsl import *\n" + text)
+    model = load(path)
+    return model, list(itertools.islice(_reachable(model), 64))
+
+
+@given(order=st.permutations(range(3)), at=st.integers(0, 200))
+def test_the_canonical_form_does_not_depend_on_names(
+    order: list[int], at: int, friends: tuple[Model, list[dict[Any, Any]]]
+) -> None:
+    model, states = friends
     symmetry = Symmetry.of(model)
     cell = symmetry.cells[0]
     renaming = dict(zip(cell, (cell[i] for i in order), strict=True))
-    states = _FRIENDS_STATES
     state = states[at % len(states)]
 
     assert symmetry.canonical(state) == symmetry.canonical(symmetry.renamed(state, renaming))
-
-
-def _friends() -> Model:
-    return _FRIENDS
-
-
-def _make_friends(folder: Path) -> Model:
-    path = folder / "friends.py"
-    path.write_text(
-        "from dsl import *\n"
-        + SPECS["members that point at each other"].replace("range(4)", "range(3)")
-    )
-    return load(path)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def friends(tmp_path_factory: pytest.TempPathFactory) -> None:
-    global _FRIENDS, _FRIENDS_STATES
-    _FRIENDS = _make_friends(tmp_path_factory.mktemp("friends"))
-    _FRIENDS_STATES = list(itertools.islice(_reachable(_FRIENDS), 64))
-
-
-_FRIENDS: Model
-_FRIENDS_STATES: list[dict[Any, Any]]
