@@ -14,15 +14,14 @@ from checker.engine import (
     ASSERTION,
     DEADLOCK,
     NO_ERROR,
-    Counts,
     Exploration,
     Finding,
-    Progress,
     SearchOptions,
     Step,
     StoppedBy,
 )
 from checker.layout import Layout
+from checker.reference_outcome import progress_of, result_of, stop_between, stop_now
 from checker.repeats import Repeats
 from checker.symmetry import Symmetry
 from dsl.model import Action, Model, Outcome, Property
@@ -72,7 +71,7 @@ class _Candidate:
 
 
 @dataclass
-class _Search:
+class Search:
     """The state of one search."""
 
     model: Model
@@ -262,7 +261,7 @@ def explore(model: Model, options: SearchOptions) -> Exploration:
     started = time.monotonic()
     symmetry = Symmetry.of(model) if options.symmetry else None
     layout = Layout(model, options.fingerprint_bits, options.view, symmetry)
-    search = _Search(model, options, layout, Repeats(model))
+    search = Search(model, options, layout, Repeats(model))
     first: dict[Row, Entry] = {}
     for index, state in enumerate(model.initial_states):
         search.generated += 1
@@ -278,79 +277,21 @@ def explore(model: Model, options: SearchOptions) -> Exploration:
         search.levels.append(initial)
     violated = search.end_stage()
     while level:
-        stopped = _stop(search, options, violated, time.monotonic() - started)
+        stopped = stop_between(search, options, violated, time.monotonic() - started)
         if stopped:
             break
         following: dict[Row, Entry] = {}
         outside: dict[Row, Entry] = {}
         for count, entry in enumerate(level):
             search.expand(entry, following, outside)
-            if count % 64 == 0 and (stopped := _urgent(options, time.monotonic() - started)):
+            if count % 64 == 0 and (stopped := stop_now(options, time.monotonic() - started)):
                 break
         level = search.admit(following, outside)
         violated = search.end_stage()
         if level:
             search.levels.append(len(level))
         if options.on_progress:
-            options.on_progress(_progress(search, len(level), time.monotonic() - started))
+            options.on_progress(progress_of(search, len(level), time.monotonic() - started))
         if stopped:
             break
-    return _result(search, initial, stopped, len(level), time.monotonic() - started)
-
-
-def _urgent(options: SearchOptions, seconds: float) -> StoppedBy | None:
-    """Reasons to stop in the middle of a stage."""
-    if options.interrupted():
-        return "interrupt"
-    if options.timeout is not None and seconds > options.timeout:
-        return "time"
-    return None
-
-
-def _stop(
-    search: _Search, options: SearchOptions, violated: bool, seconds: float
-) -> StoppedBy | None:
-    """Reasons to stop between stages."""
-    if search.error:
-        return "error"
-    if violated and not options.keep_going:
-        return "violation"
-    if options.max_states is not None and len(search.seen) >= options.max_states:
-        return "states"
-    if options.max_depth is not None and len(search.levels) >= options.max_depth:
-        return "depth"
-    return _urgent(options, seconds)
-
-
-def _progress(search: _Search, queue: int, seconds: float) -> Progress:
-    return Progress(
-        len(search.levels),
-        search.generated,
-        len(search.seen),
-        queue,
-        seconds,
-        0,
-        search.fresh,
-        tuple(search.levels),
-    )
-
-
-def _result(
-    search: _Search, initial: int, stopped: StoppedBy | None, queue: int, seconds: float
-) -> Exploration:
-    found = search.found.values()
-    return Exploration(
-        engine="reference",
-        counts=Counts(initial, len(search.seen), search.generated, len(search.levels)),
-        levels=tuple(search.levels),
-        findings=tuple(f for f in found if f.kind != "exists"),
-        witnesses=tuple(f for f in found if f.kind == "exists"),
-        fired=dict(search.fired),
-        fresh=dict(search.fresh),
-        complete=stopped is None,
-        stopped=stopped,
-        seconds=seconds,
-        queue=queue,
-        cut=dict(search.cut),
-        statistics={"slots": len(search.layout.slots)},
-    )
+    return result_of(search, initial, stopped, len(level), time.monotonic() - started)
