@@ -135,7 +135,7 @@ def expand(
     unless ``keep_loops``. What is not learned yet goes to ``batch.misses``.
 
     Shapes:     pairs (n, 2) int64, used if n_pairs >= 0; others as in `checker.native.arrays`
-    Slow twin:  checker.reference._Search.expand
+    Slow twin:  checker.reference.Search.expand
     """
     current = at[0]
     root = at[1]
@@ -215,7 +215,7 @@ def check(
     verdict may be remembered. ``first_event`` (groups,) takes the least position with an event;
     for the groups from ``n_watched`` on (constraints) ``cut_by`` (N,) takes the least such group.
 
-    Slow twin:  checker.reference._Search.check_state
+    Slow twin:  checker.reference.Search.check_state
     """
     current = at[0]
     root = at[1]
@@ -294,7 +294,7 @@ def check_steps(
     ``verdict`` becomes 1 (kept) or 2 (refused); it stays 0 where something is not learned.
 
     Shapes:     pick (n,) int64; at (1,) int64; answers, first_event, refused (step roots,) int64
-    Slow twin:  checker.reference._Search.check_step
+    Slow twin:  checker.reference.Search.check_step
     """
     current = at[0]
     while current < pick.shape[0]:

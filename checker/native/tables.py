@@ -45,7 +45,7 @@ def insert(
     counts new states per action.
 
     Shapes:     table (power of two,) uint64, 0 empty
-    Slow twin:  checker.reference._Search.reach
+    Slow twin:  checker.reference.Search.reach
     """
     mask = uint64(table.shape[0] - 1)
     wide = table_low.shape[0] > 0
