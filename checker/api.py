@@ -111,6 +111,7 @@ def search(
     vacuous, exploration = work.vacuous(exploration), work.without(exploration)
     if guard.passed and exploration.stopped == "interrupt":
         exploration = replace(exploration, stopped="memory")
+    asked = replace(asked, checkpoint=None, resume=False)  # further searches are not saved
     exploration = _expected(model, options, engine.explore, asked, exploration)
     if options.fizzbee_counts:
         unique = fizzbee_unique(model, engine, asked)
@@ -187,6 +188,8 @@ def search_options(
         timeout=options.timeout,
         threads=options.threads or os.cpu_count() or 1,
         engine_settings=options.spark,
+        checkpoint=options.checkpoint,
+        resume=options.resume,
         on_progress=on_progress,
         interrupted=interrupted,
     )

@@ -21,6 +21,8 @@ class CheckOptions:
 
     ``properties`` None means all. ``symmetry`` and ``view`` None leave it to the spec. ``spark``
     are settings of that engine: master, buckets, tasks, native_until, folder.
+    ``checkpoint`` is a folder to which the native engine saves the search; with ``resume`` it goes
+    on from there.
     """
 
     config: str | None = None
@@ -41,6 +43,8 @@ class CheckOptions:
     fizzbee_counts: bool = False
     optimize: bool = True
     spark: Mapping[str, Any] = field(default_factory=dict)
+    checkpoint: str | None = None
+    resume: bool = False
 
     def given(self) -> dict[str, Any]:
         """The options that differ from their defaults."""

@@ -15,5 +15,5 @@ COMMANDS: dict[str, str] = {
     "models": "checker.commands.models",
     "history": "checker.history.cli",
     "profile": "checker.profile.cli",
-    "resume": "checker.spark.cli",
+    "resume": "checker.commands.resume",
 }

@@ -7,6 +7,7 @@ import shutil
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from dsl.model import Model
 
 STDOUT = "-"
+CHECKPOINT, REQUEST = "checkpoint", "request.json"
 
 
 def run_check(
@@ -39,6 +41,9 @@ def run_check(
     """One check; the exit code. ``further`` is done with the result once it is shown."""
     try:
         model = load(spec, constants, config=options.config)
+        if out is not None and not options.resume:
+            remember(Path(out), spec, constants, options)
+            options = replace(options, checkpoint=str(Path(out, CHECKPOINT)))
         result, problem = checked(model, options, out)
     except StatewalkError as error:
         if json_file is not None:
@@ -53,6 +58,19 @@ def run_check(
         sys.stdout.flush()
         raise problem
     return exits.exit_code(result)
+
+
+def remember(folder: Path, spec: str, constants: Mapping[str, Any], options: CheckOptions) -> None:
+    """Note in a run's folder what was asked, so that it can be resumed."""
+    about = {
+        "schema": 1,
+        "spec": str(Path(spec).resolve()),
+        "constants": {name: str(value) for name, value in constants.items()},
+        "options": options.given(),
+    }
+    with suppress(OSError):  # what is wrong with the folder is said when it is made
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / REQUEST).write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
 
 
 def checked(

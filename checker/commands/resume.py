@@ -1,0 +1,64 @@
+"""``statewalk resume``: go on with a check that was cut short."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the command to the parser."""
+    parser = subparsers.add_parser(
+        "resume",
+        help="go on with a check that was cut short",
+        description="Go on with a check that was begun with --out DIR and was interrupted or "
+        "killed. The result is that of a check in one go. A changed spec is refused.",
+    )
+    parser.add_argument("folder", metavar="DIR", help="the folder of the run")
+    parser.add_argument("--json", metavar="FILE", help="as for check")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Go on; the exit code."""
+    from checker.commands.checking import CHECKPOINT, run_check
+    from dsl.errors import RunError
+
+    folder = Path(arguments.folder)
+    spec, constants, options = read_request(folder)
+    resumed = replace(options, checkpoint=str(folder / CHECKPOINT), resume=True)
+    try:
+        return run_check(spec, resumed, arguments.json, str(folder), constants)
+    except RunError as error:
+        if error.code != "SW340":
+            raise
+        # It ended before its first checkpoint: begin anew.
+        return run_check(spec, options, arguments.json, str(folder), constants)
+
+
+def read_request(folder: Path) -> tuple[str, dict[str, Any], Any]:
+    """(spec, constants, options) of a run's folder. Raises RunError[SW342]."""
+    from checker.commands.checking import REQUEST
+    from checker.options import CheckOptions
+    from dsl.constants import GivenText
+    from dsl.errors import RunError
+
+    try:
+        about = json.loads((folder / REQUEST).read_text(encoding="utf-8"))
+        known = {f.name for f in fields(CheckOptions)}
+        given = dict(about["options"])
+        if not (isinstance(about["spec"], str) and set(given) <= known):
+            raise ValueError("it does not hold a check")
+        if isinstance(given.get("properties"), list):
+            given["properties"] = tuple(given["properties"])
+        constants = {str(k): GivenText(v) for k, v in about["constants"].items()}
+        return about["spec"], constants, CheckOptions(**given)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise RunError(
+            "SW342",
+            f"{folder} is not the folder of a check that can be resumed: {error}.",
+            help="It is the DIR of: statewalk check SPEC --out DIR",
+        ) from None
