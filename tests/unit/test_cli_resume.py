@@ -1,0 +1,61 @@
+"""A check that was begun with ``--out`` can be gone on with."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from checker.cli import main
+
+MODELS = Path(__file__).parents[2] / "models"
+
+
+def _counts(capsys: pytest.CaptureFixture[str]) -> object:
+    return json.loads(capsys.readouterr().out)["counts"]
+
+
+def test_a_search_cut_at_a_depth_goes_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    spec = str(MODELS / "toys/two_phase_commit.py")
+    whole = ["check", spec, "--set", "RMS=4", "--json", "-"]
+
+    assert 0 == main([*whole, "--out", "whole"])
+    expected = _counts(capsys)
+    assert 3 == main([*whole, "--out", "run", "--max-depth", "6"])
+    capsys.readouterr()
+    request = json.loads(Path("run/request.json").read_text())
+    del request["options"]["max_depth"]
+    Path("run/request.json").write_text(json.dumps(request))
+    assert 0 == main(["resume", "run", "--json", "-"])
+    assert expected == _counts(capsys)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", '{"spec": 1}', '{"spec": "x", "options": {"a": 1}}']
+)
+def test_a_folder_that_cannot_be_resumed(
+    text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "request.json").write_text(text)
+
+    assert 2 == main(["resume", str(tmp_path)])
+    assert "SW342" in capsys.readouterr().err
+
+
+def test_a_changed_spec_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    spec = Path("spec.py")
+    text = (MODELS / "toys/counters.py").read_text()
+    spec.write_text(text)
+    main(["check", "spec.py", "--out", "run", "--max-depth", "2"])
+    spec.write_text(text.replace("shared.value += 1", "shared.value += 2"))
+    capsys.readouterr()
+
+    assert 2 == main(["resume", "run"])
+    assert "SW341" in capsys.readouterr().err
