@@ -52,7 +52,7 @@ class Blocks:
     # -- blocks -------------------------------------------------------------------------------
     def function(self, statements: Statements, flow: str | None) -> Statements:
         """A whole function's body."""
-        kept = [s for s in statements if not is_text(s)]
+        kept: list[ast.stmt] = [s for s in statements if not is_text(s)]
         if flow == "oneof":
             block = ast.copy_location(tree.FlowBlock(), statements[0])
             block.flow, block.body = "oneof", kept

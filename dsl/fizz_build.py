@@ -26,7 +26,7 @@ _LEVELS: dict[str | None, tree.FairName] = {None: "weak", "weak": "weak", "stron
 
 
 @v_args(meta=True)
-class Build(BuildExpressions):
+class Build(BuildExpressions):  # pyright: ignore[reportGeneralTypeIssues]
     """Statements and declarations."""
 
     def file(self, meta: Meta, parts: Parts) -> ast.Module:

@@ -170,8 +170,8 @@ class Explainer:
                 tuple(writes[x]),
                 int(h.session[t]),
                 x,
-                time(h.begin[t]),
-                time(h.end[t]) if h.status[t] == 0 else None,
+                time(h.begin[t]),  # pyright: ignore[reportArgumentType]
+                time(h.end[t]) if h.status[t] == 0 else None,  # pyright: ignore[reportArgumentType]
             )
             for x, t in enumerate(f.members.tolist())
         ]

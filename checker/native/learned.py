@@ -251,6 +251,6 @@ class Learned(Effects):
 
 def show_path(path: tuple[Any, ...]) -> str:
     """A path as the author of the spec would write it."""
-    head = f"{path[0]}#{path[1]}" if len(path) > 1 else str(path[0])
+    head = f"{path[0]}#{path[1]}" if len(path) > 1 else str(path[0])  # pyright: ignore[reportGeneralTypeIssues]
     rest = "".join(f".{part}" for part in path[2:3])
     return head + rest + (f"[{path[4]!r}]" if len(path) > 4 and path[3] in ("key", "in") else "")

@@ -340,7 +340,7 @@ def _in_helper(lines: list[str], at: int) -> bool:
     return any("def helper" in line for line in lines[:at])
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))  # pyright: ignore[reportArgumentType]
 @given(text=flows())
 def test_generated_flows_agree(text: str, tmp_path_factory: pytest.TempPathFactory) -> None:
     try:

@@ -55,7 +55,7 @@ class Case:
             pairs = [(s, t) for s, targets in steps.items() for t in targets if s != t]
             found.append((fair, frozenset(pairs)))
             options = range(self.n)
-            found += [(choice, frozenset(p for p in pairs if p[1] == o)) for o in options]
+            found.extend((choice, frozenset(p for p in pairs if p[1] == o)) for o in options)
         return [(fair, pairs) for fair, pairs in found if fair != "none" and pairs]
 
     @cached_property

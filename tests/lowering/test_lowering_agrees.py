@@ -271,7 +271,7 @@ def _facts(result: Exploration) -> object:
 def _check_elements(model: Model) -> int:
     """Compare each property with its elements in every reachable state; how many there are."""
     fingerprints = Fingerprints(model.fields)
-    seen = set()
+    seen: set[int] = set()
     todo = [dict(s) for s in model.initial_states]
     while todo:
         state = todo.pop()

@@ -223,7 +223,7 @@ def _lines(history: History, t: int, drop: Any) -> tuple[str, str]:
                 drop("that a read's result is unknown")
         else:
             word = ":append" if kind == APPEND else ":w"
-            mops.append((f"[{word} {key} {text}]",) * 2)
+            mops.append((f"[{word} {key} {text}]",) * 2)  # pyright: ignore[reportArgumentType]
     session = history.sessions[history.session[t]]
     if not isinstance(session, int):
         drop("the names of sessions")
