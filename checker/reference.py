@@ -101,9 +101,7 @@ class Search:
         if known is None or candidate.rank < known.rank:
             self.stage[name] = candidate
 
-    def check(
-        self, predicate: Callable[[], bool], entry: Entry, state: State, name: str
-    ) -> bool | None:
+    def check(self, predicate: Callable[[], bool], entry: Entry, state: State) -> bool | None:
         """The truth of a predicate in a state; None, and an error reported, where it raises."""
         try:
             return self.model.holds(predicate, PlainView(state))
@@ -118,22 +116,17 @@ class Search:
         state = self.layout.state(entry.row)
         rank = (entry.fingerprint, 0, ())
         for prop in self.wanted("always"):
-            if (
-                prop.name not in self.found
-                and self.check(prop.whole, entry, state, prop.name) is False
-            ):
+            if prop.name not in self.found and self.check(prop.whole, entry, state) is False:
                 self.report(prop.name, _Candidate(rank, "always", entry))
         for prop in self.wanted("exists"):
-            if prop.name not in self.found and self.check(prop.whole, entry, state, prop.name):
+            if prop.name not in self.found and self.check(prop.whole, entry, state):
                 self.report(prop.name, _Candidate(rank, "exists", entry))
 
     def inside(self, entry: Entry) -> bool:
         """Whether the state constraints keep a state; counts each that does not."""
         state = self.layout.state(entry.row)
         failed = [
-            c.name
-            for c in self.model.constraints
-            if self.check(c.whole, entry, state, c.name) is False
+            c.name for c in self.model.constraints if self.check(c.whole, entry, state) is False
         ]
         self.cut.update(failed[:1])
         return not failed
@@ -215,7 +208,7 @@ class Search:
                     following if keep else outside,
                 )
         if stuck and self.model.check_deadlock and self.options.wants(DEADLOCK):
-            terminal = [self.check(t.whole, source, state, t.name) for t in self.model.terminal]
+            terminal = [self.check(t.whole, source, state) for t in self.model.terminal]
             if not any(terminal):
                 self.report(DEADLOCK, _Candidate((source.fingerprint, -1, ()), "deadlock", source))
 

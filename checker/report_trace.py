@@ -4,7 +4,6 @@ it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from checker.content import show_field
@@ -111,8 +110,3 @@ def _state(page: Page, trace: Trace, at: int) -> None:
             continue
         head = f"{' ' * (_INDENT + 2)}{name:<{column}}  "
         page.add((head, "dim"), shorten(text_of(content[path]), max(page.width - len(head), 60)))
-
-
-def choices_of(steps: Sequence[TraceStep]) -> list[str]:
-    """The labels of steps, for tests and logs."""
-    return [step.label for step in steps]

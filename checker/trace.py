@@ -9,7 +9,7 @@ from __future__ import annotations
 import builtins
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
@@ -249,8 +249,3 @@ def final_states(model: Model, finding: Finding) -> tuple[State, State]:
             break
         before, state = state, taken.state
     return state, before
-
-
-def saved_as(trace: Trace, file: FilePath) -> Trace:
-    """The same trace, knowing where it was saved."""
-    return replace(trace, file=file)

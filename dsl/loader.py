@@ -17,7 +17,7 @@ from dsl.build import (
     property_kind,
 )
 from dsl.check import check_tree
-from dsl.errors import Mistakes, SpecError, StatewalkError, did_you_mean
+from dsl.errors import Mistakes, SpecError, did_you_mean
 from dsl.fold import fold_constants
 from dsl.lower import Lowering
 from dsl.model import Model, Property
@@ -160,12 +160,3 @@ def _choice_names(tree: SpecTree) -> dict[tuple[str, int], str]:
                 if getattr(node.value.func, "id", "") in ("any_of", "maybe"):
                     names[(module.source.path, node.lineno)] = ast.unparse(node.targets[0])
     return names
-
-
-def span_of_error(error: BaseException, model: Model) -> Any:
-    """The innermost place of an exception that lies in the spec's own files."""
-    from dsl.modules import _user_span
-
-    if isinstance(error, StatewalkError) and error.at is not None:
-        return error.at
-    return _user_span(error, set(model.sources))

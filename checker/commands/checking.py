@@ -16,7 +16,7 @@ from checker.api import load, search
 from checker.judge import action_names
 from checker.limits import Interruptions
 from checker.report import report
-from checker.report_page import Page, show
+from checker.report_page import show
 from checker.report_progress import ProgressBlock
 from checker.result import Result
 from checker.runs import RunFolder, new_folder
@@ -179,8 +179,3 @@ def _takes_unicode(file: str) -> bool:
 def terminal_width() -> int:
     """The width reports are made for: that of the terminal, 100 where there is none."""
     return max(shutil.get_terminal_size((100, 24)).columns, 60)
-
-
-def show_page(page: Page) -> None:
-    """Print a page to standard output."""
-    page.show(sys.stdout)
