@@ -17,13 +17,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from checker.attempts import attempts
 from checker.content import content_of
 from checker.diff import changes
 from checker.engine import Finding, Step
 from checker.guards import guard_of
 from checker.spec_text import line_of
 from checker.trace import Taken, Trace, build, take_step
-from dsl.view import Disabled, PlainView, next_script
 
 if TYPE_CHECKING:
     from dsl.model import Action, Model
@@ -115,21 +115,10 @@ def _take(model: Model, state: Any, wanted: Wanted) -> tuple[Step, Any] | str:
 
 def ways(model: Model, state: Any, action: Action) -> Iterator[tuple[tuple[int, ...], Taken]]:
     """Every way an action can go in a state."""
-    script: list[int] | None = []
-    while script is not None:
-        view = PlainView(state, script)
-        possible = True
-        try:
-            model.take(action, view)
-        except Disabled:
-            possible = False
-        except Exception:
-            pass
-        choices = tuple(index for index, _ in view.choices)
-        taken = take_step(model, state, action, choices) if possible else None
+    for attempt in attempts(model, action, state):
+        taken = take_step(model, state, action, attempt.choices)
         if taken is not None:
-            yield choices, taken
-        script = next_script(view.choices)
+            yield attempt.choices, taken
 
 
 def _fits(taken: Taken, choices: tuple[int, ...], wanted: str) -> bool:

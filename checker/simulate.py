@@ -13,8 +13,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from checker.attempts import attempts
 from checker.engine import ASSERTION, DEADLOCK, NO_ERROR, Finding, Step
-from dsl.view import Disabled, PlainView, apply_writes, next_script
+from dsl.view import PlainView, apply_writes
 
 if TYPE_CHECKING:
     from dsl.model import Model, Property
@@ -96,22 +97,9 @@ def _moves(model: Model, state: Any) -> list[_Move]:
     """Every possible step, in the order of actions and choices."""
     moves = []
     for action in model.actions:
-        script: list[int] | None = []
-        while script is not None:
-            view = PlainView(state, script)
-            error: BaseException | None = None
-            possible = True
-            try:
-                model.take(action, view)
-            except Disabled:
-                possible = False
-            except Exception as raised:
-                error = raised
-            if possible:
-                step = Step(action.index, tuple(i for i, _ in view.choices))
-                after = None if error else apply_writes(state, view.writes)
-                moves.append(_Move(step, after, error))
-            script = next_script(view.choices)
+        for attempt in attempts(model, action, state):
+            after = None if attempt.error else apply_writes(state, attempt.writes)
+            moves.append(_Move(Step(action.index, attempt.choices), after, attempt.error))
     inside = [m for m in moves if m.error is not None or _inside(model, state, m.after)]
     return inside if model.constraints or model.step_constraints else moves
 

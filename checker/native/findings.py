@@ -2,49 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from checker.attempts import attempts
 from checker.engine import ASSERTION, DEADLOCK, NO_ERROR, Finding, Step
 from checker.native.arrays import FIRST_ASSERTION, FIRST_ERROR, NO_LINK, Array
 from checker.native.states import Level, unpack
 from dsl.errors import EngineError
-from dsl.model import Action, Model, Property
-from dsl.view import Disabled, Path, PlainView, State, next_script
+from dsl.model import Model, Property
+from dsl.view import PlainView, State
 
 if TYPE_CHECKING:
     from checker.native.search import Search
 
 # A violation's rank within its stage: (fingerprint, action index or -1, choices); the least counts.
 Rank = tuple[int, int, tuple[int, ...]]
-
-
-@dataclass(frozen=True)
-class Attempt:
-    """One run of an action: the choices, and the writes or what the spec raised."""
-
-    choices: tuple[int, ...]
-    writes: Mapping[Path, Any]
-    error: Exception | None = None
-
-
-def attempts(model: Model, action: Action, state: State) -> Iterator[Attempt]:
-    """Every run of an action in a state that is not disabled, choices in lexicographic order."""
-    script: list[int] | None = []
-    while script is not None:
-        view = PlainView(state, script)
-        error: Exception | None = None
-        enabled = True
-        try:
-            model.take(action, view)
-        except Disabled:
-            enabled = False
-        except Exception as raised:
-            error = raised
-        if enabled:
-            yield Attempt(tuple(index for index, _ in view.choices), view.writes, error)
-        script = next_script(view.choices)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,37 @@
+"""Every way an action can go in a state, those that raise included."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from dsl.model import Action, Model
+from dsl.view import Disabled, Path, PlainView, State, next_script
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One run of an action: the choices, and the writes or what the spec raised."""
+
+    choices: tuple[int, ...]
+    writes: Mapping[Path, Any]
+    error: Exception | None = None
+
+
+def attempts(model: Model, action: Action, state: State) -> Iterator[Attempt]:
+    """Every run of an action in a state that is not disabled, choices in lexicographic order."""
+    script: list[int] | None = []
+    while script is not None:
+        view = PlainView(state, script)
+        error: Exception | None = None
+        enabled = True
+        try:
+            model.take(action, view)
+        except Disabled:
+            enabled = False
+        except Exception as raised:
+            error = raised
+        if enabled:
+            yield Attempt(tuple(index for index, _ in view.choices), view.writes, error)
+        script = next_script(view.choices)
