@@ -30,15 +30,15 @@ def content_of(model: Model, state: State) -> dict[Path, Any]:
     whole: dict[Path, Any] = {}
     for path, value in state.items():
         if len(path) == _PART and path[_MARK] == "key":
-            entries.setdefault(path[:3], []).append((_key(model, path[4]), value))
+            entries.setdefault(path[:3], []).append((key_of(model, path[4]), value))
         elif len(path) == _PART and path[_MARK] == "in":
-            elements.setdefault(path[:3], []).append(_key(model, path[4]))
+            elements.setdefault(path[:3], []).append(key_of(model, path[4]))
         elif not (len(path) == _MARK + 1 and path[_MARK] == "keys"):
             whole[path] = value
     whole.update({path: FrozenDict(found) for path, found in entries.items()})
     whole.update({path: FrozenSet(found) for path, found in elements.items()})
     ordered: dict[Path, Any] = {}
-    for path, kind in _declared(model):
+    for path, kind in declared_fields(model):
         value = whole.pop(path, _EMPTY.get(kind, ABSENT))
         if value is not ABSENT:
             ordered[path] = value
@@ -46,7 +46,7 @@ def content_of(model: Model, state: State) -> dict[Path, Any]:
     return ordered
 
 
-def _declared(model: Model) -> list[tuple[Path, str]]:
+def declared_fields(model: Model) -> list[tuple[Path, str]]:
     """The places of a model's fields, constant ones left out."""
     return [
         ((owner, role.index, info.name), info.kind)
@@ -57,7 +57,7 @@ def _declared(model: Model) -> list[tuple[Path, str]]:
     ]
 
 
-def _key(model: Model, key: Any) -> Any:
+def key_of(model: Model, key: Any) -> Any:
     """The value behind an `intern_key`."""
     if type(key) is not bytes:
         return key

@@ -63,6 +63,7 @@ class Search:
     steps: StepChecks | None = None
     writer: Writer | None = None
     earlier: float = 0.0  # seconds spent before the search was resumed
+    keep_loops: bool = False  # also candidates that lead to where they start
 
     def __post_init__(self) -> None:
         """Start the counters."""
@@ -157,7 +158,7 @@ class Search:
             roots.end_action,
             self.ordinal_bits,
             self.seen.shift,
-            int(self.steps is not None),
+            int(self.keep_loops or self.steps is not None),
         )
         self.complete(
             workers,
