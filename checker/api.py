@@ -99,6 +99,10 @@ def search(
     asked = search_options(model, options, on_progress, interrupted)
     refuse(model, options, asked)
     entry, engine = choose(options.engine, model, asked)
+    if options.graph is not None:
+        from checker.graph.during import refuse_graph
+
+        refuse_graph(options.graph, asked, entry.name)
     guard = MemoryGuard(options.max_memory or 0, interrupted)
     if options.max_memory is not None and not entry.memory:
         asked = replace(asked, interrupted=guard)
@@ -117,6 +121,11 @@ def search(
         unique = fizzbee_unique(model, engine, asked)
         statistics = {**exploration.statistics, "fizzbee_unique": unique}
         exploration = replace(exploration, statistics=statistics)
+    graph = None
+    if options.graph is not None:
+        from checker.graph.during import graph_of
+
+        graph = graph_of(options.graph, model, asked, exploration)
     live = check_liveness(model, options, asked, exploration)
     found = _by_property(exploration)
     checked = judge.Checked(
@@ -131,6 +140,7 @@ def search(
         unsound=live.unsound,
         unfinished=live.unfinished,
         warnings=live.warnings,
+        graph=graph,
     )
     return conclude(checked, entry, time.monotonic() - started)
 

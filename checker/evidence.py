@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from checker.engine import StoppedBy
     from checker.explain import Explanation
     from checker.trace import Trace
-    from dsl.errors import Span
+    from dsl.errors import RunError, Span
     from dsl.model import Expectation
 
 
@@ -61,6 +61,16 @@ class NeverFired:
 
 
 @dataclass(frozen=True)
+class Graph:
+    """The state graph that was written; or ``problem``, what kept that from being done."""
+
+    folder: str
+    states: int = 0
+    transitions: int = 0
+    problem: RunError | None = None
+
+
+@dataclass(frozen=True)
 class Evidence:
     """See the fields.
 
@@ -89,5 +99,6 @@ class Evidence:
     unexpected: tuple[str, ...] = ()
     sources: Mapping[str, str] = field(default_factory=dict)
     statistics: Mapping[str, Any] = field(default_factory=dict)
+    graph: Graph | None = None
     folder: str | None = None
     command: tuple[str, ...] = ()

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from checker.engine import ASSERTION, DEADLOCK, NO_ERROR, Exploration, Finding
+from checker.evidence import Graph
 from checker.options import CheckOptions
 from checker.result import ActionResult, PropertyResult, PropertyVerdict, RunVerdict
 from checker.spec_text import has_assertions
@@ -41,6 +42,7 @@ class Checked:
     unsound: frozenset[str] = frozenset()
     unfinished: bool = False
     warnings: tuple[str, ...] = ()
+    graph: Graph | None = None
 
     @property
     def exhaustive(self) -> bool:

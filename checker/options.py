@@ -21,6 +21,7 @@ class CheckOptions:
 
     ``properties`` None means all. ``symmetry`` and ``view`` None leave it to the spec. ``spark``
     are settings of that engine: master, buckets, tasks, native_until, folder.
+    ``graph`` is a folder to which the state graph is written (`checker.graph`).
     ``checkpoint`` is a folder to which the native engine saves the search; with ``resume`` it goes
     on from there.
     """
@@ -45,6 +46,7 @@ class CheckOptions:
     spark: Mapping[str, Any] = field(default_factory=dict)
     checkpoint: str | None = None
     resume: bool = False
+    graph: str | None = None
 
     def given(self) -> dict[str, Any]:
         """The options that differ from their defaults."""

@@ -92,6 +92,7 @@ def _evidence(
         expectation=judge.expectation(model, options.config),
         sources=model.sources,
         statistics=found.statistics,
+        graph=checked.graph,
     )
 
 

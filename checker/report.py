@@ -104,6 +104,10 @@ def _evidence(page: Page, result: Result, evidence: Evidence) -> None:
     _row(page, "expected", _expected(result, evidence))
     for name, text in _other_warnings(result, evidence):
         page.words((f"  {name:<{_COLUMN - 2}}", "warn"), text)
+    if evidence.graph is not None and evidence.graph.problem is None:
+        graph = evidence.graph
+        sizes = [plural(graph.states, "state"), plural(graph.transitions, "transition")]
+        _row(page, "graph", [graph.folder, *sizes])
     if evidence.folder:
         _row(page, "run", [evidence.folder])
 

@@ -118,6 +118,9 @@ def add_output_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--out", metavar="DIR", help="the run's folder (the next number in .statewalk/runs)"
     )
+    group.add_argument(
+        "--graph", metavar="DIR", help="also write the state graph, for statewalk query"
+    )
     group.add_argument("--junit", metavar="FILE", help="also write the result as JUnit XML")
     group.add_argument("--sarif", metavar="FILE", help="also write what is wrong as SARIF 2.1.0")
     group.add_argument(
@@ -188,6 +191,7 @@ def options_of(arguments: argparse.Namespace) -> CheckOptions:
         strict=a.strict,
         fizzbee_counts=a.fizzbee_counts,
         spark=spark_settings(a),
+        graph=str(Path(a.graph).resolve()) if a.graph else None,
     )
 
 

@@ -54,6 +54,8 @@ def run_check(
     if json_file is not None:
         write_json(result.to_dict(), json_file)
     further(result)
+    graph = result.evidence.graph if result.evidence is not None else None
+    problem = problem or (graph.problem if graph is not None else None)
     if problem is not None:
         sys.stdout.flush()
         raise problem
@@ -120,10 +122,12 @@ def run_sweep(
     problem: RunError | None = None
     for constants in sweep.combinations():
         shown = {name: constants[name] for name in sweep.swept}
-        place = Path(out, "-".join(f"{n}={v}" for n, v in shown.items())) if out else None
+        own = "-".join(f"{n}={v}" for n, v in shown.items())
+        place = Path(out, own) if out else None
+        graph = str(Path(options.graph, own)) if options.graph else None
         try:
             model = load(spec, constants, config=options.config)
-            result, failed = checked(model, options, place)
+            result, failed = checked(model, replace(options, graph=graph), place)
             problem = problem or failed
             codes.append(exits.exit_code(result))
         except StatewalkError as error:

@@ -1,0 +1,194 @@
+"""The folder of a state graph: written beside its place and moved there whole."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from checker.fingerprints import FINGERPRINT_VERSION
+from dsl.errors import RunError
+
+MANIFEST = "graph.json"
+STATES, TRANSITIONS = "states", "transitions"
+SCHEMA = 1
+_ROW_GROUP = 1 << 16
+
+
+@dataclass(frozen=True)
+class About:
+    """What a graph says of itself: the fields of ``graph.json``. See docs/graph.md."""
+
+    spec: str
+    sources: dict[str, str]
+    constants: dict[str, Any]
+    engine: str
+    states: int
+    transitions: int
+    initial: int
+    generated: int
+    depth: int
+    expanded_depth: int
+    complete: bool
+    columns: dict[str, str] = field(default_factory=dict)
+    fingerprint: str = FINGERPRINT_VERSION
+    schema: int = SCHEMA
+
+
+class Table:
+    """A Parquet file that grows by row groups, compressed with zstd."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        self.rows = 0
+        self._waiting: list[pa.Table] = []
+        self._held = 0
+        self._writer: pq.ParquetWriter | None = None
+
+    def add(self, table: pa.Table) -> None:
+        """Add rows; written out once there are enough for a row group."""
+        self._waiting.append(table)
+        self._held += len(table)
+        self.rows += len(table)
+        if self._held >= _ROW_GROUP:
+            self._flush()
+
+    def _flush(self) -> None:
+        table = pa.concat_tables(self._waiting)
+        if self._writer is None:
+            self._writer = pq.ParquetWriter(self.file, table.schema, compression="zstd")
+        self._writer.write_table(table, row_group_size=_ROW_GROUP)
+        self._waiting, self._held = [], 0
+
+    def close(self) -> None:
+        """Write what is left. At least one table, maybe an empty one, was added."""
+        if self._waiting:
+            self._flush()
+        if self._writer is not None:
+            self._writer.close()
+
+
+@contextmanager
+def new_graph(folder: Path) -> Iterator[Path]:
+    """A folder to write a graph into, moved to its place when the block ends well.
+
+    A graph that is there already is replaced.
+
+    Raises:  RunError[SW403] where it cannot be written, RunError[SW350] where something else is
+    """
+    refuse_others(folder)
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        work = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+    except OSError as error:
+        raise _unwritable(folder, error) from error
+    try:
+        (work / STATES).mkdir()
+        (work / TRANSITIONS).mkdir()
+        yield work
+        work.chmod(0o755)
+        _put(work, folder)
+    except OSError as error:
+        raise _unwritable(folder, error) from error
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+
+
+def _put(work: Path, folder: Path) -> None:
+    """Move a finished graph to its place."""
+    if not (work / MANIFEST).is_file():
+        raise FileNotFoundError(f"{MANIFEST} was not written")
+    if folder.is_dir() and any(folder.iterdir()):
+        old = Path(tempfile.mkdtemp(prefix=f".{folder.name}.old.", dir=folder.parent))
+        os.replace(folder, old / folder.name)
+        os.replace(work, folder)
+        shutil.rmtree(old, ignore_errors=True)
+        return
+    with suppress(OSError):
+        folder.rmdir()
+    os.replace(work, folder)
+
+
+def refuse_others(folder: Path) -> None:
+    """Raises RunError[SW350] where a folder holds anything but a graph."""
+    if folder.is_dir():
+        there = {p.name for p in folder.iterdir()}
+        if not there or (MANIFEST in there and there <= {MANIFEST, STATES, TRANSITIONS}):
+            return
+    elif not folder.exists():
+        return
+    raise RunError(
+        "SW350",
+        f"{folder} is there already, and it is not a state graph.",
+        why="A graph replaces only another graph.",
+        help="Name a new folder with --graph DIR.",
+    )
+
+
+def _unwritable(folder: Path, error: OSError) -> RunError:
+    return RunError(
+        "SW403",
+        f"{folder} cannot be written: {error.strerror or error}.",
+        help="Give another place with --graph DIR.",
+    )
+
+
+def finish(work: Path, about: About) -> None:
+    """Write the manifest, which makes the folder a graph."""
+    text = json.dumps(asdict(about), indent=2, ensure_ascii=False)
+    (work / MANIFEST).write_text(text + "\n", encoding="utf-8")
+
+
+def read_about(folder: Path) -> About:
+    """What a graph says of itself, with its files looked for.
+
+    Raises:  RunError[SW350] for a folder that is no graph, RunError[SW351] for a damaged one
+    """
+    try:
+        data = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        known = {name: data[name] for name in About.__dataclass_fields__}
+        about = About(**known)
+    except (FileNotFoundError, NotADirectoryError):
+        raise RunError(
+            "SW350",
+            f"{folder} is not a state graph: it has no {MANIFEST}.",
+            help="Make one: statewalk check SPEC --graph DIR.",
+        ) from None
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise _damaged(folder, f"{MANIFEST} cannot be read ({error})") from error
+    if about.schema != SCHEMA:
+        raise _damaged(folder, f"it is of format {about.schema}, this version reads {SCHEMA}")
+    for table, rows in ((STATES, about.states), (TRANSITIONS, about.transitions)):
+        _count(folder, table, rows)
+    return about
+
+
+def files_of(folder: Path, table: str) -> list[Path]:
+    """The Parquet files of a table, in order."""
+    return sorted((folder / table).glob("*.parquet"))
+
+
+def _count(folder: Path, table: str, rows: int) -> None:
+    try:
+        there = sum(pq.read_metadata(file).num_rows for file in files_of(folder, table))
+    except (OSError, pa.ArrowInvalid) as error:
+        raise _damaged(folder, f"a file of {table} cannot be read ({error})") from error
+    if there != rows or not files_of(folder, table):
+        raise _damaged(folder, f"{table} has {there:,} rows, of {rows:,} written")
+
+
+def _damaged(folder: Path, what: str) -> RunError:
+    return RunError(
+        "SW351",
+        f"The state graph {folder} is damaged: {what}.",
+        help="Write it again: statewalk check SPEC --graph DIR.",
+    )

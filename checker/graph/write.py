@@ -1,0 +1,130 @@
+"""Writes the state graph of a check: collected once more, without properties, then as tables."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from checker.graph.collect import Steps, collect, stopped_inside
+from checker.graph.columns import Column, columns_of
+from checker.graph.dataset import STATES, TRANSITIONS, About, Table, finish, new_graph
+from checker.graph.labels import Labels, texts
+from checker.graph.rows import Aside, States
+from checker.outcome import constant_json
+from dsl.errors import EngineError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from checker.engine import Exploration, SearchOptions
+    from dsl.model import Model
+
+FILE = "part-00000.parquet"
+
+
+def write_graph(
+    model: Model, options: SearchOptions, found: Exploration, folder: str | Path
+) -> About:
+    """Write the graph of what a search saw; what the graph says of itself.
+
+    A search that stopped between levels gives the levels that it saw.
+
+    Raises:  RunError[SW354] for a search that was ended inside a level; RunError[SW350] and
+    RunError[SW403] for a place where no graph can be written
+    """
+    if found.stopped in ("time", "memory", "interrupt", "error"):
+        raise stopped_inside(found.stopped)
+    limits = replace(options, max_depth=None if found.complete else found.counts.depth)
+    with new_graph(Path(folder)) as work:
+        steps = Table(work / TRANSITIONS / FILE)
+        states = Table(work / STATES / FILE)
+        aside = Aside(work / "rows")
+        names = Labels(model)
+        try:
+            steps.add(step_table(none(), names))
+            seen = collect(
+                model, limits, aside.add, lambda s: steps.add(step_table(s, names)), names
+            )
+            columns = columns_of(model, seen.layout)
+            for part in aside.read(len(seen.layout.slots)):
+                states.add(state_table(part, columns, names, seen.expanded))
+        finally:
+            steps.close()
+            states.close()
+            aside.close()
+        counts = (found.counts.distinct, found.counts.generated, found.counts.depth)
+        if (seen.distinct, seen.generated, seen.depth) != counts or states.rows != seen.distinct:
+            raise EngineError(
+                "SW906",
+                f"The state graph has {seen.distinct:,} states and {seen.generated:,} generated, "
+                f"the search {counts[0]:,} and {counts[1]:,}.",
+            )
+        about = about_of(model, found, columns, steps.rows, seen.expanded)
+        finish(work, about)
+    return about
+
+
+def about_of(
+    model: Model, found: Exploration, columns: list[Column], transitions: int, expanded: int
+) -> About:
+    """What a graph says of itself."""
+    return About(
+        spec=model.path,
+        sources=dict(model.sources),
+        constants={n: constant_json(v) for n, v in model.constants.items()},
+        engine=found.engine,
+        states=found.counts.distinct,
+        transitions=transitions,
+        initial=found.counts.initial,
+        generated=found.counts.generated,
+        depth=found.counts.depth,
+        expanded_depth=expanded,
+        complete=found.complete,
+        columns={c.name: c.field for c in columns},
+    )
+
+
+def none() -> Steps:
+    """No steps."""
+    words, ints = np.zeros(0, np.uint64), np.zeros(0, np.int32)
+    return Steps(words, words, ints, ints)
+
+
+def signed(fingerprints: NDArray[np.uint64]) -> pa.Array:
+    """Fingerprints as signed integers of 64 bits, which every tool knows."""
+    return pa.array(np.ascontiguousarray(fingerprints).view(np.int64))
+
+
+def step_table(steps: Steps, names: Labels) -> pa.Table:
+    """Steps as rows of the table of transitions."""
+    return pa.table(
+        {
+            "source": signed(steps.source),
+            "target": signed(steps.target),
+            "action": texts(names.action, steps.action),
+            "actor": texts(names.actor, steps.action),
+            "arguments": texts(names.arguments, steps.action),
+            "choices": texts(list(names.choices), steps.choices),
+        }
+    )
+
+
+def state_table(part: States, columns: list[Column], names: Labels, expanded: int) -> pa.Table:
+    """States of one level as rows of the table of states."""
+    n = len(part.fp)
+    parent = signed(part.parent)
+    came = pa.array(part.action, mask=part.action < 0)
+    cells: dict[str, Any] = {
+        "fingerprint": signed(part.fp),
+        "depth": pa.array(np.full(n, part.depth, np.int32)),
+        "parent": parent if part.depth else pa.nulls(n, pa.int64()),
+        "action": pa.array(names.action, pa.string()).take(came),
+        "actor": pa.array(names.actor, pa.string()).take(came),
+        "arguments": pa.array(names.arguments, pa.string()).take(came),
+        "expanded": pa.array(np.full(n, part.depth < expanded)),
+    }
+    return pa.table({**cells, **{c.name: c.of(part.values) for c in columns}})
