@@ -3,92 +3,29 @@
 A row is a sequence of value ids, one per slot; 0 is an absent slot, and trailing zeros are
 dropped. Ids are dense per slot, in order of discovery, so rows mean something within one run only.
 Fingerprints come from content alone: equal on every engine, machine and run.
-
-The fingerprint of a state is the sum modulo 2^bits of a *contribution* per slot. The contribution
-of a dict is the sum over its entries, of a set over its elements, of a record over its fields; so
-it does not depend on how a field is laid out in slots. All other values contribute BLAKE2b of
-(path, canonical bytes).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from hashlib import blake2b
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from checker.symmetry import Symmetry
-from dsl.model import FieldInfo, Model
-from dsl.records import Record, fields_of
-from dsl.values import ABSENT, FrozenDict, FrozenSet, encode, intern_key
+from checker.fingerprints import Fingerprints
+from checker.symmetry.colours import Colouring
+from checker.symmetry.group import Symmetry
+from dsl.model import Model
+from dsl.values import ABSENT, intern_key
 from dsl.view import Path, State
 
-FINGERPRINT_VERSION = "statewalk-fp-1"
-_PERSON = FINGERPRINT_VERSION.encode()
-_KEY, _IN, _FIELD, _KIND = (encode(word) for word in ("key", "in", ".", "kind"))
-_TRUE = encode(True)
 
+@dataclass(frozen=True)
+class Orbit:
+    """What symmetry makes of a row: its representative, its fingerprint, how many states it has."""
 
-def path_bytes(path: Path) -> bytes:
-    """Canonical bytes of a path; components that are bytes already are canonical."""
-    return b"".join(part if type(part) is bytes else encode(part) for part in path)
-
-
-class Fingerprints:
-    """Contributions of slots to the fingerprint of a state."""
-
-    def __init__(
-        self, fields: Mapping[tuple[str, str], FieldInfo], bits: int = 64, view: bool = False
-    ) -> None:
-        self.bits = bits
-        self.mask = (1 << bits) - 1
-        self._fields = fields
-        self._view = view
-        self._leaves: dict[tuple[bytes, bytes], int] = {}
-
-    def hidden(self, path: Path) -> bool:
-        """Whether the view leaves a slot out (auxiliary), or it repeats others (key sets)."""
-        if len(path) == 4 and path[3] == "keys":
-            return True
-        info = self._fields.get((path[0], path[2])) if self._view and len(path) > 2 else None
-        return info is not None and info.auxiliary
-
-    def contribution(self, path: Path, value: Any) -> int:
-        """What a slot adds to the fingerprint; 0 where absent or hidden."""
-        if value is ABSENT or self.hidden(path):
-            return 0
-        info = self._fields.get((path[0], path[2])) if len(path) == 3 else None
-        return self._of(path_bytes(path), value, info.kind if info else None) & self.mask
-
-    def _of(self, path: bytes, value: Any, declared: str | None) -> int:
-        kind = type(value)
-        if kind is FrozenSet:
-            total = 0 if declared == "set" else self._leaf(path + _KIND, b"set")
-            return total + sum(self._leaf(path + _IN + encode(e), _TRUE) for e in value)
-        if kind is FrozenDict:
-            total = 0 if declared == "dict" else self._leaf(path + _KIND, b"dict")
-            return total + sum(self._of(path + _KEY + encode(k), v, None) for k, v in value.items())
-        if isinstance(value, Record):
-            total = self._leaf(path + _KIND, type(value).__name__.encode())
-            return total + sum(
-                self._of(path + _FIELD + encode(name), getattr(value, name), None)
-                for name in fields_of(value)
-            )
-        return self._leaf(path, encode(value))
-
-    def _leaf(self, path: bytes, data: bytes) -> int:
-        key = (path, data)
-        known = self._leaves.get(key)
-        if known is None:
-            size = len(path).to_bytes(4, "big")
-            digest = blake2b(
-                size + path + data, digest_size=self.bits // 8, person=_PERSON
-            ).digest()
-            known = self._leaves[key] = int.from_bytes(digest, "little")
-        return known
-
-    def of_state(self, state: State) -> int:
-        """The fingerprint of a whole state."""
-        return sum(self.contribution(path, value) for path, value in state.items()) & self.mask
+    row: tuple[int, ...]
+    fingerprint: int
+    size: int
 
 
 class Slot:
@@ -105,6 +42,9 @@ class Slot:
         self.contributions: list[int] = [0]
 
 
+_WORD = (1 << 64) - 1
+
+
 class Layout:
     """The slots of a run, growing as the search meets new ones."""
 
@@ -112,12 +52,16 @@ class Layout:
         self, model: Model, bits: int = 64, view: bool = False, symmetry: Symmetry | None = None
     ) -> None:
         self.symmetry = symmetry
-        self._canonical: dict[tuple[int, ...], tuple[int, ...]] = {}
+        self._orbits: dict[tuple[int, ...], Orbit] = {}
         self.fingerprints = Fingerprints(model.fields, bits, view)
         self.mask = self.fingerprints.mask
         self.base = self.fingerprints.of_state(model.fixed)
         self.slots: list[Slot] = []
         self._by_path: dict[Path, Slot] = {}
+        self.colouring = None
+        if symmetry is not None:
+            base = (self.base >> 64, self.base & _WORD) if bits == 128 else (self.base, 0)
+            self.colouring = Colouring(symmetry.facts, self.fingerprints, base)
 
     def slot(self, path: Path) -> Slot:
         """The slot of a path, made when new."""
@@ -161,21 +105,32 @@ class Layout:
         return {slot.path: slot.values[id] for slot, id in zip(self.slots, row, strict=False) if id}
 
     def fingerprint(self, row: Sequence[int]) -> int:
-        """The fingerprint of a row's state, of its orbit's representative under symmetry."""
+        """The fingerprint of a row's state, of its orbit under symmetry."""
         if self.symmetry is not None:
-            row = self.identity(tuple(row))
+            return self.orbit(row).fingerprint
         total = sum(slot.contributions[id] for slot, id in zip(self.slots, row, strict=False))
         return (self.base + total) & self.mask
 
     def identity(self, row: tuple[int, ...]) -> tuple[int, ...]:
         """What tells states apart: the row without hidden slots, canonical under symmetry."""
-        shown = self._shown(row)
-        if self.symmetry is None:
-            return shown
-        known = self._canonical.get(shown)
+        return self._shown(row) if self.symmetry is None else self.orbit(row).row
+
+    def orbit(self, row: Sequence[int]) -> Orbit:
+        """The orbit of a row's state; under symmetry only."""
+        assert self.symmetry is not None
+        assert self.colouring is not None
+        shown = self._shown(tuple(row))
+        known = self._orbits.get(shown)
         if known is None:
-            known = self.row(self.symmetry.canonical(self.state(shown)))
-            self._canonical[shown] = known
+            state = self.state(shown)
+            found = self.colouring.of(state)
+            high, low = found.fingerprint
+            representative = self.symmetry.canonical(state, [c for c, _ in found.colours])
+            known = self._orbits[shown] = Orbit(
+                self.row(representative),
+                (high << 64) + low if self.fingerprints.bits == 128 else high,
+                self.symmetry.order // found.stabiliser,
+            )
         return known
 
     def _shown(self, row: tuple[int, ...]) -> tuple[int, ...]:

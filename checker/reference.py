@@ -23,7 +23,7 @@ from checker.engine import (
 from checker.layout import Layout
 from checker.reference_outcome import progress_of, result_of, stop_between, stop_now
 from checker.repeats import Repeats
-from checker.symmetry import Symmetry
+from checker.symmetry.group import Symmetry
 from dsl.model import Action, Model, Outcome, Property
 from dsl.view import Disabled, PlainView, State, next_script
 

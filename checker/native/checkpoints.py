@@ -25,7 +25,8 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from checker.engine import Finding, SearchOptions, Step
-from checker.layout import FINGERPRINT_VERSION, Layout
+from checker.fingerprints import FINGERPRINT_VERSION
+from checker.layout import Layout
 from checker.native.arrays import Array
 from checker.native.states import Level
 from dsl.decode import decode

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from checker.layout import Fingerprints
+from checker.fingerprints import Fingerprints
 from dsl.declare import marks
 from dsl.model import Model
 from dsl.runtime import binding

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from checker.engine import Exploration, SearchOptions
-from checker.layout import Fingerprints
+from checker.fingerprints import Fingerprints
 from checker.native import explore as explore_natively
 from checker.reference import explore
 from dsl.errors import SpecError

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from checker.engine import Exploration, SearchOptions
-from checker.layout import Fingerprints
+from checker.fingerprints import Fingerprints
 from checker.reference import explore
 from dsl.loader import load
 from dsl.model import Model

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from checker.layout import Fingerprints
+from checker.fingerprints import Fingerprints
 from dsl.loader import load
 from dsl.model import Model
 from dsl.values import ABSENT, encode, intern_key
