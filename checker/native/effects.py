@@ -60,6 +60,13 @@ class Effects:
         self.operated.put(number, id, result + 1)
         return result
 
+    def operated_on(self, number: int, id: int) -> None:
+        """Take over the result of an operation that has been computed for a value id."""
+        operation = self.operations[number]
+        if not self.operated.get(number, id):
+            result = self.value_id(operation.slot, operation.after[id])
+            self.operated.put(number, id, result + 1)
+
     def value_id(self, slot: Slot, value: Any) -> int:
         """The id of a value in a slot, with its contribution where kernels find it."""
         id = self.layout.value_id(slot, value)

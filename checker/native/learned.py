@@ -56,6 +56,8 @@ class Learned(Effects):
         self.projected = Memo()
         self.calls: list[Call] = []
         self.call_of: dict[object, Call] = {}
+        # (root, function): calls that look at what the step has changed before.
+        self.inlined: set[tuple[int, object]] = set()
         self._row: Sequence[int] = ()
         self._row_array: Array = np.zeros(0, np.int64)
         self._scratch = make_scratch(256)
@@ -173,14 +175,17 @@ class Learned(Effects):
             self.projections.append(Projection(slot, function))
         return known
 
-    def project(self, number: int, id: int) -> int:
-        """The result id of a projection for a value id, computed once."""
+    def project(self, number: int, id: int, compute: Callable[[], Any] | None = None) -> int:
+        """The result id of a projection for a value id, computed once.
+
+        ``compute`` gives the same as the projection does, with less work.
+        """
         projection = self.projections[number]
         known = projection.known.get(id)
         if known is not None:
             return known
         try:
-            value = projection.function(projection.slot.values[id])
+            value = compute() if compute else projection.function(projection.slot.values[id])
         except Exception:
             result = OPAQUE
         else:
@@ -189,11 +194,11 @@ class Learned(Effects):
         self.projected.put(number, id, result + 1)
         return result
 
-    def call(self, key: object) -> Call:
-        """The call of a key."""
+    def call(self, key: tuple[object, ...]) -> Call:
+        """The call of a key, which begins with the function."""
         known = self.call_of.get(key)
         if known is None:
-            known = self.call_of[key] = Call(self.call_roots.append(MISSING))
+            known = self.call_of[key] = Call(self.call_roots.append(MISSING), key[:2])
             self.calls.append(known)
         return known
 
@@ -205,6 +210,26 @@ class Learned(Effects):
             self._row, self._row_array = row, np.array(row, np.int64)
         result = kernels.call_result(self._row_array, call.number, self.tries(), self._scratch)
         return int(result)
+
+    def choices_of(
+        self, root: int, row: Sequence[int], script: Sequence[int]
+    ) -> list[tuple[int, int]] | None:
+        """The choices that a root makes in a state when it follows a script; None if not known."""
+        field, node = self.nodes.data.item, int(self.roots[root])
+        choices: list[tuple[int, int]] = []
+        while node > 0:
+            kind, slot, operand = self._looks_at(node)
+            if kind == FORK:
+                value = script[len(choices)] if len(choices) < len(script) else 0
+                choices.append((value, operand))
+            elif kind == CALL:
+                value = self.call_result(self.calls[operand], row)
+            else:
+                value = row[slot] if slot < len(row) else 0
+                if kind == PROJECT:
+                    value = self.projections[operand].known.get(value, -1)
+            node = MISSING if value < 0 else self.child(node, value)
+        return choices if node < 0 else None
 
     # -- dependencies --------------------------------------------------------------------------
 
@@ -218,19 +243,32 @@ class Learned(Effects):
                 slots = slots | call.slots
         self._mark(slots, bit)
 
-    def call_reads(self, number: int, slots: set[int], callees: set[int]) -> None:
-        """Note what a call looked at; whoever relies on it depends on that too."""
+    def call_reads(self, number: int, slots: set[int], callees: set[int]) -> set[int]:
+        """Note what a call looked at; whoever relies on it depends on that too.
+
+        Returns the roots that have to be learned anew: they asked for the call after they had
+        changed what it has turned out to look at.
+        """
         call = self.calls[number]
         for callee in callees:
             self.calls[callee].callers.add(number)
             slots = slots | self.calls[callee].slots
         new = slots - call.slots
         if not new:
-            return
+            return set()
         call.slots |= new
         self._mark(new, call.users)
+        wrong = {root for root, had in call.overwritten.items() if not had.isdisjoint(new)}
+        for root in wrong:
+            self.inline(root, call.function)
         for caller in tuple(call.callers):
-            self.call_reads(caller, new, set())
+            wrong |= self.call_reads(caller, new, set())
+        return wrong
+
+    def inline(self, root: int, function: object) -> None:
+        """No longer remember calls of a function after a root has changed something."""
+        self.inlined.add((root, function))
+        self.roots[root] = MISSING
 
     # -- for the kernels -------------------------------------------------------------------------
 

@@ -23,7 +23,7 @@ from checker.native.arrays import (
 )
 from checker.native.learned import Learned
 from checker.native.memo import leaf_of_result
-from checker.native.tracing import Contradiction, LookAgain, TracingView
+from checker.native.tracing import Contradiction, LookAgain, Overwritten, TracingView
 from dsl.errors import SpecError
 from dsl.model import Action, Model, Property
 from dsl.view import Disabled, next_script
@@ -136,9 +136,12 @@ class Learner:
             try:
                 self._run(number, row, before)
                 if count & (count - 1) == 0 or count % 256 == 0:
-                    self._run(number, row, before)
+                    self._run(number, row, before, again=True)
             except LookAgain as raised:
                 self._look_again(raised.operation)
+                continue
+            except Overwritten as call:
+                self.learned.inline(number, call.function)
                 continue
             except Contradiction as what:
                 raise self._nondeterministic(number, str(what)) from None
@@ -164,12 +167,20 @@ class Learner:
             self.learned.roots[root] = MISSING
         known.users.clear()
 
-    def _run(self, number: int, row: list[int], before: list[int] | None) -> None:
+    def _run(
+        self, number: int, row: list[int], before: list[int] | None, again: bool = False
+    ) -> None:
+        """Run a root for all choices, ``again`` also for those whose path is known."""
         root = self.roots.all[number]
         view = self._view if before is None else self._after
         script: list[int] | None = []
         while script is not None:
-            view.begin(row, script)
+            if root.action and not again:
+                choices = self.learned.choices_of(number, row, script)
+                if choices is not None:
+                    script = next_script(choices)
+                    continue
+            view.begin(row, script, None, number)
             if before is not None:
                 self._before.begin(before, [], view.events)
             leaf = (
@@ -213,7 +224,9 @@ class Learner:
             old = view.row[slot] if slot < len(view.row) else 0
             if new != old:
                 known.append((slot, old, new))
-        blind += [(slot, -1 - operation) for slot, operation in view.pending.items()]
+        for slot, operation in view.pending.items():
+            self.learned.operated_on(operation, view.row[slot] if slot < len(view.row) else 0)
+            blind.append((slot, -1 - operation))
         return leaf_of_result(self.learned.outcome(sorted(known), sorted(blind), tuple(view.fair)))
 
     def _judge(self, root: Root, view: TracingView, step: bool) -> int:

@@ -85,28 +85,37 @@ class Projection:
 
 @dataclass
 class Operation:
-    """An update that ignores the old value, unless it is known for ``raising``."""
+    """An update that ignores the old value, unless it is known for ``raising``.
+
+    ``after`` holds results by the old value's id. They have no ids: most are only passed through,
+    on the way to the value that a step leaves behind.
+    """
 
     slot: Slot
     function: Callable[[Any], Any]
     raising: bool = False
     users: set[int] = field(default_factory=set)
+    after: dict[int, Any] = field(default_factory=dict)
 
 
 @dataclass
 class Call:
     """A function that only reads, with a trie of its own; its results by number (0 is `OPAQUE`).
 
-    ``slots`` it has been seen to read, itself or through others; ``users`` are the roots,
-    ``callers`` the calls, that rely on its result.
+    ``function`` is what it has in common with calls that differ in their arguments. ``slots`` it
+    has been seen to read, itself or through others; ``users`` are the roots, ``callers`` the calls,
+    that rely on its result. ``overwritten`` are, by root, the slots that steps had changed when
+    they asked for it: what it gives in the state before the step holds as long as it reads none.
     """
 
     number: int
+    function: object = None
     results: list[Any] = field(default_factory=lambda: [None])
     ids: dict[Any, int] = field(default_factory=dict)
     slots: set[int] = field(default_factory=set)
     users: int = 0
     callers: set[int] = field(default_factory=set)
+    overwritten: dict[int, set[int]] = field(default_factory=dict)
 
 
 def result_id(results: list[Any], ids: dict[Any, int], value: Any) -> int:

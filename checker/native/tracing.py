@@ -8,7 +8,7 @@ from typing import Any
 from checker.layout import Slot
 from checker.native.arrays import CALL, FORK, PROJECT, READ
 from checker.native.learned import Event, Learned
-from checker.native.memo import OPAQUE, leaf_of_result, result_id
+from checker.native.memo import OPAQUE, Call, leaf_of_result, result_id
 from dsl.values import intern_key
 from dsl.view import Disabled, FairChoice, Path, count_choices, fair_choice
 
@@ -22,6 +22,20 @@ class LookAgain(BaseException):
     def __init__(self, operation: int) -> None:
         super().__init__(operation)
         self.operation = operation
+
+
+class Overwritten(BaseException):
+    """A remembered call looks at what the step has changed: here it is not to be remembered.
+
+    Not an `Exception`, so that a spec does not swallow it. ``function`` as in `Call.function`.
+    """
+
+    def __init__(self, function: object) -> None:
+        super().__init__(function)
+        self.function = function
+
+
+_UNKNOWN = object()
 
 
 class TracingView:
@@ -39,23 +53,30 @@ class TracingView:
         self.begin([], [])
 
     def begin(
-        self, row: Sequence[int], script: Sequence[int], events: list[Event] | None = None
+        self,
+        row: Sequence[int],
+        script: Sequence[int],
+        events: list[Event] | None = None,
+        root: int = -1,
     ) -> None:
-        """Start anew in a state, to take the choices of the script."""
+        """Start a root anew in a state, to take the choices of the script."""
         self.row = row
         self.script = script
+        self.root = root
         self.events: list[Event] = [] if events is None else events
-        self.choices: list[tuple[int, int]] = []
+        self.choices: list[tuple[int, int]] = []  # where there was more than one option
+        self._asked = 0
         self.fair: list[FairChoice] = []
         self.reads: set[int] = set()
         self.touched: set[int] = set()
         self.calls: set[int] = set()
         self.written: dict[int, Any] = {}
-        self.pending: dict[int, int] = {}
+        self.pending: dict[int, int] = {}  # operations that nobody asked for the result of
+        self._updated: dict[int, Any] = {}  # their results
         self.blind: set[int] = set()  # operations applied without looking, also those overwritten
         self._projected: dict[int, Any] = {}
         self._results: dict[object, Any] = {}
-        self._frames: list[int] = []
+        self._remembering: object = None  # the function of the outermost call being learned
 
     # -- reading -------------------------------------------------------------------------------
 
@@ -79,27 +100,37 @@ class TracingView:
         slot = self._layout.slot(path)
         number = slot.id
         if number in self.written:
+            self._forbid_remembering()
             return self.written[number]
         value = self._read(slot)
         if number in self.pending:
-            value = self._learned.operations[self.pending.pop(number)].function(value)
-            self.written[number] = value
+            self._forbid_remembering()
+            del self.pending[number]
+            value = self.written[number] = self._updated.pop(number)
         return value
 
     def project(self, path: Path, key: object, fn: Callable[[Any], Any]) -> Any:
         learned = self._learned
         slot = self._layout.slot(path)
         number = slot.id
-        if number in self.written or number in self.reads or number in self.pending:
+        if number in self.written or number in self.reads:
             return fn(self.get(path))
-        projection = learned.projection(slot, key, fn)
+        if number in self.pending:
+            self._forbid_remembering()
+            before = self.pending[number]
+            update = learned.operations[before].function
+            projection = learned.projection(slot, ("after", before, key), _in_turn(update, fn))
+        else:
+            projection = learned.projection(slot, key, fn)
         if projection in self._projected:
             return self._projected[projection]
-        result = learned.project(projection, self._old_id(number))
+        id = self._old_id(number)
+        value = self._updated[number] if number in self.pending else slot.values[id]
+        result = learned.project(projection, id, lambda: fn(value))
         self.touched.add(number)
         self.events.append((PROJECT, self._code(number), projection, result))
         if result == OPAQUE:
-            return fn(self._read(slot))
+            return fn(self.get(path))
         value = self._projected[projection] = learned.projections[projection].results[result]
         return value
 
@@ -114,44 +145,73 @@ class TracingView:
             return lambda: update(self._read(slot))
         return lambda: self._read(slot)
 
-    def call(self, key: object, fn: Callable[[], Any]) -> Any:
-        if self.written or self.pending or self._side is not None:
+    # -- remembered calls ------------------------------------------------------------------------
+
+    def call(self, key: tuple[object, ...], fn: Callable[[], Any]) -> Any:
+        learned, function = self._learned, key[:2]
+        outermost = self._remembering is None
+        writing = bool(self.written or self.pending)
+        if self._side is not None or (
+            writing and outermost and (self.root, function) in learned.inlined
+        ):
             return fn()
-        if key in self._results:
-            return self._results[key]
-        learned = self._learned
         call = learned.call(key)
-        known = learned.call_result(call, self.row)
-        if known > OPAQUE:
-            self.calls.add(call.number)
-            self.events.append((CALL, 0, call.number, known))
-            self._results[key] = call.results[known]
-            return self._results[key]
+        if outermost:
+            self._remembering = function
+        try:
+            if key not in self._results:
+                self._call(key, call, fn)
+            if writing:
+                self._rely(call, outermost)
+        finally:
+            if outermost:
+                self._remembering = None
+        result = self._results[key]
+        return fn() if result is _UNKNOWN else result
+
+    def _call(self, key: object, call: Call, fn: Callable[[], Any]) -> None:
+        """Find out what a call gives, and note that it was asked for."""
+        learned = self._learned
+        result = learned.call_result(call, self.row)
+        if result <= OPAQUE:
+            result = self._learn_call(call, fn)
+        self.calls.add(call.number)
+        self.events.append((CALL, 0, call.number, result))
+        # What raises or cannot be stored is not remembered, but run again by whoever asks.
+        self._results[key] = call.results[result] if result != OPAQUE else _UNKNOWN
+
+    def _learn_call(self, call: Call, fn: Callable[[], Any]) -> int:
+        """Run a call and remember the path; its result's number."""
+        learned = self._learned
         outer = (self.events, self.reads, self.touched, self.calls, self._projected, self._results)
         self.events, self.reads, self.touched, self.calls = [], set(), set(), set()
         self._projected, self._results = {}, {}
-        self._frames.append(call.number)
-        result = OPAQUE
-        value = None
         try:
-            value = fn()
-            result = result_id(call.results, call.ids, value)
-        except (Exception, Disabled):  # what raises is not remembered: it is run again below
+            result = result_id(call.results, call.ids, fn())
+        except (Exception, Disabled):
             result = OPAQUE
         finally:
             events, touched, calls = self.events, self.touched, self.calls
             self.events, self.reads, self.touched, self.calls = outer[:4]
             self._projected, self._results = outer[4:]
-            self._frames.pop()
         roots = learned.call_roots.data
         self._agree(learned.insert(roots, call.number, events, leaf_of_result(result)))
-        learned.call_reads(call.number, touched, calls)
-        self.calls.add(call.number)
-        self.events.append((CALL, 0, call.number, result))
-        if result == OPAQUE:
-            return fn()
-        self._results[key] = call.results[result]
-        return self._results[key]
+        if self.root in learned.call_reads(call.number, touched, calls):
+            raise Overwritten(None)
+        return result
+
+    def _rely(self, call: Call, outermost: bool) -> None:
+        """Use a call's result after the step has changed something: it must not look at that."""
+        overwritten = self.written.keys() | self.pending.keys()
+        if not call.slots.isdisjoint(overwritten):
+            raise Overwritten(self._remembering)
+        if outermost:
+            call.overwritten.setdefault(self.root, set()).update(overwritten)
+
+    def _forbid_remembering(self) -> None:
+        """A remembered call may not look at what the step has changed."""
+        if self._remembering is not None:
+            raise Overwritten(self._remembering)
 
     def _agree(self, contradiction: str | None) -> None:
         if contradiction is not None:
@@ -167,6 +227,7 @@ class TracingView:
     def set(self, path: Path, value: Any) -> None:
         slot = self._layout.slot(path)
         if slot.id in self.pending:
+            del self._updated[slot.id]
             self._settle(slot, self.pending.pop(slot.id))
         self.written[slot.id] = value
 
@@ -176,20 +237,23 @@ class TracingView:
         if number in self.written or number in self.reads:
             self.set(path, fn(self.get(path)))
             return
-        before = self.pending.get(number)
+        before, whole = self.pending.get(number), fn
         if before is not None:
             first = self._learned.operations[before].function
-            key, fn = ("then", before, key), _in_turn(first, fn)
-        operation = self._learned.operation(slot, key, fn)
-        if self._learned.operations[operation].raising:
-            self.set(path, fn(self._read(slot)))
+            key, whole = ("then", before, key), _in_turn(first, fn)
+        operation = self._learned.operation(slot, key, whole)
+        known = self._learned.operations[operation]
+        if known.raising:
+            self.set(path, whole(self._read(slot)))
             return
-        try:
-            self._learned.operate(operation, self._old_id(number))
-        except Exception:
-            raise LookAgain(operation) from None
+        id = self._old_id(number)
+        if id not in known.after:
+            try:
+                known.after[id] = fn(slot.values[id] if before is None else self._updated[number])
+            except Exception:
+                raise LookAgain(operation) from None
         self.blind.add(operation)
-        self.pending[number] = operation
+        self.pending[number], self._updated[number] = operation, known.after[id]
 
     def _settle(self, slot: Slot, operation: int) -> None:
         """Note that a blind update whose result is not needed did not raise: elsewhere it might."""
@@ -209,13 +273,15 @@ class TracingView:
     def choose(self, options: Sequence[Any], fair: str = "none") -> Any:
         if not options:
             raise Disabled
-        at = len(self.choices)
-        count_choices(self.choices)
-        index = self.script[at] if at < len(self.script) else 0
-        if index >= len(options):
-            raise Contradiction(f"first it chose among more options, then among {len(options)}")
-        self.choices.append((index, len(options)))
+        count_choices(range(self._asked))
+        self._asked += 1
+        index = 0
         if len(options) > 1:
+            at = len(self.choices)
+            index = self.script[at] if at < len(self.script) else 0
+            if index >= len(options):
+                raise Contradiction(f"first it chose among more options, then among {len(options)}")
+            self.choices.append((index, len(options)))
             self.events.append((FORK, 0, len(options), index))
         if fair != "none":
             self.fair.append(fair_choice(len(self.fair), options[index], fair))
