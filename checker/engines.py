@@ -35,7 +35,9 @@ class EngineEntry:
 ENGINES: dict[str, EngineEntry] = {
     e.name: e
     for e in (
-        EngineEntry("native", "checker.native", ("numba",), threads=True, memory=True),
+        EngineEntry(
+            "native", "checker.native", ("numba",), threads=True, memory=True, symmetry=True
+        ),
         EngineEntry("reference", "checker.reference", symmetry=True, compares_states=True),
         EngineEntry("spark", "checker.spark", ("pyspark",), threads=True, keeps_code=False),
     )

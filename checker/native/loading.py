@@ -38,7 +38,8 @@ prepare_numba()
 
 from numba import njit  # noqa: E402  (after the preparation)
 
-_SOURCES = ("arrays.py", "loading.py", "walking.py", "kernels.py", "tables.py")
+_SOURCES = ("arrays.py", "loading.py", "walking.py", "kernels.py", "tables.py",
+            "orbit_arrays.py", "orbit_kernels.py")  # fmt: skip
 
 
 def _stamp() -> tuple[tuple[float, int], ...]:

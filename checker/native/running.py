@@ -15,12 +15,13 @@ from checker.native.arrays import POSITION_SHIFT, Rows
 from checker.native.checkpoints import Saved
 from checker.native.findings import Stage
 from checker.native.learning import Learner, make_roots
+from checker.native.orbits import Orbits
 from checker.native.profiling import profile_of
 from checker.native.search import Search, nonzero
 from checker.native.states import Level, Seen, Shape
 from checker.native.steps import StepChecks
 from checker.native.workers import Worker
-from dsl.errors import RunError
+from checker.symmetry.group import Symmetry
 from dsl.model import Model
 
 
@@ -29,7 +30,8 @@ def start(
 ) -> Search:
     """A search with its initial states found, not yet checked; or the saved one."""
     roots = make_roots(model, options)
-    layout = Layout(model, options.fingerprint_bits, options.view)
+    symmetry = Symmetry.of(model) if options.symmetry else None
+    layout = Layout(model, options.fingerprint_bits, options.view, symmetry)
     if saved is not None:
         checkpoints.restore_layout(saved, layout, model)
     learner = Learner(model, roots, layout)
@@ -51,6 +53,8 @@ def start(
     search.level = _initial(search, rows)
     if saved is not None:
         _restore(search, saved)
+    if symmetry is not None:
+        search.orbits = Orbits(layout)
     if roots.steps:
         search.steps = StepChecks(search)
     if threads > 1:
@@ -104,8 +108,6 @@ def explore(model: Model, options: SearchOptions) -> Exploration:
 
     Raises:  RunError[SW340], RunError[SW341] where there is nothing to resume
     """
-    if options.symmetry:
-        raise RunError("SW307", "The native engine cannot do this: it does not use symmetry.")
     saved = None
     key = checkpoints.identity(model, options)
     if options.checkpoint and options.resume:
@@ -151,6 +153,8 @@ def _check_initial(search: Search) -> bool:
     stage.close(level.rows.fp, level.rows.low)
     search.level = level.kept(keep) if not keep.all() else level
     search.initial = search.queue = search.level.n
+    if search.orbits is not None:
+        search.orbits.measure(search.level.rows, search.learner.learned.outcomes())
     if search.initial:
         search.links.append(search.level.link)
         search.save_level()

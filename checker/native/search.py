@@ -18,6 +18,7 @@ from checker.native.checkpoints import Totals, Writer
 from checker.native.findings import Stage
 from checker.native.learning import Learner, Roots
 from checker.native.machine import memory_in_use
+from checker.native.orbits import Orbits
 from checker.native.states import Level, Seen, Shape, unpack
 from checker.native.steps import StepChecks
 from checker.native.workers import Worker
@@ -61,6 +62,7 @@ class Search:
     told: float = field(default_factory=time.monotonic)
     pool: ThreadPoolExecutor | None = None
     steps: StepChecks | None = None
+    orbits: Orbits | None = None
     writer: Writer | None = None
     earlier: float = 0.0  # seconds spent before the search was resumed
     keep_loops: bool = False  # also candidates that lead to where they start
@@ -165,6 +167,8 @@ class Search:
             lambda w: w.expand(self.level.rows, learned.tries(), learned.outcomes(), fixed),
             self.level,
         )
+        if self.orbits is not None:
+            self.orbits.replace_all(self, workers)
         for worker in workers:
             worker.sort()
             stage.failed(worker.batch.counters)
@@ -320,6 +324,8 @@ class Search:
             for link in level.link[~keep].tolist() if self.links else ():
                 self.fresh[unpack(link, self.ordinal_bits)[1]] -= 1
             level = level.kept(keep)
+        if self.orbits is not None:
+            self.orbits.measure(level.rows, self.learner.learned.outcomes())
         self.level = level
         self.queue = level.n
         if level.n:

@@ -1,0 +1,212 @@
+"""Symmetry in the native search: candidates get the fingerprints of their orbits.
+
+Kernels walk real states and lead to real states; what is canonical is only what tells states apart.
+So traces are real, and the bits that say which actions may be enabled hold as they are. Between
+walking and inserting, each candidate's state is built, its fingerprint replaced by that of its
+orbit, and the candidates are put in their order again. What a value says of the members is worked
+out in Python once per value, as everything is learned here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from checker.layout import Layout, Slot
+from checker.native import orbit_kernels
+from checker.native.arrays import DONE, POSITION_SHIFT, SCRATCH_FULL, Array, Outcomes, Rows
+from checker.native.memo import Growing, Memo
+from checker.native.orbit_arrays import HIDDEN, OrbitTables, make_orbit_scratch
+from checker.native.workers import Worker
+from checker.symmetry import programs
+from checker.symmetry.facts import Slice
+from checker.symmetry.programs import Fact, Lanes
+from dsl.errors import EngineError
+
+if TYPE_CHECKING:
+    from checker.native.search import Search
+
+
+class _Runs:
+    """Runs of values: one after the other, each with its start and length."""
+
+    def __init__(self, dtype: Any, columns: int = 0) -> None:
+        self.start, self.count = Growing(np.int64), Growing(np.int32)
+        self.data = Growing(dtype, columns)
+
+    def append(self, values: Sequence[Any]) -> int:
+        """Append a run; its number."""
+        first = self.data.extend(len(values))
+        for at, value in enumerate(values, first):
+            self.data.data[at] = value
+        self.start.append(first)
+        return self.count.append(len(values))
+
+
+class Learned:
+    """What values say of members, in the arrays of `checker.native.orbit_arrays`."""
+
+    def __init__(self, layout: Layout) -> None:
+        assert layout.colouring is not None
+        self.layout = layout
+        self.colouring = layout.colouring
+        self.lanes = 2 if layout.fingerprints.bits == 128 else 1
+        self.most_nodes = 1
+        self._known: list[int] = []  # per slot: values that are in the arrays
+        self._numbers: dict[int, int] = {}  # facts: place in the arrays by number
+        self._entry = Memo()
+        self._rest = Growing(np.uint64, self.lanes)
+        self._single, self._sums = _Runs(np.int32), Growing(np.uint64, self.lanes)
+        self._facts = _Runs(np.int32)
+        self._members, self._ordered = _Runs(np.int32), Growing(np.uint8)
+        self._node_start, self._node_count = Growing(np.int64), Growing(np.int32)
+        self._digest, self._arguments = Growing(np.uint64, self.lanes), _Runs(np.int32)
+        facts = self.colouring.facts
+        self._cell = np.array([cell + 1 for cell in facts.cell], np.uint64)
+        self._always = np.array(self.colouring.base[: self.lanes], np.uint64)
+        self._constants = np.array([programs.LANES, programs.SELF, programs.APART], np.uint64)
+
+    @property
+    def n_members(self) -> int:
+        """How many members may change places."""
+        return len(self._cell)
+
+    def refresh(self) -> None:
+        """Take in the values that are new since the last time."""
+        for slot in self.layout.slots:
+            if slot.id == len(self._known):
+                self._known.append(1)  # the absent value says nothing and is never asked for
+                self._entry.add()
+                if slot.hidden:
+                    self._entry.capacity.data[slot.id] = HIDDEN
+            if not slot.hidden and self._known[slot.id] < len(slot.values):
+                self._learn(slot)
+
+    def _learn(self, slot: Slot) -> None:
+        for id in range(self._known[slot.id], len(slot.values)):
+            found = self.colouring.facts.slice(slot.path, slot.values[id], self.layout.fingerprints)
+            self._entry.put(slot.id, id, self._add(found) + 1)
+        self._known[slot.id] = len(slot.values)
+
+    def _add(self, found: Slice) -> int:
+        self._single.append([member for member, _ in found.single])
+        for _, lanes in found.single:
+            self._sums.append(self._words(lanes))
+        self._facts.append([self._number(fact) for fact in found.facts])
+        return self._rest.append(self._words(found.rest))
+
+    def _number(self, fact: Fact) -> int:
+        known = self._numbers.get(fact.number)
+        if known is None:
+            self._node_start.append(self._ordered.used)
+            self._node_count.append(len(fact.nodes))
+            for node in fact.nodes:
+                self._ordered.append(node.ordered)
+                self._digest.append(self._words(node.digest))
+                self._arguments.append(node.arguments)
+            self.most_nodes = max(self.most_nodes, len(fact.nodes))
+            known = self._numbers[fact.number] = self._members.append(fact.members)
+        return known
+
+    def _words(self, lanes: Lanes) -> Array:
+        return np.array(lanes[: self.lanes], np.uint64)
+
+    def tables(self) -> OrbitTables:
+        """The arrays as they are now."""
+        return OrbitTables(
+            base=self._entry.base.data,
+            capacity=self._entry.capacity.data,
+            entry=self._entry.results.data,
+            rest=self._rest.data,
+            single_start=self._single.start.data,
+            single_count=self._single.count.data,
+            single_member=self._single.data.data,
+            single_sum=self._sums.data,
+            facts_start=self._facts.start.data,
+            facts_count=self._facts.count.data,
+            fact=self._facts.data.data,
+            node_start=self._node_start.data,
+            node_count=self._node_count.data,
+            member_start=self._members.start.data,
+            member_count=self._members.count.data,
+            member=self._members.data.data,
+            ordered=self._ordered.data,
+            digest=self._digest.data,
+            argument_start=self._arguments.start.data,
+            argument_count=self._arguments.count.data,
+            argument=self._arguments.data.data,
+            cell=self._cell,
+            always=self._always,
+            constants=self._constants,
+        )
+
+
+class Orbits:
+    """Fingerprints of orbits for one search. ``represented`` counts states, not orbits."""
+
+    def __init__(self, layout: Layout) -> None:
+        assert layout.symmetry is not None
+        self.learned = Learned(layout)
+        self.order = layout.symmetry.order
+        self.represented = 0
+        self._layout = layout
+        self._n_facts = 64
+
+    def _of(
+        self, rows: Rows, links: Array, outcome: Array, outcomes: Outcomes
+    ) -> tuple[Array, Array]:
+        """Fingerprints of the states that links lead to, and how many permutations fix each."""
+        learned = self.learned
+        fps = np.empty((len(links), learned.lanes), np.uint64)
+        fixes = np.empty(len(links), np.float64)
+        progress = np.zeros(1, np.int64)
+        rest = np.zeros(learned.lanes, np.uint64)
+        while True:
+            scratch = make_orbit_scratch(
+                len(self._layout.slots), self._n_facts, learned.most_nodes, learned.n_members,
+                learned.lanes,
+            )  # fmt: skip
+            status = orbit_kernels.orbits(
+                rows.values, links, outcome, outcomes, learned.tables(), scratch, rest, fps, fixes,
+                progress,
+            )  # fmt: skip
+            if status == DONE:
+                return fps, fixes
+            if status != SCRATCH_FULL:
+                raise EngineError("SW313", "A state holds a value that was never taken apart.")
+            self._n_facts = max(self._n_facts, 2 * len(scratch.facts))
+
+    def replace_all(self, search: Search, workers: list[Worker]) -> None:
+        """Give the workers' candidates the fingerprints of their orbits, in canonical order."""
+        self.learned.refresh()
+        rows, outcomes = search.level.rows, search.learner.learned.outcomes()
+        shift = search.seen.shift
+        search.in_threads(
+            [partial(self._replace, worker, rows, outcomes, shift) for worker in workers]
+        )
+
+    def _replace(self, worker: Worker, rows: Rows, outcomes: Outcomes, shift: int) -> None:
+        batch = worker.batch
+        used = [(partition, int(n)) for partition, n in enumerate(batch.used.tolist()) if n]
+        if not used:
+            return
+        links = np.concatenate([batch.link[partition, :n] for partition, n in used])
+        outcome = np.concatenate([batch.outcome[partition, :n] for partition, n in used])
+        order = np.argsort(links, kind="stable")
+        links, outcome = links[order], outcome[order]
+        fps, _ = self._of(rows, links, outcome, outcomes)
+        orbit_kernels.spread(batch, fps, links, outcome, shift)
+        worker.retried = False  # they are in order now
+
+    def measure(self, rows: Rows, outcomes: Outcomes) -> None:
+        """Add to ``represented`` the sizes of the orbits of a level's states."""
+        self.learned.refresh()
+        n = len(rows.values)
+        links = np.arange(n, dtype=np.int64) << POSITION_SHIFT
+        _, fixes = self._of(rows, links, np.full(n, -1, np.int32), outcomes)
+        sizes, times = np.unique(fixes, return_counts=True)
+        for size, count in zip(sizes.tolist(), times.tolist(), strict=True):
+            self.represented += self.order // round(size) * count
