@@ -12,6 +12,7 @@ prefixed big-endian integers).
 from __future__ import annotations
 
 from enum import Enum
+from functools import lru_cache
 from typing import Any
 
 from dsl.errors import SpecError
@@ -55,6 +56,7 @@ def _int_bytes(n: int) -> bytes:
     return _INT + bytes([head]) + body
 
 
+@lru_cache(maxsize=1 << 16)
 def _text_bytes(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass").replace(b"\x00", b"\x00\xff") + _END
 

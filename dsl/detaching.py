@@ -11,7 +11,7 @@ from typing import Any
 
 from dsl.runtime import binding
 from dsl.values import intern_key
-from dsl.view import Path
+from dsl.view import Path, Place
 
 Sub = tuple[tuple[str, Any], ...]
 """Steps into a value, see `dsl.refs`."""
@@ -40,8 +40,8 @@ class Cell:
         self._value, self._later = value, None
 
 
-def sub_key(sub: Sub) -> Any:
-    """Steps into a value as a dictionary key."""
+def sub_key(sub: Sub) -> Place:
+    """Steps into a value as a dictionary key, which tells ``1`` from ``True``."""
     return tuple((kind, intern_key(key)) for kind, key in sub)
 
 
@@ -71,7 +71,7 @@ def _cell_of(path: Path, held: Cell | None) -> Cell:
 
 def _detach(reference: Any, cell: Cell) -> None:
     object.__setattr__(reference, "_cell", cell)
-    cell.references[sub_key(reference._sub)] = reference
+    cell.references[reference._place] = reference
 
 
 def shift(
@@ -95,6 +95,8 @@ def shift(
         if index is None and cell is not None:
             _detach(reference, cell)
         else:
-            object.__setattr__(reference, "_sub", (*sub, ("i", index), *reference._sub[at + 1 :]))
-            moved[sub_key(reference._sub)] = reference
+            new = (*sub, ("i", index), *reference._sub[at + 1 :])
+            object.__setattr__(reference, "_sub", new)
+            object.__setattr__(reference, "_place", sub_key(new))
+            moved[reference._place] = reference
     known.update(moved)

@@ -19,6 +19,7 @@ from dsl.refs import RecordReference
 from dsl.values import (
     _END,
     _RECORD,
+    ABSENT,
     FrozenDict,
     FrozenList,
     FrozenSet,
@@ -62,12 +63,20 @@ class record(Record):  # noqa: N801 (the name it has in Fizzbee)
             return self
         result = object.__new__(record)
         content = result.__dict__
-        parts = [_RECORD, _text_bytes("record")]
         for name in sorted(self.__dict__):
-            content[name] = value = freeze(self.__dict__[name])
-            parts += [encode(name), encode(value)]
-        content["_bytes"] = b"".join(parts) + _END
+            content[name] = freeze(self.__dict__[name])
+        content["_bytes"] = None  # marks it as frozen
         return result
+
+    def _with(self, name: str, value: Any) -> Any:
+        if name in self.__dict__:
+            return super()._with(name, value)
+        return self._replaced({name: value})._freeze()
+
+    def _encoded(self) -> bytes:
+        content = self.__dict__
+        parts = [encode(part) for n in content if n != "_bytes" for part in (n, content[n])]
+        return b"".join([_RECORD, _text_bytes("record"), *parts, _END])
 
     @classmethod
     def _from_items(cls, items: list[Any]) -> record:
@@ -98,12 +107,19 @@ class _Reference(RecordReference):
 
     __slots__ = ()
 
-    def __getattribute__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Any:
         if name[:1] == "_":
-            return object.__getattribute__(self, name)
-        if not self._project(("has", name), lambda r: name in r.__dict__):
+            raise AttributeError(name)
+        found = self._project(("field", name), lambda r: refs.look(r.__dict__.get(name, ABSENT)))
+        if found is ABSENT:
             raise AttributeError(f"record has no field '{name}'")
-        return self._at(("f", name), None)
+        if type(found) is not refs.Mark:
+            return found
+        step = ("f", name)
+        if self._cell is not None:
+            return refs.place_in(self._cell, self._path, (*self._sub, step), None)
+        cls = refs.class_for(found.example)
+        return refs.reference_to(cls, self._path, (*self._sub, step), None, (*self._place, step))
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in refs.Reference.__slots__:
@@ -112,10 +128,10 @@ class _Reference(RecordReference):
         value = freeze(value)
         if self._cell is None:
             forget(self._path, (*self._sub, ("f", name)))
-        self._update(("set", name, intern_key(value)), lambda r: freeze(r._replaced({name: value})))
+        self._update(("set", name, intern_key(value)), lambda r: r._with(name, value))
 
     def _augment(self, name: str, key: object, fn: Any) -> None:
-        self._update((key, name), lambda r: freeze(r._replaced({name: fn(getattr(r, name))})))
+        self._update((key, name), lambda r: r._with(name, fn(getattr(r, name))))
 
     def __add__(self, other: record) -> record:
         merged: record = self._freeze() + other

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from dsl.errors import SpecError, did_you_mean
 from dsl.runtime import binding, bound
 from dsl.values import intern_key
-from dsl.view import Disabled, Path, View, next_script
+from dsl.view import Disabled, Path, Place, View, next_script
 
 T = TypeVar("T")
 
@@ -35,11 +35,11 @@ class AheadView:
         """See `View`."""
         self.writes[path] = value
 
-    def project(self, path: Path, key: object, fn: Callable[[Any], Any]) -> Any:
+    def project(self, path: Path, key: object, fn: Callable[[Any], Any], place: Place = ()) -> Any:
         """See `View`."""
         if path in self.writes:
             return fn(self.writes[path])
-        return self.base.project(path, key, fn)
+        return self.base.project(path, key, fn, place)
 
     def update(self, path: Path, key: object, fn: Callable[[Any], Any]) -> None:
         """See `View`."""

@@ -102,17 +102,35 @@ class Record:
         cls = type(self)
         result = object.__new__(cls)
         content = result.__dict__
-        parts = [_RECORD, _text_bytes(cls.__name__)]
         for name in cls._fields:
-            content[name] = value = freeze(self.__dict__[name])
-            parts.append(encode(value))
-        content["_bytes"] = b"".join(parts) + _END
+            content[name] = freeze(self.__dict__[name])
+        content["_bytes"] = None  # marks it as frozen; most are never compared
         return result
 
+    def _with(self, name: str, value: Any) -> Any:
+        """A frozen record with one field changed to a frozen value."""
+        result = object.__new__(type(self))
+        content = result.__dict__
+        content.update(self.__dict__)
+        content[name] = value
+        content["_bytes"] = None
+        return result
+
+    def _encoded(self) -> bytes:
+        """The canonical bytes of a frozen record."""
+        cls, content = type(self), self.__dict__
+        parts = [encode(content[name]) for name in cls._fields]
+        return b"".join([_RECORD, _text_bytes(cls.__name__), *parts, _END])
+
     def _canonical(self) -> bytes:
-        frozen: Record = self if "_bytes" in self.__dict__ else self._freeze()
-        data: bytes = frozen.__dict__["_bytes"]
-        return data
+        content = self.__dict__
+        if "_bytes" not in content:
+            data: bytes = self._freeze()._canonical()
+            return data
+        if content["_bytes"] is None:
+            content["_bytes"] = self._encoded()
+        known: bytes = content["_bytes"]
+        return known
 
     def __eq__(self, other: object) -> bool:
         if self is other:

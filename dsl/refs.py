@@ -11,16 +11,16 @@ Steps into a value are pairs: ("f", field), ("i", index), ("k", key).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from dsl.detaching import Cell, Sub, forget, sub_key
 from dsl.domains import Domain, misfit_of
 from dsl.errors import SpecError, placed
-from dsl.records import Record, replace
+from dsl.records import Record
 from dsl.runtime import binding
-from dsl.values import ABSENT, FrozenBag, FrozenDict, FrozenList, FrozenSet, freeze, intern_key
-from dsl.view import Path, View
+from dsl.values import FrozenBag, FrozenDict, FrozenList, FrozenSet, freeze, intern_key
+from dsl.view import WHOLE, Path, Place, View
 
 _UNHASHABLE = frozenset({list, set, dict, FrozenList, FrozenDict})
 _CONTAINERS = (FrozenList, FrozenSet, FrozenBag, FrozenDict, Record)
@@ -39,7 +39,7 @@ def put(value: Any, sub: Sub, new: Any) -> Any:
         return new
     (kind, key), rest = sub[0], sub[1:]
     if kind == "f":
-        return freeze(replace(value, **{key: put(getattr(value, key), rest, new)}))
+        return value._with(key, put(getattr(value, key), rest, new))
     if kind == "k":
         return value.with_item(key, put(value[key], rest, new) if rest else new)
     items = list(value)
@@ -60,11 +60,12 @@ class NeedsState(BaseException):
 
 
 class Reference:
-    """Common to all references. ``_cell`` is None while attached."""
+    """Common to all references. ``_cell`` is None while attached; ``_place`` is `sub_key`."""
 
-    __slots__ = ("_cell", "_domain", "_path", "_sub")
+    __slots__ = ("_cell", "_domain", "_path", "_place", "_sub")
     __hash__ = None  # type: ignore[assignment]
     _path: Path
+    _place: Place
     _sub: Sub
     _domain: Domain | None
     _cell: Cell | None
@@ -72,10 +73,10 @@ class Reference:
     def _freeze(self) -> Any:
         if self._cell is not None:
             return walk(self._cell.get(), self._sub)
-        if not self._sub:
-            return current_view().get(self._path)
         sub = self._sub
-        return current_view().project(self._path, ("at", sub_key(sub)), lambda v: walk(v, sub))
+        if not sub:
+            return current_view().get(self._path)
+        return current_view().project(self._path, WHOLE, lambda v: walk(v, sub), self._place)
 
     def _project(self, key: object, fn: Callable[[Any], Any]) -> Any:
         if self._cell is not None:
@@ -83,7 +84,7 @@ class Reference:
         sub = self._sub
         if not sub:
             return current_view().project(self._path, key, fn)
-        return current_view().project(self._path, (key, sub_key(sub)), lambda v: fn(walk(v, sub)))
+        return current_view().project(self._path, key, lambda v: fn(walk(v, sub)), self._place)
 
     def _update(self, key: object, fn: Callable[[Any], Any]) -> None:
         forbid_change(self._path)
@@ -95,15 +96,15 @@ class Reference:
             current_view().update(self._path, key, fn)
         else:
             current_view().update(
-                self._path, (key, sub_key(sub)), lambda v: put(v, sub, fn(walk(v, sub)))
+                self._path, (key, self._place), lambda v: put(v, sub, fn(walk(v, sub)))
             )
 
     def _at(self, step: tuple[str, Any], domain: Domain | None) -> Any:
         """What is at one more step: a reference, or a scalar."""
+        sub = (*self._sub, step)
         if self._cell is not None:
-            value = walk(self._cell.get(), (*self._sub, step))
-            return place(self._path, (*self._sub, step), domain, cell=self._cell, value=value)
-        return place(self._path, (*self._sub, step), domain)
+            return place_in(self._cell, self._path, sub, domain)
+        return place(self._path, sub, domain, (*self._place, (step[0], intern_key(step[1]))))
 
     def _checked(self, value: Any, domain: Domain | None) -> Any:
         value = stored(value, self._path, self._sub)
@@ -179,64 +180,102 @@ def outside(what: str, value: Any, domain: Domain) -> SpecError:
     return SpecError("SW201", f"{what} cannot be {value!r}. It is {domain.text}.")
 
 
-def _kind(value: Any) -> Any:
+class Mark:
+    """What stands for a container or a record of a class where only that is looked at."""
+
+    __slots__ = ("_bytes", "example")
+
+    def __init__(self, example: Any) -> None:
+        self.example = example
+        kind = type(example)
+        self._bytes = f"{kind.__module__}.{kind.__qualname__}".encode() + b"\x00\xfd"
+
+    def _canonical(self) -> bytes:
+        return self._bytes
+
+
+_MARKS: dict[type, Mark] = {}
+
+
+def look(value: Any) -> Any:
+    """A scalar itself; of a container or a record only the class, as a `Mark`."""
     kind = type(value)
-    if kind in _REFERENCES:
-        return kind.__name__
-    return "record:" + type(value).__name__ if isinstance(value, Record) else "scalar"
+    known = _MARKS.get(kind)
+    if known is None and isinstance(value, _CONTAINERS):
+        known = _MARKS[kind] = Mark(kind() if kind in _REFERENCES else object.__new__(kind))
+    return value if known is None else known
 
 
-def place(
-    path: Path, sub: Sub, domain: Domain | None, *, cell: Cell | None = None, value: Any = ABSENT
-) -> Any:
-    """What is at a place: a reference to a container or record, else the value itself."""
-    if cell is None:
-        known = binding.references.get(path)
-        reference = known.get(sub_key(sub)) if known is not None else None
-        if domain is None or domain.kind in ("scalar", "record"):
-            # Asked also where a reference is known: a remembered call has to note what it looks at.
-            value = _scalar_or_example(current_view(), path, sub, domain)
-            if not isinstance(value, _CONTAINERS):
-                return value
-            cls = _class_for(value)
-        else:
-            cls = _BY_KIND[domain.kind]
-        if reference is not None:
-            return reference
-    else:
+def place(path: Path, sub: Sub, domain: Domain | None, at: Place | None = None) -> Any:
+    """What is at a place: a reference to a container or record, else the value itself.
+
+    ``at`` is ``sub`` as a key, where it is known.
+    """
+    if at is None:
+        at = sub_key(sub)
+    if domain is None or domain.kind in ("scalar", "record"):
+        # Asked also where a reference is known: a remembered call has to note what it looks at.
+        value = _scalar_or_example(current_view(), path, sub, domain, at)
         if not isinstance(value, _CONTAINERS):
             return value
-        if (known_there := cell.references.get(sub_key(sub))) is not None:
-            return known_there
-        cls = _class_for(value)
-    return make(cls, path, sub, domain, cell)
+        cls = class_for(value)
+    else:
+        cls = _BY_KIND[domain.kind]
+    return reference_to(cls, path, sub, domain, at)
 
 
-def make(cls: type, path: Path, sub: Sub, domain: Domain | None, cell: Cell | None = None) -> Any:
+def reference_to(cls: type, path: Path, sub: Sub, domain: Domain | None, at: Place) -> Any:
+    """The reference of a class to a place in the state."""
+    known = binding.references.get(path)
+    reference = known.get(at) if known is not None else None
+    return make(cls, path, sub, domain, None, at) if reference is None else reference
+
+
+def place_in(cell: Cell, path: Path, sub: Sub, domain: Domain | None) -> Any:
+    """The same in what a cell holds, where ``path`` once was."""
+    value = walk(cell.get(), sub)
+    if not isinstance(value, _CONTAINERS):
+        return value
+    at = sub_key(sub)
+    known = cell.references.get(at)
+    return make(class_for(value), path, sub, domain, cell, at) if known is None else known
+
+
+def make(
+    cls: type,
+    path: Path,
+    sub: Sub,
+    domain: Domain | None,
+    cell: Cell | None = None,
+    at: Place | None = None,
+) -> Any:
     """A reference of a class to a place in the state, or in what a cell holds."""
     result: Any = object.__new__(cls)
-    for name, content in (("_path", path), ("_sub", sub), ("_domain", domain), ("_cell", cell)):
-        object.__setattr__(result, name, content)
+    set_slot = object.__setattr__
+    set_slot(result, "_path", path)
+    set_slot(result, "_sub", sub)
+    set_slot(result, "_domain", domain)
+    set_slot(result, "_cell", cell)
+    at = sub_key(sub) if at is None else at
+    set_slot(result, "_place", at)
     known = binding.references.setdefault(path, {}) if cell is None else cell.references
-    known[sub_key(sub)] = result
+    known[at] = result
     return result
 
 
-def _scalar_or_example(view: View, path: Path, sub: Sub, domain: Domain | None) -> Any:
+def _scalar_or_example(view: View, path: Path, sub: Sub, domain: Domain | None, at: Place) -> Any:
     """The value at a place when scalar; when a container, some value of the same class."""
     if domain is not None and not domain.may_contain:
-        return (
-            view.project(path, ("at", sub_key(sub)), lambda v: walk(v, sub))
-            if sub
-            else view.get(path)
-        )
+        return view.project(path, WHOLE, lambda v: walk(v, sub), at) if sub else view.get(path)
     if domain is not None and domain.kind == "record" and domain.record is not None:
         derived: list[type] = domain.record.__subclasses__()
         if all(hasattr(c, "_referenced") for c in derived):
             return _example(domain.record)
-    return _dynamic(view, path, sub)
+    seen = view.project(path, LOOK, lambda v: look(walk(v, sub)), at)
+    return seen.example if type(seen) is Mark else seen
 
 
+LOOK = "look"
 _EXAMPLES: dict[Any, Any] = {}
 
 
@@ -247,26 +286,8 @@ def _example(cls: type) -> Any:
     return _EXAMPLES[cls]
 
 
-def _dynamic(view: View, path: Path, sub: Sub) -> Any:
-    """Ask for the kind first: a record or container is then not looked at any further."""
-    name = view.project(path, ("kind", sub_key(sub)), lambda v: _kind(walk(v, sub)))
-    if name == "scalar":
-        return (
-            view.project(path, ("at", sub_key(sub)), lambda v: walk(v, sub))
-            if sub
-            else view.get(path)
-        )
-    if name in _FROZEN_BY_NAME:
-        return _FROZEN_BY_NAME[name]()
-    return _example(binding.classes[name.removeprefix("record:")])
-
-
-_FROZEN_BY_NAME: dict[str, type] = {
-    c.__name__: c for c in (FrozenList, FrozenSet, FrozenBag, FrozenDict)
-}
-
-
-def _class_for(value: Any) -> type:
+def class_for(value: Any) -> type:
+    """The class of references to values like this one."""
     kind = type(value)
     if kind in _REFERENCES:
         return _REFERENCES[kind]
@@ -281,12 +302,17 @@ def record_reference(cls: type) -> type:
     known = _RECORD_REFERENCES.get(cls)
     if known is None:
         base = getattr(cls, "_reference", RecordReference)
-        known = _RECORD_REFERENCES[cls] = type(
-            cls.__name__,
-            (base, cls),
-            {"_referenced": cls, "__slots__": (), "__module__": cls.__module__},
-        )
+        content = {"_referenced": cls, "__slots__": (), "__module__": cls.__module__}
+        content |= {name: _part(cls, name) for name in cls._fields}  # type: ignore[attr-defined]
+        known = _RECORD_REFERENCES[cls] = type(cls.__name__, (base, cls), content)
     return known
+
+
+def _part(cls: type, name: str) -> property:
+    """A field of a record in the state."""
+    domains: Mapping[str, Domain] = getattr(cls, "_domains", {})
+    step = ("f", name)
+    return property(lambda self: self._at(step, domains.get(name)))
 
 
 class RecordReference(Reference):
@@ -294,15 +320,6 @@ class RecordReference(Reference):
 
     __slots__ = ()
     _referenced: type
-
-    def __getattribute__(self, name: str) -> Any:
-        if name[:1] == "_":
-            return object.__getattribute__(self, name)
-        cls = object.__getattribute__(self, "_referenced")
-        if name not in cls._fields:
-            return object.__getattribute__(self, name)
-        domains = getattr(cls, "_domains", {})
-        return self._at(("f", name), domains.get(name))
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in Reference.__slots__:
@@ -316,12 +333,10 @@ class RecordReference(Reference):
         if domain is not None and not domain.admits(value):
             raise outside(show_place(self._path, (*self._sub, ("f", name))), value, domain)
         forget(self._path, (*self._sub, ("f", name)), self._cell)
-        self._update(
-            ("set", name, intern_key(value)), lambda r: freeze(replace(r, **{name: value}))
-        )
+        self._update(("set", name, intern_key(value)), lambda r: r._with(name, value))
 
     def _augment(self, name: str, key: object, fn: Callable[[Any], Any]) -> None:
-        self._update((key, name), lambda r: freeze(replace(r, **{name: fn(getattr(r, name))})))
+        self._update((key, name), lambda r: r._with(name, fn(getattr(r, name))))
 
     def _canonical(self) -> bytes:
         data: bytes = self._freeze()._canonical()

@@ -21,6 +21,8 @@ from dsl.errors import SpecError
 from dsl.values import ABSENT, encode, freeze, intern_key
 
 Path = tuple[Any, ...]
+Place = tuple[tuple[str, Any], ...]
+WHOLE = "whole"
 MAX_CHOICES = 1000
 State = Mapping[Path, Any]
 
@@ -47,7 +49,8 @@ class View(Protocol):
     Contract
       1. `project` and `update` take a *key*: equal keys at one path mean equal functions, so an
          engine may remember results by (path, value, key). The functions are pure and may raise; a
-         raise is not remembered.
+         raise is not remembered. A projection with a *place* follows these steps into the value
+         first (see `dsl.detaching.sub_key`); the key `WHOLE` gives what is there.
       2. `update` is ``set(path, fn(get(path)))`` without promising that the old value is looked at.
       3. `call` runs a function that only reads; equal keys in equal states give equal results.
          Keys begin with the (two) names of the function.
@@ -58,7 +61,9 @@ class View(Protocol):
 
     def get(self, path: Path) -> Any: ...
     def set(self, path: Path, value: Any) -> None: ...
-    def project(self, path: Path, key: object, fn: Callable[[Any], Any]) -> Any: ...
+    def project(
+        self, path: Path, key: object, fn: Callable[[Any], Any], place: Place = ()
+    ) -> Any: ...
     def update(self, path: Path, key: object, fn: Callable[[Any], Any]) -> None: ...
     def call(self, key: tuple[object, ...], fn: Callable[[], Any]) -> Any: ...
     def choose(self, options: Sequence[Any], fair: str = "none") -> Any: ...
@@ -93,7 +98,7 @@ class PlainView:
     def set(self, path: Path, value: Any) -> None:
         self.writes[path] = value
 
-    def project(self, path: Path, key: object, fn: Callable[[Any], Any]) -> Any:
+    def project(self, path: Path, key: object, fn: Callable[[Any], Any], place: Place = ()) -> Any:
         return fn(self.get(path))
 
     def update(self, path: Path, key: object, fn: Callable[[Any], Any]) -> None:

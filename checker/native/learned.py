@@ -215,7 +215,7 @@ class Learned(Effects):
         self, root: int, row: Sequence[int], script: Sequence[int]
     ) -> list[tuple[int, int]] | None:
         """The choices that a root makes in a state when it follows a script; None if not known."""
-        field, node = self.nodes.data.item, int(self.roots[root])
+        node = int(self.roots[root])
         choices: list[tuple[int, int]] = []
         while node > 0:
             kind, slot, operand = self._looks_at(node)

@@ -56,7 +56,6 @@ class OrbitScratch(NamedTuple):
     facts: Array  # int64: facts of the state that relate members
     values: Array  # (nodes of a fact, L) uint64
     sums: Array  # (K, L) uint64
-    refined: Array  # (K, L) uint64
     names: Array  # (K, L) uint64
     tied: Array  # (K,) uint8
     colours: Array  # (K + 1, K, L) uint64
@@ -83,7 +82,6 @@ def make_orbit_scratch(
         facts=np.zeros(facts, np.int64),
         values=words(nodes),
         sums=words(k),
-        refined=words(k),
         names=words(k),
         tied=np.zeros(k, np.uint8),
         colours=words(k + 1, k),

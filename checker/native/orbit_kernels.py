@@ -111,14 +111,11 @@ def _refine(t, s, depth, n_facts):
                     s.sums[member, lane] += scramble(s.values[last, lane])
         for member in range(members):
             for lane in range(lanes):
-                s.refined[member, lane] = _join(
-                    t, colours[member, lane], s.sums[member, lane], lane
-                )
-        now = _distinct(s.refined)
-        if now == distinct:
+                colours[member, lane] = _join(t, colours[member, lane], s.sums[member, lane], lane)
+        before = distinct
+        distinct = _distinct(colours)
+        if distinct == before:
             break
-        _copy_colours(s.refined, colours)
-        distinct = now
 
 
 @inlined

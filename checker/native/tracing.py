@@ -10,7 +10,7 @@ from checker.native.arrays import CALL, FORK, PROJECT, READ
 from checker.native.learned import Event, Learned
 from checker.native.memo import OPAQUE, Call, leaf_of_result, result_id
 from dsl.values import intern_key
-from dsl.view import Disabled, FairChoice, Path, count_choices, fair_choice
+from dsl.view import WHOLE, Disabled, FairChoice, Path, Place, count_choices, fair_choice
 
 
 class LookAgain(BaseException):
@@ -75,6 +75,7 @@ class TracingView:
         self._updated: dict[int, Any] = {}  # their results
         self.blind: set[int] = set()  # operations applied without looking, also those overwritten
         self._projected: dict[int, Any] = {}
+        self._known: dict[int, set[Place]] = {}  # places in slots that were seen as a whole
         self._results: dict[object, Any] = {}
         self._remembering: object = None  # the function of the outermost call being learned
 
@@ -109,30 +110,42 @@ class TracingView:
             value = self.written[number] = self._updated.pop(number)
         return value
 
-    def project(self, path: Path, key: object, fn: Callable[[Any], Any]) -> Any:
+    def project(self, path: Path, key: object, fn: Callable[[Any], Any], place: Place = ()) -> Any:
         learned = self._learned
         slot = self._layout.slot(path)
         number = slot.id
         if number in self.written or number in self.reads:
             return fn(self.get(path))
+        id = self._old_id(number)
         if number in self.pending:
             self._forbid_remembering()
-            before = self.pending[number]
+            before, value = self.pending[number], self._updated[number]
+            if self._is_known(number, place):
+                return fn(value)
             update = learned.operations[before].function
-            projection = learned.projection(slot, ("after", before, key), _in_turn(update, fn))
+            whole_key = ("after", before, key, place)
+            projection = learned.projection(slot, whole_key, _in_turn(update, fn))
         else:
-            projection = learned.projection(slot, key, fn)
+            value = slot.values[id]
+            if self._is_known(number, place):
+                return fn(value)
+            projection = learned.projection(slot, (key, place), fn)
         if projection in self._projected:
             return self._projected[projection]
-        id = self._old_id(number)
-        value = self._updated[number] if number in self.pending else slot.values[id]
         result = learned.project(projection, id, lambda: fn(value))
         self.touched.add(number)
         self.events.append((PROJECT, self._code(number), projection, result))
         if result == OPAQUE:
             return fn(self.get(path))
+        if key is WHOLE:
+            self._known.setdefault(number, set()).add(place)
         value = self._projected[projection] = learned.projections[projection].results[result]
         return value
+
+    def _is_known(self, slot: int, place: Place) -> bool:
+        """Whether all that is at a place in a slot's value has been noted."""
+        known = self._known.get(slot)
+        return known is not None and any(place[:n] in known for n in range(len(place) + 1))
 
     def later(self, path: Path) -> Callable[[], Any]:
         slot = self._layout.slot(path)
@@ -183,17 +196,18 @@ class TracingView:
     def _learn_call(self, call: Call, fn: Callable[[], Any]) -> int:
         """Run a call and remember the path; its result's number."""
         learned = self._learned
-        outer = (self.events, self.reads, self.touched, self.calls, self._projected, self._results)
+        outer = (self.events, self.reads, self.touched, self.calls)
+        outer_known = (self._projected, self._results, self._known)
         self.events, self.reads, self.touched, self.calls = [], set(), set(), set()
-        self._projected, self._results = {}, {}
+        self._projected, self._results, self._known = {}, {}, {}
         try:
             result = result_id(call.results, call.ids, fn())
         except (Exception, Disabled):
             result = OPAQUE
         finally:
             events, touched, calls = self.events, self.touched, self.calls
-            self.events, self.reads, self.touched, self.calls = outer[:4]
-            self._projected, self._results = outer[4:]
+            self.events, self.reads, self.touched, self.calls = outer
+            self._projected, self._results, self._known = outer_known
         roots = learned.call_roots.data
         self._agree(learned.insert(roots, call.number, events, leaf_of_result(result)))
         if self.root in learned.call_reads(call.number, touched, calls):
@@ -254,6 +268,7 @@ class TracingView:
                 raise LookAgain(operation) from None
         self.blind.add(operation)
         self.pending[number], self._updated[number] = operation, known.after[id]
+        self._known.pop(number, None)
 
     def _settle(self, slot: Slot, operation: int) -> None:
         """Note that a blind update whose result is not needed did not raise: elsewhere it might."""

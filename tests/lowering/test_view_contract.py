@@ -19,7 +19,7 @@ from checker.fingerprints import Fingerprints
 from dsl.loader import load
 from dsl.model import Model
 from dsl.values import ABSENT, encode, intern_key
-from dsl.view import Disabled, PlainView, next_script
+from dsl.view import Disabled, Place, PlainView, next_script
 from dsl.view import Path as SlotPath
 
 _here = Path(__file__).parent
@@ -50,10 +50,12 @@ class RememberingView(PlainView):
         assert known == _key(result), f"two results for {key}"
         return result
 
-    def project(self, path: SlotPath, key: object, fn: Callable[[Any], Any]) -> Any:
+    def project(
+        self, path: SlotPath, key: object, fn: Callable[[Any], Any], place: Place = ()
+    ) -> Any:
         value = self.get(path)
         hash(key)
-        return self.remember(("project", path, _key(value), key), fn(value))
+        return self.remember(("project", path, _key(value), key, place), fn(value))
 
     def update(self, path: SlotPath, key: object, fn: Callable[[Any], Any]) -> None:
         value = self.get(path)

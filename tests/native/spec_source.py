@@ -24,6 +24,27 @@ class Node(Role):
     log: list[int] = []
     table: dict[int, int] = {}
     item: Item | None = None
+    items: list[Item] = []
+"""
+
+METHODS = """
+    def latest(self) -> Item | None:
+        return self.items[-1] if self.items else None
+
+    def tally(self) -> int:
+        total = 0
+        for item in self.items:
+            if item.tag == "b":
+                continue
+            total += item.n + self.weight(item.n)
+        return total
+
+    def all_of(self, others: list["Node"]) -> list[Item]:
+        found = list()
+        for node in others:
+            for item in node.items:
+                found.append(item)
+        return found
 """
 
 
@@ -57,6 +78,10 @@ class Writer:
             f"sum(self.table.values()) % {int(a) + 2}",
             f"min(self.inbox) if self.inbox else {a}",
             f"board.scores.get('s{a}', 0)",
+            "self.tally() % 4",
+            f"(self.items[-1].n if self.items else {inner})",
+            f"sum(item.n for item in self.items) % {int(a) + 1}",
+            f"len([i for i in self.all_of(nodes) if i.n == {a}])",
         )
 
     def condition(self, depth: int = 2) -> str:
@@ -141,6 +166,12 @@ class Writer:
             f"board.seen.add('s{a}')",
             f"board.scores['s{a}'] = {v} % 3",
             f"self.bump({a})",
+            f"require(len(self.items) < 2)\nself.items.append(Item({v} % 3))",
+            f"for item in self.items:\n    item.n = (item.n + {a}) % 3",
+            f"last = self.latest()\nif last is not None:\n    last.tag = '{self.pick('a', 'b')}'",
+            f"for item in self.all_of(nodes):\n    item.n = {v} % 3",
+            "require(self.items)\nself.item = self.items.pop(0)",
+            f"require(self.item is not None)\nself.item.n = {v} % 3\nself.item.tag = 'b'",
         )
 
     def source(self) -> str:
@@ -156,6 +187,7 @@ class Writer:
             "        return (self.n + x + len(self.log)) % 4",
         ]
         lines += ["", "    def bump(self, x: int) -> None:", "        self.n = (self.n + x) % 4"]
+        lines.append(METHODS.rstrip())
         for number in range(self.random.randint(1, 4)):
             choice = ", k: int = any_of([0, 1])" if self.random.random() < 0.3 else ""
             lines += [
@@ -183,6 +215,8 @@ class Writer:
                 f"def safe{number}() -> bool:",
                 f"    return all({self.about_node()} for node in nodes)",
             ]
+        if self.random.random() < 0.5:
+            lines += ["", *self.turns()]
         if self.random.random() < 0.4:
             lines += [
                 "",
@@ -205,6 +239,24 @@ class Writer:
                 f"    return all(node.n == {self.number()} for node in nodes)",
             ]
         return "\n".join(lines) + "\n"
+
+    def turns(self) -> list[str]:
+        """An invariant written as loops."""
+        a, b = self.number(), self.number()
+        return [
+            "@always",
+            "def in_turns() -> bool:",
+            f"    least = {a}",
+            "    for node in nodes:",
+            f"        for at in range({self.pick('2', 'len(node.items)', 'node.n')}):",
+            f"            if {self.about_node()}:",
+            "                continue",
+            "            near = node.latest()",
+            f"            if near is not None and near.n + at > {b}:",
+            "                return False",
+            f"            {self.pick('least = min(least, at)', 'break', 'at = node.n', 'pass')}",
+            f"    return least >= {self.pick('0', '1')} or board.total < {b}",
+        ]
 
     def about_node(self) -> str:
         a = self.number()
