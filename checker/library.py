@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,9 @@ from dsl.errors import RunError, did_you_mean
 if TYPE_CHECKING:
     from checker.result import Result
     from dsl.model import Configuration, Model
+
+
+CONFIGURED = re.compile(r"^ *config\(", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -51,7 +55,7 @@ def entries() -> list[Entry]:
     found = []
     for path in sorted(folder.rglob("*.py")):
         text = path.read_text(encoding="utf-8")
-        if path.name != "__init__.py" and "\nconfig(" in text:
+        if path.name != "__init__.py" and CONFIGURED.search(text):
             found.append(Entry(path.relative_to(folder).with_suffix("").as_posix(), path))
     return found
 

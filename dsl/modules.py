@@ -1,7 +1,8 @@
 """Running spec modules: afresh for each set of constants, and privately.
 
-A module that imports `dsl` is a spec module. Importing one from another runs it again in the same
-private table, so that its constants can be overridden and nothing is shared between two loads.
+A module that imports `dsl`, or another spec module, is a spec module. Importing one from another
+runs it again in the same private table, so that its constants can be overridden and nothing is
+shared between two loads.
 """
 
 from __future__ import annotations
@@ -45,8 +46,8 @@ class Source:
         )
 
 
-def read_source(path: str, *, returns: bool = False) -> Source:
-    """Read and parse a spec module; ``returns`` is for .fizz files, see `dsl.fizz.read_fizz`.
+def read_source(path: str, *, counting: bool = False) -> Source:
+    """Read and parse a spec module; ``counting`` is for .fizz files, see `dsl.fizz.read_fizz`.
 
     Raises:  RunError[SW302], SpecError[SW100].
     """
@@ -74,7 +75,7 @@ def read_source(path: str, *, returns: bool = False) -> Source:
     if file.suffix == ".fizz":
         from dsl.fizz import read_fizz
 
-        return Source(path, text, read_fizz(path, text, returns=returns).tree)
+        return Source(path, text, read_fizz(path, text, counting=counting).tree)
     return parse_source(path, text)
 
 
@@ -112,12 +113,18 @@ class Loading:
     """One load: constants to override, modules run so far (imported ones first)."""
 
     given: dict[str, Any]
-    folder: str
+    folder: str  # of the spec
+    root: str  # of the package that the spec is in, or its folder
     dialect: str = "python"
     modules: list[SpecModule] = field(default_factory=list)
     by_name: dict[str, types.ModuleType] = field(default_factory=dict)
     declared: Declared = field(default_factory=Declared)
     used: set[str] = field(default_factory=set)
+
+    @property
+    def folders(self) -> tuple[str, str]:
+        """Where the modules of the spec are."""
+        return (self.folder, self.root)
 
     def run(self, source: Source, name: str, package: str = "") -> types.ModuleType:
         """Run a module's code with constants overridden as they are stored."""
@@ -204,9 +211,10 @@ class Loading:
                 return None
         if found is None or not found.origin or not found.origin.endswith(".py"):
             return None
-        if not _imports_dsl(found.origin):
+        package = full.rpartition(".")[0]
+        if not _is_spec_module(Path(found.origin), package, self.folders, set()):
             return None
-        return self.run(read_source(found.origin), full, full.rpartition(".")[0])
+        return self.run(read_source(found.origin), full, package)
 
     def check_given(self) -> None:
         """Raises SpecError[SW301] for a constant that was given and that nobody declares."""
@@ -271,19 +279,52 @@ def _searching(folder: str) -> Iterator[None]:
         sys.path.remove(folder)
 
 
-def _imports_dsl(path: str) -> bool:
+def _is_spec_module(path: Path, package: str, folders: tuple[str, ...], seen: set[Path]) -> bool:
+    """Whether a module imports `dsl`, or one in `folders` that does: both make it part of a spec.
+
+    Modules installed elsewhere, Python's own among them, count when they import `dsl` themselves.
+    """
+    seen.add(path)
     try:
-        text = Path(path).read_text(encoding="utf-8")
-        if "dsl" not in text:  # most modules are settled by this, without being parsed
+        text = path.read_text(encoding="utf-8")
+        inside = any(path.is_relative_to(folder) for folder in folders)
+        if "dsl" not in text and not inside:  # most modules are settled without being parsed
             return False
-        tree = ast.parse(text)
+        names = _imported(ast.parse(text), package)
     except (OSError, SyntaxError, ValueError):
         return False
-    return any(
-        (isinstance(n, ast.ImportFrom) and (n.module or "").partition(".")[0] == "dsl")
-        or (isinstance(n, ast.Import) and any(a.name.partition(".")[0] == "dsl" for a in n.names))
-        for n in ast.walk(tree)
+    if any(name.partition(".")[0] == "dsl" for name in names):
+        return True
+    return inside and any(
+        _is_spec_module(file, name.rpartition(".")[0], folders, seen)
+        for name in names
+        if (file := _module_file(name, folders)) is not None and file not in seen
     )
+
+
+def _imported(tree: ast.Module, package: str) -> list[str]:
+    """The full names that a module imports; of `from m import n`, both `m` and `m.n`."""
+    names: list[str] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            relative = "." * node.level + (node.module or "")
+            try:
+                full = importlib.util.resolve_name(relative, package) if node.level else relative
+            except ImportError:
+                continue
+            names += [full, *(f"{full}.{alias.name}" for alias in node.names)]
+    return names
+
+
+def _module_file(name: str, folders: tuple[str, ...]) -> Path | None:
+    """The file of a module below one of some folders."""
+    for folder in folders:
+        file = Path(folder, *name.split(".")).with_suffix(".py")
+        if file.is_file():
+            return file
+    return None
 
 
 def _user_span(error: BaseException, paths: set[str]) -> Span | None:
@@ -303,10 +344,11 @@ def run_spec(source: Source, given: Mapping[str, Any] | None = None) -> Loading:
     constants = {
         k: GivenText(v) if isinstance(v, GivenText) else v for k, v in (given or {}).items()
     }
-    loading = Loading(constants, str(path.resolve().parent))
+    root = _root_of(path)
+    loading = Loading(constants, str(path.resolve().parent), root)
     package = _package_of(path)
     name = f"{package}.{path.stem}" if package else path.stem
-    with _searching(_root_of(path)):
+    with _searching(root):
         loading.run(source, name, package)
     loading.check_given()
     return loading

@@ -1,0 +1,1 @@
+"""Stores: transactions on keys and values, and databases fed by a log."""

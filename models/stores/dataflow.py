@@ -1,0 +1,168 @@
+"""A database that is a function of its input log: resolve, maintain, acknowledge, recover.
+
+Clients append transactions to a log, which is cut into epochs. The engine resolves one epoch after
+the other: which transactions abort, and what the others add to the collection. Two outputs take
+these differences in, each at its own pace, and emit the changes of their answers: the look-ups and
+the nodes got to from a root. A client is told of an epoch when both outputs report it complete.
+Everything but the durable part of the log, and what clients were told, can be lost in a crash and
+is computed again.
+
+A transaction is appended as a whole: its records would otherwise fall into two epochs, and an epoch
+is what is resolved together.
+"""
+
+from dsl import always, config, eventually, exists, old, on_step, terminal
+from models.stores.dataflow_rows import ROWS
+from models.stores.maintenance import Rows, looked_up, reach
+from models.stores.pipeline import (
+    CRASHES,
+    EPOCHS,
+    HOW,
+    LENGTH,
+    MUTANT,
+    SERVE,
+    WORKLOAD,
+    Epoch,
+    Output,
+    client,
+    engine,
+    log,
+    outputs,
+    queries,
+)
+from models.stores.resolution import Counts, Resolution, in_order_of_ids, resolve, summed
+from models.stores.workloads import ANSWERS
+
+
+def sequentially(epochs: list[Epoch]) -> list[Resolution]:
+    """What executing the log in the order of ids gives."""
+    collection, found = log.start, []
+    for epoch in epochs:
+        found.append(resolve(collection, epoch, "sequential"))
+        collection = summed((*collection, *found[-1].changes))
+    return found
+
+
+def before(epoch: int) -> Counts:
+    """The collection that an epoch is resolved on."""
+    resolved = engine.resolved[:epoch]
+    return summed((*log.start, *(pair for r in resolved for pair in r.changes)))
+
+
+@always
+def ordered_equals_sequential() -> bool:
+    """The same transactions abort, and the same collection comes of it, as one after the other."""
+    resolved = engine.resolved
+    expected = sequentially(log.epochs[: len(resolved)])
+    return all(a.aborted == b.aborted for a, b in zip(resolved, expected, strict=True)) and all(
+        a.changes == b.changes for a, b in zip(resolved, expected, strict=True)
+    )
+
+
+@always
+def fixpoint_terminates() -> bool:
+    """A batch of n transactions settles within n + 1 rounds."""
+    return all(resolution.settled for resolution in engine.resolved)
+
+
+@always
+def deterministic() -> bool:
+    """Arriving the other way round, or being shared by two workers, changes no outcome."""
+    return all(
+        resolve(before(e), tuple(reversed(log.epochs[e])), HOW, MUTANT) == engine.resolved[e]
+        and resolve(before(e), log.epochs[e], HOW, MUTANT, workers=2) == engine.resolved[e]
+        for e in range(len(engine.resolved))
+    )
+
+
+@always
+def serial_in_order_of_ids() -> bool:
+    """What committed transactions read is a serial execution in the order of ids."""
+    return in_order_of_ids(log.epochs, engine.resolved, HOW, MUTANT).holds
+
+
+@always
+def maintained_equals_recomputed() -> bool:
+    """Each answer is what asking afresh gives, whatever was inserted and removed."""
+    return all(output.current == recomputed(output, output.frontier) for output in outputs)
+
+
+def recomputed(output: Output, epochs: int) -> Rows:
+    edges = before(epochs)
+    if output.answers == "reach":
+        return reach(queries(epochs).roots, edges)
+    return looked_up(queries(epochs).look_ups, edges)
+
+
+@always
+def changes_sum_to_state() -> bool:
+    """The changes emitted add up to the answer."""
+    return all(
+        summed((c.row, c.count) for c in output.changes) == output.current for output in outputs
+    )
+
+
+@on_step
+def frontier_honest() -> bool:
+    """No change is emitted for an epoch that was reported complete."""
+    return all(
+        change.epoch >= old(output.reported)
+        for output in outputs
+        for change in output.changes[old(len(output.changes)) :]
+    )
+
+
+@always
+def durable_ack() -> bool:
+    """What a client was told stays so: its epochs are in the log, and resolve to what it knows."""
+    return len(client.told) <= len(log.epochs) and all(
+        told.aborted == engine.resolved[e].aborted
+        and told.looked_up == recomputed(outputs[0], e + 1)
+        and told.reached == recomputed(outputs[1], e + 1)
+        for e, told in enumerate(client.told)
+        if e < len(engine.resolved)
+    )
+
+
+@always
+def replay_idempotent() -> bool:
+    """The collection holds each epoch resolved once, also after a crash."""
+    return not engine.up or engine.collection == before(len(engine.resolved))
+
+
+if WORKLOAD == "session" and EPOCHS == "each" and CRASHES == 0:
+
+    @always
+    def session_answers() -> bool:
+        """Clients get the answers that are written down with the workload."""
+        return all(
+            told.aborted == (frozenset({6}) if e == 5 else frozenset())
+            and told.looked_up == summed(pair for rows, _ in ANSWERS[: e + 1] for pair in rows)
+            and told.reached == summed(pair for _, rows in ANSWERS[: e + 1] for pair in rows)
+            for e, told in enumerate(client.told)
+        )
+
+
+if SERVE:
+
+    @eventually
+    @always
+    def all_acknowledged() -> bool:
+        """In the end, clients have been told of everything that the log has."""
+        return engine.up and not log.buffer and len(client.told) == len(log.epochs)
+
+
+if WORKLOAD in ("free", "session") or (WORKLOAD == "mutual" and HOW != "naive"):
+
+    @exists
+    def some_abort() -> bool:
+        return any(resolution.aborted for resolution in engine.resolved)
+
+
+@terminal
+def at_rest() -> bool:
+    return log.submitted == LENGTH and not log.buffer and len(engine.resolved) == len(log.epochs)
+
+
+for name, expect, constants in ROWS:
+    config(name, expect=expect, **constants)

@@ -1,0 +1,204 @@
+"""Which transactions of a batch abort, decided from their records alone.
+
+A transaction is a record with an id, the items it requires and what it adds to the counts of items;
+a removal is a negative count. It commits when each item that it requires has a positive count, as
+seen by it. What it sees is what tells the ways of resolving a batch apart:
+
+- ``naive``: nothing of the batch, only the collection before it;
+- ``sequential``: transactions are executed one after the other, in the order of their ids;
+- ``ordered``: the fixpoint of "aborted are those whose requirements fail on what the transactions
+  with lower ids add that are not aborted", from the empty set on. Round r settles the first r
+  transactions, so that n transactions need n + 1 rounds at most, and the result is that of
+  ``sequential``; but each round is a join and a sum, which a data-parallel engine can do.
+
+Source of the semantics: McSherry, Dataflow as Database.
+
+>>> a, b = (0, 1), (1, 0)
+>>> batch = (Transaction(1, (a,), ((b, -1),)), Transaction(2, (b,), ((a, -1),)))
+>>> [tuple(resolve(((a, 1), (b, 1)), batch, how).aborted) for how in ("naive", "ordered")]
+[(), (2,)]
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal
+
+from dsl import Record
+from dsl.library.isolation import INITIAL, Read, Verdict, judge
+from dsl.library.isolation import Transaction as Recorded
+
+Item = tuple[int, int]  # an edge: from, to
+Counts = tuple[tuple[Item, int], ...]  # a multiset of items, ascending, without zeros
+How = Literal["naive", "ordered", "sequential"]
+Mutant = Literal[
+    "none",
+    # of resolving a batch
+    "exists_join",  # an item counts as there once anything has been said of it, even a removal
+    "no_tid_bound",  # a transaction sees those with higher ids as well
+    "tid_zero",  # the collection before the batch has the id 0, and is seen by higher ids only
+    "arrival_order",  # "before" is the order of arrival, not that of ids
+    # of keeping answers up to date
+    "count_support",  # a node stays reached as long as an edge leads to it from one that is
+    "set",  # an edge is there or not, however often it was added
+    # of the engine as a whole
+    "early_frontier",  # an output reports what has been resolved, not what it has taken in
+    "replay_twice",  # after a crash, the saved differences are loaded and the log replayed as well
+]
+
+
+class Transaction(Record):
+    """Records of one transaction; `look_ups` and `roots` are nodes it registers queries for."""
+
+    tid: int
+    requires: tuple[Item, ...] = ()
+    changes: Counts = ()
+    look_ups: tuple[int, ...] = ()
+    roots: tuple[int, ...] = ()
+
+
+class Resolution(Record):
+    """The outcome of a batch; `settled` is false where the rounds did not come to an end."""
+
+    aborted: frozenset[int]
+    changes: Counts  # what the committed transactions add up to
+    rounds: int
+    settled: bool = True
+
+
+def resolve(
+    before: Counts,
+    batch: Sequence[Transaction],
+    how: How,
+    mutant: Mutant = "none",
+    workers: int = 1,
+) -> Resolution:
+    """Resolve a batch on the collection `before`; more than one worker share the items."""
+    if how == "sequential":
+        return outcome(batch, executed(before, batch), 1)
+    if how == "naive":
+        return outcome(batch, failing(before, batch, frozenset(), how, mutant, workers), 1)
+    aborted: frozenset[int] = frozenset()
+    for rounds in range(1, len(batch) + 2):
+        now = failing(before, batch, aborted, how, mutant, workers)
+        if now == aborted:
+            return outcome(batch, aborted, rounds)
+        aborted = now
+    return outcome(batch, aborted, len(batch) + 1, settled=False)
+
+
+def outcome(
+    batch: Iterable[Transaction], aborted: frozenset[int], rounds: int, *, settled: bool = True
+) -> Resolution:
+    changes = [pair for t in batch if t.tid not in aborted for pair in t.changes]
+    return Resolution(aborted, summed(changes), rounds, settled)
+
+
+def summed(pairs: Iterable[tuple[Item, int]]) -> Counts:
+    """The multiset with these counts, added up."""
+    totals: dict[Item, int] = {}
+    for item, count in pairs:
+        totals[item] = totals.get(item, 0) + count
+    return tuple(sorted((item, count) for item, count in totals.items() if count))
+
+
+def executed(before: Counts, batch: Iterable[Transaction]) -> frozenset[int]:
+    """Those that abort when one transaction is executed after the other."""
+    counts = dict(before)
+    aborted = set()
+    for t in sorted(batch, key=lambda t: t.tid):
+        if all(counts.get(item, 0) > 0 for item in t.requires):
+            for item, count in t.changes:
+                counts[item] = counts.get(item, 0) + count
+        else:
+            aborted.add(t.tid)
+    return frozenset(aborted)
+
+
+def failing(
+    before: Counts,
+    batch: Sequence[Transaction],
+    aborted: frozenset[int],
+    how: How,
+    mutant: Mutant,
+    workers: int,
+) -> frozenset[int]:
+    """Those with a requirement that fails if `aborted` abort: each worker judges its items."""
+    start = dict(before)
+    found = set()
+    for worker in range(workers):
+        for at, t in enumerate(batch):
+            mine = [item for item in t.requires if sum(item) % workers == worker]
+            seen = [
+                u
+                for place, u in enumerate(batch)
+                if u.tid not in aborted and sees(t, u, at > place, how, mutant)
+            ]
+            if not all(is_there(item, t, start, seen, mutant) for item in mine):
+                found.add(t.tid)
+    return frozenset(found)
+
+
+def sees(
+    reader: Transaction, writer: Transaction, came_later: bool, how: How, mutant: Mutant
+) -> bool:
+    """Whether a transaction sees what another one of its batch writes."""
+    if how == "naive" or reader is writer:
+        return False
+    if mutant == "no_tid_bound":
+        return True
+    return came_later if mutant == "arrival_order" else writer.tid < reader.tid
+
+
+def is_there(
+    item: Item,
+    reader: Transaction,
+    start: Mapping[Item, int],
+    seen: Iterable[Transaction],
+    mutant: Mutant,
+) -> bool:
+    """Whether an item has a positive count for a transaction that sees others."""
+    base = start.get(item, 0) if mutant != "tid_zero" or reader.tid > 0 else 0
+    counts = [count for u in seen for written, count in u.changes if written == item]
+    if mutant == "exists_join":
+        return base > 0 or any(counts)
+    return base + sum(counts) > 0
+
+
+def in_order_of_ids(
+    batches: Sequence[Sequence[Transaction]],
+    resolutions: Sequence[Resolution],
+    how: How,
+    mutant: Mutant,
+) -> Verdict:
+    """Whether what the committed transactions read is a serial execution in the order of ids.
+
+    That is more than serializable: ids take the place of a session of all transactions. A
+    version of an item is what one transaction makes of its count; versions follow the ids.
+    """
+    recorded: list[Recorded] = []
+    versions: dict[Item, tuple[tuple[int, int], ...]] = {}
+    for epoch, (batch, resolution) in enumerate(zip(batches, resolutions, strict=False)):
+        live = [t for t in batch if t.tid not in resolution.aborted]
+        start = dict(versions)
+        for t in sorted(live, key=lambda t: t.tid):
+            writers = [u for u in live if sees(t, u, batch.index(t) > batch.index(u), how, mutant)]
+            name = (epoch, t.tid)
+            reads = [Read(item, last_writer(item, epoch, writers, start)) for item in t.requires]
+            written = tuple(item for item, _ in t.changes)
+            place = len(recorded)
+            recorded.append(Recorded(name, tuple(reads), written, session="ids", index=place))
+            for item in written:
+                versions[item] = (*versions.get(item, ()), name)
+    return judge(recorded, versions, "strong-session-serializable")
+
+
+def last_writer(
+    item: Item,
+    epoch: int,
+    writers: Iterable[Transaction],
+    start: Mapping[Item, tuple[tuple[int, int], ...]],
+) -> tuple[int, int] | str:
+    """Whose version of an item is read: of a writer of the batch, or the last one before it."""
+    tids = [u.tid for u in writers if any(written == item for written, _ in u.changes)]
+    if tids:
+        return (epoch, max(tids))
+    return start[item][-1] if start.get(item) else INITIAL

@@ -1,0 +1,162 @@
+"""The dataflow store gives what its configurations state; its functions agree with enumeration.
+
+The table of batches was counted by a script outside this project that shares no code with it.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import permutations, product
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from checker import native, reference
+from checker.api import check
+from checker.engine import SearchOptions
+from dsl.loader import load
+from dsl.model import Configuration
+from models.stores.maintenance import (
+    differences,
+    kept_edges,
+    kept_look_up,
+    kept_reach,
+    looked_up,
+    reach,
+)
+from models.stores.resolution import Counts, Item, Mutant, Transaction, resolve
+from models.stores.workloads import ITEMS, STARTS
+
+SPEC = Path(__file__).parents[2] / "models" / "stores" / "dataflow.py"
+SMALL = 300
+
+
+@cache
+def configurations() -> dict[str, Configuration]:
+    return {c.name: c for c in load(SPEC).configurations}
+
+
+def rows() -> list[Any]:
+    return [
+        pytest.param(name, marks=[pytest.mark.slow] if size(name) > 10_000 else [])
+        for name in configurations()
+    ]
+
+
+def size(name: str) -> int:
+    expect = configurations()[name].expect
+    assert expect is not None
+    found = expect.distinct or expect.states
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize("name", rows())
+def test_rows_are_as_expected(name: str) -> None:
+    assert check(SPEC, config=name).as_expected
+
+
+@pytest.mark.parametrize("name", [n for n in configurations() if size(n) < SMALL])
+def test_engines_and_lowerings_agree(name: str) -> None:
+    found = []
+    for optimize in (True, False):
+        model = load(SPEC, configurations()[name].constants, optimize=optimize)
+        for engine in (native.explore, reference.explore):
+            result = engine(model, SearchOptions(keep_going=True))
+            lengths = sorted((f.property, f.length) for f in result.findings)
+            found.append((result.counts, result.levels, lengths))
+    assert found == [found[0]] * 4
+
+
+# -- every batch of a size -------------------------------------------------------------------------
+# transactions, removals: batches, naive differs, exists_join differs, no_tid_bound differs
+TABLE = {
+    (1, False): (18, 0, 0, 0),
+    (2, False): (162, 12, 0, 17),
+    (3, False): (1458, 270, 0, 363),
+    (4, False): (13122, 4026, 0, 5023),
+    (2, True): (675, 60, 60, 66),
+    (3, True): (10125, 1980, 2080, 2061),
+}
+
+
+def transactions(tid: int, removals: bool) -> list[Transaction]:
+    changes: list[Counts] = [(), *(((i, n),) for i in ITEMS for n in (1, -1)[: 1 + removals])]
+    required: list[tuple[Item, ...]] = [(), *((i,) for i in ITEMS)]
+    return [Transaction(tid, r, c) for r in required for c in changes]
+
+
+@pytest.mark.parametrize("shape", TABLE)
+def test_every_batch(shape: tuple[int, bool]) -> None:
+    number, removals = shape
+    naive = exists_join = no_tid_bound = batches = 0
+    faults: list[Mutant] = ["exists_join", "no_tid_bound"]
+    for start in STARTS if removals else STARTS[:2]:
+        for batch in product(*(transactions(t + 1, removals) for t in range(number))):
+            batches += 1
+            right = resolve(start, batch, "sequential")
+            ordered = resolve(start, batch, "ordered")
+            assert (ordered.aborted, ordered.changes) == (right.aborted, right.changes)
+            assert ordered.settled
+            assert ordered.rounds <= number + 1
+            naive += resolve(start, batch, "naive").aborted != right.aborted
+            joined, unbound = (resolve(start, batch, "ordered", fault) for fault in faults)
+            exists_join += joined.aborted != right.aborted
+            no_tid_bound += not unbound.settled or unbound.aborted != right.aborted
+    assert (batches, naive, exists_join, no_tid_bound) == TABLE[shape]
+
+
+# -- larger batches, at random ---------------------------------------------------------------------
+NODES = range(4)
+edges = st.tuples(st.sampled_from(NODES), st.sampled_from(NODES))
+changes = st.dictionaries(edges, st.sampled_from((-1, 1, 2)), max_size=3).map(
+    lambda counts: tuple(sorted(counts.items()))
+)
+
+
+@st.composite
+def batches(draw: st.DrawFn) -> tuple[Transaction, ...]:
+    size = draw(st.integers(0, 6))
+    required = st.lists(edges, max_size=2, unique=True).map(tuple)
+    return tuple(Transaction(t, draw(required), draw(changes)) for t in range(size))
+
+
+@given(changes, batches(), st.randoms(use_true_random=False), st.integers(1, 3))
+def test_neither_order_nor_workers_matter(
+    start: Counts, batch: tuple[Transaction, ...], random: Any, workers: int
+) -> None:
+    right = resolve(start, batch, "sequential")
+    shuffled = list(batch)
+    random.shuffle(shuffled)
+    ordered = resolve(start, shuffled, "ordered", workers=workers)
+    assert (ordered.aborted, ordered.changes) == (right.aborted, right.changes)
+    assert ordered.settled
+    assert ordered.rounds <= len(batch) + 1
+
+
+def test_all_orders_of_the_mutual_case() -> None:
+    a, b = ITEMS
+    batch = (
+        Transaction(1, (a,), ((b, -1),)),
+        Transaction(2, (b,), ((a, -1),)),
+        Transaction(3, (a, b)),
+    )
+    found = {resolve(STARTS[2], order, "ordered").aborted for order in permutations(batch)}
+    assert found == {frozenset({2, 3})}
+
+
+@given(st.lists(changes, max_size=6), st.sets(st.sampled_from(NODES)))
+def test_answers_are_kept_up_to_date(steps: list[Counts], nodes: set[int]) -> None:
+    collection: Counts = ()
+    looked, reached = looked_up(nodes, collection), reach(nodes, collection)
+    for step in steps:
+        wanted = tuple((edge, n) for edge, n in step if n > 0 or dict(collection).get(edge, 0) > 0)
+        after = kept_edges(collection, wanted)
+        looked = kept_look_up(looked, (), nodes, after, differences(collection, after))
+        reached = kept_reach(reached, nodes, collection, after)
+        assert looked == looked_up(nodes, after)
+        assert reached == reach(nodes, after)
+        collection = after
