@@ -97,11 +97,11 @@ class Colouring:
             for fact in related:
                 for member in fact.members:
                     sums[member] = added(sums[member], _mixed(run(fact, colours, member)))
-            refined = [_joined(c, s) for c, s in zip(colours, sums, strict=True)]
-            now = _distinct(refined)
-            if now == distinct:
+            # the last round counts too: a member set apart later must not look like one before
+            colours = [_joined(c, s) for c, s in zip(colours, sums, strict=True)]
+            before, distinct = distinct, _distinct(colours)
+            if distinct == before:
                 break
-            colours, distinct = refined, now
         return colours
 
     # -- breaking ties ---------------------------------------------------------------------------
