@@ -179,6 +179,41 @@ def test_equal_initial_states_are_generated_and_kept_once(spec: Write) -> None:
     assert (1, 1, 3) == (found.initial, found.distinct, found.generated)
 
 
+SCRIPTS = """
+from records import Job
+
+FIRST = (Job(1), Job(2))
+"""
+RECORDS = """
+from dsl import Record
+
+class Job(Record):
+    number: int
+"""
+USES_BOTH = """
+from dsl import State, action, require
+from records import Job
+from scripts import FIRST
+
+class Desk(State):
+    jobs: tuple[Job, ...] = ()
+
+    @action
+    def take(self) -> None:
+        require(len(self.jobs) < len(FIRST))
+        self.jobs = (*self.jobs, FIRST[len(self.jobs)])
+
+desk = Desk()
+"""
+
+
+def test_what_imports_a_spec_module_is_one_too(spec: Write, tmp_path: Path) -> None:
+    (tmp_path / "scripts.py").write_text(SCRIPTS)
+    (tmp_path / "records.py").write_text(RECORDS)
+
+    assert search(spec(USES_BOTH)).counts.distinct == 3
+
+
 UTIL = """
 def pick(items):
     "Not a spec module: called as it is."
