@@ -9,6 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from heapq import nsmallest
 
 from checker.engine import (
     ASSERTION,
@@ -23,6 +24,7 @@ from checker.engine import (
 from checker.layout import Layout
 from checker.reference_outcome import progress_of, result_of, stop_between, stop_now
 from checker.repeats import Repeats
+from checker.symmetry.breaking import STATES, Sample
 from checker.symmetry.group import Symmetry
 from dsl.model import Action, Model, Outcome, Property
 from dsl.view import Disabled, PlainView, State, next_script
@@ -253,6 +255,7 @@ def explore(model: Model, options: SearchOptions) -> Exploration:
     """Breadth-first search by levels; see `checker.engine` for the contract."""
     started = time.monotonic()
     symmetry = Symmetry.of(model) if options.symmetry else None
+    sample = Sample(symmetry, options) if symmetry is not None else None
     layout = Layout(model, options.fingerprint_bits, options.view, symmetry)
     search = Search(model, options, layout, Repeats(model))
     first: dict[Row, Entry] = {}
@@ -273,6 +276,9 @@ def explore(model: Model, options: SearchOptions) -> Exploration:
         stopped = stop_between(search, options, violated, time.monotonic() - started)
         if stopped:
             break
+        if sample is not None and sample.wants(len(search.levels) - 1):
+            least = nsmallest(STATES, level, key=lambda entry: entry.fingerprint)
+            sample.look(len(search.levels) - 1, [search.layout.state(e.row) for e in least])
         following: dict[Row, Entry] = {}
         outside: dict[Row, Entry] = {}
         for count, entry in enumerate(level):

@@ -66,5 +66,13 @@ def result_of(
         seconds=seconds,
         queue=queue,
         cut=dict(search.cut),
-        statistics={"slots": len(search.layout.slots)},
+        statistics={"slots": len(search.layout.slots), **orbits_of(search)},
     )
+
+
+def orbits_of(search: Search) -> dict[str, object]:
+    """Under symmetry, how many states the kept ones stand for."""
+    if search.layout.symmetry is None:
+        return {}
+    sizes = (search.layout.orbit(entry.row).size for entry in search.seen.values())
+    return {"represented": sum(sizes)}

@@ -52,6 +52,7 @@ class Totals:
     cut: Mapping[str, int]
     seconds: float
     found: tuple[Mapping[str, Any], ...]
+    represented: int = 0  # states, where orbits are searched
 
 
 @dataclass(frozen=True)
@@ -195,6 +196,7 @@ def totals_of(search: Search) -> Totals:
         dict(search.cut),
         search.seconds,
         tuple(_finding_out(finding) for finding in search.found.values()),
+        0 if search.orbits is None else search.orbits.represented,
     )
 
 

@@ -22,6 +22,7 @@ from checker.native.memo import Growing, Memo
 from checker.native.orbit_arrays import HIDDEN, OrbitTables, make_orbit_scratch
 from checker.native.workers import Worker
 from checker.symmetry import programs
+from checker.symmetry.breaking import STATES, Sample
 from checker.symmetry.facts import Slice
 from checker.symmetry.programs import Fact, Lanes
 from dsl.errors import EngineError
@@ -147,8 +148,9 @@ class Learned:
 class Orbits:
     """Fingerprints of orbits for one search. ``represented`` counts states, not orbits."""
 
-    def __init__(self, layout: Layout) -> None:
+    def __init__(self, layout: Layout, sample: Sample) -> None:
         assert layout.symmetry is not None
+        self.sample = sample
         self.learned = Learned(layout)
         self.order = layout.symmetry.order
         self.represented = 0
@@ -200,6 +202,12 @@ class Orbits:
         fps, _ = self._of(rows, links, outcome, outcomes)
         orbit_kernels.spread(batch, fps, links, outcome, shift)
         worker.retried = False  # they are in order now
+
+    def look(self, depth: int, rows: Rows) -> None:
+        """Try exchanges on the first states of a level. Raises SpecError[SW209]."""
+        if self.sample.wants(depth):
+            first = rows.values[:STATES].tolist()
+            self.sample.look(depth, [self._layout.state(row) for row in first])
 
     def measure(self, rows: Rows, outcomes: Outcomes) -> None:
         """Add to ``represented`` the sizes of the orbits of a level's states."""

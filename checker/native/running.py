@@ -21,6 +21,7 @@ from checker.native.search import Search, nonzero
 from checker.native.states import Level, Seen, Shape
 from checker.native.steps import StepChecks
 from checker.native.workers import Worker
+from checker.symmetry.breaking import Sample
 from checker.symmetry.group import Symmetry
 from dsl.model import Model
 
@@ -51,10 +52,10 @@ def start(
         model, options, roots, layout, learner, shape, seen, workers, helper, ordinal_bits
     )
     search.level = _initial(search, rows)
+    if symmetry is not None:
+        search.orbits = Orbits(layout, Sample(symmetry, options))
     if saved is not None:
         _restore(search, saved)
-    if symmetry is not None:
-        search.orbits = Orbits(layout)
     if roots.steps:
         search.steps = StepChecks(search)
     if threads > 1:
@@ -99,6 +100,8 @@ def _restore(search: Search, saved: Saved) -> None:
     search.initial, search.earlier = totals.initial, totals.seconds
     search.fired[:], search.fresh[:] = totals.fired, totals.fresh
     search.cut = Counter(totals.cut)
+    if search.orbits is not None:
+        search.orbits.represented = totals.represented
     search.found = checkpoints.findings_of(totals)
     search.queue = search.level.n
 
@@ -133,6 +136,8 @@ def run_levels(search: Search, resumed: bool) -> StoppedBy | None:
         totals = search.save(final=stopped is not None)
         if stopped:
             return stopped
+        if search.orbits is not None:
+            search.orbits.look(len(search.links) - 1, search.level.rows)
         stage = Stage(search)
         stopped = search.expand(stage)
         if stopped and search.writer and totals:
@@ -199,5 +204,6 @@ def _statistics(search: Search) -> dict[str, object]:
         "outcomes": learned.delta.used,
         "seen_bytes": search.seen.bytes + links,
         "profile": profile_of(search),
+        **({} if search.orbits is None else {"represented": search.orbits.represented}),
         "bytes_per_state": (search.seen.bytes + links) / max(1, search.distinct),
     }

@@ -1,0 +1,189 @@
+"""Whether a spec keeps the symmetry that it declares: tried out on a sample of the search.
+
+Exchanging two members in a state must exchange them in everything that can happen there, and leave
+the truth of every property as it is. What picks a member by name, place or order does neither.
+
+The sample: in each of the first 100 levels, the two states with the least fingerprints; there, four
+exchanges of two neighbours, eight instances of each action, and each property, in turn. It is part
+of the engine contract, so that all engines find the same.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from checker.attempts import Attempt, attempts
+from checker.engine import SearchOptions
+from checker.showing import text_of
+from checker.symmetry.group import Renaming, Symmetry
+from dsl.errors import Span, SpecError
+from dsl.model import Action, Property
+from dsl.refs import show_place
+from dsl.values import ABSENT, encode, freeze, intern_key
+from dsl.view import Path, PlainView, State, apply_writes
+
+LEVELS, STATES, EXCHANGES, INSTANCES, STEPS = 100, 2, 4, 8, 4
+_WHY = "Members of a symmetric class are interchangeable: no order, index or name may decide."
+_HELP = (
+    "Choose with any_of(...), or do not declare them symmetric (--symmetry off leaves it alone)."
+)
+# What an attempt comes to: what it changes, or the class of what it raises.
+_Effect = frozenset[tuple[Path, Any]] | str
+
+
+class Sample:
+    """Tries exchanges of members on the states of one search."""
+
+    def __init__(self, symmetry: Symmetry, options: SearchOptions) -> None:
+        self.symmetry = symmetry
+        self.model = model = symmetry.model
+        self._exchanges = symmetry.exchanges()
+        wanted = [p for p in model.properties if options.wants(p.name)]
+        states = [p for p in wanted if p.kind in ("always", "exists")]
+        self._of_states = (*states, *model.constraints, *model.terminal)
+        self._of_steps = (*(p for p in wanted if p.kind == "on_step"), *model.step_constraints)
+        self._families: dict[tuple[str, str], list[Action]] = {}
+        self._by_name: dict[object, Action] = {}
+        self._values: dict[tuple[Path, Any], Any] = {}
+        for action in model.actions:
+            self._families.setdefault((action.name, type(action.actor).__name__), []).append(action)
+            self._by_name[self._name(action, {})] = action
+
+    def wants(self, depth: int) -> bool:
+        """Whether states of a level are to be looked at."""
+        return bool(self._exchanges) and depth < LEVELS
+
+    def look(self, depth: int, states: Sequence[State]) -> None:
+        """Look at the first states of a level, which are those of the least fingerprints.
+
+        Raises:  SpecError[SW209] where an exchange makes a difference
+        """
+        for number, state in enumerate(states[:STATES]):
+            turn = depth * STATES + number
+            chosen = list(self._instances(turn))
+            effects = {a.index: list(attempts(self.model, a, state)) for a in chosen}
+            for at in range(min(EXCHANGES, len(self._exchanges))):
+                place = turn * EXCHANGES + at
+                exchange = self._exchanges[place % len(self._exchanges)]
+                other = self.symmetry.renamed(state, exchange)
+                for action in chosen:
+                    self._compare_action(action, state, effects[action.index], other, exchange)
+                self._compare_properties(state, other, effects, exchange)
+
+    def _instances(self, turn: int) -> Iterator[Action]:
+        """Some instances of each action, others in each turn."""
+        for family in self._families.values():
+            for at in range(min(INSTANCES, len(family))):
+                yield family[(turn * INSTANCES + at) % len(family)]
+
+    def _name(self, action: Action, renaming: Renaming) -> object:
+        """What tells an action apart from others, with members renamed."""
+        values = [v for _, v in action.arguments]
+        renamed = (self.symmetry.rename(freeze(v), renaming) for v in (action.actor, *values))
+        return action.name, *map(encode, renamed)
+
+    # -- actions ---------------------------------------------------------------------------------
+
+    def _compare_action(
+        self, action: Action, state: State, found: list[Attempt], other: State, exchange: Renaming
+    ) -> None:
+        image = self._by_name.get(self._name(action, exchange))
+        if image is None:
+            raise _broken(
+                action.span, exchange, f"{action.label} has no counterpart",
+                "There is no action that does the same for the other one.",
+            )  # fmt: skip
+        before = Counter(self._effect(state, a, {}) for a in found)
+        expected = Counter(self._effect(state, a, exchange) for a in found)
+        actual = Counter(self._effect(other, a, {}) for a in attempts(self.model, image, other))
+        if expected == actual:
+            return
+        first = [f"In a reachable state {action.label} leads to {self._shown(before)}."]
+        if not before:
+            first = [f"There is a reachable state where {action.label} is not possible."]
+        wanted = self._shown(expected - actual) if expected else "nothing"
+        got = self._shown(actual - expected) if actual else "nothing: it is not possible"
+        then = f"Exchanged, {image.label} should lead to {wanted}, but leads to {got}."
+        raise _broken(
+            image.span, exchange, f"{image.label} does something else",
+            "\n".join([*first, then]),
+        )  # fmt: skip
+
+    def _effect(self, state: State, attempt: Attempt, renaming: Renaming) -> _Effect:
+        if attempt.error is not None:
+            return type(attempt.error).__name__
+        changes = []
+        for path, value in attempt.writes.items():
+            if intern_key(value) == intern_key(state.get(path, ABSENT)):
+                continue
+            place = self.symmetry.renamed_path(path, renaming)
+            new = value if value is ABSENT else self.symmetry.rename(value, renaming)
+            changes.append((place, intern_key(new)))
+            self._values[changes[-1]] = new
+        return frozenset(changes)
+
+    def _shown(self, effects: Counter[_Effect]) -> str:
+        """The first of some effects in words, always the same one."""
+        texts = []
+        for effect in effects:
+            if isinstance(effect, str):
+                texts.append(effect)
+                continue
+            parts = sorted(
+                f"{show_place(path, ())} = {text_of(self._values[path, key])}"
+                for path, key in effect
+                if path[3:] != ("keys",)
+            )
+            texts.append(", ".join(parts[:3]) + (", ..." if len(parts) > 3 else "") or "no change")
+        return min(texts, default="as much, fewer times")
+
+    # -- properties ------------------------------------------------------------------------------
+
+    def _compare_properties(
+        self, state: State, other: State, effects: Mapping[int, list[Attempt]], exchange: Renaming
+    ) -> None:
+        for prop in self._of_states:
+            one, two = (self._truth(prop, s) for s in (state, other))
+            if one != two:
+                raise _changed(prop, exchange, "state", one, two)
+        if not self._of_steps:
+            return
+        steps = [a for found in effects.values() for a in found if a.error is None][:STEPS]
+        for attempt in steps:
+            after = apply_writes(state, attempt.writes)
+            image = self.symmetry.renamed(after, exchange)
+            for prop in self._of_steps:
+                one, two = self._truth(prop, after, state), self._truth(prop, image, other)
+                if one != two:
+                    raise _changed(prop, exchange, "step", one, two)
+
+    def _truth(self, prop: Property, state: State, before: State | None = None) -> str:
+        """The truth of a property, or the class of what it raises."""
+        try:
+            return str(
+                self.model.holds(
+                    prop.whole, PlainView(state), None if before is None else PlainView(before)
+                )
+            )
+        except Exception as error:
+            return type(error).__name__
+
+
+def _changed(prop: Property, exchange: Renaming, what: str, one: str, two: str) -> SpecError:
+    return _broken(
+        prop.span, exchange, f"{prop.name} is no longer the same",
+        f"It gives {one} in a reachable {what}, and {two} with both exchanged.",
+    )  # fmt: skip
+
+
+def _broken(span: Span | None, exchange: Renaming, what: str, why: str) -> SpecError:
+    one, other = exchange
+    return SpecError(
+        "SW209",
+        f"{what} when {text_of(one)} and {text_of(other)} are exchanged.",
+        at=span,
+        why=f"{why}\n{_WHY}",
+        help=_HELP,
+    )
