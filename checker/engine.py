@@ -57,7 +57,7 @@ class SearchOptions:
     """What to check and how far. ``properties`` None means all (names otherwise, `Deadlock`
     included).
 
-    ``engine_settings`` mean something to one engine only (`checker.spark.search.Settings`).
+    ``engine_settings`` mean something to one engine only (`checker.spark.settings.Settings`).
     ``checkpoint`` is a folder to which an engine that can do so saves the search now and then; with
     ``resume`` it goes on from what is there.
     """

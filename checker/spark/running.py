@@ -1,0 +1,88 @@
+"""From a model to an exploration: where the files go, start or resume, and what it took."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from typing import cast
+
+from checker.engine import Exploration, SearchOptions
+from checker.native import checkpoints
+from checker.native.running import _result, run_levels, start
+from checker.spark import commits
+from checker.spark.commits import Committed, Committer
+from checker.spark.search import SparkSearch
+from checker.spark.settings import Settings
+from dsl.errors import RunError
+from dsl.model import Model
+
+_ABOUT_MEMORY = ("seen_bytes", "bytes_per_state")
+
+
+def explore_with(model: Model, options: SearchOptions, settings: Settings) -> Exploration:
+    """Breadth-first search by levels; see `checker.engine` for the contract.
+
+    Raises:  RunError[SW340] to RunError[SW344] where a search cannot be resumed
+    """
+    folder, temporary = folder_of(options, settings)
+    try:
+        return _explore(model, options, settings, folder)
+    finally:
+        if temporary:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def folder_of(options: SearchOptions, settings: Settings) -> tuple[str, bool]:
+    """The folder for files of a search, and whether it goes away with it.
+
+    Raises:  RunError[SW344] where it cannot be made
+    """
+    shared = settings.folder
+    try:
+        if options.checkpoint is None:
+            if shared is not None:
+                os.makedirs(shared, exist_ok=True)
+            return tempfile.mkdtemp(prefix="statewalk-levels-", dir=shared), True
+        own = os.path.abspath(options.checkpoint)
+        if shared is None:
+            return own, False
+        digest = hashlib.sha256(own.encode()).hexdigest()[:12]
+        return os.path.join(os.path.abspath(shared), f"statewalk-{digest}"), False
+    except OSError as error:
+        raise RunError(
+            "SW344",
+            f"The run directory {shared} cannot be used: {error.strerror or error}.",
+            help="Give another one with --spark-folder DIR, on storage all nodes share.",
+        ) from error
+
+
+def _explore(model: Model, options: SearchOptions, settings: Settings, folder: str) -> Exploration:
+    key = checkpoints.identity(model, options)
+    saved: Committed | None = None
+    if options.checkpoint and options.resume:
+        saved = commits.read(Path(folder), key)
+    search = cast(SparkSearch, start(model, replace(options, threads=1), kind=SparkSearch))
+    search.options = options
+    search.settings, search.folder = settings, folder
+    if options.checkpoint:
+        search.committer = committer = Committer(Path(folder), key)
+        if saved is None:
+            committer.begin()
+    if saved is not None:
+        search.restore(saved)
+        assert search.committer is not None
+        search.committer.go_on(saved, search.layout)
+    try:
+        stopped = run_levels(search, resumed=saved is not None)
+        exploration = _result(search, stopped)
+    finally:
+        if search.spread is not None:
+            search.spread.close()
+    statistics = {k: v for k, v in exploration.statistics.items() if k not in _ABOUT_MEMORY}
+    if search.spread is not None:
+        statistics |= search.spread.statistics(exploration.counts.distinct)
+    return replace(exploration, engine="spark", statistics=statistics)

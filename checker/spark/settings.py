@@ -1,0 +1,45 @@
+"""How to use Spark: the settings of the engine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Literal
+
+MOST_BUCKETS = 1 << 16
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to use Spark. ``session`` wins over ``master``; without either, this machine is used.
+
+    ``buckets`` is a power of two: the parts into which fingerprints are cut. ``tasks``, at most as
+    many, share them out; as many as the session has cores unless said. ``native_until`` states in a
+    level the driver searches by itself. ``folder`` is a folder that driver and executors share;
+    unless said, the run's own where it is to be resumed, else a temporary one. ``form`` is how
+    levels become jobs: over an RDD, or over DataFrames, which is all that Spark Connect has.
+    """
+
+    master: str | None = None
+    session: Any = None
+    buckets: int = 256
+    tasks: int | None = None
+    native_until: int = 50_000
+    folder: str | None = None
+    form: Literal["rdd", "frame"] | None = None
+
+
+def mistake(given: Mapping[str, Any]) -> str:
+    """What is wrong with settings, in words; empty where nothing is."""
+    known = {f.name for f in fields(Settings)}
+    if unknown := sorted(set(given) - known):
+        return f"it has no setting {unknown[0]}; they are {', '.join(sorted(known))}"
+    settings = Settings(**given)
+    buckets = settings.buckets
+    if buckets & (buckets - 1) or not 1 <= buckets <= MOST_BUCKETS:
+        return f"--spark-buckets is a power of two up to {MOST_BUCKETS:,}, not {buckets}"
+    if settings.tasks is not None and not 1 <= settings.tasks <= buckets:
+        return f"--spark-tasks is at most --spark-buckets, {buckets}, not {settings.tasks}"
+    if settings.form not in (None, "rdd", "frame"):
+        return f"its form is rdd or frame, not {settings.form}"
+    return ""

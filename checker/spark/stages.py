@@ -1,0 +1,300 @@
+"""Stages of a search that is spread over tasks: plan a job, learn what it missed, take it over."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from checker.engine import DEADLOCK
+from checker.native.arrays import EDGE, NO_LINK
+from checker.native.findings import _Candidate
+from checker.spark.commits import Committed, Committer, damaged
+from checker.spark.feed import Feed
+from checker.spark.jobs import Jobs, Stopped, waiting
+from checker.spark.levels import FileLevel
+from checker.spark.plan import Division, Expanded, Left, Merged, Miss, Plan
+from dsl.errors import EngineError
+
+if TYPE_CHECKING:
+    from checker.engine import StoppedBy
+    from checker.native.findings import Stage
+    from checker.native.states import Level
+    from checker.spark.files import Part, Stored
+    from checker.spark.search import SparkSearch
+
+_MAX_ATTEMPTS = 10_000
+_SMALL = 25_000  # states per task, below which a level is given to fewer tasks
+_RUNS = 6  # visited runs until some of them are made one
+
+
+@dataclass
+class Figures:
+    """What the jobs of a search moved. ``largest`` is the largest share of a task over the mean."""
+
+    jobs: int = 0
+    records: int = 0
+    sent: int = 0
+    largest: float = 0.0
+    resumed_at: int | None = None
+
+
+@dataclass
+class Spread:
+    """The part of a search that lives in files, and what its next level has given so far."""
+
+    search: SparkSearch
+    jobs: Jobs
+    level: FileLevel
+    runs: list[tuple[Part, ...]]
+    early: Stored
+    levels: list[tuple[Part, ...]]
+    figures: Figures = field(default_factory=Figures)
+    feed: Feed = field(init=False)
+    expanded: list[Expanded] = field(default_factory=list)
+    merged: dict[int, Merged] = field(default_factory=dict)
+    new_runs: dict[int, Part] = field(default_factory=dict)
+    complete: bool = False
+    compact: int = 0
+    tasks: int = 1
+    shuffled_before: int = 0
+
+    def __post_init__(self) -> None:
+        """Begin to send what is learned."""
+        self.feed = Feed(self.search.token, self.jobs.send, self.jobs.drop)
+        self.shuffled_before = self.jobs.shuffled()
+
+    # -- one level ---------------------------------------------------------------------------------
+
+    def expand(self) -> StoppedBy | None:
+        """Run the level, as often as something is missing. A reason, if stopped in between."""
+        search = self.search
+        self.expanded, self.merged, self.new_runs = [], {}, {}
+        self.complete = False
+        self.tasks = self._tasks()
+        self.compact = _first_to_merge([sum(p.n for p in run) for run in self.runs])
+        left: tuple[Left, ...] = ()
+        again: frozenset[int] = frozenset()
+        reasons: list[StoppedBy] = []
+
+        def stop() -> bool:
+            reasons.extend(filter(None, [search.urgent()]))
+            return bool(reasons)
+
+        for attempt in range(_MAX_ATTEMPTS):
+            plan = self._plan(attempt, left, again)
+            learned = search.learner.learned
+            version = self.feed.update(learned.tries(), learned.outcomes())
+            self.figures.jobs += 1
+            try:
+                reports = waiting(self.jobs, lambda p=plan, v=version: self.jobs.level(p, v), stop)  # type: ignore[misc]
+            except Stopped:
+                return reasons[0]
+            misses, left, again = self._take(reports)
+            if not misses:
+                self.complete = True
+                return None
+            self._learn(misses)
+            if stopped := search.urgent():
+                return stopped
+        raise EngineError("SW312", "A level is not learned after many attempts.")
+
+    def _tasks(self) -> int:
+        """How many tasks this level is given."""
+        most = self.search.most_tasks(self.jobs)
+        if self.search.settings.tasks is not None:
+            return most
+        return max(1, min(most, self.level.n // _SMALL))
+
+    def _plan(self, attempt: int, left: tuple[Left, ...], again: frozenset[int]) -> Plan:
+        """What the tasks of an attempt know."""
+        search, roots = self.search, self.search.roots
+        search.widen()
+        return Plan(
+            folder=search.folder,
+            token=search.token,
+            level=len(search.links) - 1,
+            attempt=attempt,
+            division=Division(search.settings.buckets, self.tasks),
+            parts=self.level.parts,
+            runs=tuple(self.runs),
+            compact=self.compact,
+            before=left,
+            again=again,
+            width=search.shape.width,
+            wide_ids=search.shape.dtype == np.dtype(np.uint32),
+            words=search.shape.words,
+            n_roots=len(roots.all),
+            first_action=roots.first_action,
+            end_action=roots.end_action,
+            end_terminal=roots.end_terminal,
+            n_steps=len(roots.steps),
+            n_step_properties=roots.n_step_properties,
+            ordinal_bits=search.ordinal_bits,
+            deadlock=search.model.check_deadlock and search.options.wants(DEADLOCK),
+            groups=search.groups(0, roots.first_action),
+            terminal_groups=search.groups(roots.end_action, roots.end_terminal),
+            n_watched=len(roots.watched),
+            n_properties=roots.n_properties,
+        )
+
+    def _take(
+        self, reports: list[Expanded | Merged]
+    ) -> tuple[list[Miss], tuple[Left, ...], frozenset[int]]:
+        """Keep an attempt's reports; what it missed, what it left, whose checks missed.
+
+        Raises:  RunError[SW343] for a file that a task found damaged
+        """
+        if found := sorted({r.damaged for r in reports if r.damaged}):
+            raise damaged(found)
+        missed: dict[int, Stored] = {}
+        for report in reports:
+            if isinstance(report, Expanded):
+                self.expanded.append(report)
+                if report.missed is not None:
+                    missed[report.task] = report.missed
+            elif report.changed:
+                self.merged[report.task] = report
+                if report.run is not None:
+                    self.new_runs[report.task] = report.run
+        if not len(self.merged) == self.tasks == len({r.task for r in self.expanded}):
+            raise EngineError("SW313", "Spark lost the report of a task.")
+        misses = [miss for report in reports for miss in report.misses]
+        left = tuple(
+            Left(self.merged[t].part, self.merged[t].aside, missed.get(t))
+            for t in range(self.tasks)
+        )
+        return misses, left, frozenset(t for t, m in self.merged.items() if m.misses)
+
+    def _learn(self, misses: list[Miss]) -> None:
+        """Learn what tasks missed, each situation once."""
+        seen = set()
+        for root, kind, operand, value, row, before in misses:
+            key = (
+                (root, tuple(row), tuple(before or ())) if kind == EDGE else (kind, operand, value)
+            )
+            if key in seen:
+                continue
+            seen.add(key)
+            earlier = None if before is None else (lambda before=before: before)
+            self.search.learner.learn(
+                (root, kind, operand, value), lambda row=row: row, cast(Any, earlier)
+            )
+
+    # -- taking it over ----------------------------------------------------------------------------
+
+    def advance(self, stage: Stage) -> None:
+        """Take the tasks' reports for the truth of the next level, if they are complete."""
+        if not self.complete:
+            return
+        self._take_expanded(stage)
+        self._take_merged(stage)
+        before, search = self.level, self.search
+        parts = tuple(m.part for _, m in sorted(self.merged.items()) if m.part is not None)
+        if self.new_runs:
+            self.runs[self.compact :] = [tuple(p for _, p in sorted(self.new_runs.items()))]
+        stage.close(cast(Any, before.column("fp")), np.zeros(0, np.uint64))
+        self.level = FileLevel(search.folder, parts)
+        search.level = cast("Level", self.level)
+        search.queue = self.level.n
+        if self.level.n:
+            self.runs.append(tuple(_only_ids(part) for part in parts))
+            self.levels[-1] = tuple(_only_ids(part) for part in self.levels[-1])
+            self.levels.append(parts)
+            search.links.append(cast(Any, self.level.column("link")))
+            if self.tasks > 1:
+                largest = max(part.n for part in parts) * self.tasks / self.level.n
+                self.figures.largest = max(self.figures.largest, largest)
+
+    def _take_expanded(self, stage: Stage) -> None:
+        search, roots = self.search, self.search.roots
+        for report in self.expanded:
+            search.fired += cast(Any, report.fired)
+            search.walks += cast(Any, report.walks)
+            if report.error < 0:
+                limit = 1 << search.ordinal_bits
+                raise EngineError(
+                    "SW311", f"An action has more than {limit} outcomes in one state."
+                )
+            stage.assertion = min(stage.assertion, report.assertion)
+            stage.error = min(stage.error, report.error)
+            stage.step_failed(report.step_error)
+            if report.stuck != NO_LINK:
+                stage.deadlock(report.stuck)
+            if report.terminal_error != NO_LINK:
+                stage.terminal_failed(report.terminal_error)
+            for number, link in report.steps.items():
+                if number < roots.n_step_properties:
+                    stage.step(roots.steps[number].name, link)
+            if report.refused is not None:
+                for number in range(roots.n_step_properties, len(roots.steps)):
+                    search.cut[roots.steps[number].name] += int(report.refused[number])
+            self.figures.records += report.records
+            self.figures.sent += report.sent
+
+    def _take_merged(self, stage: Stage) -> None:
+        search = self.search
+        for report in self.merged.values():
+            search.fresh += cast(Any, report.fresh)
+            search.walks += cast(Any, report.walks)
+            for group, (fp, link) in report.events.items():
+                prop = search.roots.watched[group]
+                candidate = _Candidate((fp, 0), prop.kind, link)
+                known = stage.events.get(prop.name)
+                if known is None or candidate.key < known.key:
+                    stage.events[prop.name] = candidate
+            if report.state_error is not None:
+                fp, link = report.state_error
+                candidate = _Candidate((fp, 0), "error", link)
+                if stage.state_error is None or candidate.key < stage.state_error.key:
+                    stage.state_error = candidate
+            for group, times in report.cut.items():
+                search.cut[search.roots.watched[group].name] += times
+
+    def statistics(self, distinct: int) -> dict[str, object]:
+        """Figures of the search."""
+        figures = self.figures
+        return {
+            "jobs": figures.jobs,
+            "records": figures.records,
+            "sent_bytes": figures.sent,
+            "shuffled_bytes": self.jobs.shuffled() - self.shuffled_before,
+            "shuffled_bytes_per_state": (self.jobs.shuffled() - self.shuffled_before)
+            / max(1, distinct),
+            "balance": figures.largest,
+            "learned_bytes": self.feed.sent,
+        }
+
+    def close(self) -> None:
+        """Take away what was sent to executors."""
+        self.feed.close()
+
+    # -- committing --------------------------------------------------------------------------------
+
+    def commit(self, committer: Committer) -> None:
+        """Make the level final: from here another process can go on."""
+        depth = len(self.search.links) - 1
+        if committer.committed != depth:
+            about = Committed(
+                depth, self.search.settings.buckets, self.early, tuple(self.levels),
+                tuple(self.runs), (), {}, {},
+            )  # fmt: skip
+            committer.write(self.search, about)
+
+
+def _only_ids(part: Part) -> Part:
+    from dataclasses import replace
+
+    return replace(part, rows=None)
+
+
+def _first_to_merge(sizes: list[int]) -> int:
+    """From which visited run on they are to be made one; the last ones, while sizes are alike."""
+    if len(sizes) < _RUNS:
+        return len(sizes)
+    first, total = len(sizes), 0
+    while first and (total == 0 or sizes[first - 1] <= 2 * total or len(sizes) - first < 3):
+        first -= 1
+        total += sizes[first]
+    return first
