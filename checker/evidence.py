@@ -77,6 +77,7 @@ class Evidence:
     ``collision`` is the probability that two different states were taken for one; None where states
     are compared whole. ``bounds`` says in words what limited the search. ``unchecked`` are
     properties that nobody looked at, with the reason. ``hidden`` are fields that the view left out.
+    ``symmetry`` says in words who changes places, and how many states the orbits stand for.
     """
 
     options: CheckOptions = field(default_factory=CheckOptions)

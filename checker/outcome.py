@@ -14,6 +14,7 @@ from checker.explain import explain
 from checker.failure import failed_assertion, failure_of
 from checker.guards import blocked, never_fired
 from checker.result import Counts, PropertyResult, Result
+from checker.symmetry.group import Symmetry
 from checker.trace import Trace, build, final_states
 from checker.trace_values import plain
 from dsl.errors import StatewalkError
@@ -88,7 +89,7 @@ def _evidence(
         hidden=tuple(auxiliary) if options.view else (),
         collision=None if entry.compares_states else min(1.0, n * n / 2.0 ** (_BITS + 1)),
         fairness=_fairness(model),
-        symmetry=model.symmetric if judge.uses_symmetry(model, options) else (),
+        symmetry=_symmetry(checked) if judge.uses_symmetry(model, options) else (),
         expectation=judge.expectation(model, options.config),
         sources=model.sources,
         statistics=found.statistics,
@@ -133,6 +134,19 @@ def _violations(
             )
         )
     return tuple(sorted(violations, key=lambda v: v.trace.length))
+
+
+def _symmetry(checked: judge.Checked) -> tuple[str, ...]:
+    """Who changes places, and what that spares."""
+    said = Symmetry.of(checked.model).described()
+    orbits, states = (
+        checked.exploration.counts.distinct,
+        checked.exploration.statistics.get("represented"),
+    )
+    if not orbits or not isinstance(states, int):
+        return said
+    spared = f"{orbits:,} orbits stand for {states:,} states (factor {states / orbits:.3g})"
+    return (*said, spared)
 
 
 def _fairness(model: Model) -> dict[str, tuple[str, ...]]:

@@ -94,7 +94,7 @@ def _evidence(page: Page, result: Result, evidence: Evidence) -> None:
     )
     _row(page, "cut", [f"{name} refused {number(count)}" for name, count in evidence.cut.items()])
     _row(page, "view", [f"hides {name}" for name in evidence.hidden])
-    _row(page, "symmetry", [f"equal instances of {name} merged" for name in evidence.symmetry])
+    _row(page, "symmetry", evidence.symmetry)
     for kind, names in evidence.fairness.items():
         _row(page, "fairness", [f"{kind}: {names[0]}", *names[1:]], between=", ")
     _row(

@@ -178,7 +178,7 @@ class Orbits:
             if status == DONE:
                 return fps, fixes
             if status != SCRATCH_FULL:
-                raise EngineError("SW313", "A state holds a value that was never taken apart.")
+                raise EngineError("SW314", "A state holds a value that was never taken apart.")
             self._n_facts = max(self._n_facts, 2 * len(scratch.facts))
 
     def replace_all(self, search: Search, workers: list[Worker]) -> None:

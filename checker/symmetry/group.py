@@ -40,9 +40,8 @@ class Symmetry:
     @staticmethod
     def of(model: Model) -> Symmetry:
         """What the model declares, cut down to what its constant fields allow."""
-        declared: list[Sequence[Member]] = [model.roles[name] for name in model.symmetric]
-        declared += [tuple(values) for values in model.symmetric_values]
-        everybody = Facts(model, tuple(map(tuple, declared)))
+        declared = _declared(model)
+        everybody = Facts(model, declared)
         related = _related(everybody, declared)
         free = (tuple(m for m in cell if m not in related) for cell in declared)
         cells = tuple(cell for cell in free if len(cell) > 1)
@@ -72,8 +71,13 @@ class Symmetry:
         return [{a: b, b: a} for cell in self.cells for a, b in itertools.pairwise(cell)]
 
     def described(self) -> tuple[str, ...]:
-        """Who changes places, in words."""
-        return tuple(_listed(cell) for cell in self.cells)
+        """Who changes places, and who stays although declared symmetric, in words."""
+        rest = (
+            tuple(m for m in whole if m not in self.facts.number) for whole in _declared(self.model)
+        )
+        said = [f"{_listed(cell)} change places" for cell in self.cells]
+        said += [f"{_listed(cell)} {'stay' if cell[1:] else 'stays'}" for cell in rest if cell]
+        return tuple(said) or ("the spec declares none",)
 
     # -- renaming --------------------------------------------------------------------------------
 
@@ -121,6 +125,12 @@ class Symmetry:
         return freeze(kind(**content))
 
 
+def _declared(model: Model) -> list[tuple[Member, ...]]:
+    """The classes that a model declares to be symmetric."""
+    roles = [tuple(model.roles.get(name, ())) for name in model.symmetric]
+    return [*roles, *(tuple(values) for values in model.symmetric_values)]
+
+
 def _related(facts: Facts, declared: Sequence[Sequence[Member]]) -> set[Member]:
     """Members that a constant field puts in relation to another one: they keep their places."""
     related: set[Member] = set()
@@ -153,6 +163,8 @@ def _allowed(model: Model, cells: tuple[tuple[Member, ...], ...]) -> Iterator[tu
 
 def _listed(cell: tuple[Member, ...]) -> str:
     """``Client#0–#3``, or the names one by one where numbers are left out."""
+    if len(cell) == 1:
+        return str(cell[0])
     if not isinstance(cell[0], Role):
         return f"{cell[0]}–{cell[-1]}" if len(cell) > 2 else ", ".join(cell)
     name, at = type(cell[0]).__name__, [m.index for m in cell]
