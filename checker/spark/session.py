@@ -61,7 +61,11 @@ _QUIET = {
     "spark.ui.retainedStages": "10",
     "spark.ui.retainedTasks": "100",
 }
-_LOOPBACK = {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
+_LOCAL = {
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+    "spark.sql.shuffle.partitions": "4",  # of tables; Spark's 200 are meant for a cluster
+}
 
 
 def local_session(master: str, conf: Mapping[str, str] | None = None, memory: str = "2g") -> Any:
@@ -71,7 +75,7 @@ def local_session(master: str, conf: Mapping[str, str] | None = None, memory: st
     alive = SparkSession.getActiveSession()
     if alive is not None:
         return alive
-    return _session({**_QUIET, **_LOOPBACK, "spark.master": master, **(conf or {})}, memory)
+    return _session({**_QUIET, **_LOCAL, "spark.master": master, **(conf or {})}, memory)
 
 
 def _session(settings: dict[str, str], memory: str) -> Any:
@@ -171,7 +175,7 @@ def cluster_session(master: str, conf: Mapping[str, str] | None = None) -> Any:
         return alive
     settings = {**_QUIET, "spark.master": master, **(conf or {})}
     if _is_loopback(master):
-        settings = {**_LOOPBACK, **settings}
+        settings = {**_LOCAL, **settings}
     try:
         return _session(settings, "2g")
     except RunError:
@@ -184,8 +188,16 @@ def connect_session(url: str) -> Any:
     """A Spark Connect session. Raises RunError[SW332] where there is no server."""
     try:
         from pyspark.sql.connect.session import SparkSession
-
-        return SparkSession.builder.remote(url).getOrCreate()
+    except ImportError as error:
+        raise RunError(
+            "SW332",
+            f"Spark Connect needs packages that are not installed: {error}.",
+            help="Install them: pip install 'statewalk[connect]'",
+        ) from error
+    try:
+        session = SparkSession.builder.remote(url).create()
+        session.range(1).count()
+        return session
     except Exception as error:
         raise _unreachable(url, error) from error
 

@@ -1,0 +1,62 @@
+"""The resolution of batches as a DataFrame pipeline gives what the model and execution give."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from checker.spark.session import local_session
+from models.stores.dataflow_spark import Resolved, named, resolve_batch, tables
+from models.stores.resolution import Counts, Transaction, resolve, summed
+
+SHAPES = [(12, 3), (200, 40)]  # transactions, items
+
+
+def random_batch(seed: int, size: int, items: int) -> tuple[Counts, list[Transaction]]:
+    pick = random.Random(seed)
+    names = [(n, n + 1) for n in range(items)]
+    start = tuple((item, pick.choice((1, 2))) for item in names if pick.random() < 0.5)
+    batch = [
+        Transaction(
+            tid,
+            tuple(pick.sample(names, pick.randint(0, 2))),
+            tuple((item, pick.choice((1, -1))) for item in pick.sample(names, pick.randint(0, 2))),
+        )
+        for tid in range(size)
+    ]
+    pick.shuffle(batch)
+    return start, batch
+
+
+def rows_of(resolved: Resolved) -> tuple[set[int], dict[str, int]]:
+    aborted = {row["tid"] for row in resolved.aborted.collect()}
+    return aborted, {row["item"]: row["count"] for row in resolved.after.collect()}
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
+def test_equals_the_model_and_execution(shape: tuple[int, int], seed: int) -> None:
+    start, batch = random_batch(seed, *shape)
+    spark = local_session("local[2]")
+
+    resolved = resolve_batch(*tables(spark, start, batch))
+
+    for how in ("ordered", "sequential"):
+        expected = resolve(start, batch, how)
+        after = summed((*start, *expected.changes))
+        assert rows_of(resolved) == (
+            set(expected.aborted),
+            {named(item): count for item, count in after},
+        )
+    assert resolved.rounds == resolve(start, batch, "ordered").rounds
+
+
+@pytest.mark.spark
+def test_a_chain_takes_a_round_for_each_link() -> None:
+    chain = [Transaction(t, ((t, 0),), (((t + 1, 0), 1),)) for t in range(5)]
+    resolved = resolve_batch(*tables(local_session("local[2]"), (), chain))
+
+    assert rows_of(resolved)[0] == {0, 1, 2, 3, 4}
+    assert resolved.rounds == resolve((), chain, "ordered").rounds == 6
