@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from dsl.nodes import walk
 from dsl.roles import Role
 from dsl.tree import Function, SpecTree
 
@@ -80,7 +81,7 @@ def analyse(tree: SpecTree) -> Analysis:
     for function in tree.functions:
         _Uses(tree, result, function).run()
     for module in tree.loading.modules:
-        for node in ast.walk(module.source.tree):
+        for node in walk(module.source.tree):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") in (
                 "setattr",
                 "vars",
@@ -111,13 +112,13 @@ class _Uses:
         self.function = function
         self.parents: dict[ast.AST, ast.AST] = {}
         self.types = Receivers(tree, function)
-        for parent in ast.walk(function.node):
+        for parent in walk(function.node):
             for child in ast.iter_child_nodes(parent):
                 self.parents[child] = parent
 
     def run(self) -> None:
         in_init = self.function.marked("init") is not None
-        for node in ast.walk(self.function.node):
+        for node in walk(self.function.node):
             if isinstance(node, ast.Attribute):
                 owners = self.types.owners(node)
                 if owners:
@@ -218,16 +219,16 @@ class Receivers:
                 self.known[argument.arg] = cls
         for target, source in _loops(function.node):
             cls = self._element(source)
-            for name in ast.walk(target):
+            for name in walk(target):
                 if isinstance(name, ast.Name) and cls is not None:
                     self.known.setdefault(name.id, cls)
         assigned = {
             n.id
-            for n in ast.walk(function.node)
+            for n in walk(function.node)
             if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
         }
         looped = {
-            n.id for t, _ in _loops(function.node) for n in ast.walk(t) if isinstance(n, ast.Name)
+            n.id for t, _ in _loops(function.node) for n in walk(t) if isinstance(n, ast.Name)
         }
         for known in assigned & set(self.known):
             if known not in looped or self._ambiguous(known):
@@ -237,14 +238,14 @@ class Receivers:
         sources = [
             s
             for t, s in _loops(self.function.node)
-            if name in {getattr(n, "id", "") for n in ast.walk(t)}
+            if name in {getattr(n, "id", "") for n in walk(t)}
         ]
         stores = [
             n
-            for n in ast.walk(self.function.node)
+            for n in walk(self.function.node)
             if isinstance(n, ast.Assign | ast.AnnAssign | ast.AugAssign | ast.NamedExpr)
             and name
-            in {getattr(t, "id", "") for t in ast.walk(getattr(n, "target", None) or n.targets[0])}  # type: ignore[union-attr]
+            in {getattr(t, "id", "") for t in walk(getattr(n, "target", None) or n.targets[0])}  # type: ignore[union-attr]
         ]
         return bool(stores) or len({self._element(s) for s in sources}) > 1
 
@@ -296,6 +297,6 @@ class Receivers:
 
 
 def _loops(function: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
-    for node in ast.walk(function):
+    for node in walk(function):
         if isinstance(node, ast.For | ast.comprehension):
             yield node.target, node.iter

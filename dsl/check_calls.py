@@ -7,6 +7,7 @@ import typing
 
 from dsl.check_rule import Checked, attribute_name, shortened
 from dsl.inference import bare, element, spec_class
+from dsl.nodes import walk
 from dsl.roles import Role
 from dsl.tree import Function
 
@@ -52,7 +53,7 @@ def _imported(checked: Checked) -> dict[str, str]:
     top = checked.function.module.source.tree.body
     outside = [s for s in top if not isinstance(s, ast.FunctionDef | ast.ClassDef)]
     for root in (*outside, checked.function.node):
-        for node in ast.walk(root):
+        for node in walk(root):
             if isinstance(node, ast.Import):
                 for alias in node.names:
                     name = alias.asname or alias.name.partition(".")[0]
@@ -110,7 +111,7 @@ def _check_pop(checked: Checked, node: ast.Call, hint: object) -> None:
 
 
 def _check_except(checked: Checked, node: ast.ExceptHandler) -> None:
-    names = [ast.unparse(n) for n in ast.walk(node.type)] if node.type is not None else []
+    names = [ast.unparse(n) for n in walk(node.type)] if node.type is not None else []
     if node.type is None or "BaseException" in names:
         checked.wrong(
             "SW104",
@@ -134,7 +135,7 @@ def is_flow(function: Function) -> bool:
 
 def check_flow(checked: Checked) -> None:
     """SW105: a flow called without ``yield from``, of which nothing would happen."""
-    for node in ast.walk(checked.function.node):
+    for node in walk(checked.function.node):
         if not isinstance(node, ast.Call) or isinstance(checked.parents.get(node), ast.YieldFrom):
             continue
         flows = [f for f in checked.effects.callees(node, checked.function) if is_flow(f)]

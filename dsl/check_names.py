@@ -10,6 +10,7 @@ from dsl.check_rule import Checked, attribute_name, shortened
 from dsl.effects import Effects
 from dsl.errors import Mistakes, did_you_mean
 from dsl.inference import spec_class
+from dsl.nodes import walk
 from dsl.records import Record
 from dsl.roles import Role
 from dsl.tree import SpecTree
@@ -81,13 +82,13 @@ def check_assigned(checked: Checked) -> None:
     """SW102: an assignment in a function to what is a constant or variable of the module."""
     function = checked.function
     module = function.module
-    parameters = {a.arg for a in ast.walk(function.node) if isinstance(a, ast.arg)}
-    names = [n for s in function.node.body for n in ast.walk(s) if isinstance(n, ast.Name)]
-    for node in ast.walk(function.node):
+    parameters = {a.arg for a in walk(function.node) if isinstance(a, ast.arg)}
+    names = [n for s in function.node.body for n in walk(s) if isinstance(n, ast.Name)]
+    for node in walk(function.node):
         if isinstance(node, ast.Global):
             for name in node.names:
                 _global(checked, node, name)
-    declared = {n for g in ast.walk(function.node) if isinstance(g, ast.Global) for n in g.names}
+    declared = {n for g in walk(function.node) if isinstance(g, ast.Global) for n in g.names}
     for target in _assigned(checked):
         name = target.id
         if (
@@ -100,7 +101,7 @@ def check_assigned(checked: Checked) -> None:
         augmented = isinstance(checked.parents[target], ast.AugAssign)
         if name not in module.constants and not augmented and reads:
             statement = checked.parents[target]
-            inside = [n for n in ast.walk(statement) if n in reads]
+            inside = [n for n in walk(statement) if n in reads]
             if min(n.lineno for n in reads) > target.lineno or not inside:
                 continue  # a local that happens to have the name of something in the module
         what = "constant" if name in module.constants else "variable"
@@ -131,7 +132,7 @@ def _field_instead(name: str, value: object) -> str:
 
 def _assigned(checked: Checked) -> Iterator[ast.Name]:
     """Targets of assignments; loops and ``with`` bind names on purpose."""
-    for node in ast.walk(checked.function.node):
+    for node in walk(checked.function.node):
         if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign | ast.NamedExpr):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             yield from (t for t in targets if isinstance(t, ast.Name))
@@ -139,7 +140,7 @@ def _assigned(checked: Checked) -> Iterator[ast.Name]:
 
 def check_statements(checked: Checked) -> None:
     """SW107: a statement that only compares, or only names something."""
-    for node in ast.walk(checked.function.node):
+    for node in walk(checked.function.node):
         if not isinstance(node, ast.Expr):
             continue
         value, text = node.value, shortened(node.value)
@@ -162,7 +163,7 @@ def check_statements(checked: Checked) -> None:
 
 
 def _compares(node: ast.AST) -> bool:
-    return any(isinstance(n, ast.Compare) for n in ast.walk(node))
+    return any(isinstance(n, ast.Compare) for n in walk(node))
 
 
 def check_configurations(tree: SpecTree, effects: Effects, mistakes: Mistakes) -> None:
@@ -171,7 +172,7 @@ def check_configurations(tree: SpecTree, effects: Effects, mistakes: Mistakes) -
     qualified = {f"{m.name}.{name}" for m in tree.loading.modules for name in m.constants}
     for module in tree.loading.modules:
         names: dict[str, int] = {}
-        for node in ast.walk(module.source.tree):
+        for node in walk(module.source.tree):
             if not (isinstance(node, ast.Call) and getattr(node.func, "id", "") == "config"):
                 continue
             for keyword in node.keywords:

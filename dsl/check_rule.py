@@ -9,6 +9,7 @@ from functools import cached_property
 from dsl.effects import Effects
 from dsl.errors import Mistakes
 from dsl.inference import Types
+from dsl.nodes import walk
 from dsl.tree import Function, SpecTree
 
 
@@ -31,7 +32,7 @@ class Checked:
     @cached_property
     def parents(self) -> dict[ast.AST, ast.AST]:
         """The parent of every node of the function."""
-        nodes = ast.walk(self.function.node)
+        nodes = walk(self.function.node)
         return {child: node for node in nodes for child in ast.iter_child_nodes(node)}
 
     @property

@@ -10,6 +10,7 @@ from dsl.check_rule import Checked, shortened
 from dsl.domains import Domain, domain_of
 from dsl.errors import did_you_mean
 from dsl.inference import Scope, bare, element_of, spec_class
+from dsl.nodes import walk
 from dsl.records import Record
 
 
@@ -42,11 +43,11 @@ def check_property(checked: Checked) -> None:
 
 def _statement(function: ast.FunctionDef, node: ast.AST) -> ast.AST:
     """The simple statement that a node is in."""
-    for statement in ast.walk(function):
+    for statement in walk(function):
         if isinstance(
             statement, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Delete | ast.Expr
         ):
-            if any(n is node for n in ast.walk(statement)):
+            if any(n is node for n in walk(statement)):
                 return statement
     return node
 

@@ -8,6 +8,7 @@ from dsl.analysis import Receivers
 from dsl.check_rule import Checked, shortened
 from dsl.effects import Effects
 from dsl.errors import Mistakes
+from dsl.nodes import walk
 from dsl.tree import SpecTree
 
 
@@ -19,7 +20,7 @@ def warn_of_function(checked: Checked) -> None:
         _history(checked)
     if not checked.running:
         return
-    for node in ast.walk(function.node):
+    for node in walk(function.node):
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "print":
             if "print" not in function.module.namespace:
                 checked.doubtful(
@@ -45,7 +46,7 @@ def _guard(checked: Checked) -> None:
 
 
 def _mentions_constants_only(checked: Checked, test: ast.expr) -> bool:
-    names = [n.id for n in ast.walk(test) if isinstance(n, ast.Name)]
+    names = [n.id for n in walk(test) if isinstance(n, ast.Name)]
     return all(n in checked.function.module.constants for n in names)
 
 
@@ -56,8 +57,8 @@ def _history(checked: Checked) -> None:
         return
     for function in checked.effects.reached_from(checked.function):
         receivers = Receivers(checked.tree, function)
-        parents = {c: n for n in ast.walk(function.node) for c in ast.iter_child_nodes(n)}
-        for node in ast.walk(function.node):
+        parents = {c: n for n in walk(function.node) for c in ast.iter_child_nodes(n)}
+        for node in walk(function.node):
             if not isinstance(node, ast.Attribute) or not isinstance(node.ctx, ast.Load):
                 continue
             owners = [c for c in receivers.owners(node) if (c.__name__, node.attr) in auxiliary]
@@ -98,7 +99,7 @@ def warn_of_fields(tree: SpecTree, effects: Effects, mistakes: Mistakes) -> None
     written: set[tuple[str, str]] = set()
     for function in tree.functions:
         receivers = Receivers(tree, function)
-        for node in ast.walk(function.node):
+        for node in walk(function.node):
             if isinstance(node, ast.Attribute):
                 found = read if isinstance(node.ctx, ast.Load) else written
                 found |= {(c.__name__, node.attr) for c in receivers.owners(node)}
@@ -106,7 +107,7 @@ def warn_of_fields(tree: SpecTree, effects: Effects, mistakes: Mistakes) -> None
     for module in tree.loading.modules:
         if module.source.path.endswith(".fizz"):
             continue
-        for cls in [n for n in ast.walk(module.source.tree) if isinstance(n, ast.ClassDef)]:
+        for cls in [n for n in walk(module.source.tree) if isinstance(n, ast.ClassDef)]:
             for item in cls.body:
                 name = getattr(getattr(item, "target", None), "id", "")
                 key = (cls.name, name)

@@ -28,6 +28,7 @@ from dsl.effects_names import (
     own_nodes,
 )
 from dsl.lookahead import enabled, next_steps
+from dsl.nodes import walk
 from dsl.records import Bag, Record, replace
 from dsl.roles import Role
 from dsl.tree import Function, SpecTree
@@ -185,9 +186,9 @@ class _Scan:
         self.nested = nested_functions(function.node)
         self.bound = {
             n.id
-            for n in ast.walk(function.node)
+            for n in walk(function.node)
             if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)
-        } | {a.arg for a in ast.walk(function.node) if isinstance(a, ast.arg)}
+        } | {a.arg for a in walk(function.node) if isinstance(a, ast.arg)}
 
     def _constructs(self, call: ast.Call) -> bool:
         """Whether a call makes a new value that nobody else has."""
@@ -199,7 +200,7 @@ class _Scan:
 
     def causes(self, root: ast.AST | None = None) -> Iterator[Cause]:
         """What a node does, or the whole function."""
-        nodes = own_nodes(self.function.node) if root is None else ast.walk(root)
+        nodes = own_nodes(self.function.node) if root is None else walk(root)
         for node in nodes:
             yield from self.cause(node)
 

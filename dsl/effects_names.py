@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 
+from dsl.nodes import walk
+
 # What a spec imports from `dsl`: what makes a step depend on more than the state, and what only
 # computes.
 CHOOSING = frozenset({"any_of", "maybe", "require", "interrupt"})
@@ -114,7 +116,7 @@ _DISPLAYS = (
 def own_nodes(function: ast.FunctionDef) -> Iterator[ast.AST]:
     """The nodes of a body; decorators, defaults and annotations of the function are left out."""
     for statement in function.body:
-        yield from ast.walk(statement)
+        yield from walk(statement)
 
 
 def nested_functions(function: ast.FunctionDef) -> set[str]:
@@ -131,19 +133,19 @@ def _rebound(function: ast.FunctionDef, names: set[str]) -> set[str]:
     found: set[str] = set()
     for node in own_nodes(function):
         if isinstance(node, ast.Assign) and not isinstance(node.value, ast.Lambda):
-            found |= {n.id for t in node.targets for n in ast.walk(t) if isinstance(n, ast.Name)}
+            found |= {n.id for t in node.targets for n in walk(t) if isinstance(n, ast.Name)}
         elif isinstance(node, ast.For | ast.comprehension | ast.AnnAssign | ast.NamedExpr):
-            found |= {n.id for n in ast.walk(node.target) if isinstance(n, ast.Name)}
+            found |= {n.id for n in walk(node.target) if isinstance(n, ast.Name)}
         elif isinstance(node, ast.withitem) and node.optional_vars is not None:
-            found |= {n.id for n in ast.walk(node.optional_vars) if isinstance(n, ast.Name)}
-    found |= {a.arg for a in ast.walk(function.args) if isinstance(a, ast.arg)}
+            found |= {n.id for n in walk(node.optional_vars) if isinstance(n, ast.Name)}
+    found |= {a.arg for a in walk(function.args) if isinstance(a, ast.arg)}
     return names & found
 
 
 def fresh_locals(function: ast.FunctionDef, constructs: Callable[[ast.Call], bool]) -> set[str]:
     """Locals that only ever hold a value made in this function: changing one changes no state."""
     fresh: set[str] = set()
-    spoilt = {a.arg for a in ast.walk(function) if isinstance(a, ast.arg)}
+    spoilt = {a.arg for a in walk(function) if isinstance(a, ast.arg)}
     for node in own_nodes(function):
         if isinstance(node, ast.Assign | ast.AnnAssign | ast.NamedExpr):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
@@ -170,9 +172,7 @@ def fresh_locals(function: ast.FunctionDef, constructs: Callable[[ast.Call], boo
 def _stored(target: ast.AST) -> set[str]:
     """The names that a target binds."""
     return {
-        n.id
-        for n in ast.walk(target)
-        if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)
+        n.id for n in walk(target) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)
     }
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 
@@ -33,7 +35,18 @@ def _parser() -> Lark:
         maybe_placeholders=True,
         propagate_positions=True,
         postlex=Blocks(),
+        cache=_tables(),
     )
+
+
+def _tables() -> str | bool:
+    """Where the parser's tables are kept, beside the compiled modules: making them takes longer
+    than parsing. Lark notices when the grammar, its own version or Python's has changed.
+    """
+    folder = _GRAMMAR.parent / "__pycache__"
+    with suppress(OSError):
+        folder.mkdir(exist_ok=True)
+    return str(folder / "fizz.lark.tables") if os.access(folder, os.W_OK) else False
 
 
 def split_front_matter(text: str) -> tuple[str, str, int]:

@@ -7,9 +7,9 @@ nothing.
 from __future__ import annotations
 
 import ast
-import copy
 from typing import Any
 
+from dsl.nodes import copied, walk
 from dsl.tree import Function, SpecTree
 
 _SCALARS = (bool, int, str, type(None))
@@ -22,7 +22,7 @@ _FOLDABLE = (
 def fold_constants(tree: SpecTree) -> None:
     """Give every function a syntax tree without the branches that the constants exclude."""
     for function in tree.functions:
-        function.node = _Fold(function).visit(copy.deepcopy(function.node))
+        function.node = _Fold(function).visit(copied(function.node))
 
 
 class _Fold(ast.NodeTransformer):
@@ -33,14 +33,14 @@ class _Fold(ast.NodeTransformer):
         self.path = function.module.source.path
         self.bound = {
             n.id
-            for n in ast.walk(function.node)
+            for n in walk(function.node)
             if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)
-        } | {a.arg for a in ast.walk(function.node) if isinstance(a, ast.arg)}
+        } | {a.arg for a in walk(function.node) if isinstance(a, ast.arg)}
 
     def known(self, node: ast.expr) -> tuple[Any] | None:
         """The value of an expression over constants, boxed; None where it is not one."""
         names: dict[str, Any] = {}
-        for part in ast.walk(node):
+        for part in walk(node):
             if not isinstance(part, _FOLDABLE):
                 return None
             if isinstance(part, ast.Name):

@@ -10,9 +10,9 @@ empty set would hide what its elements do.
 from __future__ import annotations
 
 import ast
-import copy
 from typing import TYPE_CHECKING, Any
 
+from dsl.nodes import copied, walk
 from dsl.roles import Role
 
 if TYPE_CHECKING:
@@ -84,11 +84,11 @@ class Gathering:
         target = generator.target
         if len(node.generators) > 1 or generator.is_async or not isinstance(target, ast.Name):
             return None
-        if any(isinstance(n, ast.NamedExpr | ast.Yield | ast.Await) for n in ast.walk(node)):
+        if any(isinstance(n, ast.NamedExpr | ast.Yield | ast.Await) for n in walk(node)):
             return None
         originals = [node.elt, *generator.ifs]
         hoisting = _Hoist(self, target.id, bound_inside(originals))
-        parts = [hoisting.visit(copy.deepcopy(part)) for part in originals]
+        parts = [hoisting.visit(copied(part)) for part in originals]
         chains = self._chains(parts, target.id)
         if chains is None:
             return None
@@ -122,19 +122,20 @@ class Gathering:
         """(container, what to loop over given it as ``_it``, bounds of a slice)"""
         over: ast.expr = ast.Name("_it", ast.Load())
         if not (isinstance(iterated, ast.Subscript) and isinstance(iterated.slice, ast.Slice)):
-            return self.rewriter.visit(copy.deepcopy(iterated)), over, None
+            return self.rewriter.visit(copied(iterated)), over, None
         part = iterated.slice
         bounds = [
-            copy.deepcopy(b) or ast.Constant(None) for b in (part.lower, part.upper, part.step)
+            ast.Constant(None) if bound is None else copied(bound)
+            for bound in (part.lower, part.upper, part.step)
         ]
-        over = ast.Subscript(over, copy.deepcopy(part), ast.Load())
-        return self.rewriter.visit(copy.deepcopy(iterated.value)), over, bounds
+        over = ast.Subscript(over, copied(part), ast.Load())
+        return self.rewriter.visit(copied(iterated.value)), over, bounds
 
     def _plain(self, name: str, node: Comprehension, over: ast.expr) -> ast.Lambda:
         """The source itself, as a function of the container."""
         from dsl.lower import lambda_of, runtime_call
 
-        body = copy.deepcopy(node)
+        body = copied(node)
         body.elt = self.rewriter.visit(body.elt)
         body.generators[0].ifs = [self.rewriter.visit(i) for i in body.generators[0].ifs]
         in_order = name in ("list", "tuple", "any_of", "max", "min")
@@ -158,7 +159,7 @@ class Gathering:
         chains: list[tuple[str, ...]] = []
         inner = bound_inside(parts)
         for part in parts:
-            for node in ast.walk(part):
+            for node in walk(part):
                 if isinstance(node, ast.Attribute) and node.attr in self.state_names:
                     chain = _chain(node)
                     if chain is None or chain[0] != variable or variable in inner:
@@ -188,11 +189,11 @@ def bound_inside(parts: list[ast.expr]) -> set[str]:
     return {
         name.id
         for part in parts
-        for node in ast.walk(part)
+        for node in walk(part)
         if isinstance(node, ast.comprehension)
-        for name in ast.walk(node.target)
+        for name in walk(node.target)
         if isinstance(name, ast.Name)
-    } | {a.arg for part in parts for a in ast.walk(part) if isinstance(a, ast.arg)}
+    } | {a.arg for part in parts for a in walk(part) if isinstance(a, ast.arg)}
 
 
 def _names(chain: tuple[str, ...]) -> ast.Tuple:
@@ -241,8 +242,8 @@ class _Hoist(ast.NodeTransformer):
 
     def captures(self, parts: list[ast.expr]) -> tuple[list[str], list[ast.expr]]:
         """Names that the parts need from outside, and what to evaluate for them."""
-        used = {n.id for part in parts for n in ast.walk(part) if isinstance(n, ast.Name)}
+        used = {n.id for part in parts for n in walk(part) if isinstance(n, ast.Name)}
         plain = sorted((used & self.locals) - self.kept - set(self.hoisted))
         hoisted = sorted(self.hoisted)
         values: list[Any] = [ast.Name(n, ast.Load()) for n in plain]
-        return [*plain, *hoisted], values + [copy.deepcopy(self.hoisted[n]) for n in hoisted]
+        return [*plain, *hoisted], values + [copied(self.hoisted[n]) for n in hoisted]

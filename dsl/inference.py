@@ -15,6 +15,7 @@ from enum import Enum
 from functools import partial
 from typing import Annotated, Any
 
+from dsl.nodes import walk
 from dsl.records import Bag, Record
 from dsl.roles import Role
 from dsl.tree import Function, SpecTree
@@ -150,7 +151,7 @@ class Types:
         if isinstance(node, _COMPREHENSIONS):
             inner = self.inside(node, scope)
         elif isinstance(node, _FUNCTIONS):
-            names = [a.arg for a in ast.walk(node.args) if isinstance(a, ast.arg)]
+            names = [a.arg for a in walk(node.args) if isinstance(a, ast.arg)]
             inner = {**scope, **dict.fromkeys(names)}
         for child in ast.iter_child_nodes(node):
             yield from self._walk(child, inner)

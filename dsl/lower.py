@@ -12,7 +12,6 @@ it is evaluated in another state, and loops over local sets, which go in canonic
 from __future__ import annotations
 
 import ast
-import copy
 from collections.abc import Mapping
 from typing import Any
 
@@ -21,6 +20,7 @@ from dsl.effects import Effects
 from dsl.flow_run import Flows
 from dsl.gathering import Gathering
 from dsl.model import Element
+from dsl.nodes import copied, walk
 from dsl.roles import Field
 from dsl.tree import Function, SpecTree
 
@@ -59,7 +59,7 @@ class Lowering:
         for function in self.tree.functions:
             if not _recompilable(function) or not self._gains(function):
                 continue
-            node = copy.deepcopy(function.node)
+            node = copied(function.node)
             if self.optimize:
                 node = self.rewriter(function).visit(node)
             install(function, _Old().visit(node))
@@ -67,7 +67,7 @@ class Lowering:
     def _gains(self, function: Function) -> bool:
         """Whether recompiling may matter: it looks at the state, or goes through something."""
         return self.effects.of(function) != "pure" or any(
-            isinstance(n, ast.For | ast.comprehension | ast.Call) for n in ast.walk(function.node)
+            isinstance(n, ast.For | ast.comprehension | ast.Call) for n in walk(function.node)
         )
 
     def rewriter(self, function: Function) -> Rewriter:
@@ -82,10 +82,10 @@ class Lowering:
 
 def _recompilable(function: Function) -> bool:
     """Closures over the class cell (super) and generators stay as they are."""
-    names = {n.id for n in ast.walk(function.node) if isinstance(n, ast.Name)}
+    names = {n.id for n in walk(function.node) if isinstance(n, ast.Name)}
     if names & {"super", "__class__"} or function.function.__code__.co_freevars:
         return False
-    return not any(isinstance(n, ast.Yield | ast.YieldFrom) for n in ast.walk(function.node))
+    return not any(isinstance(n, ast.Yield | ast.YieldFrom) for n in walk(function.node))
 
 
 class Rewriter(ast.NodeTransformer):
@@ -100,10 +100,10 @@ class Rewriter(ast.NodeTransformer):
             extra
             | {
                 n.id
-                for n in ast.walk(function.node)
+                for n in walk(function.node)
                 if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)
             }
-            | {a.arg for a in ast.walk(function.node) if isinstance(a, ast.arg)}
+            | {a.arg for a in walk(function.node) if isinstance(a, ast.arg)}
         )
         self.gathering = Gathering(self)
 
@@ -159,7 +159,7 @@ class Rewriter(ast.NodeTransformer):
     def _rememberable(callee: Function) -> bool:
         returns = callee.node.returns
         if (
-            any(isinstance(n, ast.Yield | ast.YieldFrom) for n in ast.walk(callee.node))
+            any(isinstance(n, ast.Yield | ast.YieldFrom) for n in walk(callee.node))
             or callee.is_static
         ):
             return False

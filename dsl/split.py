@@ -7,7 +7,6 @@ state; ``a and b`` one element each. It also tells which element is false.
 from __future__ import annotations
 
 import ast
-import copy
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,7 @@ from dsl.declare import property_name
 from dsl.errors import StatewalkError
 from dsl.lower import Rewriter, compile_function
 from dsl.model import Element
+from dsl.nodes import copied, walk
 from dsl.refs import NeedsState
 from dsl.tree import Function
 
@@ -62,7 +62,7 @@ class _Splitter:
         self, inner: ast.GeneratorExp | ast.ListComp, environment: Environment
     ) -> list[Element]:
         environments = [environment]
-        generators = [copy.deepcopy(g) for g in inner.generators]
+        generators = [copied(g) for g in inner.generators]
         conditions: list[ast.expr] = []
         while generators:
             found = self._unrolled(generators[0], environments)
@@ -79,7 +79,7 @@ class _Splitter:
                         as_bool=True,
                     )
                 ]
-        body: ast.expr = copy.deepcopy(inner.elt)
+        body: ast.expr = copied(inner.elt)
         if generators:
             body = ast.Call(ast.Name("all", ast.Load()), [ast.GeneratorExp(body, generators)], [])
         for condition in reversed(conditions):
@@ -100,7 +100,7 @@ class _Splitter:
         state.
         """
         result: list[Environment] = []
-        names = [n.id for n in ast.walk(generator.target) if isinstance(n, ast.Name)]
+        names = [n.id for n in walk(generator.target) if isinstance(n, ast.Name)]
         for environment in environments:
             try:
                 values = list(
@@ -142,7 +142,7 @@ class _Splitter:
             kw_defaults=[],
             defaults=[],
         )
-        result = ast.Return(copy.deepcopy(node))
+        result = ast.Return(copied(node))
         definition = ast.FunctionDef(
             name=self.function.name, args=arguments, body=[result], decorator_list=[]
         )

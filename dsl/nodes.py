@@ -1,0 +1,52 @@
+"""Going through syntax trees, quickly: loading a spec does little else.
+
+Source: `ast.walk` of Python's library, whose order it keeps.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Any, TypeVar
+
+# Fields that hold no nodes, or only what tells reading from writing, which is never asked for.
+_LEAVES = frozenset({"id", "ctx", "attr", "arg", "kind", "type_comment", "conversion"})
+_FIELDS: dict[type, tuple[str, ...]] = {
+    ast.Constant: (),
+    ast.Global: (),
+    ast.Nonlocal: (),
+    ast.alias: (),
+}
+
+
+def walk(root: ast.AST) -> list[ast.AST]:
+    """A node and all nodes below it, those nearer first. `ast.Load` and its like are left out."""
+    found = [root]
+    for node in found:
+        kind = type(node)
+        fields = _FIELDS.get(kind)
+        if fields is None:
+            fields = _FIELDS[kind] = tuple(f for f in kind._fields if f not in _LEAVES)
+        for field in fields:
+            value = getattr(node, field, None)
+            if type(value) is list:
+                found += [item for item in value if isinstance(item, ast.AST)]
+            elif isinstance(value, ast.AST):
+                found.append(value)
+    return found
+
+
+_Node = TypeVar("_Node", bound=ast.AST)
+
+
+def copied(node: _Node) -> _Node:
+    """A copy of a syntax tree that shares no node with it that could be changed."""
+    result = type(node).__new__(type(node))
+    for name, value in node.__dict__.items():
+        if type(value) is list:
+            part: Any = [copied(item) if isinstance(item, ast.AST) else item for item in value]
+        elif isinstance(value, ast.AST) and not isinstance(value, ast.expr_context):
+            part = copied(value)
+        else:
+            part = value
+        result.__dict__[name] = part
+    return result
