@@ -16,4 +16,5 @@ COMMANDS: dict[str, str] = {
     "history": "checker.history.cli",
     "profile": "checker.profile.cli",
     "resume": "checker.commands.resume",
+    "query": "checker.commands.query",
 }

@@ -41,7 +41,8 @@ class Column:
 
     ``slots`` are the slots it is made of, and ``tables[i]`` what slot i shows by value id; None at
     id 0, where the slot is absent. ``keys`` are the texts of a dict's keys or a set's elements;
-    empty for a field of one slot. ``empty`` is what it shows where every slot is absent.
+    empty for a field of one slot. A slot beyond them holds the field where none of these does.
+    ``empty`` is what it shows where every slot is absent.
     """
 
     name: str
@@ -75,11 +76,12 @@ class Column:
         if key in self.known:
             return self.known[key]
         parts = []
-        for at, id in enumerate(ids.tolist()):
+        whole = self.tables[-1][ids[-1]] if len(ids) > len(self.keys) else self.empty
+        for at, id in enumerate(ids[: len(self.keys)].tolist()):
             if id:
                 shown = self.keys[at]
                 parts.append(f"{shown}: {self.tables[at][id]}" if self.layout == "dict" else shown)
-        text = f"{{{', '.join(parts)}}}" if parts else self.empty
+        text = f"{{{', '.join(parts)}}}" if parts else whole
         if len(self.known) >= _REMEMBERED:
             self.known.clear()
         self.known[key] = text
@@ -105,7 +107,7 @@ def columns_of(model: Model, layout: Layout) -> list[Column]:
         name = _free(re.sub(r"\W+", "_", shown).strip("_") or "field", taken)
         empty = _EMPTY.get(kinds.get(path, ""))
         if path in parts:
-            result.append(_split(model, name, shown, parts[path], empty))
+            result.append(_split(model, name, shown, parts[path], whole.get(path), empty))
         else:
             slots = [whole[path]] if path in whole else []
             result.append(_single(name, shown, slots, empty))
@@ -147,7 +149,14 @@ def _cell(value: Any, kind: Kind) -> Any:
     return text_of(value)
 
 
-def _split(model: Model, name: str, shown: str, slots: Sequence[Slot], empty: str | None) -> Column:
+def _split(
+    model: Model,
+    name: str,
+    shown: str,
+    slots: Sequence[Slot],
+    whole: Slot | None,
+    empty: str | None,
+) -> Column:
     """The column of a dict or set in several slots; entries in the order of their keys' bytes."""
     keyed = sorted((encode(key_of(model, s.path[4])), s.id, s) for s in slots)
     ordered = [slot for _, _, slot in keyed]
@@ -157,5 +166,8 @@ def _split(model: Model, name: str, shown: str, slots: Sequence[Slot], empty: st
     )
     keys = tuple(text_of(key_of(model, s.path[4])) for s in ordered)
     slots_of = tuple(s.id for s in ordered)
+    if whole is not None:
+        slots_of += (whole.id,)
+        tables += ([empty if v is ABSENT else _cell(v, "text") for v in whole.values],)
     layout: Literal["dict", "set"] = "dict" if is_dict else "set"
     return Column(name, shown, "text", slots_of, tables, layout, keys, empty)

@@ -30,9 +30,8 @@ if TYPE_CHECKING:
 
 
 class Chosen(NamedTuple):
-    """A choice as a trace shows it, and which option it was."""
+    """A choice as a trace shows it."""
 
-    index: int
     text: str
 
 
@@ -53,7 +52,7 @@ class NamingView(TracingView):
         name = self._names.get((frame.f_code.co_filename, frame.f_lineno), "")
         shown = text_of(freeze(chosen) if isinstance(chosen, Reference) else chosen)
         text = f"{name}={shown}" if name else shown
-        self.fair.append(Chosen(self.choices[-1][0], text))  # type: ignore[arg-type]
+        self.fair.append(Chosen(text))  # type: ignore[arg-type]
         return chosen
 
 

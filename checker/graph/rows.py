@@ -50,12 +50,12 @@ class Aside:
 
     def read(self, slots: int) -> Iterator[States]:
         """The states again, in parts of at most `CHUNK`, their rows widened to ``slots``."""
-        assert self.stream is not None
         for depth, n, width, kind, at in self.parts:
             offset = at
             arrays: list[NDArray[Any]] = []
             shapes = [((n, width), kind), ((n,), np.uint64), ((n,), np.uint64), ((n,), np.int32)]
             for shape, dtype in shapes:
+                assert self.stream is not None
                 array = np.memmap(self.stream, dtype, "r", offset, shape)
                 arrays.append(array)
                 offset += array.nbytes

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from checker.engine import NO_ERROR
 from checker.graph.collect import Steps, collect, stopped_inside
 from checker.graph.columns import Column, columns_of
 from checker.graph.dataset import STATES, TRANSITIONS, About, Table, finish, new_graph
@@ -36,7 +37,9 @@ def write_graph(
     Raises:  RunError[SW354] for a search that was ended inside a level; RunError[SW350] and
     RunError[SW403] for a place where no graph can be written
     """
-    if found.stopped in ("time", "memory", "interrupt", "error"):
+    if any(f.property == NO_ERROR for f in found.findings):
+        raise stopped_inside("error")
+    if found.stopped in ("time", "memory", "interrupt"):
         raise stopped_inside(found.stopped)
     limits = replace(options, max_depth=None if found.complete else found.counts.depth)
     with new_graph(Path(folder)) as work:
@@ -50,6 +53,7 @@ def write_graph(
                 model, limits, aside.add, lambda s: steps.add(step_table(s, names)), names
             )
             columns = columns_of(model, seen.layout)
+            states.add(state_table(nobody(len(seen.layout.slots)), columns, names, 0))
             for part in aside.read(len(seen.layout.slots)):
                 states.add(state_table(part, columns, names, seen.expanded))
         finally:
@@ -92,6 +96,12 @@ def none() -> Steps:
     """No steps."""
     words, ints = np.zeros(0, np.uint64), np.zeros(0, np.int32)
     return Steps(words, words, ints, ints)
+
+
+def nobody(slots: int) -> States:
+    """No states, of so many slots."""
+    words = np.zeros(0, np.uint64)
+    return States(0, np.zeros((0, slots), np.uint16), words, words, np.zeros(0, np.int32))
 
 
 def signed(fingerprints: NDArray[np.uint64]) -> pa.Array:
