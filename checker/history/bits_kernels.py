@@ -25,33 +25,6 @@ def bit(rows: Array, u: int, x: int) -> bool:
 
 
 @kernel
-def nearest_first(
-    order: Ints, start: Ints, to: Ints, back_start: Ints, after: Ints, before: Ints
-) -> None:
-    """Neighbours of every node by nearness in the order: successors, and predecessors.
-
-    Shapes:  after (edges,) in runs of `start`; back_start (nodes+1,) of 0 becomes the runs of
-             before (edges,). Near ones first, so that `closure` finds far ones implied.
-    """
-    for e in range(len(to)):
-        back_start[to[e] + 1] += 1
-    for u in range(len(order)):
-        back_start[u + 1] += back_start[u]
-    fill = back_start[:-1].copy()
-    for q in range(len(order) - 1, -1, -1):
-        u = order[q]
-        for e in range(start[u], start[u + 1]):
-            before[fill[to[e]]] = u
-            fill[to[e]] += 1
-    fill[:] = start[:-1]
-    for q in range(len(order)):
-        v = order[q]
-        for e in range(back_start[v], back_start[v + 1]):
-            after[fill[before[e]]] = v
-            fill[before[e]] += 1
-
-
-@kernel
 def closure(
     order: Ints,
     start: Ints,
@@ -61,10 +34,12 @@ def closure(
     base: int,
     down: Array,
     up: Array,
+    needed: Array,
 ) -> None:
     """Fill down and up for the block that begins at node `base`.
 
-    Shapes:  down, up (nodes, words) uint64; the rest as `nearest_first` made it.
+    Shapes:  down, up (nodes, words) uint64; needed (edges,) beside `after` becomes 0 where
+             other edges imply this one; the rest as reach_kernels.nearest_first made it.
     """
     words = down.shape[1]
     size = 64 * words
@@ -75,6 +50,7 @@ def closure(
         for e in range(start[u], start[u + 1]):
             v = after[e]
             if 0 <= v - base < size and bit(down, u, v - base):
+                needed[e] = 0
                 continue
             for x in range(words):
                 down[u, x] |= down[v, x]

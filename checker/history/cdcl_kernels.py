@@ -28,6 +28,8 @@ from checker.history.cdcl_state import (
 )
 from checker.history.jit import kernel
 
+_FAR = 10  # levels; more than this many are not undone for one conflict
+
 
 @kernel
 def _is_false(s: Search, literal: int) -> bool:
@@ -46,6 +48,15 @@ def _move_watch(s: Search, w: int, at: int, stop: int, false: int) -> bool:
             s.watch[other] = w
             return True
     return False
+
+
+@kernel
+def _highest(s: Search, at: int, stop: int) -> int:
+    """The highest level among the literals arena[at:stop]."""
+    level = 0
+    for x in range(at, stop):
+        level = max(level, s.level[s.arena[x] >> 1])
+    return level
 
 
 @kernel
@@ -71,7 +82,7 @@ def clauses_of(s: Search, false: int) -> int:
         if true:
             continue
         if s.value[other >> 1] < 0:
-            assign(s, other, c)
+            assign(s, other, c, _highest(s, at + 1, stop))
             continue
         while w >= 0:  # put the rest of the list back
             following = s.watch_next[w]
@@ -93,6 +104,7 @@ def _propagate(s: Search) -> int:
             s.reg[HEAD] += 1
             size = clauses_of(s, s.trail[s.reg[HEAD] - 1] ^ 1)
         elif s.reg[EDGE_HEAD] < s.reg[TRAIL]:
+            s.trail_edges[s.reg[EDGE_HEAD]] = s.reg[ON]
             s.reg[EDGE_HEAD] += 1
             size = edges_of(s, s.trail[s.reg[EDGE_HEAD] - 1])
         else:
@@ -144,23 +156,32 @@ def _analyse(s: Search, size: int, top: int) -> int:
 
 
 @kernel
-def backjump(s: Search, level: int) -> None:
-    """Undo assignments and edges above a level."""
-    reg = s.reg
-    while reg[ON] > s.level_edges[level]:
-        reg[ON] -= 1
-        e = s.stack[reg[ON]]
-        s.out_head[s.src[e]] = s.out_next[e]
-        s.in_head[s.dst[e]] = s.in_next[e]
-    while reg[TRAIL] > s.level_trail[level]:
-        reg[TRAIL] -= 1
-        x = s.trail[reg[TRAIL]] >> 1
+def backtrack(s: Search, level: int) -> None:
+    """Undo the assignments above a level, and the edges since its end.
+
+    Later assignments of lower levels stay; they are to be propagated again.
+    """
+    reg, at = s.reg, s.level_trail[level]
+    if reg[EDGE_HEAD] > at:
+        while reg[ON] > s.trail_edges[at]:
+            reg[ON] -= 1
+            e = s.stack[reg[ON]]
+            s.out_head[s.src[e]] = s.out_next[e]
+            s.in_head[s.dst[e]] = s.in_next[e]
+    kept = at
+    for place in range(at, reg[TRAIL]):
+        x = s.trail[place] >> 1
+        if s.level[x] <= level:
+            s.trail[kept] = s.trail[place]
+            kept += 1
+            continue
         s.value[x] = -1
         s.reason[x] = -1
         if s.stamp[x] > s.stamp[reg[NEXT]]:
             reg[NEXT] = x
+    reg[TRAIL] = kept
     reg[LEVEL] = level
-    reg[HEAD] = reg[EDGE_HEAD] = reg[TRAIL]
+    reg[HEAD] = reg[EDGE_HEAD] = at
 
 
 @kernel
@@ -199,28 +220,30 @@ def _remember(s: Search, size: int) -> int:
 
 @kernel
 def resolve(s: Search, size: int) -> bool:
-    """Learn from a conflict and jump back; False when there is nothing to jump back to."""
+    """Learn from a conflict and go back; False when there is nothing to go back to."""
     s.reg[CONFLICTS] += 1
     top = 0
     for x in range(size):
         top = max(top, s.level[s.conflict[x] >> 1])
     if top == 0:
         return False
+    if top < s.reg[LEVEL]:
+        backtrack(s, top)
     n = _analyse(s, size, top)
     level, at = 0, 1
     for x in range(1, n):
         if s.level[s.learnt[x] >> 1] > level:
             level = s.level[s.learnt[x] >> 1]
             at = x
-    backjump(s, level)
+    backtrack(s, top - 1 if top - level > _FAR else level)
     for x in range(n):
         _to_front(s, s.learnt[x] >> 1)
-    s.reg[NEXT] = s.reg[FRONT]
+    s.reg[NEXT] = s.learnt[0] >> 1
     c = -1
     if n > 1:
         s.learnt[1], s.learnt[at] = s.learnt[at], s.learnt[1]
         c = _remember(s, n)
-    assign(s, s.learnt[0], c)
+    assign(s, s.learnt[0], c, level)
     return True
 
 
@@ -234,10 +257,9 @@ def _decide(s: Search) -> bool:
         return False
     s.reg[NEXT] = x
     s.level_trail[s.reg[LEVEL]] = s.reg[TRAIL]
-    s.level_edges[s.reg[LEVEL]] = s.reg[ON]
     s.reg[LEVEL] += 1
     s.reg[DECISIONS] += 1
-    assign(s, 2 * x if s.rank[s.one[x]] < s.rank[s.two[x]] else 2 * x + 1, -1)
+    assign(s, 2 * x if s.rank[s.one[x]] < s.rank[s.two[x]] else 2 * x + 1, -1, s.reg[LEVEL])
     return True
 
 

@@ -5,7 +5,8 @@ first, 2x+1 the other way round. An assigned literal switches its edges on. `ran
 topological order of the edges that are on (Pearce and Kelly, JEA 2007); an edge that closes a
 cycle yields a conflict: the literals of that cycle. Learning is first-UIP (Marques-Silva and
 Sakallah 1996), variables move to front (Ryan 2004), and the first guess for a pair is what the
-current order says, so that a valid history meets few conflicts.
+current order says, so that a valid history meets few conflicts. A conflict that would undo many
+levels undoes one instead, so that the trail is not sorted by level (Nadel and Ryvchin, SAT 2018).
 Slow twin: checker.history.prove, which tries both orders of each pair.
 """
 
@@ -43,7 +44,8 @@ class Search(NamedTuple):
     Shapes:  per variable value, level, reason, seen, later, earlier, stamp, one, two; per node
              rank, out_head, in_head, mark, back_mark, parent, by_edge, queue, back_queue, used;
              per edge src, dst, literal, out_next, in_next, stack; per literal first (+1), watch;
-             clauses flat in arena from clause_at; level_trail and level_edges per level.
+             clauses flat in arena from clause_at; level_trail per level the length of the trail
+             before it; trail_edges per place on the trail the edges that were on before.
     """
 
     value: Array
@@ -57,7 +59,7 @@ class Search(NamedTuple):
     two: Ints
     trail: Ints
     level_trail: Ints
-    level_edges: Ints
+    trail_edges: Ints
     conflict: Ints
     learnt: Ints
     first: Ints
@@ -89,11 +91,11 @@ class Search(NamedTuple):
 
 
 @kernel
-def assign(s: Search, literal: int, reason: int) -> None:
-    """Make a literal true at the current level, for a clause or (-1) by decision."""
+def assign(s: Search, literal: int, reason: int, level: int) -> None:
+    """Make a literal true at a level, at most the current one; reason: a clause, or -1."""
     x = literal >> 1
     s.value[x] = 1 - (literal & 1)
-    s.level[x] = s.reg[LEVEL]
+    s.level[x] = level
     s.reason[x] = reason
     s.trail[s.reg[TRAIL]] = literal
     s.reg[TRAIL] += 1

@@ -179,7 +179,7 @@ def rejected(history: History, facts: Facts, level: Level, clock_error: float) -
     if not len(facts.members):
         return False
     graph = build(history, facts, level, clock_error)
-    done = saturate(graph)
+    done = saturate(graph, exact=True)
     if len(done.order) < graph.size:
         return True
     reach = Reach(graph, done.order)

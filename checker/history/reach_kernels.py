@@ -87,12 +87,51 @@ def topological_by(n: int, start: Ints, to: Ints, priority: Floats, order: Ints)
 
 
 @kernel
+def nearest_first(
+    order: Ints, start: Ints, to: Ints, back_start: Ints, after: Ints, before: Ints
+) -> None:
+    """Neighbours of every node by nearness in the order: successors, and predecessors.
+
+    Shapes:  after (edges,) in runs of `start`; back_start (nodes+1,) of 0 becomes the runs of
+             before (edges,). Near ones first, so that a far one is found already reached.
+    """
+    for e in range(len(to)):
+        back_start[to[e] + 1] += 1
+    for u in range(len(order)):
+        back_start[u + 1] += back_start[u]
+    fill = back_start[:-1].copy()
+    for q in range(len(order) - 1, -1, -1):
+        u = order[q]
+        for e in range(start[u], start[u + 1]):
+            before[fill[to[e]]] = u
+            fill[to[e]] += 1
+    fill[:] = start[:-1]
+    for q in range(len(order)):
+        v = order[q]
+        for e in range(back_start[v], back_start[v + 1]):
+            after[fill[before[e]]] = v
+            fill[before[e]] += 1
+
+
+@kernel
 def reach(
-    order: Ints, start: Ints, to: Ints, chain: Ints, pos: Ints, s0: int, first: Array, last: Array
+    order: Ints,
+    start: Ints,
+    after: Ints,
+    back_start: Ints,
+    before: Ints,
+    chain: Ints,
+    pos: Ints,
+    s0: int,
+    first: Array,
+    last: Array,
+    needed: Array,
 ) -> None:
     """Fill F and L for the chains s0, s0+1, … of one block of columns.
 
-    Shapes:  first, last (nodes, block) int32; order a topological order of the nodes.
+    Shapes:  first, last (nodes, block) int32; order a topological order of the nodes; needed
+             (edges,) beside `after` becomes 0 where other edges imply this one; the rest as
+             `nearest_first` made it.
     """
     width = first.shape[1]
     first[:] = FAR
@@ -100,7 +139,11 @@ def reach(
     for q in range(len(order) - 1, -1, -1):
         u = order[q]
         for e in range(start[u], start[u + 1]):
-            v = to[e]
+            v = after[e]
+            s = chain[v] - s0
+            if 0 <= s < width and first[u, s] <= pos[v]:
+                needed[e] = 0
+                continue
             for s in range(width):
                 first[u, s] = min(first[u, s], first[v, s])
         s = chain[u] - s0
@@ -108,13 +151,16 @@ def reach(
             first[u, s] = pos[u]
     for q in range(len(order)):
         u = order[q]
+        for e in range(back_start[u], back_start[u + 1]):
+            v = before[e]
+            s = chain[v] - s0
+            if 0 <= s < width and last[u, s] >= pos[v]:
+                continue
+            for s in range(width):
+                last[u, s] = max(last[u, s], last[v, s])
         s = chain[u] - s0
         if 0 <= s < width and pos[u] > last[u, s]:
             last[u, s] = pos[u]
-        for e in range(start[u], start[u + 1]):
-            v = to[e]
-            for s in range(width):
-                last[v, s] = max(last[v, s], last[u, s])
 
 
 @kernel

@@ -22,6 +22,7 @@ from checker.history.errors import Undecided
 from checker.history.graph import Graph
 
 ROOM = 256 << 20
+PATIENCE = 100
 Fill = Callable[[int, Array, Array, Ints, int], int]
 
 
@@ -36,33 +37,54 @@ class Saturation:
 
 @dataclass(slots=True)
 class Reach:
-    """Reachability of one graph in blocks; what the rules and the search ask of it."""
+    """Reachability of one graph in blocks; what the rules and the search ask of it.
+
+    It stands for the graph as it was last connected; edges added since then are not in it.
+    `tables` are reused when they have the right shape, and kept when one block is all.
+    """
 
     graph: Graph
     order: Ints
     room: int = 1 << 14
+    tables: tuple[Array, ...] = ()
+    known: bool = False
+    after: Ints = field(default_factory=lambda: np.empty(0, np.int64))
+    needed: Bools = field(default_factory=lambda: np.empty(0, bool))
 
     def blocks(self) -> Iterator[tuple[int, Array, Array]]:
         """(base, forward, backward) tables, one block of columns after the other."""
         g = self.graph
-        if self.graph.by_session:
-            width = max(1, min(g.chains, ROOM // (8 * max(1, g.size))))
-            first = np.empty((g.size, width), np.int32)
-            last = np.empty((g.size, width), np.int32)
-            for base in range(0, g.chains, width):
-                chains.reach(self.order, g.start, g.to, g.chain, g.pos, base, first, last)
-                yield base, first, last
+        if self.known:
+            yield 0, self.tables[0], self.tables[1]
             return
-        nodes = g.w * g.n
-        words = max(1, min((nodes + 63) // 64, ROOM // (16 * max(1, g.size))))
-        after, before = np.empty_like(g.to), np.empty_like(g.to)
-        back = np.zeros(g.size + 1, np.int64)
-        bits.nearest_first(self.order, g.start, g.to, back, after, before)
-        down = np.empty((g.size, words), np.uint64)
-        up = np.empty((g.size, words), np.uint64)
-        for base in range(0, nodes, 64 * words):
-            bits.closure(self.order, g.start, after, back, before, base, down, up)
-            yield base, down, up
+        if g.by_session:
+            columns, cell = g.chains, 8
+        else:
+            columns, cell = (g.w * g.n + 63) // 64, 16
+        width = max(1, min(columns, ROOM // (cell * max(1, g.size))))
+        if [t.shape for t in self.tables] != [(g.size, width)] * 2:
+            kind = np.int32 if g.by_session else np.uint64
+            self.tables = tuple(np.empty((g.size, width), kind) for _ in range(2))
+        one, two = self.tables
+        before, back = np.empty_like(g.to), np.zeros(g.size + 1, np.int64)
+        self.after, self.needed = np.empty_like(g.to), np.ones(len(g.to), bool)
+        chains.nearest_first(self.order, g.start, g.to, back, self.after, before)
+        edges = (self.order, g.start, self.after, back, before)
+        for base in range(0, columns, width):
+            if g.by_session:
+                chains.reach(*edges, g.chain, g.pos, base, one, two, self.needed)
+                yield base, one, two
+            else:
+                bits.closure(*edges, 64 * base, one, two, self.needed)
+                yield 64 * base, one, two
+        self.known = width >= columns
+
+    def few_edges(self) -> Ints:
+        """Edges with the same reachability and nearly none implied by others; (·, 2)."""
+        for _ in self.blocks():
+            pass
+        source = np.repeat(np.arange(self.graph.size), np.diff(self.graph.start))
+        return np.stack((source[self.needed], self.after[self.needed]), 1)
 
     def derive(self) -> Ints:
         """Every edge that the rules force and reachability does not yet have."""
@@ -184,28 +206,34 @@ def saturate(
     graph: Graph,
     attempt: Callable[[Ints], Ints] | None = None,
     deadline: float = math.inf,
+    *,
+    exact: bool = False,
 ) -> Saturation:
     """Add forced edges to the graph, to the fixpoint or the first cycle.
 
     `attempt` is asked before passes 1, 2, 4, 8 … whether the order so far already leads to a
-    witness; if it returns one, no more is derived.
+    witness; if it returns one, no more is derived. Unless `exact`, a pass that adds less than one
+    edge to `PATIENCE` is the last: its edges are in the graph then, but not in the order.
     Raises:  Undecided after the deadline (monotonic seconds).
     """
-    room = 1 << 14
-    for batch in count(1):
+    room, tables = 1 << 14, tuple[Array, ...]()
+    begun = int(graph.batch.max(initial=0))
+    for batch in count(begun + 1):
         if time.monotonic() > deadline:
             raise Undecided
-        order = graph.connect()
+        order, passes = graph.connect(), batch - begun
         if len(order) < graph.size:
-            return Saturation(order, batch)
-        if attempt is not None and batch & (batch - 1) == 0:
+            return Saturation(order, passes)
+        if attempt is not None and passes & (passes - 1) == 0:
             witness = attempt(order)
             if len(witness):
-                return Saturation(order, batch - 1, witness)
-        reach = Reach(graph, order, room)
+                return Saturation(order, passes - 1, witness)
+        reach = Reach(graph, order, room, tables)
         rows = reach.derive()
-        room = reach.room
+        room, tables = reach.room, reach.tables
         if not len(rows):
-            return Saturation(order, batch)
+            return Saturation(order, passes)
         graph.add(rows, batch)
+        if not exact and len(rows) * PATIENCE < len(graph.edges):
+            return Saturation(order, passes)
     raise AssertionError("count does not end")

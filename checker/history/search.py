@@ -21,7 +21,7 @@ from checker.history.data import Bools, Floats, Ints
 from checker.history.encode_kernels import encode, next_writers
 from checker.history.errors import Undecided
 from checker.history.graph import RW, WW, Graph, neighbours, order_by, ranks
-from checker.history.saturate import Reach
+from checker.history.saturate import Reach, saturate
 
 PAIRS = 4_000_000
 _PAUSE = 500
@@ -49,16 +49,20 @@ def decide(
 ) -> Outcome:
     """Search for an acyclic completion of a graph without a known cycle.
 
-    `saturated` says that the rules reached their fixpoint: implied edges can then be left out.
+    `saturated` says that the graph has every edge that the rules derive from `reach`, so that
+    what is ordered there is settled; if that was not yet the fixpoint, a rejection goes on to it,
+    because a cycle is easier to explain (`used` is empty then).
     `schedule` is Viper's heuristic ("add", "double" or "off"); it never changes the verdict.
     Raises:  Undecided after the deadline (monotonic seconds).
     """
-    base = graph.edges[:, :2]
-    if not saturated:
-        base = np.concatenate((base, _initial_edges(graph)))
+    if saturated:
+        base = np.concatenate((reach.few_edges(), graph.edges[len(graph.to) :, :2]))
+    else:
+        base = np.concatenate((graph.edges[:, :2], _initial_edges(graph)))
     order = order_by(graph.size, base[:, 0].copy(), base[:, 1].copy(), priority)
     if len(order) < graph.size:
-        return Outcome(False, order, np.flatnonzero(~_placed(order, graph.size)))
+        left = np.flatnonzero(~_placed(order, graph.size))
+        return _rejected(graph, Outcome(False, order, left), deadline)
     stats = {"rounds": 0, "undecided": 0, "variables": 0, "conflicts": 0, "decisions": 0}
     chosen = np.empty((0, 2), np.int64)
     if guess:
@@ -78,7 +82,9 @@ def decide(
         for name in ("conflicts", "decisions"):
             stats[name] += outcome.stats[name]
         outcome.stats = stats
-        if everything or not outcome.holds:
+        if not outcome.holds:
+            return _rejected(graph, outcome, deadline) if saturated else outcome
+        if everything:
             return outcome
         stats["rounds"] += 1
         found, more = _guess(graph, base, outcome.order, ranks(outcome.order).astype(np.float64))
@@ -86,6 +92,15 @@ def decide(
             outcome.order = found
             return outcome
         pairs = np.unique(np.concatenate((pairs, more)), axis=0)
+
+
+def _rejected(graph: Graph, outcome: Outcome, deadline: float) -> Outcome:
+    """The outcome with a cycle of the saturated graph as evidence, if there is one."""
+    if len(graph.edges) > len(graph.to):
+        done = saturate(graph, deadline=deadline, exact=True)
+        if len(done.order) < graph.size:
+            outcome.order, outcome.used = done.order, outcome.used[:0]
+    return outcome
 
 
 def first_guess(graph: Graph, priority: Floats) -> Ints:
@@ -279,7 +294,7 @@ def start(problem: Problem, base: Ints, order: Ints) -> cdcl.Search:
         two=w * problem.two + w - 1,
         trail=some(nv + 1),
         level_trail=some(nv + 2),
-        level_edges=some(nv + 2),
+        trail_edges=some(nv + 1),
         conflict=some(nv + 2),
         learnt=some(nv + 2),
         first=np.searchsorted(literal, np.arange(2 * nv + 1)),
