@@ -145,7 +145,7 @@ def add_spark_options(parser: argparse.ArgumentParser) -> None:
         "--spark-folder", metavar="DIR", help="where levels are kept; executors need to reach it"
     )
     group.add_argument(
-        "--spark-buckets", type=number, metavar="N", help="parts of a level, a power of two (64)"
+        "--spark-buckets", type=number, metavar="N", help="parts of a level, a power of two (256)"
     )
     group.add_argument(
         "--spark-tasks", type=number, metavar="N", help="tasks per level (as many as cores)"

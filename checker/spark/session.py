@@ -83,8 +83,12 @@ def _session(settings: dict[str, str], memory: str) -> Any:
     import pyspark
     from pyspark.sql import SparkSession
 
-    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    if _is_here(settings["spark.master"]):
+        os.environ["PYSPARK_PYTHON"] = sys.executable
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    else:
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # a path on the nodes
     home = str(Path(pyspark.__file__).parent)
     work = tempfile.mkdtemp(prefix="statewalk-spark-")
     atexit.register(shutil.rmtree, work, True)
@@ -172,9 +176,16 @@ def cluster_session(master: str, conf: Mapping[str, str] | None = None) -> Any:
 
     alive = SparkSession.getActiveSession()
     if alive is not None:
+        known = alive.sparkContext.master
+        if known != master:
+            raise RunError(
+                "SW332",
+                f"{master} cannot be used: this process has a Spark session with {known}.",
+                help="Stop that session, or pass it instead of a master.",
+            )
         return alive
     settings = {**_QUIET, "spark.master": master, **(conf or {})}
-    if _is_loopback(master):
+    if _is_here(master):
         settings = {**_LOCAL, **settings}
     try:
         return _session(settings, "2g")
@@ -207,8 +218,9 @@ def is_connect(session: Any) -> bool:
     return type(session).__module__.startswith("pyspark.sql.connect")
 
 
-def _is_loopback(master: str) -> bool:
-    return "//127.0.0.1" in master or "//localhost" in master
+def _is_here(master: str) -> bool:
+    """Whether all of a cluster is on this machine, as far as its URL tells."""
+    return master.startswith("local") or "//127.0.0.1" in master or "//localhost" in master
 
 
 def _unreachable(master: str, error: Exception) -> RunError:

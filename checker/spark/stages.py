@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import time
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -26,18 +28,23 @@ if TYPE_CHECKING:
 
 _MAX_ATTEMPTS = 10_000
 _SMALL = 25_000  # states per task, below which a level is given to fewer tasks
+_BALANCED = 100  # states per task, below which nothing is said of how even the shares are
 _RUNS = 6  # visited runs until some of them are made one
 
 
 @dataclass
 class Figures:
-    """What the jobs of a search moved. ``largest`` is the largest share of a task over the mean."""
+    """What the jobs of a search moved, and how long they took.
+
+    ``largest`` is the largest share of a task over the mean; ``levels`` are (states expanded, jobs,
+    seconds).
+    """
 
     jobs: int = 0
     records: int = 0
     sent: int = 0
     largest: float = 0.0
-    resumed_at: int | None = None
+    levels: list[tuple[int, int, float]] = field(default_factory=list)
 
 
 @dataclass
@@ -72,6 +79,7 @@ class Spread:
         search = self.search
         self.expanded, self.merged, self.new_runs = [], {}, {}
         self.complete = False
+        started = time.monotonic()
         self.tasks = self._tasks()
         self.compact = _first_to_merge([sum(p.n for p in run) for run in self.runs])
         left: tuple[Left, ...] = ()
@@ -88,12 +96,13 @@ class Spread:
             version = self.feed.update(learned.tries(), learned.outcomes())
             self.figures.jobs += 1
             try:
-                reports = waiting(self.jobs, lambda p=plan, v=version: self.jobs.level(p, v), stop)  # type: ignore[misc]
+                reports = waiting(self.jobs, partial(self.jobs.level, plan, version), stop)
             except Stopped:
                 return reasons[0]
             misses, left, again = self._take(reports)
             if not misses:
                 self.complete = True
+                self.figures.levels.append((self.level.n, attempt + 1, time.monotonic() - started))
                 return None
             self._learn(misses)
             if stopped := search.urgent():
@@ -177,10 +186,9 @@ class Spread:
             if key in seen:
                 continue
             seen.add(key)
-            earlier = None if before is None else (lambda before=before: before)
-            self.search.learner.learn(
-                (root, kind, operand, value), lambda row=row: row, cast(Any, earlier)
-            )
+            earlier = None if before is None else partial(_itself, before)
+            situation = (root, kind, operand, value)
+            self.search.learner.learn(situation, partial(_itself, row), earlier)
 
     # -- taking it over ----------------------------------------------------------------------------
 
@@ -203,7 +211,7 @@ class Spread:
             self.levels[-1] = tuple(_only_ids(part) for part in self.levels[-1])
             self.levels.append(parts)
             search.links.append(cast(Any, self.level.column("link")))
-            if self.tasks > 1:
+            if self.tasks > 1 and self.level.n >= _BALANCED * self.tasks:
                 largest = max(part.n for part in parts) * self.tasks / self.level.n
                 self.figures.largest = max(self.figures.largest, largest)
 
@@ -264,6 +272,7 @@ class Spread:
             / max(1, distinct),
             "balance": figures.largest,
             "learned_bytes": self.feed.sent,
+            "levels": tuple(figures.levels),
         }
 
     def close(self) -> None:
@@ -283,9 +292,11 @@ class Spread:
             committer.write(self.search, about)
 
 
-def _only_ids(part: Part) -> Part:
-    from dataclasses import replace
+def _itself(row: list[int]) -> list[int]:
+    return row
 
+
+def _only_ids(part: Part) -> Part:
     return replace(part, rows=None)
 
 

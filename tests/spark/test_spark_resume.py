@@ -17,8 +17,8 @@ import pytest
 from checker.cli import main
 from checker.engine import Exploration, SearchOptions
 from checker.native import explore as explore_natively
+from checker.native.checkpoints import MANIFEST
 from checker.spark import explore
-from checker.spark.commits import MANIFEST
 from dsl.errors import RunError
 from dsl.loader import load
 from dsl.model import Model
