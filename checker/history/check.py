@@ -2,6 +2,7 @@
 
 The order of the telling: `scan` (what reads prove alone), `build` (what must come first),
 `saturate` (what that forces), `decide` (the rest), `replay` (the accepted order is executed).
+Levels weaker than snapshot isolation take the same way or a shorter one: `weak`, `prefix`.
 """
 
 from __future__ import annotations
@@ -15,11 +16,14 @@ import numpy as np
 from checker.history.data import Floats, History, Ints
 from checker.history.findings import Finding
 from checker.history.graph import Graph, build
+from checker.history.prefix import build_halves, events_of_halves, priority_of_halves
 from checker.history.replay import replay
+from checker.history.replay_weak import replay_weak
 from checker.history.saturate import Reach, Saturation, saturate
 from checker.history.scan import Facts, scan
 from checker.history.search import Outcome, decide, first_guess
-from dsl.library.levels import LEVELS, Level, implies, strongest, weaker, weakest
+from checker.history.weak import decide_weak
+from dsl.library.levels import LEVELS, PREFIX, VIEW, Level, implies, strongest, weaker, weakest
 
 SCHEDULES = ("off", "add", "double")
 
@@ -76,23 +80,51 @@ def check(
     clock = _Clock()
     facts, findings = scan(history) if known is None else known
     clock.stop("local checks")
-    if findings:
-        return Verdict(LEVELS[level], False, "local checks", findings, seconds=clock.spent)
+    against = [f for f in findings if implies(level, f.refutes)]
+    if against:
+        return Verdict(LEVELS[level], False, "local checks", against, seconds=clock.spent)
     if options.via_sessions and not LEVELS[level].session:
         stronger = check(history, f"strong-session-{level}", options, known=(facts, findings))
         if stronger.holds:
             stronger.level = LEVELS[level]
             stronger.stage += ", with session order"
             return stronger
+    if LEVELS[level].weak and LEVELS[level].rule != PREFIX:
+        return _check_weak(history, facts, LEVELS[level], options, clock)
     return _check_graph(history, facts, LEVELS[level], options, clock)
+
+
+def _check_weak(
+    history: History, facts: Facts, level: Level, options: Options, clock: _Clock
+) -> Verdict:
+    if level.rule == VIEW:
+        facts = scan(history, again=True)[0]
+    end, begin = history.end[facts.members], history.begin[facts.members]
+    times = np.where(np.isnan(end), begin, end)
+    priority = facts.members.astype(np.float64) if np.isnan(times).any() else times
+    deadline = time.monotonic() + options.timeout
+    found = decide_weak(history, facts, level, priority, deadline)
+    stats = {"transactions": len(facts.members), "edges": len(found.graph.edges), **found.stats}
+    clock.stop("search" if found.stage == "search" else "saturation")
+    verdict = Verdict(level, found.holds, found.stage, graph=found.graph, used=found.used,
+                      stats=stats, seconds=clock.spent)  # fmt: skip
+    if found.holds:
+        order = facts.members[found.order].tolist()
+        verdict.order = [(t, commits) for t in order for commits in (False, True)]
+        replay_weak(history, order, level)
+        clock.stop("certificate")
+    return verdict
 
 
 def _check_graph(
     history: History, facts: Facts, level: Level, options: Options, clock: _Clock
 ) -> Verdict:
-    graph = build(history, facts, level, options.clock_error)
+    if level.rule == PREFIX:
+        graph, priority = build_halves(history, facts, level), priority_of_halves(history, facts)
+    else:
+        graph = build(history, facts, level, options.clock_error)
+        priority = _priority(history, facts, graph)
     clock.stop("graph")
-    priority = _priority(history, facts, graph)
     attempt = (lambda _: first_guess(graph, priority)) if options.guess else None
     done = Saturation(graph.connect(), 0)
     deadline = time.monotonic() + options.timeout
@@ -124,7 +156,12 @@ def _check_graph(
     verdict.stage = "search" if outcome.stats.get("variables") else "first guess"
     verdict.holds, verdict.used = outcome.holds, outcome.used
     if outcome.holds:
-        verdict.order = _events(graph, facts, outcome.order)
+        prefix = level.rule == PREFIX
+        verdict.order = (
+            events_of_halves(facts, outcome.order)
+            if prefix
+            else _events(graph, facts, outcome.order)
+        )
         replay(history, verdict.order, level, options.clock_error)
         clock.stop("certificate")
     return verdict
@@ -167,7 +204,7 @@ def check_levels(
     timed = bool((~np.isnan(history.begin)).any() and (~np.isnan(history.end)).any())
     names = [n for n in LEVELS if timed or not LEVELS[n].real_time]
     verdicts: dict[str, Verdict] = {}
-    for name in ("si", *reversed(names)):
+    for name in ("si", "causal", *reversed(names)):
         if name in verdicts:
             continue
         verdict = check(history, name, options, known=known)

@@ -17,8 +17,19 @@ if TYPE_CHECKING:
     from checker.history.data import History
 
 LEVEL_NAMES = (
-    "si",
-    "strong-session-si",
+    *(
+        session + name
+        for name in (
+            "read-committed",
+            "monotonic-atomic-view",
+            "read-atomic",
+            "causal",
+            "parallel-si",
+            "prefix",
+            "si",
+        )
+        for session in ("", "strong-session-")
+    ),
     "strong-si",
     "serializable",
     "strong-session-serializable",
@@ -45,7 +56,7 @@ def _add_check(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "check",
         help="say which isolation levels a recorded history keeps",
         description="Without --level: the strongest level that holds and the weakest that fails; "
-        "the exit code then is about si, the weakest of the levels.",
+        "the exit code then is about si (snapshot isolation).",
     )
     check.add_argument("file", type=Path, metavar="FILE", help="a history file or log folder")
     check.add_argument("--level", choices=LEVEL_NAMES, help="check this level only")

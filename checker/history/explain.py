@@ -9,11 +9,13 @@ from checker.history.check import Verdict
 from checker.history.core import core
 from checker.history.data import APPEND, INITIAL, LIST, RANGE, READ, WRITE, History
 from checker.history.findings import Finding
-from checker.history.prove import Closure, Link, Order, Proof, Small, prove, small
-from checker.history.scan import Facts
+from checker.history.prove import Link, Order, Proof, Small, prove, small
+from checker.history.scan import Facts, scan
+from checker.history.weak_prove import closure_of, weak_core, weakest_refuted
 from dsl.library import isolation
-from dsl.library.isolation import Edge, Transaction
-from dsl.library.levels import Level
+from dsl.library.cycles import Edge
+from dsl.library.isolation import Transaction
+from dsl.library.levels import VIEW, Level
 
 _ORDERS_TRIED = 2000
 _SEVERITY = (
@@ -97,7 +99,11 @@ def explain(
         return _of_finding(history, verdict)
     if verdict.holds or verdict.graph is None:
         raise ValueError(f"the history is {verdict.level.name}; there is nothing to explain")
-    few, proven = core(history, facts, verdict.level, verdict.graph, verdict.used, clock_error)
+    if verdict.level.weak:
+        facts = scan(history, again=True)[0] if verdict.level.rule == VIEW else facts
+        few, proven = weak_core(history, facts, verdict.level, verdict.graph, verdict.used)
+    else:
+        few, proven = core(history, facts, verdict.level, verdict.graph, verdict.used, clock_error)
     return Explainer(history, few, verdict.level, clock_error).explanation(proven)
 
 
@@ -127,7 +133,8 @@ class Explainer:
         self.history, self.facts, self.level = history, facts, level
         self.clock_error = clock_error
         self.small: Small = small(history, facts, level, clock_error)
-        self.plain = Closure(self.small, plain=True)
+        self.closure = closure_of(level, facts, self.small)
+        self.plain = self.closure(self.small, plain=True)
 
     def explanation(self, proven: bool) -> Explanation:
         """The whole explanation."""
@@ -142,7 +149,7 @@ class Explainer:
         return Explanation(
             self.level.name,
             verdict.anomaly,
-            verdict.refutes,
+            weakest_refuted(self.history, self.facts, self.level, self.clock_error),
             members,
             self._shown(),
             steps,
@@ -241,8 +248,8 @@ class Explainer:
             for x in self.small.fixed
         ):
             return "observed", 0
-        other = Closure(self.small, ((j, i, k),), plain=True)
-        this = Closure(self.small, ((i, j, k),), plain=True)
+        other = self.closure(self.small, ((j, i, k),), plain=True)
+        this = self.closure(self.small, ((i, j, k),), plain=True)
         if not other.cyclic() or this.cyclic():
             return "assumed", 0
         uses_ww = any(x.kind == "ww" and x.rule < 0 for x in other.cycle())
@@ -250,7 +257,7 @@ class Explainer:
 
     def _reason(self, order: Order, rule: int) -> Reason:
         i, j, k = order
-        proof = prove(self.small, ((j, i, k),))
+        proof = prove(self.small, ((j, i, k),), self.closure)
         lines = tuple(self._tell(proof, 0))
         return Reason(self._at(i), self._at(j), str(self.history.keys[k]), rule, lines)
 

@@ -69,21 +69,21 @@ def bad_source(work: Scan, row: int, write: int) -> None:
     if t == int(work.reads[row, 0]):
         work.say(
             "future-read",
-            "read committed",
+            "read-committed",
             [q, p],
             f"{work.told(q)} returns what it only writes afterwards",
         )
     elif work.history.status[t] == FAIL:
         work.say(
             "G1a",
-            "read committed",
+            "read-committed",
             [q, p],
             f"{work.told(q)}, but {work.history.name(t)}, which wrote it, aborted",
         )
     else:
         work.say(
             "G1b",
-            "read committed",
+            "read-committed",
             [q, p],
             f"{work.told(q)}, but {work.history.name(t)} overwrote it before committing",
         )

@@ -7,7 +7,7 @@ the path that forced it; where no rule applies, both orders of a pair of writers
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -225,13 +225,15 @@ class Closure:
         ]
 
 
-def prove(facts: Small, assumed: tuple[Order, ...] = ()) -> Proof:
-    """A proof that no version order exists that extends the assumed ones.
+def prove(
+    facts: Small, assumed: tuple[Order, ...] = (), make: Callable[..., Closure] = Closure
+) -> Proof:
+    """A proof that no version order exists that extends the assumed ones, by rules of `make`.
 
     Raises:  ValueError when there is one.
     """
     for plain in (True, False):
-        closure = Closure(facts, assumed, plain=plain)
+        closure = make(facts, assumed, plain=plain)
         if closure.cyclic():
             return Proof(closure.cycle())
     pairs = closure.open_pairs()
@@ -239,10 +241,10 @@ def prove(facts: Small, assumed: tuple[Order, ...] = ()) -> Proof:
         raise ValueError("these transactions have an order")
     ranked = []
     for at, (i, j, k) in enumerate(pairs):
-        ends = sum(Closure(facts, (*assumed, case)).cyclic() for case in ((i, j, k), (j, i, k)))
+        ends = sum(make(facts, (*assumed, case)).cyclic() for case in ((i, j, k), (j, i, k)))
         ranked.append((-ends, at))
         if ends == 2:
             break
     i, j, k = pairs[min(ranked)[1]]
-    cases = tuple(prove(facts, (*assumed, case)) for case in ((i, j, k), (j, i, k)))
+    cases = tuple(prove(facts, (*assumed, case), make) for case in ((i, j, k), (j, i, k)))
     return Proof(pair=(i, j, k), cases=cases)

@@ -19,6 +19,8 @@ def text(
     """The report for a reader at a terminal."""
     out = [*_about(history), ""]
     for name, verdict in verdicts.items():
+        if not asked and verdict.level.name != name:
+            continue  # implied by another one
         out.append(f"{name}: {'holds' if verdict.holds else 'violated'} ({_how(verdict)})")
     if not asked:
         held, failed = summary(verdicts)

@@ -44,15 +44,17 @@ class Facts:
     order: Ints
 
 
-def scan(history: History) -> tuple[Facts, list[Finding]]:
+def scan(history: History, *, again: bool = False) -> tuple[Facts, list[Finding]]:
     """The facts of a history and every violation that local checks find.
 
+    Reads are in the order of the transaction; the repetition of a read is left out unless
+    `again`, since only levels below read-atomic ask for it.
     Raises:  HistoryError[SW703] for a value written twice, [SW704] for a key used both as a
              list and as a register.
     """
     first, ops = _expand(history)
     is_list = _list_keys(history, ops)
-    work, found = _scan_rows(history, first, ops, is_list)
+    work, found = _scan_rows(history, first, ops, is_list, again)
     codes, index = _code(work.writes[:, 1], work.writes[:, 2], len(history.values))
     _refuse_duplicates(work, codes, index)
     writer = lookup(work, work.reads[:, 1], work.reads[:, 2], codes, index)
@@ -135,7 +137,9 @@ def _list_keys(history: History, ops: Ints) -> Ints:
     return is_list
 
 
-def _scan_rows(history: History, first: Ints, ops: Ints, is_list: Ints) -> tuple[Scan, Ints]:
+def _scan_rows(
+    history: History, first: Ints, ops: Ints, is_list: Ints, again: bool
+) -> tuple[Scan, Ints]:
     m = len(ops)
     reads, writes = np.empty((m, 5), np.int64), np.empty((m, 5), np.int64)
     found, sizes = np.empty((m, 2), np.int64), np.zeros(3, np.int64)
@@ -152,6 +156,7 @@ def _scan_rows(history: History, first: Ints, ops: Ints, is_list: Ints) -> tuple
         found,
         sizes,
         np.empty(longest + 1, np.int64),
+        again,
     )
     work = Scan(history, ops, first, reads[: sizes[0]].copy(), writes[: sizes[1]].copy(), [])
     return work, found[: sizes[2]]
@@ -224,21 +229,21 @@ def _internal(work: Scan, code: int, q: int) -> None:
     if later and work.ops[q, 0] != LIST:
         work.say(
             "future-read",
-            "read committed",
+            "read-committed",
             [q, later[0]],
             f"{work.told(q)} returns what it only writes afterwards",
         )
     elif code == kernels.DIFFER:
         work.say(
             "non-repeatable",
-            "read atomic",
+            "read-atomic",
             [before[0], q],
             f"{work.told(before[0])}, then {work.told(q)}, without writing between",
         )
     else:
         work.say(
             "internal",
-            "read committed",
+            "read-committed",
             [*before[-1:], q],
             f"{work.told(q)} does not return the transaction's own last write",
         )
@@ -264,7 +269,7 @@ def _judge_reads(work: Scan, writer: Ints) -> Ints:
         q = int(work.reads[row, 3])
         work.say(
             "garbage-read",
-            "read committed",
+            "read-committed",
             [q],
             f"{work.told(q)}: no transaction wrote that, and it is not the initial value",
         )

@@ -113,8 +113,11 @@ def scan(
     found: Ints,
     sizes: Ints,
     own: Ints,
+    again: bool,
 ) -> None:
     """Internal consistency; what each transaction reads from others and what it leaves behind.
+
+    A second read of a key has a row of its own when it differs, or when `again`.
 
     Shapes:  seen (keys, 4) scratch of -1: writer, its write row, reader, its read row;
              reads (·, 5): t, key, value, operation, outside length (-1 when not a list);
@@ -153,7 +156,8 @@ def scan(
                 row = seen[k, 3]
                 if reads[row, 2] != v or reads[row, 4] != length:
                     _report(found, sizes, DIFFER, q)
-                continue
+                elif not again:
+                    continue
             row = sizes[0]
             reads[row, 0], reads[row, 1], reads[row, 2], reads[row, 3] = t, k, v, q
             reads[row, 4] = length

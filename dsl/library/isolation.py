@@ -3,8 +3,8 @@
 A history is transactions that read each other's versions and, per key, the order in which
 versions were installed. From these follow edges between transactions: `wr` (read from), `ww`
 (next version), `rw` (read what the other overwrote), `so` (session) and `rt` (real time). A
-snapshot level holds when no cycle is without two adjacent `rw`, a serial one when there is no
-cycle at all. Everything here is a pure function of small immutable values.
+level holds when there is no cycle that its rule forbids (`dsl.library.cycles`). Everything here
+is a pure function of small immutable values.
 
 Sources: Adya, Liskov and O'Neil (ICDE 2000); Cerone and Gotsman (JACM 2018); Elnikety et al.
 (SRDS 2005); Daudjee and Salem (VLDB 2006); Fekete et al. (SIGMOD Record 2004).
@@ -19,30 +19,37 @@ True
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from dsl.library.levels import LEVELS, weaker
+from dsl.library.cycles import (
+    Cycle,
+    Edge,
+    adjacent_rw,
+    find_cycle,
+    forbidden,
+    weakest_rule,
+)
+from dsl.library.levels import LEVELS, SERIAL, VIEW
 
 INITIAL = "initial state"
 
 
-# The weakest level that each anomaly refutes. Anomalies that need session or real-time order
-# carry a suffix and refute the level that adds that order.
+# The weakest level that each anomaly refutes at its smallest; a cycle says more exactly. What
+# needs session or real-time order carries a suffix and refutes the level with that order.
 REFUTES: dict[str, str] = {
-    "G1a": "read committed",
-    "G1b": "read committed",
-    "G0": "read committed",
-    "G1c": "read committed",
-    "fractured-read": "read atomic",
-    "read-skew": "parallel snapshot isolation",
-    "causality-violation": "causal consistency",
-    "lost-update": "parallel snapshot isolation",
-    "long-fork": "prefix consistency",
+    "G1a": "read-committed",
+    "G1b": "read-committed",
+    "G0": "read-committed",
+    "G1c": "read-committed",
+    "fractured-read": "monotonic-atomic-view",
+    "read-skew": "read-atomic",
+    "causality-violation": "causal",
+    "lost-update": "parallel-si",
+    "long-fork": "prefix",
     "G-nonadjacent": "si",
-    "stale-read": "si",
+    "stale-read": "strong-si",
     "write-skew": "serializable",
     "read-only-anomaly": "serializable",
     "G2-item": "serializable",
@@ -72,15 +79,6 @@ class Transaction:
     begin: float | None = None
     end: float | None = None
     aborted: bool = False
-
-
-class Edge(NamedTuple):
-    """`before` must precede `after`: of what kind, and over which key (None for so and rt)."""
-
-    before: Hashable
-    after: Hashable
-    kind: str
-    key: Hashable = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,70 +147,6 @@ def real_time_edges(
     )
 
 
-def bc_edges(
-    names: Iterable[Hashable], edges: Iterable[Edge]
-) -> tuple[tuple[tuple[Hashable, str], tuple[Hashable, str], Edge | None], ...]:
-    """The begin-commit graph: (node, node, edge it stands for), nodes (name, "b") and "c".
-
-    Each transaction begins before it commits; rw leads from begin to commit, every other kind
-    from commit to begin. It has a cycle exactly when snapshot isolation is violated.
-    """
-    inside = [((t, "b"), (t, "c"), None) for t in names]
-    return (
-        *inside,
-        *(
-            ((e.before, "b"), (e.after, "c"), e)
-            if e.kind == "rw"
-            else ((e.before, "c"), (e.after, "b"), e)
-            for e in edges
-        ),
-    )
-
-
-def find_cycle(
-    names: Sequence[Hashable], edges: Sequence[Edge], *, serial: bool
-) -> tuple[Edge, ...]:
-    """A shortest cycle: of any kind when `serial`, else one without two adjacent rw."""
-    if serial:
-        nodes: list[Hashable] = list(names)
-        arcs: list[tuple[Hashable, Hashable, Edge | None]] = [(e[0], e[1], e) for e in edges]
-    else:
-        nodes = [(t, half) for t in names for half in "bc"]
-        arcs = list(bc_edges(names, edges))
-    out: dict[Hashable, list[tuple[Hashable, Edge | None]]] = {node: [] for node in nodes}
-    for u, v, edge in arcs:
-        out[u].append((v, edge))
-    best: tuple[Edge, ...] = ()
-    for node in nodes:
-        found = _round_trip(node, out)
-        if found and (not best or len(found) < len(best)):
-            best = found
-    return best
-
-
-def _round_trip(
-    start: Hashable, out: Mapping[Hashable, Sequence[tuple[Hashable, Edge | None]]]
-) -> tuple[Edge, ...]:
-    """The edges of a shortest way from a node back to itself; empty when there is none."""
-    came: dict[Hashable, tuple[Hashable, Edge | None]] = {}
-    queue = deque([start])
-    while queue and start not in came:
-        u = queue.popleft()
-        for v, edge in out[u]:
-            if v not in came:
-                came[v] = (u, edge)
-                queue.append(v)
-    if start not in came:
-        return ()
-    path: list[Edge | None] = []
-    node = start
-    while True:
-        node, edge = came[node]
-        path.append(edge)
-        if node == start:
-            return tuple(e for e in reversed(path) if e is not None)
-
-
 def judge(
     transactions: Sequence[Transaction],
     versions: Versions,
@@ -227,16 +161,40 @@ def judge(
     wanted = LEVELS[level]
     live = [t for t in transactions if not t.aborted]
     names = [t.name for t in live]
-    own = dependencies(live, versions)
     session = session_edges(live) if wanted.session else ()
     timed = real_time_edges(live, clock_error) if wanted.real_time else ()
-    if not find_cycle(names, (*own, *session, *timed), serial=wanted.serial):
-        return Verdict(True)
+    if not wanted.weak:
+        own = (*dependencies(live, versions), *session, *timed)
+        if not find_cycle(names, own, serial=wanted.serial):
+            return Verdict(True)
     every = dependencies(live, versions, nearest=False)
-    for edges, suffix in ((every, ""), ((*every, *session), "-session")):
-        if find_cycle(names, edges, serial=wanted.serial):
-            return _named(live, edges, suffix, level)
-    return _named(live, (*every, *session, *timed), "-realtime", level)
+    if wanted.rule == VIEW:
+        every = _missed_after_seen(live, versions, every)
+    for edges, suffix in (
+        (every, ""),
+        ((*every, *session), "-session"),
+        ((*every, *session, *timed), "-realtime"),
+    ):
+        cycles = forbidden(names, edges, wanted.rule)
+        if cycles:
+            return _named(live, cycles, suffix, wanted.rule)
+    return Verdict(True)
+
+
+def _missed_after_seen(
+    transactions: Sequence[Transaction], versions: Versions, edges: Sequence[Edge]
+) -> tuple[Edge, ...]:
+    """The edges without the rw edges of reads that come before any read from the overwriter."""
+    place = {(key, t): i for key, order in versions.items() for i, t in enumerate(order)}
+    missed: set[tuple[Hashable, Hashable, Hashable]] = set()
+    for t in transactions:
+        seen: list[Hashable] = []
+        for read in t.reads:
+            at = place.get((read.key, read.writer), -1)
+            missed.update((t.name, j, read.key) for j in seen if place.get((read.key, j), -1) > at)
+            if read.writer != INITIAL:
+                seen.append(read.writer)
+    return tuple(e for e in edges if e.kind != "rw" or (e.before, e.after, e.key) in missed)
 
 
 def impossible_read(transactions: Sequence[Transaction]) -> Verdict | None:
@@ -252,54 +210,33 @@ def impossible_read(transactions: Sequence[Transaction]) -> Verdict | None:
 
 
 def _named(
-    transactions: Sequence[Transaction], edges: Sequence[Edge], suffix: str, level: str
+    transactions: Sequence[Transaction], cycles: Sequence[Cycle], suffix: str, rule: str
 ) -> Verdict:
-    """The verdict for the worst anomaly among the edges: fewest kinds of edge needed first."""
-    names = [t.name for t in transactions]
-    firm = [e for e in edges if e.kind != "rw"]
-    blind = [e for e in firm if e.kind != "wr"]
-    cycle = find_cycle(names, blind, serial=True) or find_cycle(names, firm, serial=True)
-    cycle = cycle or _one_rw(transactions, edges, firm)
-    cycle = cycle or find_cycle(names, edges, serial=False)
-    cycle = cycle or find_cycle(names, edges, serial=True)
+    """The verdict for the shortest of some cycles, the most specifically named among equals."""
+    order = list(REFUTES)
+    ranked = [(len(c), order.index(classify(c, transactions)), i) for i, c in enumerate(cycles)]
+    cycle = cycles[min(ranked)[2]]
     name = classify(cycle, transactions)
-    if not suffix:
-        direct = name == "read-skew" and sorted(e.kind for e in cycle) == ["rw", "wr"]
-        return Verdict(False, name, "read atomic" if direct else REFUTES[name], cycle)
-    orders = {"-session": "strong-session-", "-realtime": "str"}[suffix]
-    below = [n for n in weaker(level) if n.startswith(orders) and LEVELS[n].serial]
-    snapshot = "strong-session-si" if suffix == "-session" else "strong-si"
-    refutes = below[0] if classify_needs_serial(cycle) and below else snapshot
+    by_name = {t.name: t for t in transactions}
+    kinds = {e.kind for e in cycle}
+    weakest = weakest_rule(cycle, rule, in_order=_in_order(cycle, by_name))
+    if "rt" in kinds:
+        refutes = "strict-serializable" if weakest == SERIAL else "strong-si"
+    else:
+        session = "so" in kinds
+        refutes = next(n for n, x in LEVELS.items() if (x.rule, x.session) == (weakest, session))
     plain = name == "stale-read" and suffix == "-realtime"
     return Verdict(False, name if plain else name + suffix, refutes, cycle)
 
 
-def classify_needs_serial(cycle: Sequence[Edge]) -> bool:
-    """Whether snapshot isolation allows the cycle: two of its rw edges are adjacent."""
-    kinds = [e.kind for e in cycle]
-    following = [*kinds[1:], kinds[0]]
-    return len(kinds) > 1 and ("rw", "rw") in zip(kinds, following, strict=True)
-
-
-def _one_rw(
-    transactions: Sequence[Transaction], edges: Sequence[Edge], firm: Sequence[Edge]
-) -> tuple[Edge, ...]:
-    """A shortest cycle with exactly one rw edge, the most specifically named among equals."""
-    names: list[Hashable] = [t.name for t in transactions]
-    order = list(REFUTES)
-    found: list[tuple[Edge, ...]] = []
-    for rw in (e for e in edges if e.kind == "rw"):
-        out: dict[Hashable, list[tuple[Hashable, Edge | None]]] = {name: [] for name in names}
-        for e in firm:
-            if e.after != rw.before or e.before != rw.before:
-                out[e.before].append((e.after, e))
-        out[rw.before] = [(rw.after, rw)]
-        cycle = _round_trip(rw.before, out)
-        if cycle:
-            found.append(cycle)
-            found += [(rw, e) for e in firm if (e.before, e.after) == (rw.after, rw.before)]
-    named = [(len(c), order.index(classify(c, transactions)), i) for i, c in enumerate(found)]
-    return found[min(named)[2]] if found else ()
+def _in_order(cycle: Sequence[Edge], by_name: Mapping[Hashable, Transaction]) -> bool:
+    """Whether the reader of a cycle wr, rw read from the other first and missed it later."""
+    if sorted(e.kind for e in cycle) != ["rw", "wr"]:
+        return False
+    rw = next(e for e in cycle if e.kind == "rw")
+    reads = by_name[rw.before].reads
+    seen = min(i for i, read in enumerate(reads) if read.writer == rw.after)
+    return any(r.key == rw.key and r.writer != rw.after for r in reads[seen + 1 :])
 
 
 def classify(cycle: Sequence[Edge], transactions: Iterable[Transaction]) -> str:
@@ -311,7 +248,7 @@ def classify(cycle: Sequence[Edge], transactions: Iterable[Transaction]) -> str:
         return "G1c" if "wr" in kinds else "G0"
     if rw == 1:
         return _single(cycle, by_name)
-    if not classify_needs_serial(cycle):
+    if not adjacent_rw(cycle):
         plain = all(kind != "ww" for kind in kinds)
         return "long-fork" if rw == 2 and plain and len(cycle) == 4 else "G-nonadjacent"
     if len(cycle) == 2:

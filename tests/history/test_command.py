@@ -64,7 +64,7 @@ def test_a_violation_exits_with_1_and_is_told_and_drawn(
     result = json.loads(out.read_text())
 
     assert 1 == code
-    assert "lost-update: refutes parallel snapshot isolation" in text
+    assert "lost-update: refutes parallel-si" in text
     assert "T1 (session 1, line 1): r(x) = nil  w(x, 1)" in text
     assert "T1 is at model state 12" in text
     assert "lost-update" == result["explanations"][0]["anomaly"]
@@ -81,7 +81,7 @@ def test_json_on_standard_output_is_all_there_is(
     result = json.loads(capsys.readouterr().out)
 
     assert 1 == code
-    assert (1, ["si"]) == (result["schema"], result["weakest_that_fail"])
+    assert (1, ["parallel-si"]) == (result["schema"], result["weakest_that_fail"])
 
 
 def test_text_from_a_history_cannot_break_a_drawing(
