@@ -121,7 +121,8 @@ def _path(arguments: argparse.Namespace, asked: Asked, about: About) -> int:
     from checker.graph.paths import shortest_path
     from checker.report_query import path_page
 
-    found = shortest_path(asked, *arguments.path, arguments.avoiding)
+    start, goal = arguments.path
+    found = shortest_path(asked, start, goal, arguments.avoiding)
     if arguments.json:
         length = None if found is None else len(found.steps)
         states = [] if found is None else found.states

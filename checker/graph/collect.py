@@ -96,7 +96,8 @@ class GraphSearch(Search):
         super().advance(stage)
         for steps in self.waiting:
             kept = self.is_kept(steps.target)
-            self.on_steps(Steps(*(array[kept] for array in steps)))
+            source, target, action, choices = steps
+            self.on_steps(Steps(source[kept], target[kept], action[kept], choices[kept]))
         self.waiting = []
 
     def save_level(self) -> None:

@@ -46,7 +46,7 @@ class Column:
     """
 
     name: str
-    field: str
+    shows: str
     kind: Kind
     slots: tuple[int, ...]
     tables: tuple[list[Any], ...]

@@ -64,9 +64,9 @@ class Table:
 
     def _flush(self) -> None:
         table = pa.concat_tables(self._waiting)
-        if self._writer is None:
-            self._writer = pq.ParquetWriter(self.file, table.schema, compression="zstd")
-        self._writer.write_table(table, row_group_size=_ROW_GROUP)
+        writer = self._writer or pq.ParquetWriter(self.file, table.schema, compression="zstd")
+        self._writer = writer
+        writer.write_table(table, row_group_size=_ROW_GROUP)
         self._waiting, self._held = [], 0
 
     def close(self) -> None:

@@ -88,7 +88,7 @@ def about_of(
         depth=found.counts.depth,
         expanded_depth=expanded,
         complete=found.complete,
-        columns={c.name: c.field for c in columns},
+        columns={c.name: c.shows for c in columns},
     )
 
 

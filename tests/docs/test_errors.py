@@ -6,6 +6,7 @@ is spec.py, another name may follow the language) and perhaps a command; without
 """
 
 import re
+import shlex
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -59,7 +60,7 @@ def run(
     monkeypatch.setenv("NO_COLOR", "1")
     code = 0
     for command in part.commands:
-        words = command.split()
+        words = shlex.split(command)
         engine = (
             ["--engine", "reference"] if words[0] == "check" and "--engine" not in words else []
         )
