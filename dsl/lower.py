@@ -3,6 +3,7 @@
     x.f += v                               a blind update
     any/all/sum/len/...(e for y in xs)     one projection of the slot behind xs
     f(a, b), where f only reads            a remembered call
+    a turn of a loop that only reads       the same, see `dsl.turns`
 
 What a rewriting may do is fixed: it never changes a result (``optimize=False`` leaves it out, and
 both agree). Two things are rewritten always: ``old(e)`` into ``old(lambda: e)``, because
@@ -23,6 +24,7 @@ from dsl.model import Element
 from dsl.nodes import copied, walk
 from dsl.roles import Field
 from dsl.tree import Function, SpecTree
+from dsl.turns import find_turns, take_out
 
 RUNTIME = "__sw__"
 _SIGNS = {
@@ -61,7 +63,9 @@ class Lowering:
                 continue
             node = copied(function.node)
             if self.optimize:
+                turns = find_turns(self.effects, function, node)
                 node = self.rewriter(function).visit(node)
+                take_out(function, turns)
             install(function, _Old().visit(node))
 
     def _gains(self, function: Function) -> bool:
@@ -241,6 +245,11 @@ def compile_function(function: Function, node: ast.FunctionDef) -> Any:
     code = compile(module, function.module.source.path, "exec", dont_inherit=True)
     exec(code, function.module.namespace, namespace)
     return namespace[node.name]
+
+
+def compile_turn(function: Function) -> Any:
+    """Compile a turn of a loop, which was rewritten with the function that it is taken out of."""
+    return compile_function(function, _Old().visit(function.node))
 
 
 def install(function: Function, node: ast.FunctionDef) -> None:
