@@ -9,9 +9,8 @@ import pytest
 
 from checker import native, reference
 from checker.engine import SearchOptions
-from dsl import lower
 from dsl.loader import load
-from dsl.turns import Turn
+from dsl.turns import Turn, find_turns
 from tests.native.agreement import told
 
 HEAD = """
@@ -161,14 +160,13 @@ LEFT = {
 def _load(text: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[Turn]:
     """Write the spec, check it plainly and optimised on both engines; the turns taken out."""
     found: list[Turn] = []
-    find = lower.find_turns
 
     def finding(*arguments: object) -> list[Turn]:
-        turns = find(*arguments)  # type: ignore[arg-type]
+        turns = find_turns(*arguments)  # type: ignore[arg-type]
         found.extend(turns)
         return turns
 
-    monkeypatch.setattr(lower, "find_turns", finding)
+    monkeypatch.setattr("dsl.lower.find_turns", finding)
     path = folder / "turns.py"
     path.write_text(HEAD + textwrap.indent(textwrap.dedent(text), "    "))
     options = SearchOptions(keep_going=True)
