@@ -49,6 +49,7 @@ CASES = (
     Case("two-phase commit, 8 managers", TWO_PHASE, ("RMS=8",)),
     Case("two-phase commit, 9 managers", TWO_PHASE, ("RMS=9",)),
     Case("two-phase commit, 10 managers", TWO_PHASE, ("RMS=10",), large=True),
+    Case("the orbits of 20 managers", TWO_PHASE, ("RMS=20",), ("--symmetry", "on")),
     Case("Kafka InitPid, 2 clients, 2 brokers", INIT_PID),
     Case("Kafka InitPid, 4 clients, 2 brokers", INIT_PID, ("CLIENTS=4",)),
     Case("Kafka InitPid, 5 clients, 2 brokers", INIT_PID, ("CLIENTS=5",)),

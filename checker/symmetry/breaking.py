@@ -134,9 +134,10 @@ class Sample:
             parts = sorted(
                 f"{show_place(path, ())} = {text_of(self._values[path, key])}"
                 for path, key in effect
-                if path[3:] != ("keys",)
+                if "keys" not in path[3:4] and path[2] != "@flow"
             )
-            texts.append(", ".join(parts[:3]) + (", ..." if len(parts) > 3 else "") or "no change")
+            more = len(effect) > len(parts[:3])
+            texts.append(", ".join(parts[:3] + ["and more"] * more) if effect else "no change")
         return min(texts, default="as much, fewer times")
 
     # -- properties ------------------------------------------------------------------------------

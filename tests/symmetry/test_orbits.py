@@ -85,6 +85,32 @@ def test_twenty_resource_managers() -> None:
     assert found.counts.distinct == 54922
 
 
+# Unlabelled graphs (A000088) and partial functions (A126285 of the On-Line Encyclopedia of Integer
+# Sequences) with so many nodes: what members that know each other amount to.
+GRAPHS, FUNCTIONS = {4: 11, 5: 34, 6: 156, 7: 1044}, {4: 45, 5: 121, 6: 338, 7: 929}
+
+
+@pytest.mark.parametrize("n", GRAPHS)
+def test_members_that_meet_are_graphs(n: int, tmp_path: Path) -> None:
+    text = SPECS["sets of members inside members"].replace("range(4)", f"range({n})")
+
+    found = explored("native", load_text(tmp_path, text))
+
+    assert (found.counts.distinct, found.statistics["represented"]) == (
+        GRAPHS[n],
+        2 ** (n * (n - 1) // 2),
+    )
+
+
+@pytest.mark.parametrize("n", FUNCTIONS)
+def test_members_that_have_a_friend_are_partial_functions(n: int, tmp_path: Path) -> None:
+    text = SPECS["members that point at each other"].replace("range(4)", f"range({n})")
+
+    found = explored("native", load_text(tmp_path, text))
+
+    assert (found.counts.distinct, found.statistics["represented"]) == (FUNCTIONS[n], (n + 1) ** n)
+
+
 @BOTH
 @pytest.mark.parametrize(
     ("constants", "orbits", "states"),
