@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from checker import judge
-from checker.engine import NO_ERROR
+from checker.engine import NO_ERROR, Finding
 from checker.engines import EngineEntry
 from checker.evidence import Evidence, NeverFired, Violation
 from checker.explain import explain
@@ -110,30 +110,35 @@ def _violations(
     checked: judge.Checked, results: tuple[PropertyResult, ...], traces: dict[str, Trace]
 ) -> tuple[Violation, ...]:
     """The violated properties that have a trace, the shortest first."""
-    model = checked.model
-    by_name = {p.name: p for p in model.properties}
-    violations = []
-    for result in results:
-        if result.verdict != "violated" or result.name not in traces or result.name == NO_ERROR:
-            continue
-        prop, finding = by_name.get(result.name), checked.findings[result.name]
-        violations.append(
-            Violation(
-                result.name,
-                result.kind,
-                traces[result.name],
-                failed_assertion(model, finding)
-                if result.kind == "assertion"
-                else explain(model, finding),
-                prop.doc if prop else "",
-                prop.span if prop else None,
-                blocked(model, final_states(model, finding)[0])
-                if result.kind == "deadlock"
-                else (),
-                checked.not_taken.get(result.name, ()),
-            )
+    violations = [
+        violation_of(
+            checked.model,
+            checked.findings[result.name],
+            traces[result.name],
+            checked.not_taken.get(result.name, ()),
         )
+        for result in results
+        if result.verdict == "violated" and result.name in traces and result.name != NO_ERROR
+    ]
     return tuple(sorted(violations, key=lambda v: v.trace.length))
+
+
+def violation_of(
+    model: Model, finding: Finding, trace: Trace, not_taken: tuple[str, ...] = ()
+) -> Violation:
+    """A violated property with what is false, what blocks a deadlock, what a lasso leaves out."""
+    prop = next((p for p in model.properties if p.name == finding.property), None)
+    assertion, deadlock = finding.kind == "assertion", finding.kind == "deadlock"
+    return Violation(
+        finding.property,
+        finding.kind,
+        trace,
+        failed_assertion(model, finding) if assertion else explain(model, finding),
+        prop.doc if prop else "",
+        prop.span if prop else None,
+        blocked(model, final_states(model, finding)[0]) if deadlock else (),
+        not_taken,
+    )
 
 
 def _symmetry(checked: judge.Checked) -> tuple[str, ...]:

@@ -19,15 +19,15 @@ _COLUMN = 14
 _LEVELS = "▁▂▃▄▅▆▇█"
 
 
-def report(result: Result, *, width: int = 100) -> Page:
-    """The report of a result, for a width."""
+def report(result: Result, *, width: int = 100, props: bool = False) -> Page:
+    """The report of a result, for a width; with ``props``, of every property along each trace."""
     page = Page(width)
     evidence = result.evidence or Evidence()
     if evidence.failure is not None:
         show_failure(page, result, evidence.failure)
     for violation in evidence.violations:
         page.blank()
-        show_violation(page, result, evidence, violation)
+        show_violation(page, result, evidence, violation, props=props)
     page.blank()
     _headline(page, result, evidence)
     _evidence(page, result, evidence)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from checker.evidence import Evidence, Failure, Violation
 from checker.report_page import Page, place, plural, show
 from checker.report_terms import kind_word
-from checker.report_trace import trace_page
+from checker.report_trace import props_page, trace_page
 from checker.spec_text import line_of
 
 if TYPE_CHECKING:
@@ -19,12 +19,24 @@ _MAX_GUARDS = 8
 _MAX_NOT_TAKEN = 8
 
 
-def show_violation(page: Page, result: Result, evidence: Evidence, violation: Violation) -> None:
-    """A violated property: what is false, the trace, and the commands that continue from it."""
+def show_violation(
+    page: Page,
+    result: Result,
+    evidence: Evidence,
+    violation: Violation,
+    *,
+    props: bool = False,
+    shortest: bool = True,
+) -> None:
+    """A violated property: what is false, the trace, and the commands that continue from it.
+
+    ``props`` adds what every property says along the trace; ``shortest`` says that there is no
+    shorter one.
+    """
     trace = violation.trace
     way = f"after {plural(trace.length, 'step')}" if trace.length else "in an initial state"
     if trace.loop is None:
-        way += ", the shortest way" if trace.length else ""
+        way += ", the shortest way" if trace.length and shortest else ""
     elif trace.loop < trace.length:
         again = plural(trace.length - trace.loop, "step")
         way = f"{plural(trace.loop, 'step')}, then {again} for ever"
@@ -46,6 +58,9 @@ def show_violation(page: Page, result: Result, evidence: Evidence, violation: Vi
     page.blank()
     page.join(trace_page(trace, width=page.width))
     _not_taken(page, violation)
+    if props:
+        page.blank()
+        page.join(props_page(trace, width=page.width))
     page.blank()
     _files(page, result, violation.property)
 

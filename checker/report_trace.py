@@ -10,6 +10,7 @@ from checker.content import show_field
 from checker.diff import Change
 from checker.report_page import Page, Segment, place, shorten, show
 from checker.showing import text_of
+from checker.truths import runs
 from dsl.values import ABSENT
 
 if TYPE_CHECKING:
@@ -59,6 +60,26 @@ def trace_page(trace: Trace, *, width: int = 100, full: bool = False) -> Page:
             "nothing happens any more" if trace.loop == trace.length else f"back to {trace.loop}"
         )
         page.add(" " * 5, ("└─ ", "head"), (again, "head"))
+    return page
+
+
+def props_page(trace: Trace, *, width: int = 100) -> Page:
+    """Where along a trace each property is true, and where false."""
+    page = Page(width)
+    if not trace.truths:
+        page.add("  the trace says nothing of properties; make it again with statewalk check")
+        return page
+    page.add("  properties along the trace, by the number of the state")
+    column = min(max(map(len, trace.truths)), 40)
+    for name, truth in trace.truths.items():
+        found = runs(truth)
+        parts: list[Segment | str] = []
+        for value, word in ((False, "false"), (True, "true")):
+            if found[value]:
+                parts.append(f"{word} at {', '.join(found[value])}")
+        if None in truth[1:]:
+            parts.append("raises elsewhere")
+        page.flow([f"    {name:<{column}}  "], parts or ["no step to judge"])
     return page
 
 

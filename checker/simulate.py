@@ -63,86 +63,106 @@ def simulate(
 
 def _walk(model: Model, source: random.Random, depth: int, result: Simulation) -> None:
     initial = source.randrange(len(model.initial_states))
-    state: Any = dict(model.initial_states[initial])
-    steps: list[Step] = []
-    met: set[str] = set()
-    _look(model, state, initial, steps, result, met)
-    while len(steps) < depth and not result.findings:
-        moves = _moves(model, state)
+    walk = _Walk(model, result, initial, dict(model.initial_states[initial]))
+    try:
+        walk.look()
+        while len(walk.steps) < depth and not result.findings and walk.go_on(source):
+            pass
+    except _RaisedError as raised:
+        finding = Finding(NO_ERROR, "error", initial, tuple(walk.steps), raised.step, raised.error)
+        result.findings[NO_ERROR] = finding
+    result.longest = max(result.longest, len(walk.steps))
+    result.witnesses.update(walk.met)
+
+
+class _RaisedError(Exception):
+    """A property, constraint or terminal predicate raised; ``step`` where it is about a step."""
+
+    def __init__(self, error: Exception, step: Step | None) -> None:
+        super().__init__(str(error))
+        self.error = error
+        self.step = step
+
+
+@dataclass
+class _Walk:
+    """One walk so far."""
+
+    model: Model
+    result: Simulation
+    initial: int
+    state: Any
+    steps: list[Step] = field(default_factory=list)
+    met: set[str] = field(default_factory=set)
+
+    def go_on(self, source: random.Random) -> bool:
+        """Take a random step; whether the walk can go on."""
+        moves = self.moves()
         if not moves:
-            result.ended += 1
-            stopping = any(model.holds(t.whole, PlainView(state)) for t in model.terminal)
-            if model.check_deadlock and not stopping:
-                result.findings[DEADLOCK] = Finding(DEADLOCK, "deadlock", initial, tuple(steps))
-            break
+            self.result.ended += 1
+            if self.model.check_deadlock and not self.any_holds(self.model.terminal):
+                self.find(DEADLOCK, "deadlock")
+            return False
         move = source.choice(moves)
-        result.steps += 1
+        self.result.steps += 1
         if move.error is not None:
             failed = isinstance(move.error, AssertionError)
-            name, kind = (ASSERTION, "assertion") if failed else (NO_ERROR, "error")
-            result.findings[name] = Finding(
-                name, kind, initial, tuple(steps), move.step, move.error
-            )
-            break
-        result.fired[model.actions[move.step.action].name] += 1
-        _look_at_step(model, state, move, initial, steps, result)
-        steps.append(move.step)
-        state = move.after
-        _look(model, state, initial, steps, result, met)
-    result.longest = max(result.longest, len(steps))
-    result.witnesses.update(met)
+            self.find(*((ASSERTION, "assertion") if failed else (NO_ERROR, "error")), move)
+            return False
+        self.result.fired[self.model.actions[move.step.action].name] += 1
+        for prop in self.model.properties:
+            if prop.kind == "on_step" and not self.holds(prop, move.after, move):
+                self.find(prop.name, "on_step", move)
+        self.steps.append(move.step)
+        self.state = move.after
+        self.look()
+        return True
 
+    def find(self, name: str, kind: str, move: _Move | None = None) -> None:
+        """Note what is wrong here, or with a step from here."""
+        step, error = (move.step, move.error) if move is not None else (None, None)
+        self.result.findings[name] = Finding(
+            name, kind, self.initial, tuple(self.steps), step, error
+        )
 
-def _moves(model: Model, state: Any) -> list[_Move]:
-    """Every possible step, in the order of actions and choices."""
-    moves = []
-    for action in model.actions:
-        for attempt in attempts(model, action, state):
-            after = None if attempt.error else apply_writes(state, attempt.writes)
-            moves.append(_Move(Step(action.index, attempt.choices), after, attempt.error))
-    inside = [m for m in moves if m.error is not None or _inside(model, state, m.after)]
-    return inside if model.constraints or model.step_constraints else moves
+    def look(self) -> None:
+        """Judge the state."""
+        for prop in self.model.properties:
+            if prop.kind == "exists" and self.holds(prop, self.state):
+                self.met.add(prop.name)
+            elif prop.kind == "always" and not self.holds(prop, self.state):
+                self.find(prop.name, "always")
 
+    def moves(self) -> list[_Move]:
+        """Every possible step that no constraint refuses, in the order of actions and choices."""
+        moves = []
+        for action in self.model.actions:
+            for attempt in attempts(self.model, action, self.state):
+                step = Step(action.index, attempt.choices)
+                if attempt.error is not None:
+                    moves.append(_Move(step, error=attempt.error))
+                    continue
+                move = _Move(step, apply_writes(self.state, attempt.writes))
+                if self.inside(move):
+                    moves.append(move)
+        return moves
 
-def _inside(model: Model, before: Any, after: Any) -> bool:
-    view = PlainView(after)
-    return all(model.holds(c.whole, view) for c in model.constraints) and all(
-        model.holds(c.whole, view, PlainView(before)) for c in model.step_constraints
-    )
+    def inside(self, move: _Move) -> bool:
+        """Whether the constraints keep a step and the state it leads to."""
+        model = self.model
+        return all(self.holds(c, move.after, move) for c in model.step_constraints) and all(
+            self.holds(c, move.after, move, of_step=False) for c in model.constraints
+        )
 
+    def any_holds(self, properties: tuple[Property, ...]) -> bool:
+        return any(self.holds(p, self.state) for p in properties)
 
-def _look(
-    model: Model, state: Any, initial: int, steps: list[Step], result: Simulation, met: set[str]
-) -> None:
-    for prop in model.properties:
-        if prop.kind not in ("always", "exists"):
-            continue
-        held = _truth(model, prop, state, initial, steps, result)
-        if held is None:
-            return
-        if prop.kind == "exists" and held:
-            met.add(prop.name)
-        elif prop.kind == "always" and not held:
-            result.findings[prop.name] = Finding(prop.name, "always", initial, tuple(steps))
-
-
-def _truth(
-    model: Model, prop: Property, state: Any, initial: int, steps: list[Step], result: Simulation
-) -> bool | None:
-    try:
-        return model.holds(prop.whole, PlainView(state))
-    except Exception as error:
-        result.findings[NO_ERROR] = Finding(NO_ERROR, "error", initial, tuple(steps), error=error)
-        return None
-
-
-def _look_at_step(
-    model: Model, state: Any, move: _Move, initial: int, steps: list[Step], result: Simulation
-) -> None:
-    for prop in model.properties:
-        if prop.kind == "on_step":
-            held = model.holds(prop.whole, PlainView(move.after), PlainView(state))
-            if not held:
-                result.findings[prop.name] = Finding(
-                    prop.name, "on_step", initial, tuple(steps), failing=move.step
-                )
+    def holds(
+        self, prop: Property, state: Any, move: _Move | None = None, *, of_step: bool = True
+    ) -> bool:
+        """The truth of a property in a state, or of the step there. Raises _RaisedError."""
+        before = PlainView(self.state) if move is not None and of_step else None
+        try:
+            return self.model.holds(prop.whole, PlainView(state), before)
+        except Exception as error:
+            raise _RaisedError(error, move.step if move is not None else None) from error

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from checker.content import Content, content_of, short_names
 from checker.diff import Change, changes
 from checker.showing import text_of
+from checker.truths import Truth, truths
 from dsl.errors import EngineError
 from dsl.view import Disabled, PlainView, apply_writes
 
@@ -73,6 +74,7 @@ class Trace:
     """A finite sequence of states and steps: ``contents[i]`` is the state before ``steps[i]``.
 
     ``loop`` is the index of the state to which the last step returns (a lasso), if it does.
+    ``truths`` holds, by property, its truth in each state (see `checker.truths`).
     ``error`` is the text of the exception that ended it; a last step that is not completed has no
     state after it. ``names`` says how shared state is shown.
     """
@@ -89,6 +91,7 @@ class Trace:
     error: str = ""
     error_type: str = ""
     names: Mapping[str, str] = field(default_factory=dict)
+    truths: Mapping[str, Truth] = field(default_factory=dict)
     classes: Mapping[str, type] = field(default_factory=dict, compare=False, repr=False)
     file: FilePath | None = field(default=None, compare=False)
 
@@ -235,6 +238,7 @@ def build(model: Model, finding: Finding, loop: int | None = None) -> Trace:
         error=str(error) if error else "",
         error_type=type(error).__name__ if error else "",
         names=short_names(model),
+        truths=truths(model, states),
         classes=model.classes,
     )
 

@@ -61,6 +61,7 @@ class _File(_Part):
     error: str = ""
     error_type: str = ""
     classes: dict[str, Any] = {}
+    truths: dict[str, list[bool | None]] = {}
     states: list[list[tuple[list[Any], Any]]] = Field(min_length=1)
     steps: list[_Step]
 
@@ -87,6 +88,7 @@ def to_dict(trace: Trace) -> dict[str, Any]:
         "error": trace.error,
         "error_type": trace.error_type,
         "classes": describe_classes(trace.classes),
+        "truths": {name: list(truth) for name, truth in trace.truths.items()},
         "steps": [_step(step) for step in trace.steps],
         "states": [
             [[[to_json(part) for part in path], to_json(value)] for path, value in content.items()]
@@ -159,6 +161,8 @@ def _trace(data: _File, file: Path) -> Trace:
         raise corrupt(f"{len(data.steps)} steps and {len(data.states)} states")
     if data.loop is not None and not 0 <= data.loop < len(data.states):
         raise corrupt(f"a loop to state {data.loop}")
+    if any(len(truth) != len(data.states) for truth in data.truths.values()):
+        raise corrupt(f"{len(data.states)} states, and truths of another number")
     return Trace(
         spec=data.spec,
         names=data.names,
@@ -172,6 +176,7 @@ def _trace(data: _File, file: Path) -> Trace:
         loop=data.loop,
         error=data.error,
         error_type=data.error_type,
+        truths={name: tuple(truth) for name, truth in data.truths.items()},
         classes=classes.known,
         file=file,
     )

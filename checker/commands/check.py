@@ -126,6 +126,9 @@ def add_output_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--github", action="store_true", help="also print annotations for GitHub's workflows"
     )
+    group.add_argument(
+        "--props", action="store_true", help="say along each trace where every property is true"
+    )
     group.add_argument("--strict", action="store_true", help="warnings make the exit code 4")
     group.add_argument(
         "--fizzbee-counts",
@@ -208,7 +211,7 @@ def run(arguments: argparse.Namespace) -> int:
     def further(result: Result) -> None:
         for_machines(result, arguments)
 
-    return run_check(*job, sweep.fixed, further)
+    return run_check(*job, sweep.fixed, further, props=arguments.props)
 
 
 def for_machines(result: Result, arguments: argparse.Namespace) -> None:

@@ -37,6 +37,8 @@ def run_check(
     out: str | None,
     constants: Mapping[str, Any],
     further: Callable[[Result], None] = lambda result: None,
+    *,
+    props: bool = False,
 ) -> int:
     """One check; the exit code. ``further`` is done with the result once it is shown."""
     try:
@@ -50,7 +52,7 @@ def run_check(
             write_json(error_result(spec, options, constants, error).to_dict(), json_file)
         raise
     if json_file != STDOUT:
-        report(result, width=terminal_width()).show(sys.stdout)
+        report(result, width=terminal_width(), props=props).show(sys.stdout)
     if json_file is not None:
         write_json(result.to_dict(), json_file)
     further(result)

@@ -16,6 +16,9 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument("trace", metavar="TRACE", help="a *.trace.json file of a run folder")
     parser.add_argument("--full", action="store_true", help="show every state whole")
+    parser.add_argument(
+        "--props", action="store_true", help="show where each property is true and where false"
+    )
     parser.set_defaults(run=run)
 
 
@@ -25,7 +28,7 @@ def run(arguments: argparse.Namespace) -> int:
     from checker.exits import HOLDS
     from checker.report_page import Page
     from checker.report_terms import kind_word
-    from checker.report_trace import trace_page
+    from checker.report_trace import props_page, trace_page
     from checker.trace import Trace
 
     trace = Trace.load(arguments.trace)
@@ -38,5 +41,8 @@ def run(arguments: argparse.Namespace) -> int:
     )
     page.blank()
     page.join(trace_page(trace, width=width, full=arguments.full))
+    if arguments.props:
+        page.blank()
+        page.join(props_page(trace, width=width))
     page.show(sys.stdout)
     return HOLDS

@@ -3,8 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from checker.commands.check import argument
+from checker.options import read_count
+from dsl.model import SAFETY_KINDS
+
+if TYPE_CHECKING:
+    from checker.report_page import Page
+    from checker.simulate import Simulation
+    from dsl.model import Model
 
 
 def add_parser(subparsers: Any) -> None:
@@ -14,13 +24,18 @@ def add_parser(subparsers: Any) -> None:
         help="walk at random through a spec",
         description="Take random steps, many times over. Finds violations fast in specs too large "
         "to check; never shows that there is none.",
-        epilog="Exit codes: 1 a violation was met, 2 mistake, 3 none was met (proves nothing).",
+        epilog="Exit codes: 1 a violation was met, 2 mistake or an exception of the spec, 3 none "
+        "was met (proves nothing).",
     )
     parser.add_argument("spec", metavar="SPEC", help="a spec: a .py or .fizz file")
     parser.add_argument("--set", action="append", default=[], dest="settings", metavar="NAME=VALUE")
     parser.add_argument("--config", metavar="NAME", help="one of the spec's configurations")
-    parser.add_argument("--runs", type=int, default=100, metavar="N", help="how many walks (100)")
-    parser.add_argument("--depth", type=int, default=100, metavar="N", help="steps at most (100)")
+    parser.add_argument(
+        "--runs", type=argument(read_count), default=100, metavar="N", help="how many walks (100)"
+    )
+    parser.add_argument(
+        "--depth", type=argument(read_count), default=100, metavar="N", help="steps at most (100)"
+    )
     parser.add_argument(
         "--seed", type=int, default=0, metavar="S", help="equal seeds, equal walks (0)"
     )
@@ -31,49 +46,91 @@ def add_parser(subparsers: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Walk, and print what was met; the exit code."""
     from checker.api import load
-    from checker.exits import INCONCLUSIVE, VIOLATED
+    from checker.commands.checking import terminal_width
+    from checker.exits import INCONCLUSIVE, MISTAKE, VIOLATED
+    from checker.limits import Interruptions
     from checker.options import read_settings
     from checker.report_page import Page
-    from checker.report_trace import trace_page
     from checker.simulate import simulate
-    from checker.trace import build
 
     model = load(arguments.spec, read_settings(arguments.settings).fixed, config=arguments.config)
-    found = simulate(model, runs=arguments.runs, depth=arguments.depth, seed=arguments.seed)
-    page = Page(100)
-    again = f"--seed {arguments.seed} --runs {arguments.runs} --depth {arguments.depth}"
+    with Interruptions() as asked:
+        found = simulate(
+            model,
+            runs=arguments.runs,
+            depth=arguments.depth,
+            seed=arguments.seed,
+            interrupted=asked,
+        )
+    page = Page(terminal_width())
+    code = INCONCLUSIVE
     if found.findings:
-        finding = min(found.findings.values(), key=lambda f: (f.length, f.property))
-        trace = build(model, finding)
-        page.add(
-            ("VIOLATED", "bad"),
-            f"  {finding.property}  ({finding.kind})  in walk {found.runs}, after "
-            f"{finding.length} steps; there may be shorter ways"
-        )  # fmt: skip
-        page.blank()
-        page.join(trace_page(trace, width=100))
-        if arguments.out:
-            trace.save(arguments.out)
+        kind = _finding(page, model, found, arguments.out)
+        code = MISTAKE if kind == "error" else VIOLATED
     else:
         page.add(
             ("NO VIOLATION MET", "head"),
             "  which proves nothing: statewalk check looks at every state",
         )
     page.blank()
-    fired = " · ".join(f"{name} {n}" for name, n in sorted(found.fired.items()))
+    _figures(page, model, found)
+    constants = "".join(f" --set {shlex.quote(text)}" for text in arguments.settings)
+    config = f" --config {shlex.quote(arguments.config)}" if arguments.config else ""
+    page.add(
+        f"  again       statewalk simulate {shlex.quote(arguments.spec)}{constants}{config} "
+        f"--seed {arguments.seed} --runs {arguments.runs} --depth {arguments.depth}"
+    )
+    page.show(sys.stdout)
+    return code
+
+
+def _finding(page: Page, model: Model, found: Simulation, out: str | None) -> str:
+    """Say what the last walk met, as a check does; its kind."""
+    from checker.engine import NO_ERROR
+    from checker.evidence import Evidence
+    from checker.failure import failure_of
+    from checker.outcome import violation_of
+    from checker.report_findings import show_failure, show_violation
+    from checker.result import PropertyResult, Result
+    from checker.trace import build
+
+    first = min(found.findings.values(), key=lambda f: (f.kind != "error", f.length, f.property))
+    trace = build(model, first)
+    if out:
+        trace.save(out)
+    told = PropertyResult(name=first.property, kind=first.kind, verdict="violated", trace=out)
+    result = Result(spec=model.path, engine="simulation", verdict="violated", properties=(told,))
+    if first.property == NO_ERROR:
+        show_failure(page, result, failure_of(model, first, trace))
+    else:
+        show_violation(page, result, Evidence(), violation_of(model, first, trace), shortest=False)
+    page.blank()
+    page.add(
+        f"  met in walk {found.runs:,}; there may be shorter ways (statewalk check finds them)"
+    )
+    return first.kind
+
+
+def _figures(page: Page, model: Model, found: Simulation) -> None:
+    """What the walks did."""
+    from checker.report_page import number, plural
+
+    fired = [f"{name} {number(n)}" for name, n in sorted(found.fired.items())]
     never = sorted({a.name for a in model.actions} - set(found.fired))
-    page.add(
-        f"  walks       {found.runs}, {found.steps} steps, the longest {found.longest}, "
-        f"{found.ended} ended"
-    )
-    page.add(
-        f"  actions     {fired or 'none'}" + (f" · never: {', '.join(never)}" if never else "")
-    )
+    walks = [
+        number(found.runs),
+        plural(found.steps, "step"),
+        f"the longest {number(found.longest)}",
+        f"{number(found.ended)} ended",
+    ]
+    page.flow(["  walks       "], walks)
+    page.flow(["  actions     "], fired or ["none"])
+    if never:
+        page.flow([("  never       ", "warn")], never)
     for prop in model.properties:
         if prop.kind == "exists":
-            page.add(
-                f"  witness     {prop.name} in {found.witnesses[prop.name]} of {found.runs} walks"
-            )
-    page.add(f"  again       statewalk simulate {arguments.spec} {again}")
-    page.show(sys.stdout)
-    return VIOLATED if found.findings else INCONCLUSIVE
+            walks_met = f"in {number(found.witnesses[prop.name])} of {plural(found.runs, 'walk')}"
+            page.add(f"  witness     {prop.name} {walks_met}")
+    live = [p.name for p in model.properties if p.kind not in SAFETY_KINDS]
+    if live:
+        page.flow([("  unchecked   ", "warn")], [f"{name} (liveness)" for name in live])
