@@ -144,11 +144,9 @@ def violation_of(
 def _symmetry(checked: judge.Checked) -> tuple[str, ...]:
     """Who changes places, and what that spares."""
     said = Symmetry.of(checked.model).described()
-    orbits, states = (
-        checked.exploration.counts.distinct,
-        checked.exploration.statistics.get("represented"),
-    )
-    if not orbits or not isinstance(states, int):
+    orbits = checked.exploration.counts.distinct
+    states = checked.exploration.statistics.get("represented")
+    if not orbits or not states:
         return said
     spared = f"{orbits:,} orbits stand for {states:,} states (factor {states / orbits:.3g})"
     return (*said, spared)

@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from checker.native.search import Search
 
 
+_MOST_MEASURED = 170  # members: the largest factorial that is a float
+
+
 class _Runs:
     """Runs of values: one after the other, each with its start and length."""
 
@@ -210,7 +213,13 @@ class Orbits:
             self.sample.look(depth, [self._layout.state(row) for row in first])
 
     def measure(self, rows: Rows, outcomes: Outcomes) -> None:
-        """Add to ``represented`` the sizes of the orbits of a level's states."""
+        """Add to ``represented`` the sizes of the orbits of a level's states.
+
+        Exact for up to 22 members of a class, whose factorials are exact as floats; else rounded;
+        not done for so many that they are no floats.
+        """
+        if self.learned.n_members > _MOST_MEASURED:
+            return
         self.learned.refresh()
         n = len(rows.values)
         links = np.arange(n, dtype=np.int64) << POSITION_SHIFT

@@ -121,7 +121,7 @@ class Facts:
             if len(fact.members) > 1:
                 related.append(fact)
                 continue
-            (member,) = fact.members
+            member = fact.members[0]
             sums[member] = added(sums.get(member, (0, 0)), run(fact, {member: SELF}))
         return Slice(_split(rest, fingerprints), tuple(sums.items()), tuple(related))
 

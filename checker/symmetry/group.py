@@ -72,12 +72,11 @@ class Symmetry:
 
     def described(self) -> tuple[str, ...]:
         """Who changes places, and who stays although declared symmetric, in words."""
-        rest = (
-            tuple(m for m in whole if m not in self.facts.number) for whole in _declared(self.model)
-        )
+        declared = [cell for cell in _declared(self.model) if len(cell) > 1]
+        rest = (tuple(m for m in cell if m not in self.facts.number) for cell in declared)
         said = [f"{_listed(cell)} change places" for cell in self.cells]
         said += [f"{_listed(cell)} {'stay' if cell[1:] else 'stays'}" for cell in rest if cell]
-        return tuple(said) or ("the spec declares none",)
+        return tuple(said) or ("the spec has no members that can change places",)
 
     # -- renaming --------------------------------------------------------------------------------
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numba
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -13,6 +15,7 @@ from hypothesis import strategies as st
 from checker import native, reference
 from checker.api import check
 from checker.engine import SearchOptions
+from checker.native import orbit_kernels
 from checker.trace import build
 from dsl.errors import RunError
 from dsl.loader import load
@@ -138,6 +141,20 @@ def test_spark_refuses() -> None:
         check(MODELS / INIT_PID, symmetry=True, engine="spark")
 
     assert "SW307" == caught.value.code
+
+
+@pytest.mark.parametrize("kernel", [orbit_kernels.orbits, orbit_kernels.spread])
+def test_kernels_do_not_count_references(kernel: Any, tmp_path: Path) -> None:
+    native.explore(load_text(tmp_path, SPECS["an ordered queue of members"]),
+                   SearchOptions(symmetry=True))  # fmt: skip
+    # compiled anew, as numba shows no code of what it loaded from its cache
+    njit: Any = numba.njit
+    fresh = njit(nogil=True, _nrt=False)(kernel.py_func)
+    fresh.compile(kernel.signatures[0])
+    (code,) = fresh.inspect_llvm().values()
+
+    assert re.search(r"^define", code, re.M)
+    assert not re.search(r"NRT_(incref|decref|MemInfo)", code)
 
 
 # -- generated specs -----------------------------------------------------------------------------

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from checker import check
-from checker.engines import ENGINES
 from checker.result import Result
 from dsl.errors import RunError
 
@@ -138,13 +137,11 @@ def test_the_probability_of_a_collision_is_told_where_there_is_one(tmp_path: Pat
     assert 16 * 16 / 2**65 == native.collision
 
 
-@pytest.mark.parametrize(("engine", "symmetry"), [("nativ", False), ("native", True)])
+@pytest.mark.parametrize(("engine", "symmetry"), [("nativ", False), ("spark", True)])
 def test_an_engine_that_is_unknown_or_unable_is_refused(
     tmp_path: Path, engine: str, symmetry: bool
 ) -> None:
     checked(tmp_path, "")
-    if engine in ENGINES and ENGINES[engine].symmetry:
-        pytest.skip("this engine has learned it")
 
     with pytest.raises(RunError) as caught:
         check(tmp_path / "spec.py", engine=engine, symmetry=symmetry)
