@@ -15,10 +15,10 @@ PACKAGES := dsl checker models
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-slow lint format types check bench chaos clean
+.PHONY: help install demo test test-postgres test-slow lint format types check bench chaos clean
 
 help:  ## list the targets
-	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/' | expand -t 14
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/' | expand -t 17
 
 install: $(STAMP)  ## create .venv with everything needed, or bring it up to date
 
@@ -43,6 +43,9 @@ demo: $(STAMP)  ## check Kafka's InitPid, then find a bug planted in it
 
 test: $(STAMP)  ## run the tests, without the slow ones
 	$(PYTEST) tests $(PACKAGES)
+
+test-postgres: $(STAMP)  ## run the tests that need PostgreSQL, on a server of their own
+	$(BIN)/python tests/history/postgres_server.py $(BIN)/pytest -m postgres tests/history
 
 test-slow: $(STAMP)  ## run the slow tests
 	$(PYTEST) -m slow tests

@@ -1,4 +1,4 @@
-"""`statewalk history check` and `statewalk history convert`.
+"""`statewalk history check`, `convert` and `collect`.
 
 Exit codes: 0 the level holds, 1 it is violated, 2 the history or the call is wrong, 3 undecided
 within --timeout, 70 a mistake of ours.
@@ -11,6 +11,8 @@ import math
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from checker.history.collect import cli as collect
 
 if TYPE_CHECKING:
     from checker.history.check import Options
@@ -43,12 +45,13 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     """Register `history` with its sub-commands."""
     parser = subparsers.add_parser(
         "history",
-        help="check or convert a recorded history of transactions",
+        help="check, collect or convert recorded histories of transactions",
         description="Black-box checking of recorded transactional histories.",
     )
     commands = parser.add_subparsers(dest="history_command", required=True, metavar="COMMAND")
     _add_check(commands)
     _add_convert(commands)
+    collect.add_parser(commands)
 
 
 def _add_check(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -12,7 +12,9 @@ from checker.history.simulate import ANOMALIES
 from dsl.library.isolation import REFUTES
 from dsl.library.levels import LEVELS
 
-TEXT = (Path(__file__).parents[2] / "docs" / "history-format.md").read_text(encoding="utf-8")
+DOCS = Path(__file__).parents[2] / "docs"
+TEXT = (DOCS / "history-format.md").read_text(encoding="utf-8")
+GUIDE = (DOCS / "histories.md").read_text(encoding="utf-8")
 
 
 def test_every_level_format_and_anomaly_is_documented() -> None:
@@ -33,14 +35,14 @@ def test_every_option_is_documented_and_every_documented_option_exists() -> None
     commands = history._subparsers._group_actions[0].choices.values()
     options = {o for c in commands for a in c._actions for o in a.option_strings}
 
-    assert options - {"-h", "--help"} == set(re.findall(r"--[a-z][a-z-]+", TEXT))
+    assert options - {"-h", "--help"} == set(re.findall(r"--[a-z][a-z-]+", TEXT + GUIDE))
 
 
 def test_the_example_is_a_history() -> None:
     block = re.findall(r"```json\n(.*?)```", TEXT, flags=re.DOTALL)[0]
     history = parse(block.encode().splitlines(), "docs")
 
-    assert 3 == len(history)
+    assert 4 == len(history)
     assert check(history, "strict-serializable").holds
 
 

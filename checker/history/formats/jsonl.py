@@ -14,6 +14,7 @@ from typing import Any
 from checker.history.data import (
     APPEND,
     DELETE,
+    INFO,
     INSERT,
     KINDS,
     LIST,
@@ -26,10 +27,12 @@ from checker.history.data import (
     History,
     Scalar,
 )
+from checker.history.errors import HistoryError
 
 VERSION = 1
 _WRITES = {"w": WRITE, "i": INSERT, "d": DELETE, "append": APPEND}
 _FIELDS = frozenset(("ops", "session", "status", "begin", "end", "id", "state"))
+_OUTCOME = frozenset(("completes", "status", "end"))
 _HEADER = frozenset(("statewalk-history", "initial"))
 _OP = (
     'an operation such as ["r", key, value], ["w", key, value], ["i", key, value], '
@@ -50,26 +53,54 @@ def read(path: Path) -> History:
 
 def parse(lines: Iterable[bytes], source: str) -> History:
     """The history in lines of JSON; `source` is what errors call them."""
-    build = Builder(source, "jsonl")
+    build, open_ = Builder(source, "jsonl"), dict[Scalar, int]()
     for number, line in enumerate(lines, 1):
-        if line.strip():
-            _add(build, _record(build, line, number), number)
+        if not line.strip():
+            continue
+        try:
+            record = _record(build, line, number)
+        except HistoryError:
+            if line.endswith(b"\n") or not build.session:
+                raise
+            build.notes.append(f"Line {number}, the last one, is cut off and left out")
+            break
+        _add(build, record, number, open_)
     return build.history()
 
 
 def from_records(records: Iterable[dict[str, Any]], source: str = "records") -> History:
     """The history in records that look like the decoded lines of a file."""
-    build = Builder(source, "jsonl")
+    build, open_ = Builder(source, "jsonl"), dict[Scalar, int]()
     for number, record in enumerate(records, 1):
-        _add(build, record, number)
+        _add(build, record, number, open_)
     return build.history()
 
 
-def _add(build: Builder, record: dict[str, Any], number: int) -> None:
+def _add(build: Builder, record: dict[str, Any], number: int, open_: dict[Scalar, int]) -> None:
+    """Add one line; `open_` has the indeterminate transactions by their ids."""
     if "statewalk-history" in record:
         _header(build, record, number)
+    elif "completes" in record:
+        _outcome(build, record, number, open_)
     else:
         _transaction(build, record, number)
+        name = record.get("id")
+        if build.status[-1] == INFO and name is not None:
+            open_[name] = len(build.status) - 1
+
+
+def _outcome(build: Builder, record: dict[str, Any], number: int, open_: dict[Scalar, int]) -> None:
+    where, name = f"line {number}", record["completes"]
+    _known_fields(build, record, _OUTCOME, where)
+    status = record.get("status")
+    if status not in STATUS[:INFO]:
+        raise build.fail(f"the outcome is {status!r}", where, "ok or fail")
+    if (type(name) is not int and type(name) is not str) or name not in open_:
+        raise build.fail(
+            f"completes {name!r:.60}", where, "the id of an earlier transaction with status info"
+        )
+    t = open_.pop(name)
+    build.status[t], build.end[t] = STATUS.index(status), build.time(record.get("end"), where)
 
 
 def _record(build: Builder, line: bytes, number: int) -> dict[str, Any]:

@@ -1,0 +1,9 @@
+"""Recording a history while an application runs, and an application to run: a workload driver.
+
+`Recorder` wraps DB-API 2.0 connections; `statewalk history collect` drives a database. What they
+write is our JSON Lines format (docs/history-format.md); docs/histories.md shows how to use them.
+"""
+
+from checker.history.collect.recorder import RecordedConnection, Recorder
+
+__all__ = ["RecordedConnection", "Recorder"]

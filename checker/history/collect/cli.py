@@ -1,0 +1,111 @@
+"""`statewalk history collect`: run a workload against a database and record its history."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from checker.history.collect.databases import DATABASES
+from checker.history.collect.driver import Run, collect
+from checker.history.collect.workloads import WORKLOADS, Shape
+from checker.history.errors import HistoryError
+
+_DONE, _MISTAKE = 0, 2
+
+
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Register `collect`."""
+    parser = commands.add_parser(
+        "collect",
+        help="run a workload against a database and record its history",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        description="Concurrent sessions run transactions against a database; what they asked and "
+        "were told\nis appended to OUT. Tables called statewalk_* are made anew.",
+        epilog="workloads:\n"
+        + "\n".join(f"  {name:<14}{text}" for name, (text, _) in WORKLOADS.items())
+        + "\n\nisolation levels (the first is the default):\n"
+        + "\n".join(f"  {name:<14}{', '.join(d.levels)}" for name, d in DATABASES.items()),
+    )
+    parser.add_argument("out", type=Path, metavar="OUT", help="the history file to write, new")
+    parser.add_argument("--database", choices=tuple(DATABASES), default="duckdb")
+    parser.add_argument(
+        "--url",
+        default="",
+        help="a file (duckdb: without one, in memory; sqlite), or postgresql://...",
+    )
+    parser.add_argument("--isolation", metavar="LEVEL", help="the level to ask the database for")
+    parser.add_argument("--workload", choices=tuple(WORKLOADS), default="blindw-rw")
+    for name, default, what in (
+        ("transactions", 1000, "transactions in all"),
+        ("sessions", 4, "sessions at the same time"),
+        ("operations", 8, "operations per transaction, about"),
+        ("keys", 100, "keys"),
+    ):
+        parser.add_argument(f"--{name}", type=_count, default=default, metavar="N", help=what)
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the workload")
+    parser.add_argument(
+        "--pause",
+        type=_milliseconds,
+        default=0.0,
+        metavar="MS",
+        help="how long the workloads rmw and bank wait between reading and writing",
+    )
+    parser.set_defaults(run=run_collect)
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or not 0 < int(text) <= 10**9:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of 1 or more")
+    return int(text)
+
+
+def _milliseconds(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 60_000:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of milliseconds up to 60000")
+    return value / 1000
+
+
+def run_collect(args: argparse.Namespace) -> int:
+    """Collect and say how it went; the exit code."""
+    run = Run(
+        args.workload,
+        args.transactions,
+        Shape(args.operations, args.keys, args.sessions),
+        args.seed,
+        args.pause,
+    )
+    try:
+        database = DATABASES[args.database](args.url, args.isolation)
+    except HistoryError as error:
+        sys.stderr.write(f"{error}\n")
+        return _MISTAKE
+    except Exception as error:  # each driver has its own errors for what cannot be opened
+        return _refused(args, error)
+    try:
+        counts = collect(database, run, args.out)
+    except HistoryError as error:
+        sys.stderr.write(f"{error}\n")
+        return _MISTAKE
+    except database.errors as error:
+        return _refused(args, error)
+    except OSError as error:
+        sys.stderr.write(f"{error.filename}: {error.strerror}\n")
+        return _MISTAKE
+    sys.stdout.write(
+        f"{args.out}: {sum(counts.values())} transactions of {args.workload} on {args.database} "
+        f"({database.isolation}): {counts['ok']} committed, {counts['fail']} aborted, "
+        f"{counts['info']} indeterminate\n"
+        f"Check it:  statewalk history check {args.out}\n"
+    )
+    return _DONE
+
+
+def _refused(args: argparse.Namespace, error: Exception) -> int:
+    said = " ".join(str(error).split()) or type(error).__name__
+    sys.stderr.write(f"{args.database} cannot be used: {said}\n")
+    return _MISTAKE

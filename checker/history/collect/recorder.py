@@ -1,0 +1,249 @@
+"""A recorder around DB-API 2.0 connections: what clients asked, what they were told, and when.
+
+The application says what each statement meant (`saw`, `wrote`, ...), since SQL does not. Before
+a commit is sent, the transaction is written down as indeterminate, and afterwards its outcome:
+so whatever dies at whatever moment, the file holds all that may have been committed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from checker.history.errors import HistoryError
+
+Scalar = int | str
+_WRITES = ("w", "i", "d", "append")
+_IN_ERROR = 3  # libpq: the server will roll back whatever is asked of it
+
+
+class Recorder:
+    """A history file that transactions are appended to, each with one system call.
+
+    May be shared by threads. `initial` are pairs of key and value, or "unknown"; times are
+    nanoseconds of a clock that all sessions share, the machine's monotonic one.
+    """
+
+    def __init__(
+        self,
+        path: Path | str,
+        *,
+        initial: Iterable[tuple[Scalar, Scalar]] | str = (),
+        clock: Callable[[], int] = time.monotonic_ns,
+    ) -> None:
+        """Begin a new file. Raises: HistoryError[SW707] when it exists; OSError."""
+        self.path, self.clock = Path(path), clock
+        self._lock, self._sessions, self._ids = threading.Lock(), 0, 0
+        self.counts = {"ok": 0, "fail": 0, "info": 0}
+        try:
+            self._file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL)
+        except FileExistsError:
+            raise HistoryError(
+                "the file exists; a history is never written over",
+                source=str(path),
+                expected="the name of a new file",
+                code="SW707",
+            ) from None
+        with suppress(OSError):
+            os.chmod(self.path, 0o644)
+        header: dict[str, Any] = {"statewalk-history": 1}
+        pairs = initial if isinstance(initial, str) else [list(pair) for pair in initial]
+        self.write(header | ({"initial": pairs} if pairs else {}))
+
+    def write(self, record: dict[str, Any]) -> None:
+        """Append one line and hand it to the operating system."""
+        data = json.dumps(record, separators=(",", ":")).encode() + b"\n"
+        with self._lock:
+            while data:
+                data = data[os.write(self._file, data) :]
+
+    def wrap(self, connection: Any, session: str | None = None) -> RecordedConnection:
+        """The connection, recorded as a session of its own."""
+        return RecordedConnection(connection, self, session or self.new_session())
+
+    def new_session(self) -> str:
+        """A session name that was not given out before."""
+        with self._lock:
+            self._sessions += 1
+            return f"s{self._sessions}"
+
+    def new_id(self) -> str:
+        """A transaction name that was not given out before."""
+        with self._lock:
+            self._ids += 1
+            return f"t{self._ids}"
+
+    def count(self, status: str) -> None:
+        """Note the outcome of one transaction."""
+        with self._lock:
+            self.counts[status] += 1
+
+    def close(self) -> None:
+        """Close the file."""
+        os.close(self._file)
+
+    def __enter__(self) -> Recorder:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class RecordedConnection:
+    """A DB-API 2.0 connection, not in autocommit mode, whose transactions are recorded.
+
+    A transaction begins with the first statement or `begin`, and ends with `commit` or
+    `rollback`. One that ends with an error from a commit is aborted if the connection still
+    works, since then the error was the database's answer; otherwise it is indeterminate, and
+    what follows counts as another session. To be used by one thread at a time.
+    """
+
+    def __init__(self, connection: Any, recorder: Recorder, session: str) -> None:
+        """Record `connection` under the name of a session."""
+        self.connection, self.recorder, self.session = connection, recorder, session
+        self._began: int | None = None
+        self._ops: list[list[Any]] = []
+
+    # -- statements --------------------------------------------------------------------------------
+
+    def begin(self) -> None:
+        """The transaction is being invoked now, unless it was before."""
+        if self._began is None:
+            self._began = self.recorder.clock()
+
+    def execute(self, sql: str, parameters: Any = ()) -> Any:
+        """Run a statement as part of the transaction; the cursor with its result."""
+        self.begin()
+        run = getattr(self.connection, "execute", None)
+        if run is None:  # DB-API proper has it on cursors only
+            cursor = self.connection.cursor()
+            cursor.execute(sql, parameters)
+            return cursor
+        return run(sql, parameters) if parameters else run(sql)
+
+    def cursor(self) -> Any:
+        """A cursor of the connection; the transaction begins with its being asked for."""
+        self.begin()
+        return self._cursor()
+
+    def _cursor(self) -> Any:
+        if type(self.connection).__name__ == "DuckDBPyConnection":
+            return self.connection  # its cursor() is another connection
+        return self.connection.cursor()
+
+    # -- what statements meant ---------------------------------------------------------------------
+
+    def saw(self, key: Scalar, value: Scalar | list[Scalar] | None) -> None:
+        """A read returned this: None = nothing there, a list = the elements of a list."""
+        self._note("r", key, value)
+
+    def wrote(self, key: Scalar, value: Scalar) -> None:
+        """A write of a value that nobody else writes to this key."""
+        self._note("w", key, value)
+
+    def appended(self, key: Scalar, element: Scalar) -> None:
+        """An append of an element that nobody else appends to this list."""
+        self._note("append", key, element)
+
+    def saw_range(
+        self, low: Scalar | None, high: Scalar | None, rows: Iterable[tuple[Scalar, Scalar]]
+    ) -> None:
+        """A query returned these keys and values of all between two bounds, None = open."""
+        self._note("range", low, high, [list(row) for row in rows])
+
+    def _note(self, *op: Any) -> None:
+        self.begin()
+        self._ops.append(list(op))
+
+    # -- outcomes ----------------------------------------------------------------------------------
+
+    def commit(self) -> None:
+        """Commit, and record how it ended.
+
+        Raises:  what the driver raises; the transaction is recorded, and rolled back if it can.
+        """
+        if self._began is None:
+            self.connection.commit()
+            return
+        record, doomed = self._record(), _doomed(self.connection)
+        intended = not doomed and any(op[0] in _WRITES for op in self._ops)
+        if intended:
+            self.recorder.write({**record, "status": "info"})
+        try:
+            self.connection.commit()
+        except BaseException as error:
+            answered = isinstance(error, Exception) and self.usable()
+            self._finish(record, "fail" if answered else "info", intended)
+            if not answered:
+                self.session = self.recorder.new_session()
+            raise
+        self._finish(record, "fail" if doomed else "ok", intended)
+
+    def rollback(self) -> None:
+        """Roll back, and record the transaction as aborted: its commit was never asked for."""
+        try:
+            self.connection.rollback()
+        finally:
+            if self._began is not None:
+                self._finish(self._record(), "fail", False)
+
+    @contextmanager
+    def transaction(self) -> Iterator[RecordedConnection]:
+        """Commit at the end of the block; roll back when it raises."""
+        self.begin()
+        try:
+            yield self
+        except BaseException:
+            with suppress(Exception):
+                self.rollback()
+            raise
+        self.commit()
+
+    def usable(self) -> bool:
+        """Whether the database answers; a transaction that is open is rolled back."""
+        with suppress(Exception):
+            self.connection.rollback()
+        try:
+            cursor = self._cursor()
+            cursor.execute("SELECT 1")
+            cursor.fetchall()
+        except Exception:
+            return False
+        with suppress(Exception):
+            self.connection.rollback()
+        return True
+
+    def close(self) -> None:
+        """Close the connection; a transaction that is open is recorded as aborted."""
+        if self._began is not None:
+            self._finish(self._record(), "fail", False)
+        self.connection.close()
+
+    def _record(self) -> dict[str, Any]:
+        return {
+            "session": self.session,
+            "id": self.recorder.new_id(),
+            "begin": self._began,
+            "ops": self._ops,
+        }
+
+    def _finish(self, record: dict[str, Any], status: str, intended: bool) -> None:
+        ended = {} if status == "info" else {"end": self.recorder.clock()}
+        if intended and status != "info":
+            self.recorder.write({"completes": record["id"], "status": status, **ended})
+        elif not intended:
+            self.recorder.write({**record, "status": status, **ended})
+        self.recorder.count(status)
+        self._began, self._ops = None, []
+
+
+def _doomed(connection: Any) -> bool:
+    """Whether the server will answer a commit with a rollback, and no error (PostgreSQL)."""
+    status = getattr(getattr(connection, "info", None), "transaction_status", None)
+    return status is not None and int(status) == _IN_ERROR

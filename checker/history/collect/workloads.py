@@ -1,0 +1,103 @@
+"""What the driver's sessions run: transactions as lists of steps, and what is there before.
+
+Steps: ("r", k) read, ("w", k) write, ("list", k) read a list, ("append", k), ("range", low,
+high), ("meet",) wait until the session's partner is as far, ("pause",). BlindW is Cobra's (OSDI
+2020): reading and writing transactions apart, blind writes.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+
+Step = tuple[str, *tuple[int, ...]]
+Plan = list[Step]
+_WIDTH = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """How large: operations per transaction, keys, sessions."""
+
+    operations: int = 8
+    keys: int = 100
+    sessions: int = 4
+
+
+def _keys(rng: random.Random, shape: Shape, n: int) -> list[int]:
+    return rng.sample(range(shape.keys), min(n, shape.keys))
+
+
+def _blindw(reading: float) -> Callable[[random.Random, Shape, int], Plan]:
+    def plan(rng: random.Random, shape: Shape, _: int) -> Plan:
+        word = "r" if rng.random() < reading else "w"
+        return [(word, k) for k in _keys(rng, shape, shape.operations)]
+
+    return plan
+
+
+def _rmw(rng: random.Random, shape: Shape, _: int) -> Plan:
+    steps: Plan = []
+    for k in sorted(_keys(rng, shape, max(1, shape.operations // 2))):
+        steps += [("r", k), ("pause",), ("w", k)]
+    return steps
+
+
+def _append(rng: random.Random, shape: Shape, _: int) -> Plan:
+    words = ("append", "list")
+    return [(rng.choice(words), k) for k in sorted(_keys(rng, shape, shape.operations))]
+
+
+def _range(rng: random.Random, shape: Shape, _: int) -> Plan:
+    if rng.random() < 0.5:
+        lows = _keys(rng, shape, max(1, shape.operations // 4))
+        return [("range", k, k + _WIDTH - 1) for k in lows]
+    return [("w", k) for k in sorted(_keys(rng, shape, shape.operations))]
+
+
+def _bank(rng: random.Random, shape: Shape, _: int) -> Plan:
+    if rng.random() < 0.2:
+        return [("r", k) for k in range(min(shape.keys, 2 * shape.operations))]
+    a, b = sorted(rng.sample(range(max(2, shape.keys)), 2))
+    return [("r", a), ("r", b), ("pause",), ("w", a), ("w", b)]
+
+
+def _partners(*steps: str) -> Callable[[random.Random, Shape, int], Plan]:
+    """Two sessions meet over two keys of their own: x and y, or y and x, by who it is."""
+
+    def plan(rng: random.Random, shape: Shape, session: int) -> Plan:
+        x = 2 * (session // 2)
+        here, there = (x, x + 1) if session % 2 == 0 else (x + 1, x)
+        named = {"r-first": ("r", x), "r-second": ("r", x + 1), "w-own": ("w", here),
+                 "w-other": ("w", there), "w-first": ("w", x)}  # fmt: skip
+        return [named.get(step, (step,)) for step in steps]
+
+    return plan
+
+
+WORKLOADS: dict[str, tuple[str, Callable[[random.Random, Shape, int], Plan]]] = {
+    "blindw-rw": ("half read-only and half write-only transactions", _blindw(0.5)),
+    "blindw-rm": ("nine in ten transactions read-only", _blindw(0.9)),
+    "rmw": ("read a key, pause, write it", _rmw),
+    "append": ("append to lists and read them", _append),
+    "range": ("range queries and blind writes, inserting", _range),
+    "bank": ("transfers between two accounts, and reading all", _bank),
+    "lost-update": (
+        "pairs of sessions read one key, meet, and write it",
+        _partners("r-first", "meet", "w-first"),
+    ),
+    "write-skew": (
+        "pairs of sessions read two keys, meet, and write one each",
+        _partners("r-first", "r-second", "meet", "w-own"),
+    ),
+}
+
+
+def initial_of(workload: str, shape: Shape) -> list[tuple[int, int]]:
+    """What registers hold before: 0, everywhere but in `append`, and for `range` in every other."""
+    if workload == "append":
+        return []
+    if workload in ("lost-update", "write-skew"):
+        return [(k, 0) for k in range(shape.sessions + 1)]
+    return [(k, 0) for k in range(0, shape.keys, 2 if workload == "range" else 1)]
