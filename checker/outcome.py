@@ -22,6 +22,7 @@ from dsl.model import Model
 from dsl.values import freeze
 
 _BITS = 64
+_FLOAT = 1024  # bits of an integer that is no float any more
 
 
 def conclude(checked: judge.Checked, entry: EngineEntry, seconds: float) -> Result:
@@ -143,12 +144,16 @@ def violation_of(
 
 def _symmetry(checked: judge.Checked) -> tuple[str, ...]:
     """Who changes places, and what that spares."""
-    said = Symmetry.of(checked.model).described()
+    symmetry = Symmetry.of(checked.model)
+    said = symmetry.described()
     orbits = checked.exploration.counts.distinct
     states = checked.exploration.statistics.get("represented")
     if not orbits or not states:
         return said
-    spared = f"{orbits:,} orbits stand for {states:,} states (factor {states / orbits:.3g})"
+    # sizes of orbits are counted in floats
+    exact = symmetry.order.bit_length() < _FLOAT and int(float(symmetry.order)) == symmetry.order
+    shown = f"{states:,}" if exact else f"about {states:.3g}"
+    spared = f"{orbits:,} orbits stand for {shown} states (factor {states / orbits:.3g})"
     return (*said, spared)
 
 

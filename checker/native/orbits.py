@@ -215,8 +215,8 @@ class Orbits:
     def measure(self, rows: Rows, outcomes: Outcomes) -> None:
         """Add to ``represented`` the sizes of the orbits of a level's states.
 
-        Exact for up to 22 members of a class, whose factorials are exact as floats; else rounded;
-        not done for so many that they are no floats.
+        Rounded where the size of the group is not exact as a float (a class of 23 members); not
+        done for so many members that it is none.
         """
         if self.learned.n_members > _MOST_MEASURED:
             return
