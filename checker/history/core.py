@@ -12,9 +12,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from checker.history.data import INITIAL, History, Ints
-from checker.history.graph import Graph, build
+from checker.history.data import INITIAL, Bools, History, Ints
+from checker.history.graph import Graph, build, neighbours
 from checker.history.jit import kernel
+from checker.history.reach_kernels import topological
 from checker.history.saturate import Reach, saturate
 from checker.history.scan import Facts
 from checker.history.search import decide
@@ -23,6 +24,7 @@ from dsl.library.levels import Level
 PATIENCE = 5.0
 _TRIES = 40
 _EXPANSIONS = 3000
+_FOLLOWED = 4
 
 
 @kernel
@@ -61,9 +63,15 @@ def find_path(
 class Support:
     """Collects the transactions behind edges of a saturated graph."""
 
-    def __init__(self, graph: Graph) -> None:
-        """Prepare for paths in a graph whose adjacency is current."""
+    def __init__(self, graph: Graph, inside: Bools | None = None) -> None:
+        """Prepare for paths in a graph whose adjacency is current, or `inside` some nodes."""
         self.graph, self.found = graph, set[int]()
+        self.start, self.to, self.edge = graph.start, graph.to, graph.edge
+        if inside is not None:
+            src, dst = graph.edges[:, 0], graph.edges[:, 1]
+            some = np.flatnonzero(inside[src] & inside[dst])
+            self.start, self.to, edge = neighbours(graph.size, src[some], dst[some])
+            self.edge = some[edge]
         self.came = np.empty(graph.size, np.int64)
         self.queue = np.empty(graph.size, np.int64)
 
@@ -71,7 +79,7 @@ class Support:
         """Ids of the edges of a shortest path that is older than a pass; none = no path."""
         g = self.graph
         if source == target or not find_path(
-            g.start, g.to, g.edge, g.batch, newest, source, target, self.came, self.queue
+            self.start, self.to, self.edge, g.batch, newest, source, target, self.came, self.queue
         ):
             return []
         path, node = [], target
@@ -104,20 +112,39 @@ class Support:
 
 
 def cycle_support(graph: Graph) -> list[int]:
-    """Transactions that suffice for a cycle of the graph."""
-    support = Support(graph)
-    newest = int(graph.batch.max(initial=0))
-    last = np.flatnonzero(graph.batch == newest)
-    best: list[int] = []
-    for e in last[:: max(1, len(last) // _TRIES)].tolist() + last.tolist():
-        source, target = int(graph.edges[e, 0]), int(graph.edges[e, 1])
-        path = support.path(target, source, newest + 1)
-        if path and (not best or len(path) + 1 < len(best)):
-            best = [e, *path]
-        if best and (len(best) <= 3 or e == last[min(len(last), _TRIES) - 1]):
+    """Transactions that suffice for a cycle of the graph: one of the last pass, if it is new.
+
+    Of the cycles tried, the few shortest are followed back to what was observed, and the one
+    that needs the fewest transactions is taken.
+    """
+    inside, newest = _on_cycles(graph), int(graph.batch.max(initial=0))
+    on_cycle, cycles = Support(graph, inside), list[list[int]]()
+    src, dst = graph.edges[:, 0], graph.edges[:, 1]
+    last = np.flatnonzero((graph.batch == newest) & inside[src] & inside[dst])
+    for tried, e in enumerate(last.tolist()):
+        path = on_cycle.path(int(dst[e]), int(src[e]), newest + 1)
+        if path:
+            cycles.append([e, *path])
+        if cycles and tried > _TRIES:
             break
-    support.take(best)
-    return sorted(support.found)
+    best: set[int] | None = None
+    for cycle in sorted(cycles, key=len)[:_FOLLOWED]:
+        support = Support(graph)
+        support.take(cycle)
+        if best is None or len(support.found) < len(best):
+            best = support.found
+    return sorted(best or ())
+
+
+def _on_cycles(graph: Graph) -> Bools:
+    """Which nodes are on a cycle, or on a path from one to another."""
+    inside = np.ones(graph.size, bool)
+    for back in (0, 1):
+        edges = graph.edges[inside[graph.edges[:, 0]] & inside[graph.edges[:, 1]], :2]
+        start, to, _ = neighbours(graph.size, edges[:, back].copy(), edges[:, 1 - back].copy())
+        order = np.empty(graph.size, np.int64)
+        inside[order[: topological(graph.size, start, to, order)]] = False
+    return inside
 
 
 def search_support(graph: Graph, used: Ints) -> list[int]:
