@@ -39,7 +39,7 @@ prepare_numba()
 from numba import njit  # noqa: E402  (after the preparation)
 
 _SOURCES = ("arrays.py", "loading.py", "walking.py", "kernels.py", "tables.py",
-            "orbit_arrays.py", "orbit_kernels.py")  # fmt: skip
+            "orbit_arrays.py", "orbit_kernels.py", "run_kernels.py")  # fmt: skip
 
 
 def _stamp() -> tuple[tuple[float, int], ...]:

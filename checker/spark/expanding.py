@@ -31,7 +31,7 @@ from checker.native.arrays import (
 )
 from checker.native.states import Partition
 from checker.native.workers import Worker
-from checker.spark.blobs import packed
+from checker.spark.blobs import States, narrow, wide
 from checker.spark.files import Damaged, opened, verified, write
 from checker.spark.plan import Expanded, Miss, Plan
 from checker.spark.step_checks import StepChecker, take_misses
@@ -103,7 +103,8 @@ class Expander:
         pairs = self._pairs(task)
         for part, offset in plan.division.touched(plan.parts, task):
             assert part.rows is not None
-            fps, rows = verified(plan.folder, part.ids)["fp"], verified(plan.folder, part.rows)
+            look = verified if plan.durable else opened
+            fps, rows = look(plan.folder, part.ids)["fp"], look(plan.folder, part.rows)
             own = plan.division.share(fps, task)
             here = Here(_rows(plan, rows, fps, own), offset + own.start)
             n = len(here.rows.fp)
@@ -124,7 +125,9 @@ class Expander:
         if self.missed.parts:
             left = np.concatenate(self.missed.parts)
             left = left[np.lexsort((left[:, 1], left[:, 0]))]
-            self.report.missed = write(plan.folder, plan.name("missed", task), {"pairs": left})
+            self.report.missed = write(
+                plan.folder, plan.name("missed", task), {"pairs": left}, durable=False
+            )
 
     def _pairs(self, task: int) -> Array | None:
         """The pairs to take up, in order; None in the first attempt, which takes up all."""
@@ -268,21 +271,14 @@ class Expander:
                 partition.entries = 0
                 self.report.records += n
                 cuts = [0, *np.searchsorted(rows.fp, self.plan.division.cuts()).tolist(), n]
+                states = States(narrow(rows.values), rows.fp, rows.quiet, link)
+                self.report.sent += states.nbytes
                 for target, (start, stop) in enumerate(pairwise(cuts)):
                     if stop > start:
-                        part = slice(start, stop)
-                        blob = packed(
-                            rows.values[part], rows.fp[part], rows.quiet[part], link[part]
-                        )
-                        self.report.sent += len(blob)
-                        yield target, (kind, blob)
+                        yield target, (kind, states.pick(slice(start, stop)))
 
 
 def _rows(plan: Plan, found: dict[str, Array], fps: Array, own: slice) -> Rows:
     """Some of the states of a file, as wide as rows are by now."""
-    values, dtype = found["values"][own], plan.shape().dtype
-    if values.shape[1] < plan.width or values.dtype != dtype:
-        wider = np.zeros((len(values), plan.width), dtype)
-        wider[:, : values.shape[1]] = values
-        values = wider
+    values = wide(found["values"][own], plan.width, plan.shape().dtype)
     return Rows(values, fps[own], np.zeros(0, np.uint64), found["quiet"][own])

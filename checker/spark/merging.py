@@ -8,7 +8,7 @@ merged too, and everything is judged anew; what was found to hold is not looked 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -21,37 +21,25 @@ from checker.native.arrays import (
     Rows,
     Tries,
 )
+from checker.native.run_kernels import mark, merge
 from checker.native.workers import Worker
-from checker.spark.blobs import unpacked
+from checker.spark.blobs import States, narrow
 from checker.spark.expanding import EXAMPLES, NEVER
 from checker.spark.files import Damaged, Part, Stored, opened, write
 from checker.spark.plan import Expanded, Left, Merged, Plan
 from checker.spark.step_checks import take_misses
 
 
-class States(NamedTuple):
-    """States in the order of their fingerprints."""
-
-    values: Array
-    fp: Array
-    quiet: Array
-    link: Array
-
-    def pick(self, which: Array) -> States:
-        """Some of them, by mask or position."""
-        return States(*(array[which] for array in self))
-
-
 def merge_task(
     plan: Plan, learned: tuple[Tries, Outcomes], task: int, arrived: Iterable[tuple[str, Any]]
 ) -> Iterator[Expanded | Merged]:
     """The reports of both halves of a task."""
-    blobs: dict[str, list[bytes]] = {"states": [], "aside": []}
+    blobs: dict[str, list[States]] = {"states": [], "aside": []}
     for kind, content in arrived:
         if kind == "expanded":
             yield content
         else:
-            blobs[kind].append(content)
+            blobs[kind].append(States(*content))
     try:
         yield Merger(plan, *learned, task).run(blobs)
     except Damaged as damage:
@@ -69,7 +57,7 @@ class Merger:
         self.left = plan.before[task] if plan.before else Left()
         self.examples: dict[tuple[int, ...], int] = {}
 
-    def run(self, blobs: dict[str, list[bytes]]) -> Merged:
+    def run(self, blobs: dict[str, list[States]]) -> Merged:
         """Merge, check and write; the report."""
         plan, report = self.plan, self.report
         arrived = blobs["states"] or blobs["aside"]
@@ -80,11 +68,8 @@ class Merger:
         if len(plan.runs) - plan.compact > 1 and not plan.before:
             report.run = self._compacted(runs[plan.compact :])
         old, cut, outside = self._before()
-        new = self._new(_joined(plan, blobs["states"]), runs)
-        states = _least([old, cut, new])
-        aside = self._new(_joined(plan, blobs["aside"]), runs)
-        aside = _least([outside, aside])
-        aside = aside.pick(~_within(aside.fp, states.fp))
+        states = self._merged([old, cut, *blobs.pop("states")], runs)
+        aside = self._merged([outside, *blobs.pop("aside")], [*runs, states.fp])
         keep = self._check(states)
         self._check(aside, constraints=False)
         self._write(states, keep, aside)
@@ -113,7 +98,7 @@ class Merger:
         if not len(fps):
             return None
         fps.sort(kind="stable")  # merges sorted runs
-        stored = write(plan.folder, plan.name("seen", task), {"fp": fps})
+        stored = write(plan.folder, plan.name("seen", task), {"fp": fps}, plan.durable)
         return plan.division.part(task, len(fps), stored)
 
     def _before(self) -> tuple[States, States, States]:
@@ -122,20 +107,26 @@ class Merger:
         old = cut = outside = _none(plan)
         if left.part is not None and left.part.rows is not None:
             ids = opened(plan.folder, left.part.ids)
-            old = _states(plan, {**ids, **opened(plan.folder, left.part.rows)})
+            old = _states({**ids, **opened(plan.folder, left.part.rows)})
         if left.aside is not None:
             columns = opened(plan.folder, left.aside)
-            both = _states(plan, columns)
+            both = _states(columns)
             outside, cut = both.pick(columns["outside"]), both.pick(~columns["outside"])
         return old, cut, outside
 
-    def _new(self, states: States, runs: list[Array]) -> States:
+    def _merged(self, groups: list[States], runs: list[Array]) -> States:
         """Each state once, by its least link, without those that were visited."""
-        states = _least([states])
-        known = np.zeros(len(states.fp), np.bool_)
+        groups = [group for group in groups if len(group.fp)]
+        if not groups:
+            return _none(self.plan)
+        sizes = [len(group.fp) for group in groups]
+        states = _joined(self.plan, groups)
+        order = _order(states, sizes)
+        fps = states.fp[order]
+        known = np.zeros(len(fps), np.bool_)
         for run in runs:
-            known |= _within(states.fp, run)
-        return states.pick(~known) if known.any() else states
+            mark(fps, run, known)
+        return states.pick(order[~known])
 
     # -- checking --------------------------------------------------------------------------------
 
@@ -201,12 +192,12 @@ class Merger:
         kept = states if keep.all() else states.pick(keep)
         if len(kept.fp):
             ids = {"fp": kept.fp, "link": kept.link}
-            rows = {"values": kept.values, "quiet": kept.quiet}
+            rows = {"values": narrow(kept.values), "quiet": kept.quiet}
             self.report.part = plan.division.part(
                 task,
                 len(kept.fp),
-                write(plan.folder, plan.name("level", task, level), ids),
-                write(plan.folder, plan.name("rows", task, level), rows),
+                write(plan.folder, plan.name("level", task, level), ids, plan.durable),
+                write(plan.folder, plan.name("rows", task, level), rows, plan.durable),
             )
         if keep.all() and not len(aside.fp):
             return
@@ -217,7 +208,7 @@ class Merger:
 
     def _write_aside(self, states: States, outside: Array) -> Stored:
         columns = {**states._asdict(), "outside": outside}
-        return write(self.plan.folder, self.plan.name("aside", self.task), columns)
+        return write(self.plan.folder, self.plan.name("aside", self.task), columns, False)
 
 
 # -- columns -------------------------------------------------------------------------------------
@@ -229,49 +220,40 @@ def _none(plan: Plan) -> States:
     return States(rows.values, rows.fp, rows.quiet, np.zeros(0, np.int64))
 
 
-def _states(plan: Plan, columns: dict[str, Array]) -> States:
-    """States from a file, as wide as rows are by now."""
-    values, dtype = columns["values"], plan.shape().dtype
-    if values.shape[1] < plan.width or values.dtype != dtype:
-        wider = np.zeros((len(values), plan.width), dtype)
-        wider[:, : values.shape[1]] = values
-        values = wider
-    return States(values, columns["fp"], columns["quiet"], columns["link"])
+def _states(columns: dict[str, Array]) -> States:
+    return States(columns["values"], columns["fp"], columns["quiet"], columns["link"])
 
 
-def _joined(plan: Plan, blobs: list[bytes]) -> States:
-    """What arrived, one blob after the other."""
-    if not blobs:
-        return _none(plan)
-    parts = [unpacked(blob) for blob in blobs]
-    blobs.clear()
-    if len(parts) == 1:
-        return States(*parts[0])
-    return States(*map(np.concatenate, zip(*parts, strict=True)))
-
-
-def _least(groups: list[States]) -> States:
-    """The states of several groups in order, each once, by its least link."""
-    groups = [g for g in groups if len(g.fp)] or groups[:1]
-    states = groups[0]
-    if len(groups) > 1:
-        states = States(*map(np.concatenate, zip(*groups, strict=True)))
-    if len(states.fp) < 2 or (states.fp[1:] > states.fp[:-1]).all():
-        return states
-    order = np.argsort(states.fp, kind="stable")  # merges sorted runs
-    fp, link = states.fp[order], states.link[order]
-    starts = np.flatnonzero(np.concatenate([[True], fp[1:] != fp[:-1]]))
-    if len(starts) < len(fp):
-        least = np.minimum.reduceat(link, starts)
-        order = order[link == np.repeat(least, np.diff(starts, append=len(fp)))]
-    return states.pick(order)
-
-
-def _within(fps: Array, run: Array) -> Array:
-    """Which of some sorted fingerprints are in a sorted run."""
-    if not len(run) or not len(fps):
-        return np.zeros(len(fps), np.bool_)
-    at = np.searchsorted(run, fps)
-    at[at == len(run)] = 0
-    result: Array = run[at] == fps
+def _joined(plan: Plan, groups: list[States]) -> States:
+    """Groups of states one after the other, as wide as rows are by now."""
+    total = sum(len(group.fp) for group in groups)
+    rows = plan.shape().rows(total)
+    result = States(rows.values, rows.fp, rows.quiet, np.empty(total, np.int64))
+    at = 0
+    for group in groups:
+        here = slice(at, at + len(group.fp))
+        width = group.values.shape[1]
+        result.values[here, :width] = group.values
+        result.values[here, width:] = 0
+        result.fp[here], result.quiet[here], result.link[here] = group[1:]
+        at = here.stop
+    groups.clear()
     return result
+
+
+def _order(states: States, sizes: list[int]) -> Array:
+    """The positions of states that are runs one after the other, merged."""
+    ends = np.cumsum(sizes).tolist()
+    lists = [np.arange(end - n, end) for n, end in zip(sizes, ends, strict=True)]
+    while len(lists) > 1:
+        pairs = [lists[at : at + 2] for at in range(0, len(lists), 2)]
+        lists = []
+        for pair in pairs:
+            if len(pair) == 1:
+                lists.append(pair[0])
+                continue
+            first, second = pair
+            merged = np.empty(len(first) + len(second), np.int64)
+            n = merge(states.fp, states.link, first, len(first), second, len(second), merged)
+            lists.append(merged[:n])
+    return lists[0]

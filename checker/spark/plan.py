@@ -66,13 +66,14 @@ class Plan:
     """What every task of an attempt at a level knows.
 
     ``token`` tells this driver's files from those of one that died. ``parts`` are the level to
-    expand, ``runs`` the visited fingerprints, of which those from ``compact`` on become one. After
-    the first attempt ``before`` holds per task what the attempt before left, and only tasks in
-    ``again`` have to look at it without new states.
+    expand, ``runs`` the visited fingerprints, of which those from ``compact`` on become one.
+    ``durable`` files outlive the search. After the first attempt ``before`` holds per task what the
+    attempt before left, and only tasks in ``again`` have to look at it without new states.
     """
 
     folder: str
     token: str
+    durable: bool
     level: int
     attempt: int
     division: Division

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from checker.native.checkpoints import Totals
 from checker.native.search import Search
+from checker.spark.blobs import narrow
 from checker.spark.commits import Committed, Committer
 from checker.spark.files import Stored, write
 from checker.spark.levels import FileLevel
@@ -83,14 +84,13 @@ class SparkSearch(Search):
             for task, own in enumerate(shares)
             if own.stop > own.start
         )
-        visited, seen = _visited(self), []
+        visited, seen, durable = _visited(self), [], self.committer is not None
         for task in range(division.tasks):
             known = visited[division.share(visited, task)]
             if len(known):
                 name = file_name("seen", depth, self.token, 0, task)
-                seen.append(
-                    division.part(task, len(known), write(self.folder, name, {"fp": known}))
-                )
+                stored = write(self.folder, name, {"fp": known}, durable)
+                seen.append(division.part(task, len(known), stored))
         early = write(
             self.folder,
             file_name("early", depth, self.token, 0, 0),
@@ -103,10 +103,10 @@ class SparkSearch(Search):
         """Write a task's share of the level."""
         rows = self.level.rows
         ids = {"fp": rows.fp[own], "link": self.level.link[own]}
-        about = {"values": rows.values[own], "quiet": rows.quiet[own]}
+        about = {"values": narrow(rows.values[own]), "quiet": rows.quiet[own]}
         names = [file_name(what, depth, self.token, 0, task) for what in ("level", "rows")]
         written = [
-            write(self.folder, name, columns)
+            write(self.folder, name, columns, self.committer is not None)
             for name, columns in zip(names, (ids, about), strict=True)
         ]
         return division.part(task, own.stop - own.start, *written)

@@ -11,6 +11,7 @@ import atexit
 import os
 import shutil
 import signal
+import socket
 import struct
 import subprocess
 import sys
@@ -20,6 +21,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from checker.spark.java import find_java
 from dsl.errors import RunError
@@ -206,6 +208,9 @@ def connect_session(url: str) -> Any:
             help="Install them: pip install 'statewalk[connect]'",
         ) from error
     try:
+        where = urlsplit(url)
+        # its client would go on trying for ten minutes
+        socket.create_connection((where.hostname or "", where.port or 15002), 10).close()
         session = SparkSession.builder.remote(url).create()
         session.range(1).count()
         return session

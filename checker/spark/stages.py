@@ -13,7 +13,7 @@ from checker.engine import DEADLOCK
 from checker.native.arrays import EDGE, NO_LINK
 from checker.native.findings import _Candidate
 from checker.spark.commits import Committed, Committer, damaged
-from checker.spark.feed import Feed
+from checker.spark.feed import Feed, Version
 from checker.spark.jobs import Jobs, Stopped, waiting
 from checker.spark.levels import FileLevel
 from checker.spark.plan import Division, Expanded, Left, Merged, Miss, Plan
@@ -66,6 +66,7 @@ class Spread:
     compact: int = 0
     tasks: int = 1
     shuffled_before: int = 0
+    known: tuple[int, int] = (-1, -1)  # evaluations and memo entries that were sent
 
     def __post_init__(self) -> None:
         """Begin to send what is learned."""
@@ -92,8 +93,7 @@ class Spread:
 
         for attempt in range(_MAX_ATTEMPTS):
             plan = self._plan(attempt, left, again)
-            learned = search.learner.learned
-            version = self.feed.update(learned.tries(), learned.outcomes())
+            version = self._version()
             self.figures.jobs += 1
             try:
                 reports = waiting(self.jobs, partial(self.jobs.level, plan, version), stop)
@@ -109,6 +109,16 @@ class Spread:
                 return stopped
         raise EngineError("SW312", "A level is not learned after many attempts.")
 
+    def _version(self) -> Version:
+        """What is learned by now, on its way to the executors."""
+        learner = self.search.learner
+        known = (int(learner.evaluations.sum()), learner.filled)
+        if known != self.known:
+            learned = learner.learned
+            self.feed.update(learned.tries(), learned.outcomes())
+            self.known = known
+        return self.feed.version
+
     def _tasks(self) -> int:
         """How many tasks this level is given."""
         most = self.search.most_tasks(self.jobs)
@@ -123,6 +133,7 @@ class Spread:
         return Plan(
             folder=search.folder,
             token=search.token,
+            durable=search.committer is not None,
             level=len(search.links) - 1,
             attempt=attempt,
             division=Division(search.settings.buckets, self.tasks),

@@ -83,4 +83,4 @@ def test_a_search_is_resumed_through_connect(session: Any, tmp_path: Path) -> No
 
 def test_a_server_that_is_not_there() -> None:
     with pytest.raises(RunError, match="SW332"):
-        connect_session("sc://127.0.0.1:1/;connect_timeout=1")
+        connect_session("sc://127.0.0.1:1")

@@ -1,0 +1,79 @@
+"""The kernels of sorted runs of fingerprints: merge them, and look for one run's in another.
+
+A *run* is a stretch of fingerprints in ascending order, each once.
+"""
+
+# mypy: disable-error-code="no-untyped-def,call-arg"
+# (numba infers the types of compiled functions; annotations would not be looked at)
+
+from __future__ import annotations
+
+from checker.native.loading import kernel
+
+
+@kernel
+def merge(fps, links, first, first_n, second, second_n, merged):
+    """Merge two lists of positions, each ascending by fingerprint, into one; how many there are.
+
+    Of positions with the same fingerprint the one with the least link stays.
+
+    Shapes:     fps (n,) uint64, links (n,) int64; first, second, merged int64: positions in them
+    Slow twin:  tests.native.test_run_kernels.merged
+    """
+    a = b = n = 0
+    while a < first_n and b < second_n:
+        left = first[a]
+        right = second[b]
+        if fps[left] < fps[right]:
+            merged[n] = left
+            a += 1
+        elif fps[right] < fps[left]:
+            merged[n] = right
+            b += 1
+        else:
+            merged[n] = left if links[left] <= links[right] else right
+            a += 1
+            b += 1
+        n += 1
+    while a < first_n:
+        merged[n] = first[a]
+        a += 1
+        n += 1
+    while b < second_n:
+        merged[n] = second[b]
+        b += 1
+        n += 1
+    return n
+
+
+@kernel
+def mark(fps, run, found):
+    """Set ``found`` where a fingerprint of one run is in another.
+
+    Steps that double are taken through the other run, so a short run costs little.
+
+    Shapes:     fps (n,), run (m,) uint64 ascending; found (n,) bool
+    Slow twin:  numpy.isin
+    """
+    at = 0
+    m = run.shape[0]
+    for i in range(fps.shape[0]):
+        fp = fps[i]
+        if at >= m:
+            return
+        if run[at] < fp:
+            step = 1
+            low = at
+            while low + step < m and run[low + step] < fp:
+                low += step
+                step *= 2
+            high = min(low + step, m)
+            while high - low > 1:
+                middle = (low + high) // 2
+                if run[middle] < fp:
+                    low = middle
+                else:
+                    high = middle
+            at = high
+        if at < m and run[at] == fp:
+            found[i] = True
