@@ -4,7 +4,8 @@
     learned    what is known, in flat arrays      kernels    expand and check states
     states     seen table, levels, links          search     one level after the other
     findings   violations and the way to them     workers    buffers of one thread
-    steps      properties of steps                running    from a model to an exploration
+    steps      properties of steps                orbits     fingerprints under symmetry
+    running    from a model to an exploration
 
 `explore` has the contract of `checker.engine` and the results of `checker.reference`.
 """

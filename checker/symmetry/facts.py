@@ -121,8 +121,8 @@ class Facts:
             if len(fact.members) > 1:
                 related.append(fact)
                 continue
-            member = fact.members[0]
-            sums[member] = added(sums.get(member, (0, 0)), run(fact, {member: SELF}))
+            for member in fact.members:
+                sums[member] = added(sums.get(member, (0, 0)), run(fact, {member: SELF}))
         return Slice(_split(rest, fingerprints), tuple(sums.items()), tuple(related))
 
     def _fact(self, parts: Sequence[Any], value: Any) -> Fact:
