@@ -31,6 +31,7 @@ OWNERS: Settings = {"TOPOLOGY": "topo1", "BUCKETS": 2, "KEYS": 2, "WORKLOAD": "u
 UPSERTS: Settings = {"WORKLOAD": "upsert"}
 THREE: Settings = {"OPS": 3}
 GLOBAL: Settings = {"SEQUENCE": "global"}
+RESUMED: Settings = {"SEQUENCE": "resumed"}
 BY_SNAPSHOT: Settings = {"SEQUENCE": "snapshot_order"}
 CHECKED: Settings = {"CONFLICT_CHECK": "bucket"}
 PARTIAL: Settings = {"ENGINE": "partial_update"}
@@ -47,8 +48,8 @@ BESIDE: Settings = {**ONE_WRITER, **UPSERTS, "TOPOLOGY": "topo1", "COMPACTORS": 
 
 # -- the commit guard ------------------------------------------------------------------------------
 row("P-1", holds(distinct=22), ONE_WRITER, THREE, TOPOLOGY="topo1")
-row("P-2", holds(distinct=147), OWNERS, THREE)
-row("P-3", holds(distinct=213), OWNERS, THREE, COMMIT_GUARD="lock")
+row("P-2", holds(distinct=195), OWNERS, THREE, RESUMED)
+row("P-3", holds(distinct=281), OWNERS, THREE, RESUMED, COMMIT_GUARD="lock")
 row("P-4", violates(no_snapshot_lost, length=6, states=41), OWNERS, COMMIT_GUARD="none")
 row(
     "P-5",
