@@ -85,6 +85,17 @@ def test_twenty_resource_managers() -> None:
     assert found.counts.distinct == 54922
 
 
+def test_the_public_coordinator() -> None:
+    """Fewer than the 3,573 / 1,798 of TLC, which does not bring every orbit to one form."""
+    constants = {"MAX_ELECTIONS": 1, "MATERIALISE": "from_cache", "MUTANT": "pid_regress"}
+    model = load(MODELS / "kafka/coordinator.py", constants)
+
+    found = explored("native", model, properties=("type_ok",))
+
+    assert (found.counts.generated, found.counts.distinct, found.counts.depth) == (3520, 1767, 27)
+    assert found.statistics["represented"] == 7034
+
+
 # Unlabelled graphs (A000088) and partial functions (A126285 of the On-Line Encyclopedia of Integer
 # Sequences) with so many nodes: what members that know each other amount to.
 GRAPHS, FUNCTIONS = {4: 11, 5: 34, 6: 156, 7: 1044}, {4: 45, 5: 121, 6: 338, 7: 929}
