@@ -97,6 +97,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _guarded(parsed: argparse.Namespace) -> int:
     """Run a command, and turn what it raises into a message and an exit code."""
     from dsl.errors import EngineError, StatewalkError
+    from dsl.view import Endless
 
     try:
         code: int = parsed.run(parsed)
@@ -111,6 +112,9 @@ def _guarded(parsed: argparse.Namespace) -> int:
     except StatewalkError as error:
         print(error, file=sys.stderr)
         return INTERNAL if isinstance(error, EngineError) else MISTAKE
+    except Endless as endless:
+        print(endless.error, file=sys.stderr)
+        return MISTAKE
     except OSError as error:
         if error.filename is None:  # nobody named a file: it is standard output
             return _unwritable(error)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from dsl.errors import StatewalkError
 from dsl.values import ABSENT, FrozenBag, FrozenDict, FrozenList, FrozenSet, encode, freeze
 from dsl.view import Path, State
 
@@ -64,6 +65,19 @@ def key_of(model: Model, key: Any) -> Any:
     from dsl.decode import decode
 
     return decode(key, model.classes)
+
+
+def value_of(thing: Any, model: Model, state: State) -> Any:
+    """What an expression of the spec gave, as a value; to be called while the state is bound.
+
+    A field that the spec never lists may be laid out so that a reference to it cannot be read
+    whole; its content can.
+    """
+    try:
+        return freeze(thing)
+    except StatewalkError:
+        path = tuple(getattr(thing, "_path", ()))
+        return content_of(model, state).get(path, thing)
 
 
 def same(a: Content, b: Content) -> bool:

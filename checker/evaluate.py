@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from dsl.model import Model
 
 _MAX_VALUES = 8
+_NAMED = (ast.Name, ast.Attribute, ast.Subscript)
 
 
 @dataclass
@@ -89,7 +90,7 @@ def values_in(
     """The values of the operands in an expression, by their text; at most a handful."""
     found: dict[str, Any] = {}
     for part in _operands(node):
-        text = ast.unparse(part)
+        text = _written(part)
         if text in found or len(found) >= _MAX_VALUES:
             continue
         try:
@@ -99,6 +100,14 @@ def values_in(
         if not callable(value) or hasattr(value, "_canonical"):
             found[text] = value
     return tuple(found.items())
+
+
+def _written(node: ast.expr) -> str:
+    """An expression as one writes it: ``sum(x for x in xs)`` needs one pair of parentheses."""
+    match node:
+        case ast.Call(func=func, args=[ast.GeneratorExp() as over], keywords=[]):
+            return ast.unparse(func) + ast.unparse(over)
+    return ast.unparse(node)
 
 
 def _operands(node: ast.expr) -> list[ast.expr]:
@@ -123,9 +132,17 @@ def _operands(node: ast.expr) -> list[ast.expr]:
 
 
 def _side(node: ast.expr) -> list[ast.expr]:
-    """A side of a comparison; of a tuple or a list its parts."""
-    if isinstance(node, ast.Constant):
-        return []
-    if isinstance(node, ast.Tuple | ast.List):
-        return [o for e in node.elts for o in _side(e)]
-    return [node]
+    """A side of a comparison; of a tuple or a list its parts, of a sum also what is added up."""
+    match node:
+        case ast.Constant():
+            return []
+        case ast.Set(elts=parts) if all(isinstance(e, ast.Constant) for e in parts):
+            return []
+        case ast.Tuple(elts=parts) | ast.List(elts=parts):
+            return [o for e in parts for o in _side(e)]
+        case ast.BinOp(left=left, right=right):
+            return [node, *(p for p in (left, right) if isinstance(p, _NAMED))]
+        case ast.NamedExpr(target=target):
+            return [target]
+        case _:
+            return [node]

@@ -11,6 +11,7 @@ from checker.options import CheckOptions
 if TYPE_CHECKING:
     from checker.engine import StoppedBy
     from checker.explain import Explanation
+    from checker.guards import Guard
     from checker.trace import Trace
     from dsl.errors import RunError, Span
     from dsl.model import Expectation
@@ -30,7 +31,7 @@ class Violation:
     explanation: Explanation | None = None
     doc: str = ""
     span: Span | None = None
-    blocked: tuple[tuple[str, Span | None], ...] = ()
+    blocked: tuple[tuple[str, Guard | None], ...] = ()
     not_taken: tuple[str, ...] = ()
 
 

@@ -13,12 +13,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from checker.content import content_of, short_names
+from checker.content import content_of, short_names, value_of
 from checker.evaluate import Captured, captured, evaluate, namespace_of, values_in
-from checker.spec_text import function_at, function_named, line_of
+from checker.spec_text import function_at, function_named, line_of, lines_of
 from checker.trace import final_states
 from dsl.errors import Span, StatewalkError
-from dsl.values import freeze
+from dsl.loader import load
 from dsl.view import PlainView, State
 
 if TYPE_CHECKING:
@@ -56,6 +56,18 @@ def explain(model: Model, finding: Finding) -> Explanation | None:
     """The failing part of a finding's property in its last state (or step); None where it has no
     text.
     """
+    found = _explained(model, finding)
+    if (found is None or not found.layers) and model.optimized and model.path.endswith(".py"):
+        # loops are compiled turn by turn: only the function as it is written shows where it ended
+        try:
+            plain = load(model.path, model.constants, optimize=False)
+        except (StatewalkError, OSError):
+            return found
+        found = _explained(plain, finding) or found
+    return found
+
+
+def _explained(model: Model, finding: Finding) -> Explanation | None:
     prop = next((p for p in model.properties if p.name == finding.property), None)
     if prop is None or prop.kind not in ("always", "on_step"):
         return None
@@ -81,7 +93,7 @@ def explain_in(
         frame = captured(prop.whole, node.name, prop.span.file if prop.span else "")
         if frame is not None:
             follower.into(node, frame)
-        follower.layers = [_as_it_is_now(layer) for layer in follower.layers]
+        follower.layers = [_as_it_is_now(layer, model, state) for layer in follower.layers]
         return True
 
     view = PlainView(state)
@@ -142,7 +154,10 @@ class _Follower:
             shown = tuple((n, v) for n, v in frame.values.items() if not callable(v))
             test = _deciding_test(node, returned)
             text = ast.unparse(test) if test is not None else ast.unparse(returned)
-            self.layers.append(Layer(text, test is not None, shown, (), self._span(returned)))
+            known = {name for name, _ in shown}
+            found = values_in(test, self.namespace, frame.values) if test is not None else ()
+            values = tuple((n, v) for n, v in found if n not in known)
+            self.layers.append(Layer(text, test is not None, shown, values, self._span(returned)))
             return
         self.follow(returned.value, frame.values, (), bool(frame.result))
 
@@ -209,7 +224,8 @@ class _Follower:
         values = values_in(node, self.namespace, scope)
         known = {name for name, _ in bindings}
         shown = tuple((n, v) for n, v in values if n not in known)
-        self.layers.append(Layer(ast.unparse(node), truth, bindings, shown, self._span(node)))
+        text = self._written(node)
+        self.layers.append(Layer(text, truth, bindings, shown, self._span(node)))
         inner = node
         if isinstance(inner, ast.UnaryOp) and isinstance(inner.op, ast.Not):
             inner = inner.operand
@@ -233,24 +249,25 @@ class _Follower:
         follower.layers = self.layers
         follower.into(node, frame)
 
+    def _written(self, node: ast.expr) -> str:
+        """An expression as it stands in the spec, on one line."""
+        try:
+            written = ast.get_source_segment("\n".join(lines_of(self.file)), node)
+        except (IndexError, ValueError):
+            written = None
+        return " ".join((written or ast.unparse(node)).split())
+
     def _span(self, node: ast.AST) -> Span:
         return Span(self.file, getattr(node, "lineno", 1), getattr(node, "col_offset", 0) + 1)
 
 
-def _as_it_is_now(layer: Layer) -> Layer:
+def _as_it_is_now(layer: Layer, model: Model, state: State) -> Layer:
     """A layer with values instead of references: those can be read in the bound state only."""
-    return replace(layer, bindings=_values(layer.bindings), values=_values(layer.values))
-
-
-def _values(named: Values) -> Values:
-    return tuple((name, _value(thing)) for name, thing in named)
-
-
-def _value(thing: Any) -> Any:
-    try:
-        return freeze(thing)
-    except StatewalkError:
-        return thing  # a function, say
+    bindings, values = (
+        tuple((name, value_of(thing, model, state)) for name, thing in named)
+        for named in (layer.bindings, layer.values)
+    )
+    return replace(layer, bindings=bindings, values=values)
 
 
 def _quantifier(call: ast.Call) -> str:

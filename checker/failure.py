@@ -11,10 +11,11 @@ from checker.explain import Explanation, Layer
 from checker.spec_text import line_of
 from checker.trace import final_states, take_step
 from dsl.errors import Span, StatewalkError
+from dsl.model import SAFETY_KINDS
 from dsl.view import Disabled, PlainView
 
 if TYPE_CHECKING:
-    from checker.engine import Finding, Step
+    from checker.engine import Finding
     from checker.trace import Trace
     from dsl.model import Model
 
@@ -23,14 +24,13 @@ def failure_of(model: Model, finding: Finding, trace: Trace) -> Failure:
     """An exception of the spec, repeated to learn where it was raised."""
     state, before = final_states(model, finding)
     error, where = finding.error, ""
-    if finding.failing is not None:
+    if trace.steps and not trace.steps[-1].completed and finding.failing is not None:
         action = model.actions[finding.failing.action]
         taken = take_step(model, state, action, finding.failing.choices)
         if taken is not None and taken.error is not None:
             error, where = taken.error, f"in the action {taken.step.label}"
     if not where:
-        old = before if finding.failing is not None else None
-        found = _in_properties(model, finding.failing, state, old)
+        found = _in_properties(model, state, before if finding.failing is not None else None)
         if found is not None:
             where, error = found
     return describe(error, where, model, trace)
@@ -73,16 +73,10 @@ def user_frames(error: BaseException | None, model: Model) -> tuple[Span, ...]:
     return tuple(places)[-8:]
 
 
-def _in_properties(
-    model: Model, failing: Step | None, state: Any, before: Any
-) -> tuple[str, BaseException] | None:
-    """Which property raises in a state (or in the step out of it), and what."""
-    if failing is not None:
-        taken = take_step(model, state, model.actions[failing.action], failing.choices)
-        if taken is not None and taken.state is not None:
-            before, state = state, taken.state
+def _in_properties(model: Model, state: Any, before: Any) -> tuple[str, BaseException] | None:
+    """Which property raises in a state (or in the step to it from ``before``), and what."""
     kinds = (
-        ("the property", model.properties),
+        ("the property", sorted(model.properties, key=lambda p: p.kind not in SAFETY_KINDS)),
         ("the constraint", (*model.constraints, *model.step_constraints)),
         ("the terminal predicate", model.terminal),
     )

@@ -2,39 +2,64 @@
 
 from __future__ import annotations
 
+import ast
+import re
 import time
 from collections.abc import Iterable
+from dataclasses import dataclass
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
+from checker.content import content_of, short_names, value_of
+from checker.evaluate import values_in
 from checker.evidence import NeverFired
 from checker.judge import action_names
 from checker.layout import Layout
-from checker.spec_text import line_of
-from dsl.errors import Span
-from dsl.view import Disabled, PlainView, State, next_script
+from checker.report_page import shorten
+from checker.showing import text_of
+from checker.spec_text import line_of, parsed
+from dsl.view import Disabled, PlainView, State, apply_writes, next_script
 
 if TYPE_CHECKING:
     from dsl.model import Action, Model
 
-Place = tuple[str, int]
 _SECONDS = 0.25
 _STATES = 2000
 
 
-def guard_of(model: Model, action: Action, state: State) -> Place | None:
+@dataclass(frozen=True)
+class Guard:
+    """The line that stops an action, and the values it looked at: (text, value)."""
+
+    file: str
+    line: int
+    values: tuple[tuple[str, Any], ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The line as it is written."""
+        return line_of(self.file, self.line)
+
+    @property
+    def shown(self) -> str:
+        """The values in words; empty where none are known."""
+        return " · ".join(f"{name} = {shorten(text_of(v), 60)}" for name, v in self.values)
+
+
+def guard_of(model: Model, action: Action, state: State, *, values: bool = True) -> Guard | None:
     """The furthest line at which every way of taking an action ends in a state; None where it is
-    possible.
+    possible. Without ``values`` it is only said where.
     """
-    furthest: Place | None = None
+    furthest: Guard | None = None
     script: list[int] | None = []
     while script is not None:
         view = PlainView(state, script)
         try:
             model.take(action, view)
         except Disabled as disabled:
-            place = _place(disabled, model)
-            if place is not None and (furthest is None or place[1] > furthest[1]):
-                furthest = place
+            found = _guard(disabled, model, action, view, values)
+            if found is not None and (furthest is None or found.line > furthest.line):
+                furthest = found
         except Exception:
             return None
         else:
@@ -43,15 +68,74 @@ def guard_of(model: Model, action: Action, state: State) -> Place | None:
     return furthest
 
 
-def _place(error: BaseException, model: Model) -> Place | None:
+def _guard(
+    error: BaseException, model: Model, action: Action, view: PlainView, values: bool
+) -> Guard | None:
+    """The innermost line of the spec that a traceback passes through, with its values."""
     found = None
     trace = error.__traceback__
     while trace is not None:
-        file = trace.tb_frame.f_code.co_filename
-        if file in model.sources:
-            found = (file, trace.tb_lineno)
+        if trace.tb_frame.f_code.co_filename in model.sources:
+            found = (trace.tb_frame, trace.tb_lineno)
         trace = trace.tb_next
-    return found
+    if found is None:
+        return None
+    frame, line = found
+    file = frame.f_code.co_filename
+    if not values:
+        return Guard(file, line)
+    if file.endswith(".fizz"):
+        return Guard(file, line, _named(model, action, line_of(file, line), view))
+    return Guard(file, line, _values(model, frame, line, view))
+
+
+def _named(model: Model, action: Action, text: str, view: PlainView) -> tuple[tuple[str, Any], ...]:
+    """The variables, and the actor's fields, that a line of a text spec speaks of."""
+    names, actor = short_names(model), action.actor
+    found = []
+    for path, value in content_of(model, apply_writes(view.base, view.writes)).items():
+        if names.get(path[0]) == "" and re.search(rf"(?<![.\w]){re.escape(path[2])}\b", text):
+            found.append((path[2], value))
+        elif actor is not None and path[:2] == (type(actor).__name__, actor.index):
+            if re.search(rf"\bself\.{re.escape(path[2])}\b", text):
+                found.append((f"self.{path[2]}", value))
+    return tuple(found)
+
+
+def _values(
+    model: Model, frame: FrameType, line: int, view: PlainView
+) -> tuple[tuple[str, Any], ...]:
+    """What the condition on a line is made of, in the state in which it was false."""
+    node = condition_at(frame.f_code.co_filename, line)
+    if node is None:
+        return ()
+    found: list[tuple[str, Any]] = []
+
+    def look() -> bool:
+        values = values_in(node, frame.f_globals, frame.f_locals)
+        state = apply_writes(view.base, view.writes)
+        found.extend((text, value_of(value, model, state)) for text, value in values)
+        return True
+
+    try:
+        model.holds(look, view)
+    except Exception:  # the values are a courtesy: the guard is named without them
+        return ()
+    return tuple(found)
+
+
+def condition_at(file: str, line: int) -> ast.expr | None:
+    """What a line of a Python spec asks for: the condition of ``require``, the options of a choice,
+    the test of an ``if``.
+    """
+    tree = parsed(file)
+    for node in ast.walk(tree) if tree is not None else ():
+        if not getattr(node, "lineno", 0) <= line <= (getattr(node, "end_lineno", 0) or 0):
+            continue
+        if isinstance(node, ast.Call) and node.args:
+            if getattr(node.func, "id", "") in ("require", "any_of", "oneof"):
+                return node.args[0]
+    return None
 
 
 def never_fired(model: Model, fired: Iterable[int], distinct: int | None) -> tuple[NeverFired, ...]:
@@ -65,27 +149,27 @@ def never_fired(model: Model, fired: Iterable[int], distinct: int | None) -> tup
     idle = [a for a in model.actions if names[a.index] not in done]
     if not idle:
         return ()
-    guards: dict[str, Place] = {}
+    guards: dict[str, Guard] = {}
     possible: set[str] = set()
     tried = 0
     for state in some_states(model):
         tried += 1
         for action in idle:
-            name, place = names[action.index], guard_of(model, action, state)
-            if place is None:
+            name, guard = names[action.index], guard_of(model, action, state, values=False)
+            if guard is None:
                 possible.add(name)
-            elif place[1] > guards.get(name, ("", 0))[1]:
-                guards[name] = place
+            elif name not in guards or guard.line > guards[name].line:
+                guards[name] = guard
     result = []
     for name in dict.fromkeys(names[a.index] for a in idle):
         span = next(a.span for a in idle if names[a.index] == name)
-        file, line = guards.get(name, ("", 0)) if name not in possible else ("", 0)
+        guard = guards.get(name) if name not in possible else None
         result.append(
             NeverFired(
                 name,
                 span,
-                line_of(file, line),
-                line,
+                guard.text if guard else "",
+                guard.line if guard else 0,
                 tried,
                 distinct is not None and tried >= distinct,
             )
@@ -121,12 +205,6 @@ def some_states(model: Model) -> Iterable[State]:
                 continue
 
 
-def blocked(model: Model, state: State) -> tuple[tuple[str, Span | None], ...]:
-    """What stops each action instance in a state (of a deadlock): its label and the place of the
-    guard.
-    """
-    found = []
-    for action in model.actions:
-        place = guard_of(model, action, state)
-        found.append((action.label, Span(*place) if place else None))
-    return tuple(found)
+def blocked(model: Model, state: State) -> tuple[tuple[str, Guard | None], ...]:
+    """What stops each action instance in a state (of a deadlock): its label and the guard."""
+    return tuple((action.label, guard_of(model, action, state)) for action in model.actions)

@@ -22,7 +22,7 @@ from checker.content import content_of
 from checker.diff import changes
 from checker.engine import Finding, Step
 from checker.guards import guard_of
-from checker.spec_text import line_of
+from checker.report_page import place
 from checker.trace import Taken, Trace, build, take_step
 
 if TYPE_CHECKING:
@@ -107,9 +107,11 @@ def _take(model: Model, state: Any, wanted: Wanted) -> tuple[Step, Any] | str:
                 reason = "no way of taking it makes the choices " + " ".join(wanted.choices)
                 if not taken.step.choices:
                     reason = "it has no choice to make here: leave out " + " ".join(wanted.choices)
-        place = guard_of(model, action, state)
-        if place is not None and not reason:
-            reason = f"{place[0]}:{place[1]}: {line_of(*place)} is false"
+        guard = guard_of(model, action, state)
+        if guard is not None and not reason:
+            because = f", with {guard.shown}" if guard.shown else ""
+            where = place(guard.file, guard.line)
+            reason = f"{action.label}: `{guard.text}` stops it{because} ({where})"
     return reason or "it is not possible here"
 
 

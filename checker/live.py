@@ -10,7 +10,7 @@ from checker.engine import NO_ERROR, Finding
 from checker.judge import expectation
 from dsl.model import SAFETY_KINDS
 
-WITHOUT_FAIRNESS = "SW501"
+WITHOUT_FAIRNESS, INCOMPLETE = "SW501", "SW503"  # as `checker.liveness` has them
 if TYPE_CHECKING:
     from checker.engine import Exploration, SearchOptions
     from checker.liveness import LivenessResult, NotTaken, StateGraph
@@ -134,7 +134,8 @@ def _why_not(model: Model, options: CheckOptions, exploration: Exploration, prop
         expected = expect is not None and prop.name in expect.properties
         return "" if expected else _STOPPED["violation"]
     if exploration.stopped and not options.allow_unsound and not own_bound(options, exploration):
-        return f"{_STOPPED.get(exploration.stopped, exploration.stopped)}; {_ALLOW}"
+        why = _STOPPED.get(exploration.stopped, exploration.stopped)
+        return f"{INCOMPLETE}: {why}; {_ALLOW}"
     return ""
 
 
@@ -151,14 +152,16 @@ def _live(
     warnings: list[str] = []
     for r in results:
         if r.verdict == "unknown":
-            unchecked[r.property] = "time or memory ended the building of its graph"
+            unchecked[r.property] = f"{INCOMPLETE}: time or memory ended the building of its graph"
             continue
         if r.unsound and not options.allow_unsound:
-            unchecked[r.property] = f"no lasso within the spec's bound on depth; {_ALLOW}"
+            unchecked[r.property] = (
+                f"{INCOMPLETE}: no lasso within the spec's bound on depth; {_ALLOW}"
+            )
             continue
         if r.unsound:
             warnings.append(f"unsound: {r.property} was decided although the search was cut")
-        warnings += [text for code, text in r.warnings if code == WITHOUT_FAIRNESS]
+        warnings += [f"{code} {text}" for code, text in r.warnings if code == WITHOUT_FAIRNESS]
         if r.lasso is not None:
             steps = (*r.lasso.stem, *r.lasso.cycle)
             findings[r.property] = Finding(r.property, r.kind, r.lasso.initial, steps)

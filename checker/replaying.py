@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from checker.content import content_of, same
 from checker.diff import Change, changes
 from checker.guards import guard_of
-from checker.spec_text import line_of
+from checker.report_page import place
 from checker.trace import Trace, TraceStep, take_step
 from dsl.errors import RunError, StatewalkError, did_you_mean
 from dsl.loader import load
@@ -189,9 +189,11 @@ def _near(model: Model, step: TraceStep) -> str:
 
 
 def _impossible(model: Model, action: Action, state: State, step: TraceStep) -> str:
-    place = guard_of(model, action, state)
-    if place is not None:
-        return f"{step.label} is not possible: `{line_of(*place)}` ({place[0]}:{place[1]}) stops it"
+    guard = guard_of(model, action, state)
+    if guard is not None:
+        because = f", with {guard.shown}" if guard.shown else ""
+        where = f"({place(guard.file, guard.line)})"
+        return f"{step.label} is not possible: `{guard.text}` {where} stops it{because}"
     return f"{step.label} is possible, but not with these choices"
 
 
@@ -201,7 +203,7 @@ def _still(trace: Trace, model: Model, state: State) -> bool | None:
     """
     if trace.kind == "deadlock":
         terminal = any(model.holds(t.whole, PlainView(state)) for t in model.terminal)
-        return not terminal and all(guard_of(model, a, state) for a in model.actions)
+        return not terminal and all(guard_of(model, a, state, values=False) for a in model.actions)
     prop = next((p for p in model.properties if p.name == trace.property), None)
     if prop is None or prop.kind not in ("always", "exists"):
         return None

@@ -11,9 +11,10 @@ from checker.evidence import Evidence, NeverFired
 from checker.report_findings import show_failure, show_violation
 from checker.report_page import Page, Segment, number, place, plural, seconds, show
 from checker.report_terms import summary
+from dsl.model import SAFETY_KINDS
 
 if TYPE_CHECKING:
-    from checker.result import Result
+    from checker.result import PropertyResult, Result
 
 _COLUMN = 14
 _LEVELS = "▁▂▃▄▅▆▇█"
@@ -86,11 +87,7 @@ def _evidence(page: Page, result: Result, evidence: Evidence) -> None:
     _row(
         page,
         "vacuous",
-        [
-            (f"{p.name} (the case it speaks of never arose)", "warn")
-            for p in result.properties
-            if p.vacuous
-        ],
+        [(f"{p.name} ({_why_vacuous(p)})", "warn") for p in result.properties if p.vacuous],
     )
     _row(page, "cut", [f"{name} refused {number(count)}" for name, count in evidence.cut.items()])
     _row(page, "view", [f"hides {name}" for name in evidence.hidden])
@@ -102,6 +99,9 @@ def _evidence(page: Page, result: Result, evidence: Evidence) -> None:
     )
     _row(page, "engine", [result.engine, _collision(evidence)])
     _row(page, "expected", _expected(result, evidence))
+    if evidence.options.strict and result.warnings:
+        said = f"{plural(len(result.warnings), 'warning')}, which --strict does not let pass"
+        _row(page, "strict", [(said, "bad")])
     for name, text in _other_warnings(result, evidence):
         page.words((f"  {name:<{_COLUMN - 2}}", "warn"), text)
     if evidence.graph is not None and evidence.graph.problem is None:
@@ -110,6 +110,11 @@ def _evidence(page: Page, result: Result, evidence: Evidence) -> None:
         _row(page, "graph", [graph.folder, *sizes])
     if evidence.folder:
         _row(page, "run", [evidence.folder])
+
+
+def _why_vacuous(prop: PropertyResult) -> str:
+    code = "" if prop.kind in SAFETY_KINDS else "SW504: "
+    return f"{code}the case it speaks of never arose"
 
 
 def _row(page: Page, name: str, items: Sequence[Segment | str], between: str = " · ") -> None:
@@ -172,7 +177,7 @@ def _expected(result: Result, evidence: Evidence) -> list[Segment | str]:
         return [("as expected", "good")]
     if result.as_expected is None:
         return [("cannot be told: not everything it names was checked", "warn")]
-    return [(text, "bad") for text in evidence.unexpected]
+    return [(text.removeprefix("expected "), "bad") for text in evidence.unexpected]
 
 
 def _other_warnings(result: Result, evidence: Evidence) -> list[tuple[str, str]]:

@@ -8,12 +8,11 @@ from checker.evidence import Evidence, Failure, Violation
 from checker.report_page import Page, place, plural, show
 from checker.report_terms import kind_word
 from checker.report_trace import props_page, trace_page
-from checker.spec_text import line_of
 
 if TYPE_CHECKING:
     from checker.explain import Explanation
+    from checker.guards import Guard
     from checker.result import Result
-    from dsl.errors import Span
 
 _MAX_GUARDS = 8
 _MAX_NOT_TAKEN = 8
@@ -83,15 +82,18 @@ def _blocked(page: Page, violation: Violation) -> None:
     if not violation.blocked:
         return
     page.add("  no action is possible in the last state:")
-    groups: dict[Span | None, list[str]] = {}
-    for label, span in violation.blocked:
-        groups.setdefault(span, []).append(label)
-    for span, labels in list(groups.items())[:_MAX_GUARDS]:
-        more = f" and {len(labels) - 1} more" if len(labels) > 1 else ""
-        guard = f"`{line_of(span.file, span.line)}`" if span else "it raises an exception"
-        where = [(f" {place(span.file, span.line)}", "dim")] if span else []
-        page.add(f"    {labels[0]}{more}")
-        page.flow(["        "], [(guard, "head"), *where], between="  ")
+    groups: dict[tuple[str, int, str] | None, list[tuple[str, Guard | None]]] = {}
+    for label, guard in violation.blocked:
+        key = (guard.file, guard.line, guard.shown) if guard else None
+        groups.setdefault(key, []).append((label, guard))
+    for alike in list(groups.values())[:_MAX_GUARDS]:
+        label, guard = alike[0]
+        page.add(f"    {label}{f' and {len(alike) - 1} more' if len(alike) > 1 else ''}")
+        text = f"`{guard.text}`" if guard else "it raises an exception"
+        where = [(f" {place(guard.file, guard.line)}", "dim")] if guard else []
+        page.flow(["        "], [(text, "head"), *where], between="  ")
+        if guard and guard.shown:
+            page.flow(["          "], guard.shown.split(" · "))
     if len(groups) > _MAX_GUARDS:
         page.add(f"    and {plural(len(groups) - _MAX_GUARDS, 'more guard')}")
 

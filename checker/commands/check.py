@@ -215,12 +215,25 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def for_machines(result: Result, arguments: argparse.Namespace) -> None:
-    """Write the result in the forms that machines which build software read."""
+    """Write the result in the forms that machines which build software read.
+
+    Raises:  RunError[SW403], once all that can be written is.
+    """
     from checker import ci
     from checker.files import write_text
+    from dsl.errors import RunError
 
-    for file, text in ((arguments.junit, ci.to_junit), (arguments.sarif, ci.to_sarif)):
+    problem: RunError | None = None
+    for option, file, text in (
+        ("--junit", arguments.junit, ci.to_junit),
+        ("--sarif", arguments.sarif, ci.to_sarif),
+    ):
         if file:
-            write_text(Path(file), text(result))
+            try:
+                write_text(Path(file), text(result), help=f"Give another place with {option} FILE.")
+            except RunError as error:
+                problem = problem or error
     if arguments.github:
         sys.stdout.write(ci.to_github(result))
+    if problem is not None:
+        raise problem

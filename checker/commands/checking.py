@@ -44,8 +44,8 @@ def run_check(
     try:
         model = load(spec, constants, config=options.config)
         if out is not None and not options.resume:
-            remember(Path(out), spec, constants, options)
-            options = replace(options, checkpoint=str(Path(out, CHECKPOINT)))
+            if remember(Path(out), spec, constants, options):
+                options = replace(options, checkpoint=str(Path(out, CHECKPOINT)))
         result, problem = checked(model, options, out)
     except StatewalkError as error:
         if json_file is not None:
@@ -55,7 +55,10 @@ def run_check(
         report(result, width=terminal_width(), props=props).show(sys.stdout)
     if json_file is not None:
         write_json(result.to_dict(), json_file)
-    further(result)
+    try:
+        further(result)
+    except RunError as error:
+        problem = problem or error
     graph = result.evidence.graph if result.evidence is not None else None
     problem = problem or (graph.problem if graph is not None else None)
     if problem is not None:
@@ -64,8 +67,8 @@ def run_check(
     return exits.exit_code(result)
 
 
-def remember(folder: Path, spec: str, constants: Mapping[str, Any], options: CheckOptions) -> None:
-    """Note in a run's folder what was asked, so that it can be resumed."""
+def remember(folder: Path, spec: str, constants: Mapping[str, Any], options: CheckOptions) -> bool:
+    """Note in a run's folder what was asked, so that it can be resumed; whether that was done."""
     about = {
         "schema": 1,
         "spec": str(Path(spec).resolve()),
@@ -75,6 +78,8 @@ def remember(folder: Path, spec: str, constants: Mapping[str, Any], options: Che
     with suppress(OSError):  # what is wrong with the folder is said when it is made
         folder.mkdir(parents=True, exist_ok=True)
         (folder / REQUEST).write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
+        return True
+    return False
 
 
 def checked(

@@ -57,8 +57,10 @@ def read_request(folder: Path) -> tuple[str, dict[str, Any], Any]:
         constants = {str(k): GivenText(v) for k, v in about["constants"].items()}
         return about["spec"], constants, CheckOptions(**given)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        missing = isinstance(error, FileNotFoundError | NotADirectoryError)
+        why = f"it has no {REQUEST}" if missing else error
         raise RunError(
             "SW342",
-            f"{folder} is not the folder of a check that can be resumed: {error}.",
+            f"{folder} is not the folder of a check that can be resumed: {why}.",
             help="It is the DIR of: statewalk check SPEC --out DIR",
         ) from None

@@ -34,6 +34,12 @@ CASES: dict[str, tuple[list[str], ...]] = {
     "unexpected": ([*CHECK, "--config", "small", "--set", "ROUNDS=1"],),
     "sweep": ([*CHECK, "--set", "ROUNDS=1..3", "--set", "MUTANT=two_owners"],),
     "show_full": (BROKEN, ["show", TRACE, "--full"]),
+    "strict": ([*CHECK, "--set", "ROUNDS=1", "--strict"],),
+    "props": ([*BROKEN, "--props"],),
+    "show_props": (BROKEN, ["show", TRACE, "--props"]),
+    "simulate": (["simulate", "lease.py"],),
+    "simulate_violated": (["simulate", "lease.py", "--set", "MUTANT=two_owners"],),
+    "simulate_error": (["simulate", "lease.py", "--set", "MUTANT=crash"],),
     "replay": (BROKEN, ["replay", TRACE]),
     "diverged": (BROKEN, ["replay", TRACE, "--spec", "repaired.py"]),
 }

@@ -19,10 +19,12 @@ class Counter(Role):
     n: int = 0
     failed: bool = False
     inbox: set[int] = set()
+    chosen: set[int] = set()
 
     @action
     def up(self) -> None:
         require(self.n < 3)
+        self.chosen.add(self.n)
         self.n += 1
 
 
@@ -76,7 +78,7 @@ def test_a_bounded_search_calls_nothing_vacuous(tmp_path: Path) -> None:
     [
         (
             "return all(a.n + b.n < 3 for a, b in pairs(counters))",
-            ["a.n + b.n < 3 | a=Counter#0 b=Counter#1 | a.n + b.n=3"],
+            ["a.n + b.n < 3 | a=Counter#0 b=Counter#1 | a.n + b.n=3 a.n=1 b.n=2"],
         ),
         (
             "return counters[0].n < 9 and counters[1].n < 2",
@@ -84,7 +86,10 @@ def test_a_bounded_search_calls_nothing_vacuous(tmp_path: Path) -> None:
         ),
         (
             "return all(low(c, 1) for c in counters)",
-            ["low(c, 1) | c=Counter#1 | ", "counter.n > top | counter=Counter#1 top=1 | "],
+            [
+                "low(c, 1) | c=Counter#1 | ",
+                "counter.n > top | counter=Counter#1 top=1 | counter.n=2",
+            ],
         ),
         (
             "return not any(c.n > 1 for c in counters if not c.failed)",
@@ -93,6 +98,18 @@ def test_a_bounded_search_calls_nothing_vacuous(tmp_path: Path) -> None:
         (
             "total = counters[0].n + counters[1].n\n    return total < 3",
             ["total < 3 |  | total=3"],
+        ),
+        (
+            "for c in counters:\n        if c.n > 2:\n            return False\n    return True",
+            ["c.n > 2 | c=Counter#0 | c.n=3"],
+        ),
+        (
+            "return 2 not in counters[0].chosen",
+            ["2 not in counters[0].chosen |  | counters[0].chosen={0, 1, 2}"],
+        ),
+        (
+            "return sum(c.n for c in counters) < 3",
+            ["sum(c.n for c in counters) < 3 |  | sum(c.n for c in counters)=3"],
         ),
     ],
 )  # fmt: skip
