@@ -70,6 +70,18 @@ class Symmetry:
         """Exchanges of two neighbours: together they generate the group."""
         return [{a: b, b: a} for cell in self.cells for a, b in itertools.pairwise(cell)]
 
+    def starts_evenly(self) -> bool:
+        """Whether exchanges lead from initial states to initial states: then all of an orbit's
+        states can be reached if one can.
+        """
+
+        def content(state: State) -> frozenset[tuple[Path, Any]]:
+            return frozenset((path, intern_key(value)) for path, value in state.items())
+
+        initial = self.model.initial_states
+        known = set(map(content, initial))
+        return all(content(self.renamed(s, e)) in known for e in self.exchanges() for s in initial)
+
     def described(self) -> tuple[str, ...]:
         """Who changes places, and who stays although declared symmetric, in words."""
         declared = [cell for cell in _declared(self.model) if len(cell) > 1]
