@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from checker.history.collect import cli as collect
+from checker.history.errors import HistoryError, Undecided
 
 if TYPE_CHECKING:
     from checker.history.check import Options
@@ -61,7 +62,9 @@ def _add_check(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         description="Without --level: the strongest level that holds and the weakest that fails; "
         "the exit code then is about si (snapshot isolation).",
     )
-    check.add_argument("file", type=Path, metavar="FILE", help="a history file or log folder")
+    check.add_argument(
+        "file", type=Path, metavar="FILE", help="a history file or log folder, or a folder of those"
+    )
     check.add_argument("--level", choices=LEVEL_NAMES, help="check this level only")
     _add_format(check)
     check.add_argument(
@@ -89,6 +92,10 @@ def _add_check(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         metavar="S",
         help="give up on a level after this many seconds, with exit code 3",
     )
+    several = check.add_argument_group("a folder of histories")
+    several.add_argument("--engine", choices=("processes", "spark"), default="processes")
+    several.add_argument("--jobs", type=_jobs, metavar="N", help="processes, or local Spark tasks")
+    several.add_argument("--master", metavar="URL", help="of Spark; without it, this machine")
     check.set_defaults(run=run_check)
 
 
@@ -117,6 +124,12 @@ def _add_format(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _jobs(text: str) -> int:
+    if not text.isdecimal() or not 0 < int(text) <= 10_000:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of 1 or more")
+    return int(text)
+
+
 def _duration(text: str) -> float:
     try:
         value = float(text)
@@ -128,9 +141,9 @@ def _duration(text: str) -> float:
 
 
 def run_check(args: argparse.Namespace) -> int:
-    """Check a history and report; the exit code."""
+    """Check a history, or a folder of them, and report; the exit code."""
+    from checker.history import many
     from checker.history.check import Options
-    from checker.history.errors import HistoryError, Undecided
     from checker.history.replay import Mismatch
 
     heuristic = args.heuristic != "off"
@@ -142,6 +155,8 @@ def run_check(args: argparse.Namespace) -> int:
         timeout=args.timeout,
     )
     try:
+        if args.format == "auto" and args.file.is_dir() and not many.is_one(args.file):
+            return _check_many(args, options)
         return _check(_read(args), args, options)
     except Undecided:
         sys.stderr.write(f"{args.file}: undecided within {args.timeout:g} seconds\n")
@@ -192,10 +207,33 @@ def _check(history: History, args: argparse.Namespace, options: Options) -> int:
     return _HOLDS if verdicts[args.level or "si"].holds else _VIOLATED
 
 
+def _check_many(args: argparse.Namespace, options: Options) -> int:
+    from checker.history import many
+
+    if args.svg or args.dot:
+        raise HistoryError(
+            "there is one drawing for one history", expected="--json for a folder", code="SW709"
+        )
+    files = many.histories(args.file)
+    asked = many.Asked(args.level or "", args.format, args.initial or "", options)
+    jobs = args.jobs or many.default_jobs()
+    rows = list(
+        many.on_spark(files, asked, jobs, args.master)
+        if args.engine == "spark"
+        else many.in_processes(files, asked, jobs)
+    )
+    if args.json == "-":
+        sys.stdout.write(many.as_json(rows, args.file) + "\n")
+    else:
+        sys.stdout.write(many.table(rows, args.file, asked))
+        if args.json:
+            Path(args.json).write_text(many.as_json(rows, args.file) + "\n", encoding="utf-8")
+    return many.exit_code(rows)
+
+
 def run_convert(args: argparse.Namespace) -> int:
     """Convert a history; the exit code."""
     from checker.history import formats
-    from checker.history.errors import HistoryError
 
     try:
         history = _read(args)

@@ -85,8 +85,8 @@ def test_higher_levels_lose_no_update(isolation: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("workload", ["blindw-rw", "blindw-rm", "rmw", "append", "range", "bank"])
 @pytest.mark.parametrize(
     ("isolation", "level"),
-    [("read committed", "read-committed"), ("repeatable read", "strong-si"),
-     ("serializable", "strict-serializable")],
+    [("read committed", "strong-session-monotonic-atomic-view"),
+     ("repeatable read", "strong-si"), ("serializable", "strict-serializable")],
 )  # fmt: skip
 def test_every_workload_keeps_the_level_that_is_promised(
     workload: str, isolation: str, level: str, tmp_path: Path

@@ -31,8 +31,10 @@ def _keys(rng: random.Random, shape: Shape, n: int) -> list[int]:
 
 def _blindw(reading: float) -> Callable[[random.Random, Shape, int], Plan]:
     def plan(rng: random.Random, shape: Shape, _: int) -> Plan:
-        word = "r" if rng.random() < reading else "w"
-        return [(word, k) for k in _keys(rng, shape, shape.operations)]
+        if rng.random() < reading:
+            return [("r", k) for k in _keys(rng, shape, shape.operations)]
+        # in order of the keys, or databases that lock would spend the time in deadlocks
+        return [("w", k) for k in sorted(_keys(rng, shape, shape.operations))]
 
     return plan
 

@@ -1,0 +1,131 @@
+"""A folder of histories: each gets a line, whatever becomes of the others."""
+
+import json
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from checker.history import many
+from checker.history.__main__ import main
+from checker.history.check import Options
+from checker.history.many import Asked, Row, check_file, exit_code, histories, in_processes
+
+HOLDS = [{"session": 1, "ops": [["w", "x", 1]]}, {"session": 2, "ops": [["r", "x", 1]]}]
+LOST_UPDATE = [
+    {"session": 1, "ops": [["r", "x", None], ["w", "x", 1]]},
+    {"session": 2, "ops": [["r", "x", None], ["w", "x", 2]]},
+]
+
+
+def run(monkeypatch: pytest.MonkeyPatch, *args: str | Path) -> int:
+    monkeypatch.setattr(sys, "argv", ["history", *map(str, args)])
+    return main()
+
+
+def save(path: Path, records: list[dict[str, Any]]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(r) + "\n" for r in records))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    save(tmp_path / "a.jsonl", HOLDS)
+    (tmp_path / "b.jsonl").write_text('{"session": 1, "ops": 3}\n')
+    save(tmp_path / "deep" / "c.jsonl", LOST_UPDATE)
+    (tmp_path / "deep" / ".hidden").write_text("not a history")
+    (tmp_path / "viper").mkdir()
+    (tmp_path / "viper" / "J1.log").write_text('{"value": [["w", 1, 5, true]]}\n')
+    return tmp_path
+
+
+def test_a_folder_has_a_line_for_each_history_and_a_sum(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = run(monkeypatch, "check", folder, "--jobs", "2")
+    out = capsys.readouterr().out.splitlines()
+
+    assert 1 == code
+    assert ["a.jsonl", "b.jsonl", "deep/c.jsonl", "viper"] == [s.split()[0] for s in out[1:5]]
+    assert "line 1: SW701" in out[2]
+    assert "parallel-si fails: lost-update" in out[3]
+    assert "4 histories: 2 holds, 1 violated, 1 unreadable" == out[-1]
+
+
+def test_the_json_of_a_folder_has_each_result(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = run(monkeypatch, "check", folder, "--level", "prefix", "--json", "-")
+    result = json.loads(capsys.readouterr().out)
+    outcomes = {row["file"]: row["outcome"] for row in result["files"]}
+
+    assert 2 == code == result["exit_code"]
+    assert {"a.jsonl": "holds", "b.jsonl": "unreadable", "deep/c.jsonl": "holds",
+            "viper": "holds"} == outcomes  # fmt: skip
+    assert {"prefix"} == set(result["files"][0]["result"]["levels"])
+
+
+def test_a_folder_that_is_one_history_is_checked_as_one(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert 0 == run(monkeypatch, "check", folder / "viper")
+    assert "(viper): 1 transactions" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("more", [["--svg", "x.svg"], []])
+def test_a_folder_without_histories_and_a_drawing_of_many_are_mistakes(
+    more: list[str],
+    folder: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    (tmp_path / "empty").mkdir()
+
+    assert 2 == run(monkeypatch, "check", folder if more else tmp_path / "empty", *more)
+    assert "SW709" in capsys.readouterr().err
+
+
+def dies_of_c(path: str, asked: Asked) -> Row:
+    if path.endswith("c.jsonl"):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return check_file(path, asked)
+
+
+def test_a_process_that_dies_takes_only_its_own_file_with_it(folder: Path) -> None:
+    rows = list(in_processes(histories(folder), Asked("si"), 2, dies_of_c))
+
+    assert ["holds", "unreadable", "internal error", "holds"] == [row.outcome for row in rows]
+    assert "died" in rows[2].message
+    assert 70 == exit_code(rows)
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "code"),
+    [(["holds"], 0), (["holds", "undecided"], 3), (["undecided", "unreadable"], 2),
+     (["unreadable", "violated", "holds"], 1), (["violated", "internal error"], 70)],
+)  # fmt: skip
+def test_the_exit_code_is_that_of_the_worst(outcomes: list[str], code: int) -> None:
+    assert code == exit_code([Row("x", outcome) for outcome in outcomes])
+
+
+def test_time_that_runs_out_is_told_in_the_row(tmp_path: Path) -> None:
+    save(tmp_path / "a.jsonl", HOLDS)
+    asked = Asked("si", options=Options(timeout=0.0))
+
+    assert "undecided" == check_file(str(tmp_path / "a.jsonl"), asked).outcome
+
+
+@pytest.mark.spark
+def test_spark_gives_the_same_rows(folder: Path) -> None:
+    files, asked = histories(folder), Asked()
+    here = list(in_processes(files, asked, 1))
+    there = list(many.on_spark(files, asked, 2, None))
+
+    def told(rows: list[Row]) -> list[tuple[Any, ...]]:
+        return [(r.file, r.outcome, r.strongest, r.weakest, r.anomalies) for r in rows]
+
+    assert told(here) == told(there)
