@@ -112,8 +112,10 @@ def _sarif_results(result: Result) -> Iterator[dict[str, Any]]:
         yield _finding(
             "never", "warning", f"{action.name} never happened.", action.span, result.spec
         )
-    for warning in result.warnings:
-        yield _finding("warning", "warning", warning, None, result.spec)
+    said = ("never fired: ", "vacuous: ")  # told above
+    for warning in result.warnings[evidence.failure is not None :]:
+        if not warning.startswith(said):
+            yield _finding("warning", "warning", warning, None, result.spec)
 
 
 def _span_of(violation: Violation) -> Span | None:
