@@ -16,12 +16,13 @@ import numpy as np
 from checker.history.data import Floats, History, Ints
 from checker.history.findings import Finding
 from checker.history.graph import Graph, build
+from checker.history.guess import first_guess
 from checker.history.prefix import build_halves, events_of_halves, priority_of_halves
 from checker.history.replay import replay
 from checker.history.replay_weak import replay_weak
 from checker.history.saturate import Reach, Saturation, saturate
 from checker.history.scan import Facts, scan
-from checker.history.search import Outcome, decide, first_guess
+from checker.history.search import Outcome, decide
 from checker.history.weak import decide_weak
 from dsl.library.levels import LEVELS, PREFIX, VIEW, Level, implies, strongest, weaker, weakest
 
@@ -154,6 +155,8 @@ def _check_graph(
     clock.stop("search")
     verdict.stats |= outcome.stats
     verdict.stage = "search" if outcome.stats.get("variables") else "first guess"
+    if not outcome.holds and not len(outcome.used):
+        verdict.stage = "saturation"
     verdict.holds, verdict.used = outcome.holds, outcome.used
     if outcome.holds:
         prefix = level.rule == PREFIX

@@ -1,9 +1,10 @@
-"""Decide what saturation left open: the first guess, then conflict-driven search.
+"""Decide what saturation left open: a guess, then conflict-driven search.
 
-The first guess takes one topological order of what is known as the version order of every key
-and tests it in linear time; most valid histories need no more. Otherwise every undecided pair
-becomes a variable, or, when there are more than `PAIRS` of them, only those that a failed guess
-puts on a cycle (more after each failed guess; the end is reached at the latest with all).
+One topological order of what is known is taken as the version order of every key and tested in
+linear time; most valid histories need no more. Then one that a run of a store proposes, which
+is also where the search begins. Every undecided pair becomes a variable, or, when there are
+more than `PAIRS` of them, only those that a failed guess puts on a cycle (more after each
+failed guess; the end is reached at the latest with all).
 """
 
 from __future__ import annotations
@@ -17,10 +18,11 @@ import numpy as np
 
 from checker.history import cdcl_kernels
 from checker.history import cdcl_state as cdcl
-from checker.history.data import Bools, Floats, Ints
-from checker.history.encode_kernels import encode, next_writers
+from checker.history.data import Floats, Ints
+from checker.history.encode_kernels import encode
 from checker.history.errors import Undecided
 from checker.history.graph import RW, WW, Graph, neighbours, order_by, ranks
+from checker.history.guess import executed, first_guess, placed_in, readers_of, try_order
 from checker.history.saturate import Reach, saturate
 
 PAIRS = 4_000_000
@@ -61,12 +63,15 @@ def decide(
         base = np.concatenate((graph.edges[:, :2], _initial_edges(graph)))
     order = order_by(graph.size, base[:, 0].copy(), base[:, 1].copy(), priority)
     if len(order) < graph.size:
-        left = np.flatnonzero(~_placed(order, graph.size))
+        left = np.flatnonzero(~placed_in(order, graph.size))
         return _rejected(graph, Outcome(False, order, left), deadline)
     stats = {"rounds": 0, "undecided": 0, "variables": 0, "conflicts": 0, "decisions": 0}
     chosen = np.empty((0, 2), np.int64)
     if guess:
-        found, chosen = _guess(graph, base, order, priority)
+        found, chosen = try_order(graph, base, order, priority)
+        if not len(found):
+            order = executed(graph, base, priority)
+            found, chosen = try_order(graph, base, order, ranks(order).astype(np.float64))
         if len(found):
             return Outcome(True, found, np.empty(0, np.int64), stats)
     stats["undecided"] = reach.count_undecided() if saturated else _count_pairs(graph)
@@ -87,7 +92,7 @@ def decide(
         if everything:
             return outcome
         stats["rounds"] += 1
-        found, more = _guess(graph, base, outcome.order, ranks(outcome.order).astype(np.float64))
+        found, more = try_order(graph, base, outcome.order, ranks(outcome.order).astype(np.float64))
         if len(found):
             outcome.order = found
             return outcome
@@ -101,19 +106,6 @@ def _rejected(graph: Graph, outcome: Outcome, deadline: float) -> Outcome:
         if len(done.order) < graph.size:
             outcome.order, outcome.used = done.order, outcome.used[:0]
     return outcome
-
-
-def first_guess(graph: Graph, priority: Floats) -> Ints:
-    """A witness order by the version orders that `priority` suggests; empty when they fail."""
-    base = graph.edges[:, :2]
-    order = order_by(graph.size, base[:, 0].copy(), base[:, 1].copy(), priority)
-    return _guess(graph, base, order, priority)[0]
-
-
-def _placed(order: Ints, size: int) -> Bools:
-    placed = np.zeros(size, bool)
-    placed[order] = True
-    return placed
 
 
 def _initial_edges(graph: Graph) -> Ints:
@@ -144,27 +136,6 @@ def _all_pairs(graph: Graph) -> Ints:
     return pairs
 
 
-def _guess(graph: Graph, base: Ints, order: Ints, priority: Floats) -> tuple[Ints, Ints]:
-    """Try the version orders that `order` gives: (an order that fits, or the pairs to settle)."""
-    x, w = graph.index, graph.w
-    rank = ranks(order)
-    place = np.lexsort((rank[w * x.writer + w - 1], x.writer_key))
-    edges, pairs = next_writers(
-        w, place, x.writer, x.writer_key, x.key_at, x.reads, x.read_at, np.empty(graph.n, np.int64)
-    )
-    src = np.concatenate((base[:, 0], edges[:, 0]))
-    dst = np.concatenate((base[:, 1], edges[:, 1]))
-    found = order_by(graph.size, src, dst, priority)
-    if len(found) == graph.size:
-        return found, pairs[:0]
-    left = ~_placed(found, graph.size)
-    onto = left[edges[:, 0]] & left[edges[:, 1]] & (pairs[:, 0] >= 0)
-    chosen = pairs[onto]
-    swap = x.writer[chosen[:, 0]] > x.writer[chosen[:, 1]]
-    chosen[swap] = chosen[swap][:, ::-1]
-    return found[:0], np.unique(chosen, axis=0)
-
-
 class Problem:
     """Undecided pairs as variables over a fixed graph; solved once, or once per assumption."""
 
@@ -192,14 +163,7 @@ class Problem:
 
     def _encode(self, pairs: Ints, variable: Ints) -> Ints:
         x, w = self.graph.index, self.graph.w
-        keys = len(x.key_at) - 1
-        code = x.writer * keys + x.writer_key
-        by_code = np.argsort(code)
-        known = x.reads[x.reads[:, 2] >= 0]
-        slot = by_code[np.searchsorted(code[by_code], known[:, 2] * keys + known[:, 1])]
-        by_slot = np.argsort(slot, kind="stable")
-        reader_at = np.searchsorted(slot[by_slot], np.arange(len(code) + 1))
-        readers = known[by_slot, 0].copy()
+        reader_at, readers = readers_of(self.graph)[:2]
         fan = np.diff(reader_at)
         room = 2 * len(pairs) + int((fan[pairs[:, 0]] + fan[pairs[:, 1]]).sum())
         out = np.empty((room, 3), np.int64)
@@ -225,7 +189,7 @@ class Problem:
             graph.size, base[:, 0].copy(), base[:, 1].copy(), ranks(self.order).astype(np.float64)
         )
         if len(order) < graph.size:
-            left = np.flatnonzero(~_placed(order, graph.size))
+            left = np.flatnonzero(~placed_in(order, graph.size))
             return Outcome(False, order, left, stats)
         if not self.variables:
             return Outcome(True, order, np.empty(0, np.int64), stats)
@@ -340,4 +304,4 @@ def _more_room(state: cdcl.Search) -> cdcl.Search:
     return state
 
 
-__all__ = ["PAIRS", "RW", "WW", "Outcome", "Problem", "decide", "start"]
+__all__ = ["PAIRS", "RW", "WW", "Outcome", "Problem", "decide", "first_guess", "start"]
