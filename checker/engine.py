@@ -40,7 +40,10 @@ NO_ERROR = "no_error"
 
 @dataclass(frozen=True)
 class Progress:
-    """What a running search says of itself; sizes in states, memory in bytes, times in seconds."""
+    """What a running search says of itself; sizes in states, memory in bytes, times in seconds.
+
+    ``widest`` is the variable with most distinct values so far, with their number.
+    """
 
     level: int
     generated: int
@@ -50,6 +53,7 @@ class Progress:
     memory: int = 0
     fresh: Mapping[int, int] = field(default_factory=dict)
     levels: tuple[int, ...] = ()
+    widest: tuple[str, int] | None = None
 
 
 @dataclass(frozen=True)

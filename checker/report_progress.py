@@ -87,21 +87,25 @@ class ProgressBlock:
         if p.memory:
             parts.append(f"mem {p.memory / (1 << 30):.1f} GB")
         result.append(" · ".join(parts))
-        if hot := self._hot(p.fresh):
+        if hot := self._hot(p):
             result.append(f" hot: {hot}")
         if self.live:
             result.append(f" {estimate(p.levels, rate, p)}")
         return result
 
-    def _hot(self, fresh: Mapping[int, int]) -> str:
-        """The actions that make most of the new states."""
+    def _hot(self, progress: Progress) -> str:
+        """The actions that make most of the new states, and the variable with most values."""
         sums: dict[str, int] = {}
-        for index, count in fresh.items():
+        for index, count in progress.fresh.items():
             if index in self.actions:
                 sums[self.actions[index]] = sums.get(self.actions[index], 0) + count
         total = sum(sums.values())
         most = sorted(sums.items(), key=lambda item: -item[1])[:2]
-        return " · ".join(f"{name} {100 * n // total} % of new states" for name, n in most if total)
+        parts = [f"{name} {100 * n // total} % of new states" for name, n in most if total]
+        if progress.widest is not None:
+            name, values = progress.widest
+            parts.append(f"widest variable: {name} ({short(values)} distinct values)")
+        return " · ".join(parts)
 
 
 def clock(seconds: float) -> str:

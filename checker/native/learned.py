@@ -287,6 +287,12 @@ class Learned(Effects):
         )
 
 
+def widest_variable(layout: Layout) -> tuple[str, int] | None:
+    """The variable with most distinct values, and their number."""
+    slot = max(layout.slots, key=lambda slot: len(slot.values), default=None)
+    return None if slot is None else (show_path(slot.path), len(slot.values) - 1)
+
+
 def show_path(path: tuple[Any, ...]) -> str:
     """A path as the author of the spec would write it."""
     head = f"{path[0]}#{path[1]}" if len(path) > 1 else str(path[0])  # pyright: ignore[reportGeneralTypeIssues]

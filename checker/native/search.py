@@ -16,6 +16,7 @@ from checker.native import checkpoints
 from checker.native.arrays import FIRST_ERROR, NO_LINK, Array, Rows
 from checker.native.checkpoints import Totals, Writer
 from checker.native.findings import Stage
+from checker.native.learned import widest_variable
 from checker.native.learning import Learner, Roots
 from checker.native.machine import memory_in_use
 from checker.native.orbits import Orbits
@@ -123,8 +124,7 @@ class Search:
         operands = (misses[:, 3] & 0x3FFFFFFF).astype(np.uint64) << np.uint64(32)
         keys = kinds ^ operands ^ misses[:, 4].astype(np.uint64)
         _, first = np.unique(keys, return_index=True)
-        result: list[list[int]] = misses[np.sort(first)].tolist()
-        return result
+        return misses[np.sort(first)].tolist()  # type: ignore[no-any-return]
 
     def learn(self, misses: Array, level: Level) -> None:
         """Learn what was missed."""
@@ -391,6 +391,7 @@ class Search:
             memory_in_use(),
             nonzero(self.fresh),
             tuple(map(len, self.links)),
+            widest_variable(self.layout),
         )
 
 

@@ -73,7 +73,9 @@ def test_another_package_of_our_name_is_pointed_out(
 
 
 def progress(*levels: int) -> Progress:
-    return Progress(len(levels), 2000, 1000, levels[-1], 2.0, 3 << 30, {0: 3, 1: 1}, levels)
+    return Progress(
+        len(levels), 2000, 1000, levels[-1], 2.0, 3 << 30, {0: 3, 1: 1}, levels, ("net", 1200)
+    )
 
 
 class Terminal(StringIO):
@@ -94,6 +96,7 @@ def test_the_progress_block_is_refreshed_on_a_terminal() -> None:
     assert first.splitlines()[0] == "00:01:05  checking spec  N=3"
     assert " depth 2 · 2.0 k generated (1.0 k distinct) · queue 5 ▂█ · 1.0 k/s" in first
     assert " hot: send 75 % of new states · receive 25 % of new states" in first
+    assert " · widest variable: net (1.2 k distinct values)" in first
     assert "growing" in second
     assert second.endswith("\x1b[4A")
 
