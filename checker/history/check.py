@@ -104,7 +104,7 @@ def _check_weak(
     times = np.where(np.isnan(end), begin, end)
     priority = facts.members.astype(np.float64) if np.isnan(times).any() else times
     deadline = time.monotonic() + options.timeout
-    found = decide_weak(history, facts, level, priority, deadline)
+    found = decide_weak(history, facts, level, priority, deadline, hint=options.guess)
     stats = {"transactions": len(facts.members), "edges": len(found.graph.edges), **found.stats}
     clock.stop("search" if found.stage == "search" else "saturation")
     verdict = Verdict(level, found.holds, found.stage, graph=found.graph, used=found.used,

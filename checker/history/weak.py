@@ -26,6 +26,7 @@ from checker.history.core import Support, cycle_support
 from checker.history.data import Array, Floats, History, Ints
 from checker.history.errors import Undecided
 from checker.history.graph import RW, WW, Graph, build, order_by, ranks
+from checker.history.hint import commit_order
 from checker.history.saturate import Reach
 from checker.history.scan import Facts
 from dsl.library.levels import ATOMIC, CAUSAL, LEVELS, PARALLEL, READ_COMMITTED, VIEW, Level
@@ -51,15 +52,24 @@ class Weak:
 
 
 def decide_weak(
-    history: History, facts: Facts, level: Level, priority: Floats, deadline: float
+    history: History,
+    facts: Facts,
+    level: Level,
+    priority: Floats,
+    deadline: float,
+    *,
+    hint: bool = True,
 ) -> Weak:
     """The answer for a level of rule read-committed, view, atomic, causal or parallel.
 
-    `priority` (n,) says when each member probably committed; it never changes the verdict.
+    `priority` (n,) says when each member probably committed, and `hint` whether to look for
+    something better before searching; neither changes the verdict.
     Raises:  Undecided after the deadline (monotonic seconds).
     """
     serial = LEVELS["strong-session-serializable" if level.session else "serializable"]
     if level.rule == PARALLEL:
+        if hint:
+            priority = commit_order(history, facts, level, priority, deadline)
         return _parallel(build(history, facts, serial, 0.0), facts, priority, deadline)
     bare = Facts(facts.members, facts.reads, facts.writes, facts.order[:0])
     graph = build(history, bare, serial, 0.0)

@@ -53,9 +53,9 @@ def weakly_rejected(history: History, facts: Facts, level: Level) -> bool:
     """Whether these facts alone contradict the level."""
     if level.rule != PREFIX:
         priority = facts.members.astype(np.float64)
-        return not decide_weak(history, facts, level, priority, math.inf).holds
+        return not decide_weak(history, facts, level, priority, math.inf, hint=False).holds
     graph = build_halves(history, facts, level)
-    done = saturate(graph)
+    done = saturate(graph, exact=True)
     if len(done.order) < graph.size:
         return True
     reach = Reach(graph, done.order)
