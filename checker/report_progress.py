@@ -101,7 +101,8 @@ class ProgressBlock:
                 sums[self.actions[index]] = sums.get(self.actions[index], 0) + count
         total = sum(sums.values())
         most = sorted(sums.items(), key=lambda item: -item[1])[:2]
-        parts = [f"{name} {100 * n // total} % of new states" for name, n in most if total]
+        parts = [f"{name} {100 * n // total} %" for name, n in most if total]
+        parts[:1] = [f"{part} of new states" for part in parts[:1]]
         if progress.widest is not None:
             name, values = progress.widest
             parts.append(f"widest variable: {name} ({short(values)} distinct values)")

@@ -83,7 +83,8 @@ class Terminal(StringIO):
         return True
 
 
-def test_the_progress_block_is_refreshed_on_a_terminal() -> None:
+def test_the_progress_block_is_refreshed_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
     file = Terminal()
     block = ProgressBlock(file, "spec  N=3", {0: "send", 1: "receive"})
     block.started -= 65
@@ -95,8 +96,7 @@ def test_the_progress_block_is_refreshed_on_a_terminal() -> None:
 
     assert first.splitlines()[0] == "00:01:05  checking spec  N=3"
     assert " depth 2 · 2.0 k generated (1.0 k distinct) · queue 5 ▂█ · 1.0 k/s" in first
-    assert " hot: send 75 % of new states · receive 25 % of new states" in first
-    assert " · widest variable: net (1.2 k distinct values)" in first
+    assert " hot: send 75 % of new states · receive 25 % · widest variable: net (1.2 k " in first
     assert "growing" in second
     assert second.endswith("\x1b[4A")
 
