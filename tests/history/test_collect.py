@@ -177,6 +177,13 @@ def test_a_collector_that_is_killed_leaves_a_history_that_can_be_checked(
 
     assert len(history) > 50
     assert check(history, PROMISED[name]).holds
+    if name == "sqlite":  # all that is in the database is in the file
+        connection = sqlite3.connect(tmp_path / "db")
+        stored = connection.execute("SELECT k, v FROM statewalk_register WHERE v > 0").fetchall()
+        connection.close()
+        written = {tuple(op[1:]) for r in fields(path) for op in r.get("ops", ()) if op[0] == "w"}
+        assert stored
+        assert set(stored) <= written
 
 
 def test_a_last_line_that_is_cut_off_is_left_out_and_said() -> None:

@@ -2,11 +2,15 @@
 
 import argparse
 import re
+import sqlite3
 from pathlib import Path
+
+import pytest
 
 from checker.history.check import check
 from checker.history.cli import FORMATS, LEVEL_NAMES, add_parser
-from checker.history.formats import READERS, WRITERS
+from checker.history.collect.workloads import WORKLOADS
+from checker.history.formats import READERS, WRITERS, read
 from checker.history.formats.jsonl import parse
 from checker.history.simulate import ANOMALIES
 from dsl.library.isolation import REFUTES
@@ -44,6 +48,29 @@ def test_the_example_is_a_history() -> None:
 
     assert 4 == len(history)
     assert check(history, "strict-serializable").holds
+
+
+def test_the_recorder_of_the_guide_records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    connection = sqlite3.connect(tmp_path / "app.db")
+    connection.execute("CREATE TABLE register (k TEXT PRIMARY KEY, v INTEGER)")
+    connection.execute("INSERT INTO register VALUES ('x', 0)")
+    connection.commit()
+    connection.close()
+    monkeypatch.chdir(tmp_path)
+    space: dict[str, object] = {}
+    for block in re.findall(r"```python\n(.*?)```", GUIDE, flags=re.DOTALL):
+        exec(compile(block, "histories.md", "exec"), space)
+    space["connection"].close()  # type: ignore[attr-defined]
+    history = read(tmp_path / "history.jsonl")
+
+    assert ["r(x) = 0", "w(x, 17)"] == [history.show(op) for op in history.operations(0)]
+    assert check(history, "strict-serializable").holds
+
+
+def test_every_workload_of_the_driver_is_in_the_guide() -> None:
+    named = set(re.findall(r"`([a-z-]+)`", GUIDE.split("## Recording")[0]))
+
+    assert [] == sorted(WORKLOADS.keys() - named)
 
 
 def test_every_error_code_of_the_package_is_documented() -> None:

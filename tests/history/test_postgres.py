@@ -5,6 +5,8 @@ that an anomaly never happens where none was made.
 """
 
 import os
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -18,7 +20,7 @@ from checker.history.collect import Recorder
 from checker.history.collect.databases import Postgres
 from checker.history.collect.driver import Run, collect
 from checker.history.collect.workloads import Shape
-from checker.history.data import INFO, History
+from checker.history.data import INFO, WRITE, History
 from checker.history.explain import Explanation, explain
 from checker.history.formats import read
 from checker.history.scan import scan
@@ -150,6 +152,52 @@ def test_a_connection_that_is_killed_in_its_commit_is_indeterminate(tmp_path: Pa
     assert [INFO, 0] == history.status.tolist()
     assert {"ok": 1, "fail": 0, "info": 1} == recorder.counts
     assert (["strict-serializable"], []) == summary(check_levels(history))
+
+
+def test_a_commit_that_the_server_turns_into_a_rollback_is_aborted(tmp_path: Path) -> None:
+    import psycopg
+
+    database = Postgres(SERVER, None)
+    database.prepare([])
+    with Recorder(tmp_path / "h.jsonl") as recorder:
+        connection = recorder.wrap(psycopg.connect(SERVER))
+        database.write(connection, 0, 1)
+        with pytest.raises(psycopg.Error):
+            connection.execute("SELECT 1 / 0")
+        connection.commit()
+        database.read(connection, 0)
+        connection.commit()
+        connection.close()
+
+    assert [1, 0] == read(tmp_path / "h.jsonl").status.tolist()
+
+
+def test_a_collector_that_is_killed_leaves_all_that_is_in_the_database(tmp_path: Path) -> None:
+    import psycopg
+
+    path = tmp_path / "h.jsonl"
+    command = [sys.executable, "-m", "checker", "history", "collect", str(path), "--database",
+               "postgres", "--url", SERVER, "--workload", "bank", "--isolation", "serializable",
+               "--transactions", "1000000"]  # fmt: skip
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    deadline = time.monotonic() + 30
+    while not (path.exists() and path.stat().st_size > 20_000):
+        assert process.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    process.kill()
+    process.wait()
+    time.sleep(0.5)  # the server ends what it was asked before
+    history = read(path)
+    with psycopg.connect(SERVER) as connection:
+        rows = connection.execute("SELECT k, v FROM statewalk_register WHERE v > 0").fetchall()
+    written = {(history.keys[k], history.values[v])
+               for k, v, kind in zip(history.key, history.value, history.kind, strict=True)
+               if kind == WRITE}  # fmt: skip
+
+    assert rows
+    assert set(rows) <= written
+    assert check(history, "strict-serializable").holds
 
 
 def test_a_server_that_restarts_is_waited_for(tmp_path: Path) -> None:
