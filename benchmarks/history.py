@@ -1,4 +1,4 @@
-"""How fast recorded histories are checked: `python benchmarks/history.py [--quick]`.
+"""How fast recorded histories are checked: `python benchmarks/history.py [--quick] [--write]`.
 
 Each row is generated, written as JSON Lines, and read and checked by a process of its own.
 CPU seconds; the kernels are compiled before (first line) and loaded (column "start") before
@@ -9,6 +9,8 @@ the same sessions interleaved at random without times. "si" is checked without s
 
 import argparse
 import json
+import os
+import platform
 import resource
 import subprocess
 import sys
@@ -21,9 +23,21 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+PAGE = ROOT / "docs" / "history-benchmarks.md"
+MARK = "<!-- results: written by benchmarks/history.py --write -->"
 _HEAD = (
-    f"{'workload':<16}{'txns':>8} {'order':<9}{'level':<19}{'verdict':<22}"
-    f"{'start':>6}{'parse':>7}{'check':>8}{'explain':>8}{'MB':>6}  decided by"
+    ("workload", 16, "<"),
+    ("txns", 8, ">"),
+    ("order", 9, "<"),
+    ("level", 18, "<"),
+    ("verdict", 12, "<"),
+    ("start", 6, ">"),
+    ("parse", 6, ">"),
+    ("check", 6, ">"),
+    ("explain", 8, ">"),
+    ("MB", 5, ">"),
+    ("decided by", 12, "<"),
+    ("conflicts", 9, ">"),
 )
 
 
@@ -134,40 +148,61 @@ def run_alone(*args: str) -> dict[str, Any]:
     return result
 
 
-def table(quick: bool) -> None:
-    """Measure every row and print it."""
+def cells(row: dict[str, Any], found: dict[str, Any]) -> list[str]:
+    """One line of the table."""
+    work = row["work"]
+    kind = work["kind"] + (f" {work['writes']:.0%}" if "writes" in work else "")
+    kind += " stale" if "stale" in work else ""
+    kind += " 1 key" if work.get("keys") == 1 else ""
+    kind += f", {work['sessions']} sessions" if "sessions" in work else ""
+    level = row["level"] if row["level"] != "si" else "si (plain)"
+    times = [f"{x:.2f}" for x in (found["start"], *found["steps"])]
+    conflicts = str(found["stats"].get("conflicts", 0))
+    return [kind, f"{work['transactions']:,}", row["order"], level, found["verdict"], *times,
+            str(found["memory"]), found["stage"], conflicts]  # fmt: skip
+
+
+def aligned(line: list[str]) -> str:
+    """A line as the terminal shows it."""
+    columns = zip(line, _HEAD, strict=True)
+    return " ".join(f"{cell:{side}{width}}" for cell, (_, width, side) in columns)
+
+
+def table(quick: bool) -> str:
+    """Measure every row and print it; the whole as Markdown."""
     begin = time.process_time()
     warm_up()
-    print(f"kernels compiled or loaded: {time.process_time() - begin:.1f} CPU s")
-    print(_HEAD)
+    loaded = f"kernels compiled or loaded: {time.process_time() - begin:.1f} CPU s"
+    titles = [title for title, _, _ in _HEAD]
+    print(loaded, aligned(titles), sep="\n")
+    lines = [titles, ["--:" if side == ">" else "---" for _, _, side in _HEAD]]
     for row in rows(quick):
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "history.jsonl"
             write(row, file)
             found = run_alone("--one", str(file), "--level", row["level"])
-        work = row["work"]
-        kind = work["kind"] + (f" {work['writes']:.0%}" if "writes" in work else "")
-        kind += " stale" if "stale" in work else ""
-        kind += f" {work['sessions']} s." if "sessions" in work else ""
-        level = row["level"] if row["level"] != "si" else "si (plain)"
-        parse, check, explain = found["steps"]
-        print(f"{kind:<16}{work['transactions']:>8} {row['order']:<9}{level:<19}"
-              f"{found['verdict']:<22}{found['start']:>6.2f}{parse:>7.2f}{check:>8.2f}"
-              f"{explain:>8.2f}{found['memory']:>6}  {found['stage']}, "
-              f"{found['stats'].get('conflicts', 0)} conflicts", flush=True)  # fmt: skip
+        lines.append(cells(row, found))
+        print(aligned(lines[-1]), flush=True)
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def main() -> None:
     """Parse the arguments and measure."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a tenth of the sizes")
+    parser.add_argument("--write", action="store_true", help=f"put the table in docs/{PAGE.name}")
     parser.add_argument("--one", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--level", default="si", help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.one:
         print(json.dumps(measure(args.one, args.level)))
-    else:
-        table(args.quick)
+        return
+    text = table(args.quick)
+    if args.write:
+        head = PAGE.read_text(encoding="utf-8").partition(MARK)[0]
+        machine = f"{platform.machine()}, {os.cpu_count()} CPUs, {platform.system()}"
+        about = f"{machine}, Python {platform.python_version()}."
+        PAGE.write_text(f"{head}{MARK}\n\n{about}\n\n{text}\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
