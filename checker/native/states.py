@@ -87,6 +87,11 @@ class Partition:
             else:
                 self._resize(max(_FIRST_SEGMENT, self.n + self.n // 2))
 
+    def reserve(self, capacity: int) -> None:
+        """Have room for so many new states, which costs nothing until they come."""
+        if len(self.segment.fp) < capacity:
+            self._resize(capacity)
+
     def _limit(self) -> int:
         return int(self.load * len(self.table))
 

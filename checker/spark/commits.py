@@ -84,7 +84,6 @@ class Committer(Writer):
         self._write_values(about.depth, search.layout)
         manifest = {
             "format": FORMAT,
-            "engine": "spark",
             "key": self.key,
             "spec": search.model.path,
             "constants": {k: repr(v) for k, v in search.model.constants.items()},
@@ -139,7 +138,7 @@ def read(folder: Path, key: str) -> Committed:
     if check != f"{zlib.crc32(text.encode()):08x}":
         raise damaged([f"{path} does not hold what was written to it"])
     manifest = json.loads(text)
-    if (manifest["format"], manifest.get("engine"), manifest["key"]) != (FORMAT, "spark", key):
+    if (manifest["format"], manifest["key"]) != (FORMAT, key):
         raise RunError(
             "SW341",
             f"The checkpoint in {folder} belongs to another spec, other constants or options.",

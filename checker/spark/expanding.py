@@ -38,8 +38,9 @@ from checker.spark.step_checks import StepChecker, take_misses
 
 NEVER = np.iinfo(np.int64).max
 _BATCH = 1 << 13  # states
-EXAMPLES = 8  # rows told per miss: what lies behind it differs between them
+EXAMPLES = 32  # rows told per miss: what lies behind it differs between them
 _FLUSH = 1 << 22  # successors held by a task before they are sent
+_MOST_EACH = 8  # successors of a state that there is room for; it grows where there are more
 _TERMINAL = -1  # in the place of an action: whether the state may end here is not known
 
 Item = tuple[int, tuple[str, Any]]
@@ -108,6 +109,7 @@ class Expander:
             own = plan.division.share(fps, task)
             here = Here(_rows(plan, rows, fps, own), offset + own.start)
             n = len(here.rows.fp)
+            room = 64 + min(_FLUSH, _MOST_EACH * n) // len(self.kept)
             for first in range(0, n, _BATCH):
                 end = min(n, first + _BATCH)
                 chosen = None
@@ -118,7 +120,7 @@ class Expander:
                     chosen = pairs[low:high]
                     if not len(chosen):
                         continue
-                self._batch(here, first, end, chosen)
+                self._batch(here, first, end, chosen, room)
                 if sum(p.n for p in self.kept) > _FLUSH:
                     yield from self._send()
         yield from self._send()
@@ -140,7 +142,7 @@ class Expander:
 
     # -- a batch ---------------------------------------------------------------------------------
 
-    def _batch(self, here: Here, first: int, end: int, chosen: Array | None) -> None:
+    def _batch(self, here: Here, first: int, end: int, chosen: Array | None, room: int) -> None:
         plan, worker, report = self.plan, self.worker, self.report
         worker.begin(first, end, plan.first_action)
         moved = np.zeros(end - first, np.bool_)
@@ -175,6 +177,7 @@ class Expander:
         self.missed.add(missed[:, 0] + here.offset, missed[:, 1], moved[missed[:, 0] - first])
         assert report.fired is not None
         for partition in self.kept:
+            partition.reserve(room)
             # Links of the batch count positions from the file's start, those kept from the level's.
             before = partition.n
             partition.take(here.rows, self.outcomes, worker.batch, self._scratch, plan.ordinal_bits)
@@ -281,4 +284,7 @@ class Expander:
 def _rows(plan: Plan, found: dict[str, Array], fps: Array, own: slice) -> Rows:
     """Some of the states of a file, as wide as rows are by now."""
     values = wide(found["values"][own], plan.width, plan.shape().dtype)
-    return Rows(values, fps[own], np.zeros(0, np.uint64), found["quiet"][own])
+    quiet = found["quiet"][own]
+    if plan.forget:
+        quiet[:] = np.uint64((1 << 64) - 1)
+    return Rows(values, fps[own], np.zeros(0, np.uint64), quiet)

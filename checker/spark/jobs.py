@@ -21,6 +21,7 @@ from checker.spark.feed import Version, learned
 from checker.spark.files import Stored, damages
 from checker.spark.merging import merge_task
 from checker.spark.plan import Expanded, Merged, Plan
+from checker.spark.session import is_connect
 from dsl.errors import RunError
 
 _POLL = 0.2  # seconds between looks at whether to go on
@@ -73,28 +74,29 @@ class Jobs(Protocol):
         ...
 
 
-def waiting(jobs: Jobs, run: Callable[[], list[Any]], stop: Callable[[], bool]) -> list[Any]:
-    """What ``run`` returns; while it runs, ``stop`` is asked whether to give up.
+def waiting(
+    pool: ThreadPoolExecutor,
+    jobs: Jobs,
+    run: Callable[[], list[Report]],
+    stop: Callable[[], bool],
+) -> list[Report]:
+    """What ``run`` returns, in the pool's thread; meanwhile ``stop`` is asked whether to give up.
 
     Raises:  Stopped; RunError[SW333] where Spark gives up
     """
-    pool = ThreadPoolExecutor(1)
     asked = False
-    try:
-        job = pool.submit(run)
-        while True:
-            try:
-                return job.result(timeout=_POLL)
-            except NotYet:
-                if not asked and stop():
-                    asked = True
-                    jobs.cancel()
-            except Exception as error:
-                if asked:
-                    raise Stopped from None
-                raise _gave_up(error) from error
-    finally:
-        pool.shutdown(wait=False)
+    job = pool.submit(run)
+    while True:
+        try:
+            return job.result(timeout=_POLL)
+        except NotYet:
+            if not asked and stop():
+                asked = True
+                jobs.cancel()
+        except Exception as error:
+            if asked:
+                raise Stopped from None
+            raise _gave_up(error) from error
 
 
 def _gave_up(error: Exception) -> RunError:
@@ -125,7 +127,7 @@ class RddJobs:
         return self.context.broadcast(data)
 
     def drop(self, place: Any) -> None:
-        place.unpersist()
+        place.destroy()
 
     def level(self, plan: Plan, version: Version) -> list[Report]:
         self.context.addJobTag(self._tags)
@@ -148,8 +150,7 @@ class RddJobs:
         self.context.cancelJobsWithTag(self._tags)
 
     def shuffled(self) -> int:
-        found = self.context._jsc.sc().statusStore().executorList(False)
-        return sum(int(found.apply(at).totalShuffleWrite()) for at in range(found.size()))
+        return _written(self.context)
 
 
 def _broadcast_value(place: Any) -> bytes:
@@ -223,7 +224,13 @@ class FrameJobs:
         self.session.interruptTag(self._tag)
 
     def shuffled(self) -> int:
-        return 0
+        return 0 if is_connect(self.session) else _written(self.session.sparkContext)
+
+
+def _written(context: Any) -> int:
+    """Bytes that the executors of an application have written for one another."""
+    found = context._jsc.sc().statusStore().executorList(False)
+    return sum(int(found.apply(at).totalShuffleWrite()) for at in range(found.size()))
 
 
 def _by_task(frame: Any, tasks: int) -> Any:

@@ -23,7 +23,7 @@ from checker.native.arrays import (
 )
 from checker.native.run_kernels import mark, merge
 from checker.native.workers import Worker
-from checker.spark.blobs import States, narrow
+from checker.spark.blobs import States, narrow, wide
 from checker.spark.expanding import EXAMPLES, NEVER
 from checker.spark.files import Damaged, Part, Stored, opened, write
 from checker.spark.plan import Expanded, Left, Merged, Plan
@@ -126,7 +126,8 @@ class Merger:
         known = np.zeros(len(fps), np.bool_)
         for run in runs:
             mark(fps, run, known)
-        return states.pick(order[~known])
+        new = states.pick(order[~known])
+        return new._replace(values=wide(new.values, self.plan.width, self.plan.shape().dtype))
 
     # -- checking --------------------------------------------------------------------------------
 
@@ -228,7 +229,9 @@ def _joined(plan: Plan, groups: list[States]) -> States:
     """Groups of states one after the other, as wide as rows are by now."""
     total = sum(len(group.fp) for group in groups)
     rows = plan.shape().rows(total)
-    result = States(rows.values, rows.fp, rows.quiet, np.empty(total, np.int64))
+    dtype = np.result_type(*(group.values.dtype for group in groups))
+    values = np.empty((total, plan.width), dtype)
+    result = States(values, rows.fp, rows.quiet, np.empty(total, np.int64))
     at = 0
     for group in groups:
         here = slice(at, at + len(group.fp))

@@ -69,6 +69,8 @@ class Plan:
     expand, ``runs`` the visited fingerprints, of which those from ``compact`` on become one.
     ``durable`` files outlive the search. After the first attempt ``before`` holds per task what the
     attempt before left, and only tasks in ``again`` have to look at it without new states.
+    ``forget`` tells that the driver does not know any more why a root was quiet in a state: another
+    one found it out.
     """
 
     folder: str
@@ -82,6 +84,7 @@ class Plan:
     compact: int
     before: tuple[Left, ...]
     again: frozenset[int]
+    forget: bool
     width: int
     wide_ids: bool
     words: int

@@ -42,6 +42,8 @@ def restore(search: SparkSearch, saved: Committed) -> None:
         level = FileLevel(search.folder, parts)
         search.links.append(cast(Any, level.column("link")))
     search.go_on(last, list(saved.runs), saved.early, list(levels))
+    assert search.spread is not None
+    search.spread.forget = True
 
 
 def _totals(saved: Committed) -> Totals:

@@ -61,7 +61,7 @@ def folder_of(options: SearchOptions, settings: Settings) -> tuple[str, bool]:
 
 
 def _explore(model: Model, options: SearchOptions, settings: Settings, folder: str) -> Exploration:
-    key = checkpoints.identity(model, options)
+    key = f"spark {checkpoints.identity(model, options)}"
     saved: Committed | None = None
     if options.checkpoint and options.resume:
         saved = commits.read(Path(folder), key)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
@@ -10,11 +11,14 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from checker.engine import DEADLOCK
-from checker.native.arrays import EDGE, NO_LINK
+from checker.native.arrays import NO_LINK, Rows
 from checker.native.findings import _Candidate
+from checker.spark.blobs import wide
 from checker.spark.commits import Committed, Committer, damaged
 from checker.spark.feed import Feed, Version
+from checker.spark.files import opened
 from checker.spark.jobs import Jobs, Stopped, waiting
+from checker.spark.learning import learn, look_ahead
 from checker.spark.levels import FileLevel
 from checker.spark.plan import Division, Expanded, Left, Merged, Miss, Plan
 from dsl.errors import EngineError
@@ -29,6 +33,7 @@ if TYPE_CHECKING:
 _MAX_ATTEMPTS = 10_000
 _SMALL = 25_000  # states per task, below which a level is given to fewer tasks
 _BALANCED = 100  # states per task, below which nothing is said of how even the shares are
+_SAMPLE = 2048  # states looked at before the others, while there is something to learn
 _RUNS = 6  # visited runs until some of them are made one
 
 
@@ -66,6 +71,9 @@ class Spread:
     compact: int = 0
     tasks: int = 1
     shuffled_before: int = 0
+    learning: bool = True  # something was learned for the level before
+    forget: bool = False  # the level's rows were written by another driver
+    pool: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1))
     known: tuple[int, int] = (-1, -1)  # evaluations and memo entries that were sent
 
     def __post_init__(self) -> None:
@@ -91,28 +99,47 @@ class Spread:
             reasons.extend(filter(None, [search.urgent()]))
             return bool(reasons)
 
+        known = self._evaluations()
+        if self.learning:
+            look_ahead(search, self._sample())
         for attempt in range(_MAX_ATTEMPTS):
             plan = self._plan(attempt, left, again)
             version = self._version()
             self.figures.jobs += 1
             try:
-                reports = waiting(self.jobs, partial(self.jobs.level, plan, version), stop)
+                run = partial(self.jobs.level, plan, version)
+                reports = waiting(self.pool, self.jobs, run, stop)
             except Stopped:
                 return reasons[0]
             misses, left, again = self._take(reports)
             if not misses:
                 self.complete = True
+                self.learning = self._evaluations() > known
                 self.figures.levels.append((self.level.n, attempt + 1, time.monotonic() - started))
                 return None
-            self._learn(misses)
+            learn(search, misses)
             if stopped := search.urgent():
                 return stopped
         raise EngineError("SW312", "A level is not learned after many attempts.")
 
+    def _evaluations(self) -> int:
+        return int(self.search.learner.evaluations.sum())
+
+    def _sample(self) -> Rows:
+        """Some states of the level, as good as any: they are in the order of fingerprints."""
+        part, shape = self.level.parts[0], self.search.shape
+        assert part.rows is not None
+        ids, found = (opened(self.search.folder, stored) for stored in (part.ids, part.rows))
+        values = wide(found["values"][:_SAMPLE], shape.width, shape.dtype)
+        quiet = found["quiet"][:_SAMPLE]
+        if self.forget:
+            quiet[:] = np.uint64((1 << 64) - 1)
+        return Rows(values, ids["fp"][:_SAMPLE], np.zeros(0, np.uint64), quiet)
+
     def _version(self) -> Version:
         """What is learned by now, on its way to the executors."""
         learner = self.search.learner
-        known = (int(learner.evaluations.sum()), learner.filled)
+        known = (self._evaluations(), learner.filled)
         if known != self.known:
             learned = learner.learned
             self.feed.update(learned.tries(), learned.outcomes())
@@ -142,6 +169,7 @@ class Spread:
             compact=self.compact,
             before=left,
             again=again,
+            forget=self.forget,
             width=search.shape.width,
             wide_ids=search.shape.dtype == np.dtype(np.uint32),
             words=search.shape.words,
@@ -187,20 +215,6 @@ class Spread:
         )
         return misses, left, frozenset(t for t, m in self.merged.items() if m.misses)
 
-    def _learn(self, misses: list[Miss]) -> None:
-        """Learn what tasks missed, each situation once."""
-        seen = set()
-        for root, kind, operand, value, row, before in misses:
-            key = (
-                (root, tuple(row), tuple(before or ())) if kind == EDGE else (kind, operand, value)
-            )
-            if key in seen:
-                continue
-            seen.add(key)
-            earlier = None if before is None else partial(_itself, before)
-            situation = (root, kind, operand, value)
-            self.search.learner.learn(situation, partial(_itself, row), earlier)
-
     # -- taking it over ----------------------------------------------------------------------------
 
     def advance(self, stage: Stage) -> None:
@@ -209,6 +223,7 @@ class Spread:
             return
         self._take_expanded(stage)
         self._take_merged(stage)
+        self.forget = False
         before, search = self.level, self.search
         parts = tuple(m.part for _, m in sorted(self.merged.items()) if m.part is not None)
         if self.new_runs:
@@ -288,6 +303,7 @@ class Spread:
 
     def close(self) -> None:
         """Take away what was sent to executors."""
+        self.pool.shutdown(wait=False)
         self.feed.close()
 
     # -- committing --------------------------------------------------------------------------------
@@ -301,10 +317,6 @@ class Spread:
                 tuple(self.runs), (), {}, {},
             )  # fmt: skip
             committer.write(self.search, about)
-
-
-def _itself(row: list[int]) -> list[int]:
-    return row
 
 
 def _only_ids(part: Part) -> Part:

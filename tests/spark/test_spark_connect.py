@@ -63,12 +63,15 @@ def test_connect_equals_native(session: Any, tmp_path: Path) -> None:
 @pytest.mark.spark
 def test_a_session_is_given_from_python(session: Any) -> None:
     spec, constants = MODELS / "kafka/init_pid.py", {"BROKERS": 1, "MUTANT": "no_epoch_bump"}
-    native = check(spec, constants, engine="native")
-    found = check(spec, constants, engine="spark", spark={"session": session, **SETTINGS})
+    model = load(spec, constants)
+    native = check(model, engine="native")
+    found = check(model, engine="spark", spark={"session": session, **SETTINGS})
 
     assert native.counts == found.counts
-    assert [p.verdict for p in native.properties] == [p.verdict for p in found.properties]
-    assert [t.steps for t in native.traces.values()] == [t.steps for t in found.traces.values()]
+    assert native.properties == found.properties
+    assert {n: t.steps for n, t in native.traces.items()} == {
+        n: t.steps for n, t in found.traces.items()
+    }
 
 
 @pytest.mark.spark
