@@ -254,7 +254,7 @@ class Search:
 def explore(model: Model, options: SearchOptions) -> Exploration:
     """Breadth-first search by levels; see `checker.engine` for the contract."""
     started = time.monotonic()
-    symmetry = Symmetry.of(model) if options.symmetry else None
+    symmetry = Symmetry.asked(model, options)
     sample = Sample(symmetry, options) if symmetry is not None else None
     layout = Layout(model, options.fingerprint_bits, options.view, symmetry)
     search = Search(model, options, layout, Repeats(model))

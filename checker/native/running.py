@@ -31,7 +31,7 @@ def start(
 ) -> Search:
     """A search with its initial states found, not yet checked; or the saved one."""
     roots = make_roots(model, options)
-    symmetry = Symmetry.of(model) if options.symmetry else None
+    symmetry = Symmetry.asked(model, options)
     layout = Layout(model, options.fingerprint_bits, options.view, symmetry)
     if saved is not None:
         checkpoints.restore_layout(saved, layout, model)

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from checker.engine import SearchOptions
 from checker.fingerprints import Fingerprints
 from checker.symmetry.colours import Colouring
 from checker.symmetry.facts import Facts, Member, parts_of_path, place_of
@@ -46,6 +47,12 @@ class Symmetry:
         free = (tuple(m for m in cell if m not in related) for cell in declared)
         cells = tuple(cell for cell in free if len(cell) > 1)
         return Symmetry(model, tuple(_allowed(model, cells)))
+
+    @staticmethod
+    def asked(model: Model, options: SearchOptions) -> Symmetry | None:
+        """What a search is to use: None if not asked to, or where nobody can change places."""
+        found = Symmetry.of(model) if options.symmetry else None
+        return found if found is not None and found.cells else None
 
     @property
     def members(self) -> tuple[Member, ...]:

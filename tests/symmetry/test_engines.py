@@ -121,6 +121,17 @@ def test_auto_takes_the_native_engine() -> None:
     )
 
 
+def test_where_nobody_can_change_places(tmp_path: Path) -> None:
+    path = write(
+        tmp_path, SPECS["members that point at each other"].replace("range(4)", "range(1)")
+    )
+
+    evidence = check(path, symmetry=True).evidence
+
+    assert evidence is not None
+    assert evidence.symmetry == ("the spec has no members that can change places",)
+
+
 def test_who_stays_is_told() -> None:
     evidence = check(MODELS / INIT_PID, symmetry=True, liveness=False).evidence
 
