@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,6 +94,10 @@ class GraphSearch(Search):
         """Make the new states the level, which hands them on; then the steps that waited for it."""
         self.sources = self.level.rows.fp
         super().advance(stage)
+        self.release()
+
+    def release(self) -> None:
+        """Hand on the steps that waited for it to be known where they lead."""
         for steps in self.waiting:
             kept = self.is_kept(steps.target)
             source, target, action, choices = steps
@@ -107,7 +111,11 @@ class GraphSearch(Search):
         if depth:
             parent = self.sources[level.link >> POSITION_SHIFT]
             action = ((level.link & _MASK) >> self.ordinal_bits).astype(np.int32)
-        self.on_states(States(depth, level.rows.values, level.rows.fp, parent, action))
+        self.hand_on_states(depth, level.rows.values, level.rows.fp, parent, action)
+
+    def hand_on_states(self, depth: int, *columns: NDArray[Any]) -> None:
+        """Hand on states of a level: their values, fingerprints, parents and actions."""
+        self.on_states(States(depth, *columns))
 
     def is_kept(self, fps: Words) -> NDArray[np.bool_]:
         """Which states no constraint refused."""
@@ -143,11 +151,7 @@ def collect(
 
     Raises:  RunError[SW354] where the search ends otherwise than by itself or at ``max_depth``
     """
-    plain = replace(model, properties=(), terminal=(), check_deadlock=False)
-    limits = replace(
-        options, properties=(), keep_going=True, view=False, symmetry=False,
-        checkpoint=None, resume=False, max_states=None, timeout=None,
-    )  # fmt: skip
+    plain, limits = bare(model, options)
     search = start(plain, limits, kind=GraphSearch)
     assert isinstance(search, GraphSearch)
     search.on_states, search.on_steps = on_states, on_steps
@@ -157,6 +161,21 @@ def collect(
     finally:
         if search.pool is not None:
             search.pool.shutdown()
+    return collected(search, stopped)
+
+
+def bare(model: Model, options: SearchOptions) -> tuple[Model, SearchOptions]:
+    """The model without properties, and the options, of a search that only collects."""
+    plain = replace(model, properties=(), terminal=(), check_deadlock=False)
+    limits = replace(
+        options, properties=(), keep_going=True, view=False, symmetry=False,
+        checkpoint=None, resume=False, max_states=None, timeout=None,
+    )  # fmt: skip
+    return plain, limits
+
+
+def collected(search: GraphSearch, stopped: StoppedBy | None) -> Collected:
+    """What is known at the end. Raises RunError[SW354]."""
     if stopped not in (None, "depth"):
         raise stopped_inside(stopped)
     depth = len(search.links)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from checker.engine import NO_ERROR
-from checker.graph.collect import Steps, collect, stopped_inside
+from checker.graph.collect import Collected, Steps, collect, stopped_inside
 from checker.graph.columns import Column, columns_of
 from checker.graph.dataset import STATES, TRANSITIONS, About, Table, finish, new_graph
 from checker.graph.labels import Labels, texts
@@ -49,7 +50,7 @@ def write_graph(
         names = Labels(model)
         try:
             steps.add(step_table(none(), names))
-            seen = collect(
+            seen = _collector(found.engine)(
                 model, limits, aside.add, lambda s: steps.add(step_table(s, names)), names
             )
             columns = columns_of(model, seen.layout)
@@ -70,6 +71,15 @@ def write_graph(
         about = about_of(model, found, columns, steps.rows, seen.expanded)
         finish(work, about)
     return about
+
+
+def _collector(engine: str) -> Callable[..., Collected]:
+    """What collects the graph of a search: tasks, where tasks have searched."""
+    if engine == "spark":
+        from checker.spark.graph import collect as collect_with_tasks
+
+        return collect_with_tasks
+    return collect
 
 
 def about_of(
