@@ -166,7 +166,16 @@ class Builder:
         end: float | None = None,
         state: Any = None,
     ) -> None:
-        """Begin the next transaction; operations added from now on are its own."""
+        """Begin the next transaction; operations added from now on are its own.
+
+        Raises:  HistoryError when it ended before it began.
+        """
+        if begin is not None and end is not None and end < begin:
+            raise self.fail(
+                f"it ended at {end}, before it began at {begin}",
+                f"at {place}",
+                "an end that is not before the beginning",
+            )
         t = len(self.session)
         self.session.append(self.session_id.setdefault(session, len(self.session_id)))
         self.status.append(status)

@@ -18,6 +18,7 @@ from checker.history.data import (
     INFO,
     INITIAL,
     LIST,
+    NIL,
     OK,
     Bools,
     History,
@@ -55,7 +56,7 @@ def scan(history: History, *, again: bool = False) -> tuple[Facts, list[Finding]
     first, ops = _expand(history)
     is_list = _list_keys(history, ops)
     work, found = _scan_rows(history, first, ops, is_list, again)
-    codes, index = _code(work.writes[:, 1], work.writes[:, 2], len(history.values))
+    codes, index = _code(work.writes, len(history.values))
     _refuse_duplicates(work, codes, index)
     writer = lookup(work, work.reads[:, 1], work.reads[:, 2], codes, index)
     included = _members(work, writer)
@@ -162,32 +163,47 @@ def _scan_rows(
     return work, found[: sizes[2]]
 
 
-def _code(key: Ints, value: Ints, values: int) -> tuple[Ints, Ints]:
-    """Sorted (key, value) codes of the writes, and the write row of each."""
-    code = key * values + value
-    index = np.argsort(code, kind="stable")
+def _code(writes: Ints, values: int) -> tuple[Ints, Ints]:
+    """Sorted (key, value) codes of the writes, and the write row of each.
+
+    Of a transaction that writes one value twice, the write that it leaves behind comes first.
+    """
+    code = writes[:, 1] * values + writes[:, 2]
+    index = np.lexsort((1 - writes[:, 4], code))
     return code[index], index
 
 
 def _refuse_duplicates(work: Scan, codes: Ints, index: Ints) -> None:
     """Two transactions that may both have committed one value of one key: input error.
 
-    A value of an aborted transaction may come again (a retry): the committed one counts.
+    So is a write of the stated initial value, and a repeated element of a list. A value of an
+    aborted transaction may come again (a retry): the committed one counts.
     """
-    status, t = work.history.status, work.writes[:, 0]
-    live = status[t[index]] != FAIL
+    history, values = work.history, len(work.history.values)
+    initial = [k * values + v for k, v in history.initial.items() if v != NIL]
+    again = np.flatnonzero(np.isin(codes, np.array(initial, np.int64)))
+    if len(again):
+        q = int(work.writes[index[again[0]], 3])
+        raise _duplicate(work, f"{work.told(q)} writes the initial value", q)
+    t = work.writes[:, 0]
+    live = history.status[t[index]] != FAIL
     code, row = codes[live], index[live]
-    same = np.flatnonzero((code[1:] == code[:-1]) & (t[row[1:]] != t[row[:-1]]))
-    if len(same):
-        a, b = (int(work.writes[row[same[0] + d], 3]) for d in (0, 1))
-        place = work.history.place[work.at(b)[0]]
-        raise HistoryError(
-            f"duplicate-write: {work.told(a)} and {work.told(b)} write the same value",
-            source=work.history.source,
-            where=f"at {place}",
-            expected="each value written to a key at most once, so that a read names its writer",
-            code="SW703",
-        )
+    appends = work.ops[work.writes[row, 3], 0] == APPEND
+    same = (code[1:] == code[:-1]) & ((t[row[1:]] != t[row[:-1]]) | appends[1:])
+    if same.any():
+        x = int(np.flatnonzero(same)[0])
+        a, b = (int(work.writes[row[y], 3]) for y in (x, x + 1))
+        raise _duplicate(work, f"{work.told(a)} and {work.told(b)} write the same value", b)
+
+
+def _duplicate(work: Scan, what: str, q: int) -> HistoryError:
+    return HistoryError(
+        f"duplicate-write: {what}",
+        source=work.history.source,
+        where=f"at {work.history.place[work.at(q)[0]]}",
+        expected="each value written to a key at most once, so that a read names its writer",
+        code="SW703",
+    )
 
 
 def _members(work: Scan, writer: Ints) -> Bools:

@@ -240,6 +240,32 @@ def test_a_value_written_twice_is_an_error_and_no_verdict() -> None:
     assert "SW703" == caught.value.code
 
 
+def test_writing_the_initial_value_is_an_error_since_a_read_of_it_would_be_ambiguous() -> None:
+    records = [{"statewalk-history": 1, "initial": [["x", 7]]}, txn(1, rx(7)), txn(2, wx(7))]
+
+    with pytest.raises(HistoryError, match=r"duplicate-write: T2 .* writes the initial value"):
+        check(from_records(records), "si")
+
+
+def test_a_transaction_may_end_with_a_value_that_it_wrote_before() -> None:
+    records = [txn(1, wx(1), wx(2), wx(1)), txn(2, rx(1))]
+
+    assert check(from_records(records), "strict-serializable").holds
+    assert "G1b" == explained([txn(1, wx(1), wx(2), wx(1)), txn(2, rx(2))], "si").name
+
+
+def test_an_element_appended_twice_is_an_error() -> None:
+    records = [txn(1, ["append", "x", 1], ["append", "x", 1])]
+
+    with pytest.raises(HistoryError, match="duplicate-write"):
+        check(from_records(records), "si")
+
+
+def test_a_transaction_does_not_end_before_it_begins() -> None:
+    with pytest.raises(HistoryError, match="ended at 1, before it began at 5"):
+        from_records([txn(1, wx(1), begin=5, end=1)])
+
+
 def test_a_retry_may_write_the_value_of_the_aborted_attempt() -> None:
     records = [txn(1, wx(1), status="fail"), txn(1, wx(1)), txn(2, rx(1))]
 
