@@ -65,7 +65,7 @@ types: $(STAMP)  ## check the types, with mypy and with pyright
 check: lint types test  ## lint, types and test
 
 bench: $(STAMP)  ## measure time and memory of the engines
-	$(BIN)/python benchmarks/run.py
+	$(BIN)/python benchmarks/run.py --histories
 
 chaos: $(STAMP)  ## kill parts of a Spark run at random and compare the results
 	$(BIN)/python benchmarks/chaos.py

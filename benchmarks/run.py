@@ -1,8 +1,8 @@
 """Measure whole checks: `make bench`, or with options: `python benchmarks/run.py --help`.
 
 Every round starts a process of its own, so that importing and loading kernels count. CPU seconds
-are user + system of that process; memory is the most it had resident. Kernels are compiled and
-cached by a small check beforehand.
+are user + system of that process; memory is the most it had resident. Kernels and Python's modules
+are compiled and cached by a small check beforehand.
 """
 
 from __future__ import annotations
@@ -29,13 +29,18 @@ MARK = "<!-- results: written by benchmarks/run.py --write -->"
 
 @dataclass(frozen=True)
 class Case:
-    """A spec and the constants to check it with; ``large`` cases run only when asked for."""
+    """A spec and the constants to check it with; ``large`` cases run when asked for, and once."""
 
     name: str
     spec: str
     constants: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
     large: bool = False
+
+    @property
+    def shown(self) -> str:
+        """The name, with what is special about how it was measured."""
+        return self.name + (" (once)" if self.large else "")
 
     def command(self) -> list[str]:
         """The words after ``statewalk``."""
@@ -77,8 +82,15 @@ PAIMON = (
 
 def all_cases(paimon: str | None) -> list[Case]:
     """The cases; with the file of the public Paimon spec, that too."""
-    given = [Case("Paimon, the public .fizz spec", paimon, PAIMON)] if paimon else []
-    return [*CASES, *given]
+    if not paimon:
+        return [*CASES]
+    name = "Paimon, the public .fizz spec"
+    whole = Case(f"{name}, whole space", paimon, PAIMON, ("--keep-going",), large=True)
+    return [*CASES, Case(f"{name}, to the violation", paimon, PAIMON), whole]
+
+
+# Compiled modules are kept, as they are for everybody who installs the package.
+_ENVIRONMENT = {n: v for n, v in os.environ.items() if n != "PYTHONDONTWRITEBYTECODE"}
 
 
 @dataclass(frozen=True)
@@ -106,7 +118,9 @@ def run(command: Sequence[str]) -> Usage:
     """Run a command and wait for it; its output is thrown away."""
     started = time.perf_counter()
     with open(os.devnull, "w", encoding="utf-8") as nowhere:
-        child = subprocess.Popen(command, cwd=ROOT, stdout=nowhere, stderr=nowhere)
+        child = subprocess.Popen(
+            command, cwd=ROOT, env=_ENVIRONMENT, stdout=nowhere, stderr=nowhere
+        )
         _, status, used = os.wait4(child.pid, 0)
     child.returncode = os.waitstatus_to_exitcode(status)
     wall = time.perf_counter() - started
@@ -120,7 +134,7 @@ def measure(case: Case, rounds: int, threads: int) -> Measured:
     with tempfile.TemporaryDirectory() as out:
         command = [sys.executable, "-m", "checker", *case.command()]
         command += ["--engine", "native", "--threads", str(threads), "--no-liveness", "--out", out]
-        usages = [run(command) for _ in range(rounds)]
+        usages = [run(command) for _ in range(1 if case.large else rounds)]
     if any(usage.code not in (0, 1, 3) for usage in usages):
         raise SystemExit(f"{case.name}: the check failed: {shlex.join(command)}")
     return Measured(
@@ -151,7 +165,8 @@ def print_figures(case: Case, threads: int) -> None:
 
     texts = dict(constant.split("=", 1) for constant in case.constants)
     constants = {name: ast.literal_eval(text) for name, text in texts.items()}
-    found = native.explore(load(str(ROOT / case.spec), constants), SearchOptions(threads=threads))
+    options = SearchOptions(threads=threads, keep_going="--keep-going" in case.options)
+    found = native.explore(load(str(ROOT / case.spec), constants), options)
     wanted = ("evaluations", "hit_rate", "bytes_per_state", "learning_seconds")
     statistics = {name: found.statistics[name] for name in wanted}
     counts = found.counts
@@ -169,7 +184,7 @@ def row(measured: Measured) -> tuple[str, ...]:
     """A row of the table."""
     f = measured.figures
     return (
-        measured.case.name,
+        measured.case.shown,
         f"{f['distinct']:,}",
         f"{f['generated']:,}",
         f"{measured.cpu:.2f}",
@@ -219,15 +234,29 @@ def compare(measured: Measured, command: str, rounds: int) -> str:
     )
 
 
+def histories() -> str:
+    """The table of benchmarks/history.py, for Markdown."""
+    command = [sys.executable, str(ROOT / "benchmarks" / "history.py")]
+    lines = []
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as child:
+        for line in child.stdout or ():
+            print(line, end="", flush=True)
+            lines.append(line)
+    if child.returncode:
+        raise SystemExit("benchmarks/history.py failed")
+    return f"Command: `python benchmarks/history.py`.\n\n```\n{''.join(lines)}```"
+
+
 def arguments() -> argparse.Namespace:
     """What was asked on the command line."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--case", help="only the cases whose name contains this")
     parser.add_argument("--rounds", type=int, default=3, help="processes per case (median)")
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--large", action="store_true", help="also what needs gigabytes")
+    parser.add_argument("--large", action="store_true", help="also what takes long, once each")
     parser.add_argument("--against", metavar="CMD", help="run this command too, print ratios")
     parser.add_argument("--paimon", metavar="FILE", help="the public paimon.fizz, to check it too")
+    parser.add_argument("--histories", action="store_true", help="benchmarks/history.py as well")
     parser.add_argument("--write", action="store_true", help="put the table in docs/benchmarks.md")
     parser.add_argument("--figures", help=argparse.SUPPRESS)
     return parser.parse_args()
@@ -254,6 +283,8 @@ def main() -> None:
     about = f"{machine()}; {asked.threads} thread(s), median of {asked.rounds} processes."
     text = f"{about}\nCommand: `python benchmarks/run.py --rounds {asked.rounds}`.\n\n{table(rows)}"
     print("\n" + text)
+    if asked.histories:
+        text += f"\n\n### Recorded histories\n\n{histories()}"
     if asked.write:
         write(text)
 
