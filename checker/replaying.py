@@ -77,14 +77,14 @@ def _model_for(trace: Trace, spec: str | None) -> Model:
             help="Name it with --spec, or run the command where the check ran." + at,
         )
     try:
-        return load(path, _constants(trace, path))
+        return load(path, constants_of(trace))
     except StatewalkError as error:
         if error.code == "SW301":
             raise another_spec(trace, path, error.message) from None
         raise
 
 
-def _constants(trace: Trace, path: str) -> Mapping[str, Any]:
+def constants_of(trace: Trace) -> Mapping[str, Any]:
     """The trace's constants as the spec takes them. Enum members are given by name."""
     from enum import Enum
 

@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from checker.history import from_trace
 from checker.history.collect import cli as collect
 from checker.history.errors import HistoryError, Undecided
 
@@ -53,6 +54,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     _add_check(commands)
     _add_convert(commands)
     collect.add_parser(commands)
+    from_trace.add_parser(commands)
 
 
 def _add_check(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

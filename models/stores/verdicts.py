@@ -1,0 +1,24 @@
+"""What a store's clients were told, handed over to be judged or written to a file."""
+
+from dsl.library.recording import Did, Recorded, did, ended, from_events, judged
+from models.stores.store import ALL_TRANSACTIONS, DIRTY, history
+
+
+def recorded_history() -> tuple[Recorded, ...]:
+    """The history so far, session by session."""
+    return from_events(history.events[:], work_of(ALL_TRANSACTIONS))
+
+
+def work_of(names: tuple[str, ...]) -> tuple[Did, ...]:
+    """What some transactions have done, where they have begun."""
+    return tuple(did(name[0], name, history.ops[name][:]) for name in names if name in history.ops)
+
+
+def anomaly(level: str) -> str:
+    """What keeps the transactions that ended from being of a level; empty if nothing does.
+
+    Those that still run matter where others can read from them.
+    """
+    over = ended(history.events[:])
+    work = work_of(tuple(name for name in ALL_TRANSACTIONS if DIRTY or name in over))
+    return judged(history.events[:], work, level).anomaly
