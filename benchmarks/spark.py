@@ -38,22 +38,26 @@ def one(spec: str, constants: list[str], engine: str, settings: dict[str, Any]) 
     print(json.dumps({**vars(found.counts), **figures}, default=str))
 
 
-def usage(pid: int, known: dict[int, float]) -> None:
-    """Note the CPU seconds of a process and of all below it."""
+def usage(pid: int, known: dict[tuple[str, int], float]) -> None:
+    """Note the CPU seconds of a process and of all below it, by what they are and number."""
     children: dict[int, list[int]] = {}
-    seconds: dict[int, float] = {}
+    seconds: dict[int, tuple[str, float]] = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdecimal():
             try:
-                stat = (entry / "stat").read_text().rpartition(")")[2].split()
+                head, _, rest = (entry / "stat").read_text().rpartition(")")
             except OSError:
                 continue
-            children.setdefault(int(stat[1]), []).append(int(entry.name))
-            seconds[int(entry.name)] = (int(stat[11]) + int(stat[12])) / _TICK
+            stat, number = rest.split(), int(entry.name)
+            kind = "JVM" if head.endswith("(java") else "driver" if number == pid else "workers"
+            children.setdefault(int(stat[1]), []).append(number)
+            seconds[number] = kind, (int(stat[11]) + int(stat[12])) / _TICK
     queue = [pid]
     while queue:
         here = queue.pop()
-        known[here] = max(known.get(here, 0.0), seconds.get(here, 0.0))
+        if here in seconds:
+            kind, used = seconds[here]
+            known[kind, here] = max(known.get((kind, here), 0.0), used)
         queue += children.get(here, [])
 
 
@@ -62,7 +66,7 @@ def measured(words: list[str]) -> dict[str, Any]:
     started = time.perf_counter()
     command = [sys.executable, __file__, "--one", *words]
     child = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
-    known: dict[int, float] = {}
+    known: dict[tuple[str, int], float] = {}
     while child.poll() is None:
         usage(child.pid, known)
         time.sleep(0.02)
@@ -71,7 +75,10 @@ def measured(words: list[str]) -> dict[str, Any]:
     text = child.stdout.read()
     if child.returncode:
         raise SystemExit(f"{' '.join(words)} ended with {child.returncode}")
-    return {**json.loads(text), "wall": wall, "cpu": sum(known.values())}
+    parts: dict[str, float] = {}
+    for (kind, _), used in known.items():
+        parts[kind] = parts.get(kind, 0.0) + used
+    return {**json.loads(text), "wall": wall, "cpu": sum(parts.values()), "parts": parts}
 
 
 def row(name: str, found: dict[str, Any]) -> str:
@@ -84,7 +91,8 @@ def row(name: str, found: dict[str, Any]) -> str:
     moved = found["shuffled_bytes"] or found["sent_bytes"]
     return (
         f"{head} {found['jobs']:>5} {small:>7} {moved / found['distinct']:>9.1f}"
-        f" {found['balance']:>9.2f}"
+        f" {found['balance']:>9.2f}   "
+        + ", ".join(f"{kind} {used:.1f}" for kind, used in sorted(found["parts"].items()))
     )
 
 
@@ -111,7 +119,7 @@ def main() -> None:
     words += ["--form", given.form] if given.form else []
     print(
         f"{'':<34} {'states':>12} {'wall s':>7} {'CPU s':>7} {'jobs':>5} {'small':>7}"
-        f" {'moved':>9} {'max/mean':>9}\n"
+        f" {'moved':>9} {'max/mean':>9}   of the CPU seconds\n"
         f"{'':<34} {'':>12} {'':>7} {'':>7} {'':>5} {'level s':>7} {'B/state':>9}"
     )
     name = f"{Path(given.spec).stem} {' '.join(constants)}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -32,14 +33,22 @@ def _model() -> Model:
     return load(SPEC, {"RMS": 4})
 
 
-def _begun(folder: Path, depth: int = 8) -> SearchOptions:
-    """Search to a depth; the options with which the search goes on."""
-    options = SearchOptions(keep_going=True, checkpoint=str(folder))
-    found = explore(_model(), replace(options, max_depth=depth), **SETTINGS)
+@pytest.fixture(scope="module")
+def begun(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a search that was cut at a depth."""
+    folder = tmp_path_factory.mktemp("begun") / "search"
+    options = SearchOptions(keep_going=True, checkpoint=str(folder), max_depth=8)
+    found = explore(_model(), options, **SETTINGS)
 
     assert found.stopped == "depth"
     assert (folder / MANIFEST).exists()
-    return replace(options, resume=True)
+    return folder
+
+
+def _copied(begun: Path, folder: Path) -> SearchOptions:
+    """The options with which a copy of the search goes on."""
+    shutil.copytree(begun, folder, dirs_exist_ok=True)
+    return SearchOptions(keep_going=True, checkpoint=str(folder), resume=True)
 
 
 def _same(found: Exploration) -> None:
@@ -55,15 +64,17 @@ def _same(found: Exploration) -> None:
 
 @pytest.mark.spark
 @pytest.mark.parametrize("tasks", [1, 2, 3])
-def test_a_search_goes_on_whatever_the_number_of_tasks(tmp_path: Path, tasks: int) -> None:
-    options = _begun(tmp_path)
+def test_a_search_goes_on_whatever_the_number_of_tasks(
+    begun: Path, tmp_path: Path, tasks: int
+) -> None:
+    options = _copied(begun, tmp_path)
 
     _same(explore(_model(), options, **{**SETTINGS, "tasks": tasks, "buckets": 64}))
 
 
 @pytest.mark.spark
-def test_a_search_goes_on_twice(tmp_path: Path) -> None:
-    options = _begun(tmp_path)
+def test_a_search_goes_on_twice(begun: Path, tmp_path: Path) -> None:
+    options = _copied(begun, tmp_path)
     explore(_model(), replace(options, max_depth=10), **SETTINGS)
 
     _same(explore(_model(), options, **{**SETTINGS, "form": "frame"}))
@@ -72,8 +83,8 @@ def test_a_search_goes_on_twice(tmp_path: Path) -> None:
 @pytest.mark.spark
 @pytest.mark.parametrize("which", ["level-00005", "rows-", "early-", "values-", "seen-"])
 @pytest.mark.parametrize("damage", ["missing", "shorter", "changed"])
-def test_a_damaged_file_is_named(tmp_path: Path, which: str, damage: str) -> None:
-    options = _begun(tmp_path)
+def test_a_damaged_file_is_named(begun: Path, tmp_path: Path, which: str, damage: str) -> None:
+    options = _copied(begun, tmp_path)
     files = sorted(file for file in tmp_path.iterdir() if file.name.startswith(which))
     file = files[0]
     data = bytearray(file.read_bytes())
@@ -97,8 +108,8 @@ def _last_byte(data: bytearray) -> int:
 
 
 @pytest.mark.spark
-def test_a_changed_spec_is_refused(tmp_path: Path) -> None:
-    options = _begun(tmp_path)
+def test_a_changed_spec_is_refused(begun: Path, tmp_path: Path) -> None:
+    options = _copied(begun, tmp_path)
 
     with pytest.raises(RunError, match="SW341"):
         explore(load(SPEC, {"RMS": 5}), options, **SETTINGS)
@@ -107,8 +118,8 @@ def test_a_changed_spec_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.spark
-def test_a_manifest_that_is_damaged_or_not_there(tmp_path: Path) -> None:
-    options = _begun(tmp_path)
+def test_a_manifest_that_is_damaged_or_not_there(begun: Path, tmp_path: Path) -> None:
+    options = _copied(begun, tmp_path)
     manifest = tmp_path / MANIFEST
     manifest.write_bytes(manifest.read_bytes().replace(b'"depth"', b'"Depth"'))
 
