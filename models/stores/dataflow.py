@@ -12,6 +12,7 @@ is what is resolved together.
 """
 
 from dsl import always, config, eventually, exists, old, on_step, terminal
+from dsl.library.recording import Recorded
 from models.stores.dataflow_rows import ROWS
 from models.stores.maintenance import Rows, looked_up, reach
 from models.stores.pipeline import (
@@ -30,7 +31,15 @@ from models.stores.pipeline import (
     outputs,
     queries,
 )
-from models.stores.resolution import Counts, Resolution, in_order_of_ids, resolve, summed
+from models.stores.resolution import (
+    Counts,
+    Item,
+    Resolution,
+    executions,
+    in_order_of_ids,
+    resolve,
+    summed,
+)
 from models.stores.workloads import ANSWERS
 
 
@@ -78,7 +87,7 @@ def deterministic() -> bool:
 @always
 def serial_in_order_of_ids() -> bool:
     """What committed transactions read is a serial execution in the order of ids."""
-    return in_order_of_ids(log.epochs, engine.resolved, HOW, MUTANT).holds
+    return in_order_of_ids(executions(log.epochs, engine.resolved, HOW, MUTANT)).holds
 
 
 @always
@@ -128,6 +137,29 @@ def durable_ack() -> bool:
 def replay_idempotent() -> bool:
     """The collection holds each epoch resolved once, also after a crash."""
     return not engine.up or engine.collection == before(len(engine.resolved))
+
+
+def recorded_history() -> tuple[Recorded, ...]:
+    """The committed transactions as clients would record them: an epoch's run side by side."""
+    done = executions(log.epochs, engine.resolved, HOW, MUTANT)
+    found = []
+    for at, t in enumerate(done):
+        first = sum(other.name[0] < t.name[0] for other in done)  # of its epoch
+        reads = [("r", key(item), None if w is None else value(w)) for item, w in t.reads]
+        writes = [("w", key(item), value(t.name)) for item in t.writes]
+        text = f"{t.name[0]}.{t.name[1]}"
+        begin, end = 2 * first, 2 * at + 1
+        found.append(Recorded(text, text, (*reads, *writes), "ok", begin, end))
+    return tuple(found)
+
+
+def key(item: Item) -> str:
+    return f"{item[0]}-{item[1]}"
+
+
+def value(name: tuple[int, int]) -> int:
+    """A number for a version that no other transaction of the log has."""
+    return name[0] * LENGTH + name[1]
 
 
 if WORKLOAD == "session" and EPOCHS == "each" and CRASHES == 0:

@@ -20,7 +20,7 @@ Source of the semantics: McSherry, Dataflow as Database.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from dsl import Record
 from dsl.library.isolation import INITIAL, Read, Verdict, judge
@@ -62,6 +62,17 @@ class Resolution(Record):
     changes: Counts  # what the committed transactions add up to
     rounds: int
     settled: bool = True
+
+
+Name = tuple[int, int]  # of a committed transaction: epoch, id
+
+
+class Execution(NamedTuple):
+    """A committed transaction: whose versions it read (None: the first), and what it wrote."""
+
+    name: Name
+    reads: tuple[tuple[Item, Name | None], ...]
+    writes: tuple[Item, ...]
 
 
 def resolve(
@@ -163,42 +174,48 @@ def is_there(
     return base + sum(counts) > 0
 
 
-def in_order_of_ids(
+def executions(
     batches: Sequence[Sequence[Transaction]],
     resolutions: Sequence[Resolution],
     how: How,
     mutant: Mutant,
-) -> Verdict:
-    """Whether what the committed transactions read is a serial execution in the order of ids.
+) -> tuple[Execution, ...]:
+    """What the committed transactions read and wrote, in the order of epochs and ids.
 
-    That is more than serializable: ids take the place of a session of all transactions. A
-    version of an item is what one transaction makes of its count; versions follow the ids.
+    A version of an item is what one transaction makes of its count; versions follow the ids.
     """
-    recorded: list[Recorded] = []
-    versions: dict[Item, tuple[tuple[int, int], ...]] = {}
+    found: list[Execution] = []
+    newest: dict[Item, Name] = {}
     for epoch, (batch, resolution) in enumerate(zip(batches, resolutions, strict=False)):
         live = [t for t in batch if t.tid not in resolution.aborted]
-        start = dict(versions)
+        start = dict(newest)
         for t in sorted(live, key=lambda t: t.tid):
-            writers = [u for u in live if sees(t, u, batch.index(t) > batch.index(u), how, mutant)]
-            name = (epoch, t.tid)
-            reads = [Read(item, last_writer(item, epoch, writers, start)) for item in t.requires]
+            seen = [u for u in live if sees(t, u, batch.index(t) > batch.index(u), how, mutant)]
+            reads = tuple((item, last_writer(item, epoch, seen, start)) for item in t.requires)
             written = tuple(item for item, _ in t.changes)
-            place = len(recorded)
-            recorded.append(Recorded(name, tuple(reads), written, session="ids", index=place))
-            for item in written:
-                versions[item] = (*versions.get(item, ()), name)
-    return judge(recorded, versions, "strong-session-serializable")
+            found.append(Execution((epoch, t.tid), reads, written))
+            newest |= dict.fromkeys(written, (epoch, t.tid))
+    return tuple(found)
+
+
+def in_order_of_ids(done: Sequence[Execution]) -> Verdict:
+    """Whether it is a serial execution in the order of ids.
+
+    That is more than serializable: ids take the place of a session of all transactions.
+    """
+    versions: dict[Item, tuple[Name, ...]] = {}
+    transactions = []
+    for place, t in enumerate(done):
+        for item in t.writes:
+            versions[item] = (*versions.get(item, ()), t.name)
+        reads = tuple(Read(item, INITIAL if w is None else w) for item, w in t.reads)
+        transactions.append(Recorded(t.name, reads, t.writes, session="ids", index=place))
+    return judge(transactions, versions, "strong-session-serializable")
 
 
 def last_writer(
-    item: Item,
-    epoch: int,
-    writers: Iterable[Transaction],
-    start: Mapping[Item, tuple[tuple[int, int], ...]],
-) -> tuple[int, int] | str:
+    item: Item, epoch: int, writers: Iterable[Transaction], start: Mapping[Item, Name]
+) -> Name | None:
     """Whose version of an item is read: of a writer of the batch, or the last one before it."""
     tids = [u.tid for u in writers if any(written == item for written, _ in u.changes)]
-    if tids:
-        return (epoch, max(tids))
-    return start[item][-1] if start.get(item) else INITIAL
+    return (epoch, max(tids)) if tids else start.get(item)

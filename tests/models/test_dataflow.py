@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from checker import native, reference
 from checker.api import check
+from checker.cli import main
 from checker.engine import SearchOptions
 from dsl.loader import load
 from dsl.model import Configuration
@@ -27,7 +28,16 @@ from models.stores.maintenance import (
     looked_up,
     reach,
 )
-from models.stores.resolution import Counts, Item, Mutant, Transaction, resolve
+from models.stores.resolution import (
+    Counts,
+    Item,
+    Mutant,
+    Transaction,
+    executions,
+    in_order_of_ids,
+    resolve,
+    summed,
+)
 from models.stores.workloads import ITEMS, STARTS
 
 SPEC = Path(__file__).parents[2] / "models" / "stores" / "dataflow.py"
@@ -135,6 +145,29 @@ def test_neither_order_nor_workers_matter(
     assert (ordered.aborted, ordered.changes) == (right.aborted, right.changes)
     assert ordered.settled
     assert ordered.rounds <= len(batch) + 1
+
+
+@given(changes, st.lists(batches(), max_size=3))
+def test_ordered_runs_are_serial_in_the_order_of_ids(
+    start: Counts, log: list[tuple[Transaction, ...]]
+) -> None:
+    resolved = []
+    for batch in log:
+        before = summed((*start, *(pair for r in resolved for pair in r.changes)))
+        resolved.append(resolve(before, batch, "ordered"))
+    assert in_order_of_ids(executions(log, resolved, "ordered", "none")).holds
+
+
+def test_the_mutual_case_resolved_naively_is_recorded_as_write_skew(tmp_path: Path) -> None:
+    check(SPEC, {"HOW": "naive"}, out=tmp_path / "run")
+    trace = next(tmp_path.glob("run/**/serial_in_order_of_ids.trace.json"))
+    history = tmp_path / "history.jsonl"
+
+    assert (
+        main(["history", "from-trace", str(trace), "--spec", str(SPEC), "--out", str(history)]) == 0
+    )
+    assert main(["history", "check", str(history), "--level", "si"]) == 0
+    assert main(["history", "check", str(history), "--level", "serializable"]) == 1
 
 
 def test_all_orders_of_the_mutual_case() -> None:
