@@ -31,6 +31,7 @@ from checker.spark.plan import Plan
 from checker.spark.running import folder_of
 from checker.spark.search import SparkSearch
 from checker.spark.settings import Settings
+from checker.spark.step_checks import _KEPT, _UNKNOWN
 from dsl.errors import EngineError
 
 if TYPE_CHECKING:
@@ -65,17 +66,17 @@ class GraphExpander(Expander):
             worker, lambda: worker.expand(here.rows, self.tries, self.outcomes, fixed), here.rows
         )
         worker.sort()
-        unknown = len(missed)
-        if self.steps is not None:
-            unknown += len(self.steps.check(here))
-        if unknown:
+        # not the whole check of steps: that one drops those that change nothing
+        verdicts = self.steps._verdicts(here) if self.steps is not None else {}
+        if len(missed) or any((v == _UNKNOWN).any() for v in verdicts.values()):
             raise EngineError("SW906", "A step that was learned is not known.")
         base = here.offset << POSITION_SHIFT
         batch = worker.batch
         for partition in np.flatnonzero(batch.used).tolist():
             n = int(batch.used[partition])
+            kept = verdicts[partition] == _KEPT if verdicts else np.ones(n, np.bool_)
             link, fp, outcome = (
-                array[partition, :n].copy() for array in (batch.link, batch.fp, batch.outcome)
+                array[partition, :n][kept] for array in (batch.link, batch.fp, batch.outcome)
             )
             self.found.append((here.rows.fp[link >> POSITION_SHIFT], link + base, fp, outcome))
 
