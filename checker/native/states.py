@@ -85,7 +85,7 @@ class Partition:
             if status == TABLE_FULL:
                 self._grow_table()
             else:
-                self._resize(max(_FIRST_SEGMENT, self.n + self.n // 2))
+                self._resize(max(_FIRST_SEGMENT, 2 * self.n))
 
     def reserve(self, capacity: int) -> None:
         """Have room for so many new states, which costs nothing until they come."""
@@ -131,20 +131,23 @@ class Partition:
         return found
 
     def release(self, rows: Rows, link: Array, first: int) -> None:
-        """Move the segment's states to a level, in the order of their fingerprints."""
+        """Move the segment's states to a level, in the order of their fingerprints.
+
+        The segment keeps its memory for the next level, unless that will hardly need it.
+        """
         segment, n = self.segment, self.n
         if n:
             fp = segment.fp[:n]
             order = np.lexsort((segment.low[:n], fp)) if self.shape.wide else np.argsort(fp)
             tables.gather(segment, order, rows, link, first)
-        self.segment = self.shape.segment(0)
+        if 4 * n < len(segment.fp):
+            self.segment = self.shape.segment(0)
         self.n = 0
 
     @property
     def bytes(self) -> int:
-        """Memory held, for the seen table and for the segment."""
-        own = self.table.nbytes + self.table_low.nbytes
-        return own + sum(array.nbytes for array in self.segment)
+        """Memory held for the seen table."""
+        return self.table.nbytes + self.table_low.nbytes
 
 
 @dataclass
@@ -196,7 +199,7 @@ class Seen:
 
     @property
     def bytes(self) -> int:
-        """Memory held."""
+        """Memory held for the tables."""
         return sum(p.bytes for p in self.partitions)
 
     def next_level(self, in_threads: Callable[[list[Callable[[], object]]], None]) -> Level:
