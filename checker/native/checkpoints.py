@@ -74,7 +74,8 @@ def identity(model: Model, options: SearchOptions) -> str:
     about = {
         "format": FORMAT,
         "fingerprint": FINGERPRINT_VERSION,
-        "sources": dict(model.sources),
+        # not where they are: the same spec may be named by another path
+        "sources": sorted((Path(path).name, text) for path, text in model.sources.items()),
         "constants": {name: repr(value) for name, value in sorted(model.constants.items())},
         "actions": [action.label for action in model.actions],
         "properties": options.properties,

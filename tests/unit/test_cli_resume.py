@@ -34,6 +34,19 @@ def test_a_search_cut_at_a_depth_goes_on(
     assert expected == _counts(capsys)
 
 
+def test_a_spec_named_by_a_relative_path(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(MODELS)
+    out = str(tmp_path / "run")
+    main(["check", "toys/counters.py", "--out", out, "--max-depth", "2"])
+    monkeypatch.chdir(tmp_path)
+    capsys.readouterr()
+
+    assert 3 == main(["resume", out])
+    assert "SW341" not in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     "text", ["", "{", "[]", '{"spec": 1}', '{"spec": "x", "options": {"a": 1}}']
 )
