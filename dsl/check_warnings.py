@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import ast
+import re
 
 from dsl.analysis import Receivers
 from dsl.check_rule import Checked, shortened
 from dsl.effects import Effects
 from dsl.errors import Mistakes
 from dsl.nodes import walk
-from dsl.tree import SpecTree
+from dsl.tree import Function, SpecTree
+
+_CRASH = re.compile(r"(?:^|_)(?:crash|crashes|die|dies|kill|reboot|restart)(?:_|$)")
 
 
 def warn_of_function(checked: Checked) -> None:
-    """SW601 a guard written as ``if``; SW602 ``print`` in a step; SW604 history that decides."""
+    """SW601 a guard written as ``if``; SW602 ``print`` in a step; SW604 history that decides;
+    SW606 a crash that flows survive.
+    """
     function = checked.function
     if function.marked("action"):
         _guard(checked)
         _history(checked)
+        _crash(checked)
     if not checked.running:
         return
     for node in walk(function.node):
@@ -71,6 +77,35 @@ def _history(checked: Checked) -> None:
                     help="Leave it out of identity with --view only if no step depends on it.",
                 )
                 return
+
+
+def _crash(checked: Checked) -> None:
+    """An action that is called a crash and ends no flow of its role."""
+    function, owner = checked.function, checked.function.owner
+    if owner is None or not _CRASH.search(function.name):
+        return
+    flow = next(
+        (
+            f
+            for f in checked.tree.functions
+            if f.owner and issubclass(owner, f.owner) and _yields(f)
+        ),
+        None,
+    )
+    reached = checked.effects.reached_from(function)
+    calls = (n for f in reached for n in walk(f.node) if isinstance(n, ast.Call))
+    if flow is None or any(getattr(call.func, "id", "") == "interrupt" for call in calls):
+        return
+    checked.doubtful(
+        "SW606",
+        f"'{flow.name}' goes on after '{function.name}': a suspended flow is not ended by it.",
+        function.node,
+        help="If the instance forgets what it was doing: interrupt(self)",
+    )
+
+
+def _yields(function: Function) -> bool:
+    return any(isinstance(n, ast.Yield | ast.YieldFrom) for n in walk(function.node))
 
 
 def _only_written(node: ast.Attribute, parents: dict[ast.AST, ast.AST]) -> bool:
