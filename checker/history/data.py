@@ -166,16 +166,7 @@ class Builder:
         end: float | None = None,
         state: Any = None,
     ) -> None:
-        """Begin the next transaction; operations added from now on are its own.
-
-        Raises:  HistoryError when it ended before it began.
-        """
-        if begin is not None and end is not None and end < begin:
-            raise self.fail(
-                f"it ended at {end}, before it began at {begin}",
-                f"at {place}",
-                "an end that is not before the beginning",
-            )
+        """Begin the next transaction; operations added from now on are its own."""
         t = len(self.session)
         self.session.append(self.session_id.setdefault(session, len(self.session_id)))
         self.status.append(status)
@@ -238,7 +229,8 @@ class Builder:
     def history(self) -> History:
         """Close the columns.
 
-        Raises:  HistoryError[SW702] when there is no transaction.
+        Raises:  HistoryError[SW702] when there is no transaction, [SW701] when one ended before it
+                 began.
         """
         if not self.session:
             raise HistoryError(
@@ -248,9 +240,18 @@ class Builder:
                 expected="at least one recorded transaction",
             )
 
+        for place, begin, end in zip(self.place, self.begin, self.end, strict=True):
+            if begin is not None and end is not None and end < begin:
+                raise self.fail(
+                    f"it ended at {end}, before it began at {begin}",
+                    f"at {place}",
+                    "an end that is not before the beginning",
+                )
+
         def ints(column: list[int]) -> Ints:
             return np.array(column, dtype=np.int64)
 
+        session, sessions = self._sessions()
         known = [x for x in (*self.begin, *self.end) if x is not None]
         exact = all(isinstance(x, int) for x in known)
         origin = int(min(known)) if known and exact and max(map(abs, known)) > _EXACT else 0
@@ -263,8 +264,8 @@ class Builder:
             self.format,
             tuple(self.key_id),
             tuple(self.value_id),
-            tuple(self.session_id),
-            ints(self.session),
+            sessions,
+            ints(session),
             ints(self.status),
             times(self.begin),
             times(self.end),
@@ -283,3 +284,21 @@ class Builder:
             origin,
             tuple(self.notes),
         )
+
+    def _sessions(self) -> tuple[list[int], tuple[Scalar, ...]]:
+        """The session of each transaction, and the names of sessions.
+
+        An indeterminate transaction is the last of its session: when it takes effect, if ever,
+        is not known, so what its client did next goes on as another session of the same name.
+        """
+        names, now, ended = list(self.session_id), list(range(len(self.session_id))), set[int]()
+        session = []
+        for s, status in zip(self.session, self.status, strict=True):
+            if s in ended:
+                ended.remove(s)
+                now[s] = len(names)
+                names.append(names[s])
+            session.append(now[s])
+            if status == INFO:
+                ended.add(s)
+        return session, tuple(names)

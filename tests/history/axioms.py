@@ -27,8 +27,20 @@ class Txn:
     writes: dict[Any, Any]
 
 
+def in_parts(records: list[Record]) -> list[Record]:
+    """The records with sessions that end at an indeterminate transaction."""
+    ended: dict[Any, int] = {}
+    renamed = []
+    for r in records:
+        s = r["session"]
+        renamed.append({**r, "session": (s, ended.get(s, 0))})
+        ended[s] = ended.get(s, 0) + (r.get("status") == "info")
+    return renamed
+
+
 def levels_of(records: list[Record]) -> set[str]:
     """Every level of RULES, plain and `strong-session-`, that the history is of."""
+    records = in_parts(records)
     sure = [i for i, r in enumerate(records) if r.get("status", "ok") == "ok"]
     maybe = [i for i, r in enumerate(records) if r.get("status") == "info"]
     keys = {op[1] for r in records for op in r["ops"] if op[0] != "range"}

@@ -211,6 +211,14 @@ def test_an_indeterminate_transaction_that_nobody_read_is_left_out() -> None:
     assert 1 == len(check(history, "serializable").order) // 2
 
 
+def test_an_indeterminate_transaction_may_take_effect_after_what_its_session_did_next() -> None:
+    records = [txn(1, wx(1), status="info"), txn(1, rx(None)), txn(2, rx(1))]
+    before = [txn(1, wx(2)), *records[:1], txn(2, rx(1)), txn(2, rx(2))]
+
+    assert check(from_records(records), "strong-session-serializable").holds
+    assert not check(from_records(before), "strong-session-si").holds
+
+
 def test_an_indeterminate_writer_can_complete_a_lost_update() -> None:
     records = [txn(1, rx(None), wx(1), status="info"), txn(2, rx(None), wx(2)), txn(3, rx(1))]
 

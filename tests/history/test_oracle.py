@@ -16,6 +16,7 @@ import pytest
 from checker.history.check import Options, check, check_levels
 from checker.history.formats.jsonl import from_records
 from dsl.library.levels import LEVELS, Level, weaker
+from tests.history.axioms import in_parts
 
 Record = dict[str, Any]
 State = dict[Any, Any]
@@ -56,6 +57,7 @@ def answers(record: Record, state: State) -> State | None:
 
 def possible(records: list[Record], level: Level, error: float) -> bool:
     """Whether some run of a store at this level gives the recorded answers."""
+    records = in_parts(records)
     sure = [i for i, r in enumerate(records) if r.get("status", "ok") == "ok"]
     maybe = [i for i, r in enumerate(records) if r.get("status") == "info"]
     return any(
