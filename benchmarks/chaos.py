@@ -269,8 +269,8 @@ def run(times: int, seed: int, kinds: Sequence[str], folder: Path) -> int:
         found, seconds = undisturbed(here, folder)
         wrong += found != expected
         print(f"undisturbed: {'equal' if found == expected else found}, {seconds:.1f} s with Spark")
-        for kind in kinds:
-            for number in range(times):
+        for number in range(times):
+            for kind in kinds:
                 started = time.monotonic()
                 found, told, moment = trial(kind, here, folder, dice, 0.9 * seconds)
                 same = found == expected

@@ -229,5 +229,11 @@ def _is_here(master: str) -> bool:
 
 
 def _unreachable(master: str, error: Exception) -> RunError:
-    first = str(error).splitlines()[0] if str(error) else type(error).__name__
-    return RunError("SW332", f"There is no Spark at {master}: {first}")
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    causes = [line[1:].strip() for line in lines if line.startswith(":")]  # of errors in the JVM
+    told = (causes or lines or [type(error).__name__])[0]
+    return RunError(
+        "SW332",
+        f"There is no Spark at {master}: {told}",
+        help="Look whether it runs there, and whether it can be reached from this machine.",
+    )
