@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 
@@ -89,6 +90,32 @@ def test_a_trie_of_very_many_edges() -> None:
     assert 2 * n * n <= found.statistics["edges"]
 
 
+@pytest.mark.slow
+def test_a_trie_of_a_million_edges() -> None:
+    n, others = 40_000, [("R", 1 + number, "c") for number in range(25)]
+
+    def jump() -> None:
+        require(view().get(A) == 0)
+        view().set(A, view().choose(range(1, n)))
+
+    def look() -> None:
+        require(view().get(A) > 0)
+        view().set(B, sum(view().get(path) for path in others))
+
+    model = make_model(
+        "million",
+        {A: 0, B: 0, **{path: number % 3 for number, path in enumerate(others)}},
+        [("jump", jump), ("look", look)],
+        [always("sums", lambda: view().get(B) in (0, 24))],
+        check_deadlock=False,
+    )
+    found = native.explore(model, SearchOptions())
+
+    assert (2 * n - 1, 1 + (n - 1) + 2 * (n - 1)) == (found.counts.distinct, found.counts.generated)
+    assert 1_000_000 < found.statistics["edges"]
+    assert not found.findings
+
+
 def test_a_long_chain() -> None:
     expected = reference.explore(counter(300), SearchOptions())
     found = native.explore(counter(300), SearchOptions())
@@ -135,6 +162,27 @@ def test_an_interrupt_ends_the_search_after_the_batch(batch: int) -> None:
 
     assert ("interrupt", False) == (found.stopped, found.complete)
     assert found.counts.distinct == sum(found.levels)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_an_interrupt_at_any_batch(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("checker.native.search._MIN_ROWS", 4)
+    monkeypatch.setattr("checker.native.search._MAX_ROWS", 4)
+    whole = native.explore(two_phase_commit(3), SearchOptions(threads=threads))
+    asked, complete = 0, False
+    while not complete:
+        asked += 1
+        calls = partial(next, iter([False] * asked), True)
+        options = SearchOptions(threads=threads, interrupted=calls)
+        found = native.explore(two_phase_commit(3), options)
+        complete = found.complete
+        full = len(found.levels) - 1  # the last one may be what there was so far
+        assert whole.levels[:full] == found.levels[:full]
+        assert (None if complete else "interrupt") == found.stopped
+        assert found.counts.distinct == sum(found.levels) <= whole.counts.distinct
+
+    assert whole.counts == found.counts
+    assert asked > 60 // threads
 
 
 def test_progress_is_told_at_the_end_of_each_level() -> None:
