@@ -157,7 +157,8 @@ def run_check(args: argparse.Namespace) -> int:
         timeout=args.timeout,
     )
     try:
-        if args.format == "auto" and args.file.is_dir() and not many.is_one(args.file):
+        folder = args.file.is_dir() and args.format in ("auto", "jsonl", "polysi", "dbcop")
+        if folder and not many.is_one(args.file):
             return _check_many(args, options)
         return _check(_read(args), args, options)
     except Undecided:
