@@ -18,6 +18,7 @@ from dsl.library.isolation import Transaction
 from dsl.library.levels import VIEW, Level
 
 _ORDERS_TRIED = 2000
+_EFFORT = 800_000  # tried orders times the cube of the transactions, roughly
 _SEVERITY = (
     ("G0", "G1c"),
     ("fractured-read", "read-skew", "causality-violation", "lost-update"),
@@ -200,6 +201,8 @@ class Explainer:
             or [tuple(self.small.writers[k])]
             for k in keys
         ]
+        few = max(20, _EFFORT // len(transactions) ** 3)
+        tried = min(_ORDERS_TRIED, few)
         verdicts = [
             isolation.judge(
                 transactions,
@@ -207,7 +210,7 @@ class Explainer:
                 self.level.name,
                 clock_error=self.clock_error,
             )
-            for choice in islice(product(*orders), _ORDERS_TRIED)
+            for choice in islice(product(*orders), tried)
         ]
         return min((v for v in verdicts if not v.holds), key=_mildness)
 
