@@ -41,11 +41,10 @@ def show_violation(
         way = f"{plural(trace.loop, 'step')}, then {again} for ever"
     else:
         way += ", where nothing happens any more"
-    page.add(
-        ("VIOLATED", "bad"),
-        "  ",
-        (violation.property, "head"),
-        f"  ({kind_word(violation.kind)})  {way}",
+    page.flow(
+        [("VIOLATED", "bad"), "  "],
+        [(violation.property, "head"), f"({kind_word(violation.kind)})", way],
+        between="  ",
     )
     if violation.doc:
         page.words("  ", violation.doc.split("\n\n")[0], "dim")

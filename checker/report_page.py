@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from textwrap import wrap
 from typing import IO, Any
 
 from checker.showing import text_of
@@ -53,12 +54,26 @@ class Page:
     def flow(
         self, head: Sequence[Segment | str], items: Iterable[Segment | str], *, between: str = " · "
     ) -> None:
-        """Add a head and items after it, broken between items and indented below the first."""
+        """Add a head and items after it, broken between items and indented below the first.
+
+        An item that is longer than a line is broken between words, and indented further.
+        """
         segments = [s if isinstance(s, tuple) else (s, "") for s in head]
         indent = sum(len(text) for text, _ in segments)
         line, used, first = segments, indent, True
         for item in items:
             text, style = item if isinstance(item, tuple) else (item, "")
+            if len(text) > self.width - indent > 20 and " " in text and "\n" not in text:
+                *whole, text = self._pieces(text, indent)
+                for part in whole:
+                    if not first:
+                        self.lines.append(line)
+                        line = [(" " * indent, "")]
+                    line.append((part, style))
+                    first = False
+                if whole:
+                    self.lines.append(line)
+                    line, used, first = [(" " * (indent + 2), "")], indent + 2, True
             extra = len(text) + (0 if first else len(between))
             if not first and used + extra > self.width:
                 self.lines.append(line)
@@ -68,6 +83,11 @@ class Page:
             used += extra
             first = False
         self.lines.append(line)
+
+    def _pieces(self, text: str, indent: int) -> list[str]:
+        """A text cut between words to what fits after an indent."""
+        room = self.width - indent - 2
+        return wrap(text, room, break_long_words=False, break_on_hyphens=False)
 
     def words(self, head: Segment | str, text: str, style: str = "") -> None:
         """Add a head and a text after it, broken between words."""

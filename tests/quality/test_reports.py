@@ -18,6 +18,7 @@ HERE = Path(__file__).resolve().parent
 WIDTHS = (80, 160)
 CHECK = ["check", "lease.py", "--engine", "reference"]
 TRACE = ".statewalk/runs/0001/one_writer.trace.json"
+QUEUE = ["check", "queue.py", "--engine", "reference"]
 BROKEN = [*CHECK, "--set", "MUTANT=two_owners"]
 
 # name → commands; the output of the last one is the snapshot
@@ -40,6 +41,11 @@ CASES: dict[str, tuple[list[str], ...]] = {
     "simulate": (["simulate", "lease.py"],),
     "simulate_violated": (["simulate", "lease.py", "--set", "MUTANT=two_owners"],),
     "simulate_error": (["simulate", "lease.py", "--set", "MUTANT=crash"],),
+    "vacuous": ([*QUEUE, *(f"--property={n}" for n in ("is_empty", "found_again"))],),
+    "lasso": ([*QUEUE, "--set", "MUTANT=lazy", "--property", "is_empty"],),
+    "cut": ([*QUEUE, "--set", "BOUND=true"],),
+    "unchecked": ([*QUEUE, "--max-depth", "2"],),
+    "symmetry": ([*QUEUE, "--symmetry", "on", "--property", "both_busy"],),
     "replay": (BROKEN, ["replay", TRACE]),
     "diverged": (BROKEN, ["replay", TRACE, "--spec", "repaired.py"]),
 }
@@ -49,6 +55,7 @@ CASES: dict[str, tuple[list[str], ...]] = {
 def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     shutil.copy(HERE / "specs/lease.py", tmp_path)
+    shutil.copy(HERE / "specs/queue.py", tmp_path)
     text = (tmp_path / "lease.py").read_text()
     repaired = text.replace('MUTANT in ("two_owners", "surprise")', "False")
     (tmp_path / "repaired.py").write_text(repaired)
