@@ -1,0 +1,111 @@
+"""What stops an action is named with the values it looked at."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from checker.api import load
+from checker.cli import main
+from checker.guards import blocked, guard_of
+from checker.guided import follow, read_steps
+
+SPEC = """
+from dsl import Role, State, action, any_of, require
+
+LIMIT = 2
+
+class Box(State):
+    full: bool = True
+
+box = Box()
+
+class Client(Role):
+    count: int = 2
+    inbox: set[int] = set()
+    done: set[int] = set()
+
+    @action
+    def count_up(self) -> None:
+        require(self.count < LIMIT)
+        self.count += 1
+
+    @action
+    def receive(self) -> None:
+        message = any_of(self.inbox)
+        self.inbox.remove(message)
+
+    @action
+    def both(self) -> None:
+        require(self.count > 0 and not box.full)
+        box.full = True
+
+    @action
+    def later(self) -> None:
+        double = self.count * 2
+        require(double < 4)
+
+    @action
+    def pointwise(self) -> None:
+        require(self.count in self.done)
+        self.done.add(self.count)
+
+client = Client()
+"""
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Any:
+    (tmp_path / "spec.py").write_text(SPEC, encoding="utf-8")
+    return load(tmp_path / "spec.py")
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "values"),
+    [
+        ("count_up", "require(self.count < LIMIT)", "self.count = 2 · LIMIT = 2"),
+        ("receive", "message = any_of(self.inbox)", "self.inbox = set()"),
+        ("both", "require(self.count > 0 and not box.full)", "self.count = 2 · box.full = True"),
+        ("later", "require(double < 4)", "double = 4"),
+        ("pointwise", "require(self.count in self.done)", "self.count = 2 · self.done = set()"),
+    ],
+)
+def test_the_guard_and_its_values(model: Any, name: str, line: str, values: str) -> None:
+    action = next(a for a in model.actions if a.name == name)
+    guard = guard_of(model, action, model.initial_states[0])
+
+    assert guard is not None
+    assert (guard.text, guard.shown) == (line, values)
+
+
+def test_every_action_of_a_deadlock_has_one(model: Any) -> None:
+    found = blocked(model, model.initial_states[0])
+
+    assert [label for label, _ in found] == [a.label for a in model.actions]
+    assert all(guard is not None and guard.values for _, guard in found)
+
+
+def test_a_text_spec_shows_its_variables(tmp_path: Path) -> None:
+    text = "action Init:\n  x = 3\n  y = 1\n\natomic action Up:\n  require x < 3\n  x += y\n"
+    (tmp_path / "spec.fizz").write_text(text, encoding="utf-8")
+    model = load(tmp_path / "spec.fizz")
+    guard = guard_of(model, model.actions[0], model.initial_states[0])
+
+    assert guard is not None
+    assert guard.shown == "x = 3"
+
+
+def test_named_steps_that_are_not_possible(model: Any) -> None:
+    guided = follow(model, read_steps("count_up"))
+
+    assert "`require(self.count < LIMIT)` stops it, with self.count = 2 · LIMIT = 2" in guided.why
+
+
+def test_the_report_of_a_deadlock(
+    model: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["check", model.path, "--engine", "reference", "--out", str(tmp_path / "run")])
+
+    assert "self.count = 2 · LIMIT = 2" in capsys.readouterr().out
