@@ -168,3 +168,33 @@ def test_the_search_for_version_orders_of_parallel_si_is_needed_and_works() -> N
         decisions += verdict.stats.get("decisions", 0)
 
     assert decisions > 3
+
+
+BLIND = [
+    {"session": 1, "ops": [["r", "z", 7], ["r", "y", 3]]},
+    {"session": 2, "ops": [["w", "x", 6], ["w", "z", 7]]},
+    {"session": 3, "ops": [["r", "x", 1], ["r", "z", 4]]},
+    {"session": 4, "ops": [["w", "x", 1], ["w", "y", 2]]},
+    {"session": 5, "ops": [["w", "y", 3], ["w", "z", 4], ["w", "x", 5]]},
+]
+
+
+def test_blind_writers_that_only_the_search_rejects_are_explained_by_cases() -> None:
+    history = from_records(BLIND)
+    verdict = check(history, "parallel-si", Options(via_sessions=False, guess=False))
+    found = explain(history, scan(history)[0], verdict)
+
+    assert ("search", False, 1) == (verdict.stage, verdict.holds, verdict.stats["decisions"])
+    assert "parallel-si" not in levels_of(BLIND)
+    assert (["strong-session-causal"], ["parallel-si", "prefix"]) == summary(check_levels(history))
+    assert ("parallel-si", 5) == (found.refutes, len(found.transactions))
+    assert any("in this case" in line for reason in found.reasons for line in reason.lines)
+
+
+@pytest.mark.parametrize("left_out", range(5))
+def test_without_any_one_of_them_the_blind_writers_have_an_order(left_out: int) -> None:
+    kept = [r for i, r in enumerate(BLIND) if i != left_out]
+    written = {tuple(op[1:]) for r in kept for op in r["ops"] if op[0] == "w"}  # type: ignore[attr-defined]
+    records = [{**r, "ops": [op for op in r["ops"] if tuple(op[1:]) in written]} for r in kept]  # type: ignore[attr-defined]
+
+    assert check(from_records(records), "parallel-si").holds
