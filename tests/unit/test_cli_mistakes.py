@@ -204,3 +204,75 @@ def test_a_bug_of_ours_is_called_one(
 
     assert 70 == code
     assert "This is a bug in statewalk, not in your spec." in capsys.readouterr().err
+
+
+def test_one_file_that_cannot_be_written_costs_no_other(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = run("check", "good.py", "--junit", "no/such/place.xml", "--sarif", "found.sarif")
+    out, err = capsys.readouterr()
+
+    assert code == 2
+    assert "VIOLATED" in out
+    assert "SW403" in err
+    assert "--junit FILE" in err
+    assert json.loads((tmp_path / "found.sarif").read_text())["version"] == "2.1.0"
+
+
+def test_a_run_folder_that_cannot_be_made_costs_no_verdict(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").write_text("")
+    code = run("check", "good.py", "--out", "file/run")
+    out, err = capsys.readouterr()
+
+    assert code == 2
+    assert "VIOLATED" in out
+    assert "SW403 The run folder file/run cannot be made" in err
+
+
+def test_of_several_properties_the_one_that_raises_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    step = "\n\n@on_step\ndef bad() -> bool:\n    return 6 % (2 - counter.n) >= 0\n"
+    live = "\n\n@eventually\ndef late() -> bool:\n    return 6 % (2 - counter.n) < 0\n"
+    text = ACTION.replace("always, require", "always, eventually, on_step, require")
+    (tmp_path / "both.py").write_text(text + live + step)
+
+    assert run("check", "both.py") == 2
+    assert "in the property 'bad'" in capsys.readouterr().out
+    (tmp_path / "late.py").write_text(text + live)
+    assert run("check", "late.py", "--property", "late") == 2
+    out = capsys.readouterr().out
+    assert "in the property 'late'" in out
+    assert "Counter#0 · up" in out
+
+
+@pytest.mark.parametrize("arguments", [[], ["--steps", "steps.txt"]])
+def test_nothing_to_replay(capsys: pytest.CaptureFixture[str], arguments: list[str]) -> None:
+    assert main(["replay", *arguments]) == 2
+    assert "SW325" in capsys.readouterr().err
+
+
+def test_a_folder_without_a_check_cannot_be_resumed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["resume", str(tmp_path)]) == 2
+    assert "it has no request.json" in capsys.readouterr().err
+
+
+def test_a_stored_member_that_the_spec_does_not_have() -> None:
+    from enum import Enum
+
+    from dsl.decode import decode
+    from dsl.errors import RunError
+    from dsl.values import encode
+
+    colour = Enum("Colour", ["RED", "BLUE"])
+    data = encode(colour.BLUE)
+
+    assert decode(data, {"Colour": colour}) is colour.BLUE
+    with pytest.raises(RunError, match="SW402 The spec has no Colour"):
+        decode(data, {})
+    with pytest.raises(RunError, match="SW402 Colour has no member"):
+        decode(data, {"Colour": Enum("Colour", ["RED"])})
