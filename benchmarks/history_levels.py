@@ -16,13 +16,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from checker.history.check import Options, check
 from checker.history.formats.jsonl import from_records
-from checker.history.simulate import Workload, plant, shuffled, simulate
+from checker.history.simulate import Record, Workload, plant, shuffled, simulate
 from dsl.library.levels import LEVELS
 
 PLAIN = Options(via_sessions=False)
 
 
-def seconds(records: list[dict[str, object]], level: str, options: Options) -> tuple[float, bool]:
+def seconds(records: list[Record], level: str, options: Options) -> tuple[float, bool]:
     """CPU seconds of one check, and whether the level holds."""
     history = from_records(records)
     gc.collect()
@@ -51,8 +51,8 @@ def main() -> None:
              "causality": plant(base, "causality-violation", 1)}  # fmt: skip
     print(f"{'level':<38}" + "".join(f"{name:>22}" for name in cases))
     for level in [x for x in LEVELS if not LEVELS[x].real_time]:
-        row = [seconds(shuffled(r, 1), level, Options()) for r in cases.values()]
-        told = [f"{x:.2f} {'holds' if ok else 'violated'}" for x, ok in row]
+        found = [seconds(shuffled(r, 1), level, Options()) for r in cases.values()]
+        told = [f"{x:.2f} {'holds' if ok else 'violated'}" for x, ok in found]
         print(f"{level:<38}" + "".join(f"{x:>22}" for x in told))
 
 
