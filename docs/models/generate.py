@@ -2,7 +2,9 @@
 
 A fenced block of the language ``console`` that begins with ``$ statewalk check`` is followed by the
 trace that the command prints. What follows a line ``<!-- configurations: FILE -->`` up to the next
-empty line is the table of the configurations of that spec. A test fails when a page is stale.
+empty line is the table of the configurations of that spec. After ``<!-- begin-commit graph: FILE
+CONFIGURATION -->`` comes the graph of the history that the first violation leaves. A test fails when
+a page is stale.
 """
 
 from __future__ import annotations
@@ -14,7 +16,12 @@ import shlex
 import tempfile
 from pathlib import Path
 
+from checker.api import check
 from checker.cli import main
+from checker.history.bc_graph import mermaid
+from checker.history.from_trace import load_with_hook, recorded_in, walk
+from checker.trace import Trace
+from dsl.library.recording import log_of, transactions, version_order
 from dsl.loader import load
 from dsl.model import Configuration
 
@@ -23,12 +30,21 @@ ROOT = FOLDER.parents[1]
 CONSOLE = re.compile(
     r"^```console\n\$ statewalk (check [^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL
 )
+GRAPH = re.compile(
+    r"^<!-- begin-commit graph: (\S+) (\S+) -->\n\n```mermaid\n(.*?)^```$", re.MULTILINE | re.DOTALL
+)
 TABLE = re.compile(r"^<!-- configurations: (\S+) -->\n\n(.*?)\n\n", re.MULTILINE | re.DOTALL)
 
 
 def fresh(page: str) -> str:
     """The text of a page with its generated parts as they should be."""
     page = CONSOLE.sub(lambda m: f"```console\n$ statewalk {m[1]}\n{trace(m[1])}\n```", page)
+    page = GRAPH.sub(
+        lambda m: (
+            f"<!-- begin-commit graph: {m[1]} {m[2]} -->\n\n```mermaid\n{graph(m[1], m[2])}\n```"
+        ),
+        page,
+    )
     return TABLE.sub(lambda m: f"<!-- configurations: {m[1]} -->\n\n{table(m[1])}\n\n", page)
 
 
@@ -45,6 +61,16 @@ def trace(command: str) -> str:
     lines = printed.getvalue().splitlines()
     end = next(i for i, line in enumerate(lines) if line.startswith("  replay"))
     return "\n".join(line.rstrip() for line in lines[:end]).rstrip()
+
+
+def graph(spec: str, config: str) -> str:
+    """The begin-commit graph at the end of the trace that a configuration gives."""
+    with tempfile.TemporaryDirectory() as run, contextlib.chdir(ROOT):
+        check(spec, config=config, out=Path(run))
+        found = Trace.load(next(Path(run).glob("*.trace.json")))
+        model, hook = load_with_hook(spec, found)
+        last = recorded_in(model, hook, walk(found, model)[1][-1])
+    return mermaid(transactions(last), version_order(*log_of(last)), str(model.constants["LEVEL"]))
 
 
 def table(spec: str) -> str:

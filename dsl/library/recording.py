@@ -81,6 +81,23 @@ def from_events(events: Sequence[Event], work: Iterable[Did]) -> tuple[Recorded,
     return tuple(found)
 
 
+def log_of(history: Iterable[Recorded]) -> tuple[list[Event], list[Did]]:
+    """The begins and ends of transactions in their order, and what was done: `from_events` undone.
+
+    Where writes were published one by one, this is not enough to tell the order of versions.
+    """
+    events: list[tuple[int, Event]] = []
+    for t in history:
+        events.append((t.begin, ("begin", t.name)))
+        if t.end is not None:
+            how = next(
+                what for what, s in ENDS.items() if (s != "ok") == t.aborted and s == t.status
+            )
+            events.append((t.end, (how, t.name)))
+    ordered = [event for _, event in sorted(events)]
+    return ordered, [Did(t.session, t.name, t.ops) for t in history]
+
+
 def version_order(events: Iterable[Event], work: Iterable[Did]) -> dict[Scalar, tuple[Scalar, ...]]:
     """Who wrote the versions of each key, oldest first: a commit makes all writes versions.
 
@@ -108,10 +125,10 @@ def judged(events: Sequence[Event], work: Sequence[Did], level: str) -> Verdict:
 
     Raises:  KeyError for a value that nobody wrote.
     """
-    return judge(_transactions(from_events(events, work)), version_order(events, work), level)
+    return judge(transactions(from_events(events, work)), version_order(events, work), level)
 
 
-def _transactions(history: Sequence[Recorded]) -> tuple[Transaction, ...]:
+def transactions(history: Sequence[Recorded]) -> tuple[Transaction, ...]:
     """The transactions that ended. Their reads from those that did not are left out, unless they
     are overwritten by now: whatever becomes of the writer, such a read is intermediate.
     """

@@ -1,0 +1,128 @@
+"""Histories of the store models: all that a search comes across, and a judge that knows no graphs.
+
+`possible` executes: it looks for an order of begins and commits in which a store that obeys the
+level would have given the recorded answers and installed the versions in the recorded order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from checker import native
+from checker.engine import Exploration, SearchOptions
+from checker.history.check import check
+from checker.history.formats.jsonl import from_records
+from checker.history.from_trace import record
+from dsl.library import recording
+from dsl.library.isolation import Verdict
+from dsl.library.levels import LEVELS
+from dsl.library.recording import Did, Event, Recorded, from_events, version_order
+from dsl.loader import load
+from dsl.model import Configuration
+
+SNAPSHOT = Path(__file__).parents[2] / "models" / "stores" / "snapshot.py"
+Versions = dict[Any, tuple[Any, ...]]
+Judged = dict[tuple[tuple[Event, ...], tuple[Did, ...]], Verdict]
+
+
+def configurations() -> dict[str, Configuration]:
+    """The runs of the model by name."""
+    return {c.name: c for c in load(SNAPSHOT).configurations}
+
+
+def search(constants: dict[str, Any]) -> Exploration:
+    """The whole space, past violations."""
+    return native.explore(load(SNAPSHOT, constants), SearchOptions(keep_going=True))
+
+
+def histories(monkeypatch: pytest.MonkeyPatch, constants: dict[str, Any]) -> Judged:
+    """Every history that reachable states have, up to what is still running, with its verdict."""
+    found: Judged = {}
+    judged = recording.judged
+
+    def noting(events: Sequence[Event], work: Sequence[Did], level: str) -> Verdict:
+        verdict = judged(events, work, level)
+        over = set(recording.ended(events))
+        done = tuple(t for t in work if t.name in over)
+        found[tuple(e for e in events if e[1] in over), done] = verdict
+        return verdict
+
+    with monkeypatch.context() as patch:
+        patch.setattr(recording, "judged", noting)
+        assert search(constants).complete
+    return found
+
+
+def clients(history: Iterable[Recorded]) -> list[dict[str, Any]]:
+    """What the clients would write down."""
+    return [record(t) for t in sorted(history, key=lambda t: t.begin)]
+
+
+def accepted(history: Iterable[Recorded], level: str) -> bool:
+    """Whether the history checker, which is not told the order of versions, accepts a history."""
+    return check(from_records(clients(history)), level).holds
+
+
+def possible(history: Sequence[Recorded], versions: Versions, level: str) -> bool:
+    """Whether some execution at a level gives the recorded answers and versions."""
+    done = [t for t in history if not t.aborted]
+    wanted = LEVELS[level]
+    before = [
+        {
+            i
+            for i, a in enumerate(done)
+            if (wanted.session and a.session == b.session and a.begin < b.begin)
+            or (wanted.real_time and a.end is not None and a.end < b.begin)
+        }
+        for b in done
+    ]
+
+    def go_on(begun: frozenset[int], over: frozenset[int], state: dict[Any, list[Any]]) -> bool:
+        if len(over) == len(done):
+            return all(tuple(state.get(key, ())) == order for key, order in versions.items())
+        for i, t in enumerate(done):
+            running = begun - over
+            if i not in begun:
+                clash = any(writes(done[j]) & writes(t) for j in running)
+                if before[i] <= over and not clash and not (wanted.serial and running):
+                    if answers(t, done, state) and go_on(begun | {i}, over, state):
+                        return True
+            elif i not in over:
+                after = {**state, **{k: [*state.get(k, ()), t.name] for k in writes(t)}}
+                if go_on(begun, over | {i}, after):
+                    return True
+        return False
+
+    return go_on(frozenset(), frozenset(), {})
+
+
+def writes(t: Recorded) -> set[Any]:
+    return {key for kind, key, _ in t.ops if kind == "w"}
+
+
+def answers(t: Recorded, done: Sequence[Recorded], state: dict[Any, list[Any]]) -> bool:
+    """Whether a transaction that runs against a state is told what it was told."""
+    mine: dict[Any, Any] = {}
+    for kind, key, value in t.ops:
+        if kind == "w":
+            mine[key] = value
+        elif value != (mine[key] if key in mine else committed(key, done, state)):
+            return False
+    return True
+
+
+def committed(key: Any, done: Sequence[Recorded], state: dict[Any, list[Any]]) -> Any:
+    """The value of a key in a state: what its last writer wrote last."""
+    if key not in state:
+        return None
+    (writer,) = (t for t in done if t.name == state[key][-1])
+    return [value for kind, k, value in writer.ops if kind == "w" and k == key][-1]
+
+
+def settled(events: Sequence[Event], work: Sequence[Did]) -> tuple[tuple[Recorded, ...], Versions]:
+    """A history with its order of versions."""
+    return from_events(events, work), version_order(events, work)
