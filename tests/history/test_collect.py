@@ -125,6 +125,39 @@ def test_a_commit_without_an_answer_is_indeterminate(
     assert (1 if alive else 2) == len(history.sessions)
 
 
+class Lost(sqlite3.Connection):
+    """The commit takes effect, but the answer does not arrive."""
+
+    def commit(self) -> None:
+        super().commit()
+        self.close()
+        raise OSError("connection lost")
+
+
+def test_a_commit_whose_answer_is_lost_counts_when_it_was_read(tmp_path: Path) -> None:
+    with sqlite3.connect(tmp_path / "db") as setup:
+        setup.execute("CREATE TABLE t (k PRIMARY KEY, v)")
+    setup.close()
+
+    def write(recorder: Recorder) -> None:
+        with recorder.wrap(sqlite3.connect(tmp_path / "db", factory=Lost)).transaction() as t:
+            t.wrote("x", 1)
+            t.execute("INSERT INTO t VALUES ('x', 1)")
+
+    with Recorder(tmp_path / "h.jsonl") as recorder:
+        with pytest.raises(OSError, match="lost"):
+            write(recorder)
+        reader = recorder.wrap(sqlite3.connect(tmp_path / "db"))
+        with reader.transaction():
+            reader.saw("x", reader.execute("SELECT v FROM t WHERE k = ?", ("x",)).fetchone()[0])
+        reader.close()
+    history = read(tmp_path / "h.jsonl")
+    verdict = check(history, "strict-serializable")
+
+    assert [2, 0] == history.status.tolist()
+    assert (True, 4) == (verdict.holds, len(verdict.order))
+
+
 def test_a_block_that_raises_is_rolled_back_and_recorded_as_aborted(tmp_path: Path) -> None:
     connection = sqlite3.connect(":memory:")
 
