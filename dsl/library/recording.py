@@ -82,7 +82,7 @@ def from_events(events: Sequence[Event], work: Iterable[Did]) -> tuple[Recorded,
 
 
 def log_of(history: Iterable[Recorded]) -> tuple[list[Event], list[Did]]:
-    """The begins and ends of transactions in their order, and what was done: `from_events` undone.
+    """The begins and ends of transactions in their order, and what was done.
 
     Where writes were published one by one, this is not enough to tell the order of versions.
     """
@@ -90,10 +90,7 @@ def log_of(history: Iterable[Recorded]) -> tuple[list[Event], list[Did]]:
     for t in history:
         events.append((t.begin, ("begin", t.name)))
         if t.end is not None:
-            how = next(
-                what for what, s in ENDS.items() if (s != "ok") == t.aborted and s == t.status
-            )
-            events.append((t.end, (how, t.name)))
+            events.append((t.end, ("abort" if t.aborted else "commit", t.name)))
     ordered = [event for _, event in sorted(events)]
     return ordered, [Did(t.session, t.name, t.ops) for t in history]
 

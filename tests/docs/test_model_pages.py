@@ -34,3 +34,9 @@ def test_traces_are_fresh(generate: dict[str, Any], page: Path) -> None:
     assert found
     for command, printed in found:
         assert generate["trace"](command) == printed.rstrip(), command
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_graphs_are_fresh(generate: dict[str, Any], page: Path) -> None:
+    for spec, config, drawn in generate["GRAPH"].findall(page.read_text(encoding="utf-8")):
+        assert generate["graph"](spec, config) == drawn.rstrip()
