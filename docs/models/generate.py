@@ -3,8 +3,8 @@
 A fenced block of the language ``console`` that begins with ``$ statewalk check`` is followed by the
 trace that the command prints. What follows a line ``<!-- configurations: FILE -->`` up to the next
 empty line is the table of the configurations of that spec. After a line
-``<!-- begin-commit graph: FILE CONFIGURATION -->`` comes the graph of the history that the violation
-leaves. A test fails when a page is stale.
+``<!-- begin-commit graph: FILE CONFIGURATION -->`` comes the graph of the history at the end of the
+trace. A test fails when a page is stale.
 """
 
 from __future__ import annotations
