@@ -63,7 +63,7 @@ class GraphSearch(Search):
 
     def insert(self, workers: list[Worker]) -> None:
         """Hand on the steps of a batch, then insert the new states."""
-        parts: list[list[NDArray[np.int64]]] = []
+        parts: list[list[NDArray[Any]]] = []
         for worker in workers:
             batch = worker.batch
             for partition in np.flatnonzero(batch.used).tolist():

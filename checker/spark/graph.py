@@ -56,7 +56,7 @@ class GraphExpander(Expander):
         super().__init__(plan, tries, outcomes, task)
         self.found: list[tuple[Array, ...]] = []
 
-    def _batch(self, here: Here, first: int, end: int, *_: Any) -> None:
+    def _batch(self, here: Here, first: int, end: int, chosen: Array | None, room: int) -> None:
         """Note the steps of a batch; those that a constraint refuses are taken out."""
         plan, worker = self.plan, self.worker
         worker.begin(first, end, plan.first_action)
