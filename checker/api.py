@@ -18,7 +18,6 @@ from checker.engine import (
     ASSERTION,
     DEADLOCK,
     NO_ERROR,
-    Engine,
     Exploration,
     Finding,
     Progress,
@@ -29,7 +28,6 @@ from checker.limits import MemoryGuard
 from checker.live import check_liveness, refuse
 from checker.options import CheckOptions
 from checker.vacuity import Watched, watched
-from dsl.errors import RunError
 from dsl.loader import load as load_spec
 from dsl.model import SAFETY_KINDS, Model
 from dsl.view import Endless
@@ -118,7 +116,9 @@ def search(
     asked = replace(asked, checkpoint=None, resume=False)  # further searches are not saved
     exploration = _expected(model, options, engine.explore, asked, exploration)
     if options.fizzbee_counts:
-        unique = fizzbee_unique(model, engine, asked)
+        from checker.fizzbee import unique_states
+
+        unique = unique_states(model, asked, engine)
         statistics = {**exploration.statistics, "fizzbee_unique": unique}
         exploration = replace(exploration, statistics=statistics)
     graph = None
@@ -143,28 +143,6 @@ def search(
         graph=graph,
     )
     return conclude(checked, entry, time.monotonic() - started)
-
-
-def fizzbee_unique(model: Model, engine: Engine, asked: SearchOptions) -> int:
-    """The number of states as Fizzbee tells them apart: also by what the last action returned.
-
-    Raises:  RunError[SW309] for specs of another language.
-    """
-    if not model.path.endswith(".fizz"):
-        raise RunError(
-            "SW309",
-            "--fizzbee-counts is about .fizz specs, and this is none.",
-            help="Leave it out.",
-        )
-    from dsl.fizz_counts import BACK, back_to_the_start
-
-    other = load_spec(model.path, model.constants, fizzbee_counts=True)
-    back = back_to_the_start(other)
-    if back is None:
-        return engine.explore(other, replace(asked, properties=())).counts.distinct
-    other = replace(other, properties=(back,))
-    found = engine.explore(other, replace(asked, properties=(BACK,), keep_going=True))
-    return found.counts.distinct - (not found.findings)
 
 
 def _by_property(exploration: Exploration) -> dict[str, Finding]:

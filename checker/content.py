@@ -38,12 +38,17 @@ def content_of(model: Model, state: State) -> dict[Path, Any]:
             whole[path] = value
     whole.update({path: FrozenDict(found) for path, found in entries.items()})
     whole.update({path: FrozenSet(found) for path, found in elements.items()})
+    threads = {p: whole.pop(p) for p in list(whole) if len(p) > _MARK and p[2] == "@flow"}
     ordered: dict[Path, Any] = {}
     for path, kind in declared_fields(model):
         value = whole.pop(path, _EMPTY.get(kind, ABSENT))
         if value is not ABSENT:
             ordered[path] = value
     ordered.update(sorted(whole.items(), key=lambda item: repr(item[0])))
+    for path, held in sorted(threads.items()):
+        if model.flows is not None and path[_MARK][:1] != "@":  # the others count runs
+            name = f"{path[_MARK]} (suspended)"
+            ordered[(path[0], path[1], name)] = FrozenList(model.flows.shown(held))
     return ordered
 
 
@@ -104,6 +109,8 @@ def show_field(path: Path, names: Mapping[str, str] | None = None) -> str:
     if len(path) < _MARK:
         return ".".join(str(part) for part in path)
     owner, index, name = path[:3]
+    if owner == "@module":
+        return str(name)
     short = (names or {}).get(owner)
     head = f"{owner}#{index}.{name}" if short is None else f"{short}.{name}" if short else name
     return head + "".join(f"[{part!r}]" for part in path[3:])

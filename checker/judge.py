@@ -108,7 +108,7 @@ def _property(checked: Checked, prop: Property) -> PropertyResult:
         verdict = "holds" if decided else "unknown"
     return PropertyResult(
         name=prop.name,
-        kind=prop.kind,
+        kind="deadlock" if prop.name == DEADLOCK else prop.kind,
         verdict=verdict,
         vacuous=verdict == "holds" and prop.name in checked.vacuous,
         length=found.length if found else None,

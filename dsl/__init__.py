@@ -11,6 +11,7 @@ from dsl.declare import (
     atomic,
     config,
     constraint,
+    crashes,
     deadlock,
     eventually,
     exists,
@@ -29,6 +30,7 @@ from dsl.declare import (
     serial,
     symmetric_values,
     terminal,
+    threads,
     unreachable,
     until,
     violates,
@@ -40,8 +42,8 @@ from dsl.view import Disabled
 
 __all__ = [
     "Auxiliary", "Bag", "Constant", "Disabled", "Fairness", "Flow", "Message", "Record", "Role",
-    "State", "action", "always", "any_of", "atomic", "config", "constraint", "deadlock",
+    "State", "action", "always", "any_of", "atomic", "config", "constraint", "crashes", "deadlock",
     "enabled", "eventually", "exists", "holds", "init", "interrupt", "leads_to", "maybe",
     "named", "next_steps", "old", "on_step", "oneof", "pairs", "parallel", "replace", "require",
-    "serial", "symmetric_values", "terminal", "unreachable", "until", "violates",
+    "serial", "symmetric_values", "terminal", "threads", "unreachable", "until", "violates",
 ]  # fmt: skip

@@ -14,7 +14,7 @@ from dsl.analysis import Analysis
 from dsl.declare import property_name
 from dsl.domains import ANYTHING, Domain, domain_of
 from dsl.errors import Mistakes, Span, SpecError, StatewalkError
-from dsl.flow_run import Flows, is_flow
+from dsl.flow_run import Flows, is_flow, slot_of
 from dsl.model import Action, Element, FieldInfo, Property, PropertyKind
 from dsl.roles import Field, Role, default_of, empty_for
 from dsl.runtime import binding, bound
@@ -225,6 +225,7 @@ def _decoded(key: Any) -> Any:
 
 
 CONTINUED = " (continued)"
+CRASHED = " (crashed)"
 
 
 def make_actions(tree: SpecTree, flows: Flows, mistakes: Mistakes) -> list[Action]:
@@ -246,17 +247,38 @@ def make_actions(tree: SpecTree, flows: Flows, mistakes: Mistakes) -> list[Actio
         name = options.get("name") or function.name
         fair = options.get("fair", "none")
         concurrent = int(options.get("concurrent", 1))
+        resumed = options.get("resume", fair)
         span = function.span()
         for actor in actors:
+            slot = slot_of(actor, function.name) if is_flow(function) else None
             for values in itertools.product(*domains):
-                run = _runner(function, actor, values)
+                run = _runner(function, actor, values, flows)
                 if is_flow(function):
                     run = partial(flows.start, function, actor, values, concurrent)
                 arguments = tuple(zip(names, values, strict=True))
-                actions.append(Action(len(actions), name, actor, arguments, run, fair, span))
+                fault = bool(options.get("fault", False))
+                made = Action(
+                    len(actions), name, actor, arguments, run, fair, span, slot, fault=fault
+                )
+                actions.append(made)
             if is_flow(function):
                 run = partial(flows.proceed, function, actor, concurrent)
-                actions.append(Action(len(actions), name + CONTINUED, actor, (), run, fair, span))
+                name_ = name + CONTINUED
+                made = Action(len(actions), name_, actor, (), run, resumed, span, slot, True)
+                actions.append(made)
+                if slot is not None and flows.crashes and options.get("crash", True):
+                    run = partial(flows.crash, slot)
+                    made = Action(
+                        len(actions),
+                        name + CRASHED,
+                        actor,
+                        (),
+                        run,
+                        span=span,
+                        slot=slot,
+                        fault=True,
+                    )
+                    actions.append(made)
     return actions
 
 
@@ -265,10 +287,20 @@ def _is_own(role: Any, function: Function) -> bool:
     return getattr(found, "__code__", None) is function.function.__code__
 
 
-def _runner(function: Function, actor: Any, values: tuple[Any, ...]) -> Callable[[], object]:
+def _runner(
+    function: Function, actor: Any, values: tuple[Any, ...], flows: Flows
+) -> Callable[[], object]:
     arguments = (actor, *values) if actor is not None else values
     call = function.function
-    return lambda: call(*arguments)
+    mark = function.marked("action")
+    if not flows.guarded or (mark is not None and mark.options.get("fault")):
+        return lambda: call(*arguments)
+
+    def run() -> object:
+        flows.enter()
+        return call(*arguments)
+
+    return run
 
 
 def options_of(

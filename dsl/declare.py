@@ -57,10 +57,17 @@ def action(
     name: str | None = None,
     flow: Literal["atomic", "serial", "parallel"] = "atomic",
     concurrent: int = 1,
+    resume: Fairness | None = None,
+    crash: bool = True,
+    fault: bool = False,
 ) -> Callable[[F], F]: ...
 def action(function: Any = None, /, **options: Any) -> Any:
     """A move of the role (or of nobody, on module level). ``fair`` holds per instance and
     argument.
+
+    Of an action that yields, at most ``concurrent`` runs are suspended at a time; ``resume`` is
+    the fairness of going on with one, ``fair`` where it is not given. ``crash=False``: they do not
+    crash where `crashes` lets runs crash. A ``fault`` is no way out of a deadlock.
     """
     if function is not None:
         return _mark(function, "action")
@@ -284,6 +291,20 @@ def config(name: str, /, *, expect: Expectation | None = None, **constants: obje
     """A named set of constants, checked by ``statewalk check --config NAME``."""
     if _declared:
         _declared[-1].configurations.append(Configuration(name, constants, expect))
+
+
+def threads(most: int, /) -> None:
+    """At most so many runs of actions are in flight at a time: with that many suspended, no action
+    starts.
+    """
+    if _declared:
+        _declared[-1].options["threads"] = most
+
+
+def crashes(may: bool, /) -> None:
+    """Whether a suspended run of an action may also end where it is, at any time."""
+    if _declared:
+        _declared[-1].options["crashes"] = may
 
 
 def deadlock(check: bool, /) -> None:

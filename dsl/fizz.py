@@ -23,17 +23,17 @@ class FizzSpec:
     options: Options
 
 
-def read_fizz(path: str, text: str, *, returns: bool = False) -> FizzSpec:
+def read_fizz(path: str, text: str, *, counting: bool = False) -> FizzSpec:
     """Parse and translate a specification.
 
-    ``returns`` makes what the last action returned part of the state, as Fizzbee counts states.
+    ``counting`` tells states apart as Fizzbee counts them.
 
     Raises:  SpecError (SW102, SW150 to SW153) with place, reason and way out.
     """
     body, front, line = split_front_matter(text)
     options = read_options(path, front, line)
     try:
-        module = translate(parse(body, path), path, options, returns=returns)
+        module = translate(parse(body, path), path, options, counting=counting)
         compile(module, path, "exec", dont_inherit=True)
     except RecursionError:
         raise SpecError("SW150", "This file is nested too deeply.", at=Span(path, 1)) from None

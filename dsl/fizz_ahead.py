@@ -36,9 +36,7 @@ def part_of_step(x: Expressions, node: ast.Attribute) -> ast.expr:
         return x.plainly(node)
     if not isinstance(inner, ast.Name):
         return x.plainly(node)
-    if node.attr == "kind":
-        return ast.copy_location(ast.Constant("action"), node)
-    renamed = {"role_id": "actor", "role_ref": "actor", "action_name": "action"}
+    renamed = {"role_id": "actor", "role_ref": "actor", "action_name": "action", "kind": "kind"}
     if node.attr not in renamed:
         raise x.refuse(node, f"'{node.attr}' of a possible step")
     made = ast.Attribute(inner, renamed[node.attr], ast.Load())

@@ -344,9 +344,12 @@ class Blocks:
         nothing = node.value is None or (
             isinstance(node.value, ast.Constant) and node.value.value is None
         )
+        checked = self._exit(before, node) if self.body.kind == "action" and nothing else []
+        return [*checked, *self.returned(node)]
+
+    def returned(self, node: ast.Return) -> Statements:
+        """A return, what an action gives being kept where something asks for it."""
         result: Statements = []
-        if self.body.kind == "action":
-            result = self._exit(before, node) if nothing else []
         value = self.x.optional(node.value)
         if self.body.kind == "action" and value is not None and self.body.returns:
             result.append(self._record_return(value, node))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from dsl import fizz_tree as tree
+from dsl.fizz_options import Options, read_options
 from dsl.fizz_parse import parse, split_front_matter
 from dsl.model import Element, Model, Property
 from dsl.runtime import binding
@@ -33,3 +34,9 @@ def back_to_the_start(model: Model) -> Property | None:
 
     element = Element(BACK, (), holds)
     return Property(BACK, "on_step", (element,), holds)
+
+
+def options_of(path: str) -> Options:
+    """The options that a specification carries."""
+    _, front, line = split_front_matter(Path(path).read_text(encoding="utf-8"))
+    return read_options(path, front, line)

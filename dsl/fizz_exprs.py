@@ -47,6 +47,7 @@ _TAKES_ANY_ITERABLE = frozenset(
         "genericmap",
     ]
 )
+AT_ONCE = "_at_once"
 _LAZY = frozenset({"range", "zip", "enumerate", "reversed"})
 _VIEWS = frozenset({"keys", "values", "items"})
 _REFUSED = {
@@ -73,6 +74,7 @@ class Needs:
 
     dsl: set[str] = field(default_factory=set)
     runtime: set[str] = field(default_factory=set)
+    steps: set[str] = field(default_factory=set)
 
 
 class Expressions:
@@ -87,6 +89,8 @@ class Expressions:
         self.scope = Scope()
         self.created: list[tuple[str, ast.Call]] = []
         self.may_create = False
+        self.twins: set[str] = set()
+        self.at_once = False
         self._inside = 0
 
     # -- building -----------------------------------------------------------------------------
@@ -102,6 +106,11 @@ class Expressions:
     def runtime(self, word: str, at: ast.AST) -> ast.expr:
         """A name of the runtime module."""
         self.needs.runtime.add(word)
+        return self.name(self.dsl.get(word, word), at)
+
+    def noting(self, word: str, at: ast.AST) -> ast.expr:
+        """A name of `dsl.fizz_steps`."""
+        self.needs.steps.add(word)
         return self.name(self.dsl.get(word, word), at)
 
     def call(self, function: ast.expr, *arguments: ast.expr) -> ast.Call:
@@ -245,7 +254,7 @@ class Expressions:
         return self._plain_call(node)
 
     def _plain_call(self, node: ast.Call) -> ast.expr:
-        function = node.func
+        function = self._twin(node.func)
         if isinstance(function, ast.Name) and function.id not in self.scope.locals:
             word = function.id
             if word in self.names.roles:
@@ -264,6 +273,16 @@ class Expressions:
                 arguments = [self.iterable(a) for a in node.args]
                 return self._rebuilt(node, self(function), arguments)
         return self._rebuilt(node, self(function), [self(a) for a in node.args])
+
+    def _twin(self, function: ast.expr) -> ast.expr:
+        """Where no step can end, a function that gives way is called as one that does not."""
+        if self.at_once and isinstance(function, ast.Name) and function.id in self.twins:
+            name = ast.Name(function.id + AT_ONCE, ast.Load())
+            return ast.copy_location(name, function)
+        if self.at_once and isinstance(function, ast.Attribute) and function.attr in self.twins:
+            method = ast.Attribute(function.value, function.attr + AT_ONCE, ast.Load())
+            return ast.copy_location(method, function)
+        return function
 
     def _rebuilt(self, node: ast.Call, function: ast.expr, arguments: list[ast.expr]) -> ast.expr:
         named = [ast.copy_location(ast.keyword(k.arg, self(k.value)), k) for k in node.keywords]

@@ -25,6 +25,35 @@ class RoleInfo:
     parameters: dict[str, None] = field(default_factory=dict)
     members: dict[str, Callable] = field(default_factory=dict)
 
+    @property
+    def crashes(self) -> bool:
+        """Whether ``@state(...)`` says what instances lose in a crash."""
+        return any(_is_state(d) for d in self.node.decorators)
+
+    @property
+    def ephemeral(self) -> list[str]:
+        """The fields that a crash sets back: those listed, or all but the durable ones."""
+        init = self.members.get("Init")
+        begun = (
+            set()
+            if init is None
+            else {
+                t.attr
+                for part in ast.walk(init)
+                if isinstance(part, ast.stmt)
+                for t in targets_of(part)
+                if is_self(t) and isinstance(t, ast.Attribute)
+            }
+        )
+        fields = [f for f in self.fields if f in begun]
+        for decorator in filter(_is_state, self.node.decorators):
+            for keyword in decorator.keywords if isinstance(decorator, ast.Call) else []:
+                listed = ast.literal_eval(keyword.value)
+                if keyword.arg == "ephemeral":
+                    return [f for f in fields if f in listed]
+                return [f for f in fields if f not in listed]
+        return []
+
 
 @dataclass
 class Names:
@@ -53,6 +82,10 @@ class Names:
         """The type of a state variable (owner empty) or of a role's field, if it is certain."""
         kinds = self.kinds.get((owner, name), set())
         return SCALAR_KINDS.get(next(iter(kinds)), "Any") if len(kinds) == 1 else "Any"
+
+
+def _is_state(decorator: ast.expr) -> bool:
+    return "state" in ast.unparse(decorator).partition("(")[0]
 
 
 def targets_of(statement: ast.stmt) -> Iterator[ast.expr]:
@@ -248,26 +281,48 @@ def kind_of(value: ast.expr) -> str:
     return "?"
 
 
-def _from_init_only(names: Names) -> set[int]:
-    """Functions (by identity) that only initialisation reaches."""
+def gives(node: ast.AST) -> bool:
+    """Whether a function returns values."""
+    return any(isinstance(p, ast.Return) and p.value is not None for p in ast.walk(node))
+
+
+def returns_values(names: Names) -> bool:
+    """Whether an action returns values."""
+    return any(isinstance(act, tree.Act) and gives(act) for act in ast.walk(names.module))
+
+
+def _reach(names: Names, roots: Iterable[ast.AST]) -> set[int]:
+    """Functions (by identity) that may be called from somewhere."""
     by_name: dict[str, list[Callable]] = {}
     for node in ast.walk(names.module):
         if isinstance(node, tree.Func):
             by_name.setdefault(node.name, []).append(node)
+    found: set[int] = set()
+    pending = list(roots)
+    while pending:
+        for part in ast.walk(pending.pop()):
+            called = part.func if isinstance(part, ast.Call) else None
+            word = getattr(called, "attr", None) or getattr(called, "id", None)
+            for function in by_name.get(word or "", []):
+                if id(function) not in found:
+                    found.add(id(function))
+                    pending.append(function)
+    return found
 
-    def reach(roots: Iterable[ast.AST]) -> set[int]:
-        found: set[int] = set()
-        pending = list(roots)
-        while pending:
-            for part in ast.walk(pending.pop()):
-                called = part.func if isinstance(part, ast.Call) else None
-                word = getattr(called, "attr", None) or getattr(called, "id", None)
-                for function in by_name.get(word or "", []):
-                    if id(function) not in found:
-                        found.add(id(function))
-                        pending.append(function)
-        return found
 
+def called_at_once(names: Names) -> set[int]:
+    """Functions (by identity) that are called where no step can end."""
+    roots = [
+        node
+        for node in ast.walk(names.module)
+        if isinstance(node, tree.Assertion | tree.Invariants | tree.InitStanza | ast.FunctionDef)
+        or (isinstance(node, tree.Act) and node.name == "Init")
+    ]
+    return _reach(names, roots)
+
+
+def _from_init_only(names: Names) -> set[int]:
+    """Functions (by identity) that only initialisation reaches."""
     inits: list[ast.AST] = []
     others: list[ast.AST] = []
     for node in ast.walk(names.module):
@@ -277,4 +332,4 @@ def _from_init_only(names: Names) -> set[int]:
             inits.append(node)
         elif isinstance(node, tree.Act | tree.Assertion | tree.Invariants):
             others.append(node)
-    return reach(inits) - reach(others)
+    return _reach(names, inits) - _reach(names, others)

@@ -314,7 +314,18 @@ def type_name(value: Any) -> str:
     return _TYPE_NAMES.get(name, name if isinstance(value, bool | int | float | tuple) else "role")
 
 
-def max_actions(count: int) -> None:
-    """Explore paths of at most so many actions, as Fizzbee does (100 where nothing is said)."""
+def max_actions(count: int, *, counted: bool = False) -> None:
+    """Explore paths on which at most so many actions start (100 where nothing is said).
+
+    ``counted`` keeps the number in the state, which specs need whose actions take several steps.
+    Without it the bound is on steps.
+    """
     if _declared:
-        _declared[-1].options["max_depth"] = count + 1
+        name, value = ("most_starts", count) if counted else ("max_depth", count + 1)
+        _declared[-1].options[name] = value
+
+
+def keep_locals(*dropped: str) -> None:
+    """Tell suspended runs apart by all their locals, but these: as Fizzbee counts states."""
+    if _declared:
+        _declared[-1].options["keep_locals"] = frozenset(dropped)

@@ -12,19 +12,25 @@ from typing import Any
 
 from dsl import fizz_tree as tree
 from dsl.fizz_blocks import Blocks, Body, Kind, NeedsFlag
-from dsl.fizz_caps import Caps
 from dsl.fizz_enabled import Enabling
-from dsl.fizz_exprs import Expressions, Scope
-from dsl.fizz_names import Names, RoleInfo, body_of, collect, loop_names, parameters, stored_names
+from dsl.fizz_exprs import AT_ONCE, Scope
+from dsl.fizz_header import Header
+from dsl.fizz_names import (
+    Names,
+    RoleInfo,
+    body_of,
+    called_at_once,
+    collect,
+    gives,
+    loop_names,
+    parameters,
+    stored_names,
+)
 from dsl.fizz_options import Options
+from dsl.fizz_pieces import Pieces
 from dsl.fizz_refuse import refuse_unsupported
+from dsl.fizz_threads import Threads
 
-_DSL_NAMES = (
-    "Any", "Bag", "Constant", "Role", "State", "action", "always", "any_of", "deadlock",
-    "eventually", "exists", "init", "named", "old", "next_steps", "on_step", "require",
-    "symmetric_values", "record", "struct", "enum", "genericset", "genericmap", "max_actions",
-    "Loop", "deepcopy", "fail", "type_name", "math", "itertools",
-)  # fmt: skip
 _DECORATORS = {
     "always": "always",
     "eventually": "eventually",
@@ -38,38 +44,36 @@ _KINDS = (
 
 
 def translate(
-    module: ast.Module, file: str, options: Options, *, returns: bool = False
+    module: ast.Module, file: str, options: Options, *, counting: bool = False
 ) -> ast.Module:
     """The module of the embedded language that means the same.
 
-    ``returns`` keeps what the last action returned as part of the state, as Fizzbee counts it.
+    ``counting`` makes the module tell states apart as Fizzbee does: also by what the last action
+    returned.
 
     Raises:  SpecError (SW102, SW152, SW153) with the place of the first mistake.
     """
     names = collect(module)
     refuse_unsupported(names, file, options)
-    return _Translation(names, file, options, returns).module()
+    return _Translation(names, file, options, counting).module()
 
 
-class _Translation:
-    def __init__(self, names: Names, file: str, options: Options, returns: bool) -> None:
-        self.names = names
-        self.file = file
-        self.options = options
-        taken = names.used
-        self.aliases = {}
-        for word in _DSL_NAMES:
-            alias = word
-            while alias in names.bound:
-                alias += "_"
-            self.aliases[word] = alias
-        state = next(w for w in ("state", "shared", "world", "globals_") if w not in taken)
-        self.state_class = next(w for w in ("Shared", "World", "Globals_") if w not in taken)
-        self.x = Expressions(names, file, self.aliases, state)
-        self.blocks = Blocks(self.x, Enabling(names))
-        self.returns = names.reads_returns or (returns and _returns_values(names))
-        self.caps = Caps(names, file, options, self.x)
-        self.has_state = bool(names.state or self.caps.shared) or self.returns
+class _Translation(Header):
+    def __init__(self, names: Names, file: str, options: Options, counting: bool) -> None:
+        super().__init__(names, file, options, counting)
+        enabling = Enabling(names)
+        self.blocks = Blocks(self.x, enabling)
+        self.threads = Threads(enabling)
+        self.threads.analyse()
+        self.threaded = bool(self.threads.facts.flows)
+        self.threads.pieces = Pieces(self.blocks, self.returns)
+        self.temporaries = self.threads.pieces.temporaries
+        self.twins = called_at_once(names) & self.threads.facts.flows
+        self._reached = self.threads.reached()
+        self.x.twins = {f.name for f in self._functions() if id(f) in self.twins}
+
+    def _functions(self) -> list[tree.Func]:
+        return [n for n in ast.walk(self.names.module) if isinstance(n, tree.Func)]
 
     # -- the module ---------------------------------------------------------------------------
     def module(self) -> ast.Module:
@@ -88,65 +92,13 @@ class _Translation:
         _locate(module, 1, 0)
         return module
 
-    def _settings(self) -> list[ast.stmt]:
-        """What the options become."""
-        lines = [f"{self.aliases['max_actions']}({self.options.max_actions})"]
-        self.x.needs.runtime.add("max_actions")
-        if not self.options.deadlock_detection:
-            lines.append(f"{self.aliases['deadlock']}(False)")
-            self.x.needs.dsl.add("deadlock")
-        return ast.parse("\n".join(lines)).body
-
-    def _imports(self) -> list[ast.stmt]:
-        lines = []
-        needed = self.x.needs
-        if "Any" in needed.dsl:
-            needed.dsl.discard("Any")
-            lines.append("from typing import " + self._import_name("Any"))
-        for runtime in sorted(needed.runtime & {"math", "itertools"}):
-            alias = self.aliases[runtime]
-            lines.append(f"import {runtime}" + (f" as {alias}" if alias != runtime else ""))
-        for source, words in (
-            ("dsl", needed.dsl),
-            ("dsl.fizz_runtime", needed.runtime - {"math", "itertools"}),
-        ):
-            if words:
-                lines.append(
-                    f"from {source} import " + ", ".join(map(self._import_name, sorted(words)))
-                )
-        return ast.parse("\n".join(lines)).body
-
-    def _import_name(self, word: str) -> str:
-        alias = self.aliases.get(word, word)
-        return word if alias == word else f"{word} as {alias}"
-
-    def _state(self) -> list[ast.stmt]:
-        self.x.needs.dsl.add("State")
-        lines = [f"class {self.state_class}({self.aliases['State']}):"]
-        lines += [f"    {name}: {self._annotation('', name)}" for name in self.names.state]
-        lines += [f"    {name}: int = 0" for name in self.caps.shared]
-        if self.returns:
-            lines.append(f"    returns: dict[str, {self._any()}] = {{}}")
-        lines.append(f"{self.x.state} = {self.state_class}()")
-        return ast.parse("\n".join(lines)).body
-
-    def _any(self) -> str:
-        self.x.needs.dsl.add("Any")
-        return self.aliases["Any"]
-
-    def _annotation(self, owner: str, name: str) -> str:
-        text = self.names.annotation(owner, name)
-        if "Bag" in text:
-            self.x.needs.dsl.add("Bag")
-        return text.replace("Any", self._any()).replace("Bag", self.aliases["Bag"])
-
     def _item(self, node: ast.stmt, seen: set[str]) -> list[ast.stmt]:
         if isinstance(node, tree.Role):
             return [self._role(node)]
         if isinstance(node, tree.Act):
             return [self._action(node, None)]
         if isinstance(node, tree.Func):
-            return [self._function(node, None)]
+            return self._function(node, None)
         if isinstance(node, tree.Assertion):
             return [self._assertion(node)] if self._wanted(node.kinds) else []
         if isinstance(node, tree.Invariants):
@@ -207,14 +159,20 @@ class _Translation:
         returns = name if self.returns and kind == "action" else None
         self.blocks.body = Body(kind, name, scope.role, returns=returns)
         self.x.may_create = kind == "init" or id(node) in self.names.from_init_only
+        self.x.at_once = kind in ("init", "property", "def") or name.endswith(AT_ONCE)
         with self.x.within(scope):
             try:
-                body = self.blocks.function(statements, flow) if statements else []
+                if self._suspended(node, kind):
+                    body = self.threads.function(node)  # type: ignore[arg-type]
+                else:
+                    body = self.blocks.function(statements, flow) if statements else []
             except NeedsFlag:
                 flag = self.blocks.fresh("acted")
                 self.blocks.body = Body(kind, name, scope.role, flag, returns)
                 noted = self.blocks._note(False, node)
                 body = [*noted, *self.blocks.function(statements, flow)]
+            if kind == "init" and scope.role is not None:
+                body += self._kept(self.names.roles[scope.role], node)
             if kind == "action":
                 body = [*self.caps.guard(scope.role, name, node), *body]
             if kind == "action" and self.returns:
@@ -224,6 +182,12 @@ class _Translation:
         made = ast.FunctionDef(name, parameters_, body or [ast.Pass()], decorators, annotation)
         made.type_params = []  # type: ignore[attr-defined,unused-ignore]
         return ast.copy_location(made, node)
+
+    def _suspended(self, node: ast.AST, kind: Kind) -> bool:
+        """Whether a function is translated with the places where its steps end."""
+        if kind == "action":
+            return id(node) in self.threads.facts.flows
+        return kind == "func" and not self.x.at_once and id(node) in self._reached
 
     def _arguments(self, arguments: ast.arguments | None, scope: Scope) -> ast.arguments:
         found = ast.arguments(
@@ -254,18 +218,44 @@ class _Translation:
             if role is None:
                 scope.locals -= set(self.names.state)
             return self._def(node, "Init", "init", flow, scope, None, decorators, "None")
+        options: dict[str, Any] = {"fair": node.fair} if node.fair != "none" else {}
+        suspended = id(node) in self.threads.facts.flows
+        if suspended:
+            options |= {"concurrent": self.at_most(), "resume": "strong"}
+            key = node.name if role is None else f"{role}.{node.name}"
+            given = self.options.action_options.get(key)
+            if given is not None and given.crash_on_yield is False:
+                options["crash"] = False
         decorator = self.x.imported("action", node)
-        if node.fair != "none":
-            fair = ast.copy_location(ast.Constant(node.fair), node)
+        if options:
             decorator = self.x.call(decorator)
-            decorator.keywords = [ast.copy_location(ast.keyword("fair", fair), node)]
-        result = self._any() if _gives(node) else "None"
+            decorator.keywords = [
+                ast.copy_location(ast.keyword(n, ast.copy_location(ast.Constant(v), node)), node)
+                for n, v in options.items()
+            ]
+        result = self._result(node, suspended)
         return self._def(node, node.name, "action", flow, scope, None, [decorator], result)
 
-    def _function(self, node: tree.Func, role: str | None) -> ast.stmt:
+    def _result(self, node: ast.AST, suspended: bool) -> str:
+        result = self._any() if gives(node) else "None"
+        if not suspended:
+            return result
+        self.x.needs.dsl.add("Flow")
+        return f"{self.aliases['Flow']}[{result}]"
+
+    def _function(self, node: tree.Func, role: str | None) -> list[ast.stmt]:
+        """A function; one that gives way also as one that does not, where that is called."""
         scope = self._scope(node, parameters(node.args), role)
-        result = self._any() if _gives(node) else "None"
-        return self._def(node, node.name, "func", _flow_of(node), scope, node.args, [], result)
+        result = self._result(node, id(node) in self.threads.facts.flows)
+        made: list[ast.stmt] = [
+            self._def(node, node.name, "func", _flow_of(node), scope, node.args, [], result)
+        ]
+        if id(node) in self.twins:
+            scope = self._scope(node, parameters(node.args), role)
+            result = self._result(node, False)
+            name = node.name + AT_ONCE
+            made.append(self._def(node, name, "func", _flow_of(node), scope, node.args, [], result))
+        return made
 
     def _plain(self, node: ast.FunctionDef, role: str | None = None) -> ast.stmt:
         """A Python function: outside roles it sees constants only."""
@@ -287,11 +277,12 @@ class _Translation:
             if isinstance(member, tree.Act):
                 body.append(self._action(member, node.name))
             elif isinstance(member, tree.Func):
-                body.append(self._function(member, node.name))
+                body += self._function(member, node.name)
             elif isinstance(member, ast.FunctionDef):
                 body.append(self._plain(member, node.name))
             elif isinstance(member, tree.Node) and not isinstance(member, tree.Assertion):
                 raise self.x.wrong(member, "This cannot stand directly in a role.")
+        body += self._crash(info)
         keywords = []
         if node.symmetric:
             keywords = [ast.keyword("symmetric", ast.Constant(True))]
@@ -306,6 +297,9 @@ class _Translation:
             for name in dict.fromkeys([*info.parameters, *info.fields])
         ]
         lines += [f"{name}: int = 0" for name in self.caps.of_role(info.node.name)]
+        if self.crashing(info):
+            kept = [f"{n}_at_start: {self._any()}" for n in info.ephemeral]
+            lines += kept
         return ast.parse("\n".join(lines)).body
 
     # -- properties ---------------------------------------------------------------------------
@@ -371,15 +365,6 @@ def _flow_of(node: tree.Act | tree.Func) -> str | None:
     if len(kept) == 1 and isinstance(kept[0], tree.FlowBlock):
         return None
     return node.flow
-
-
-def _gives(node: ast.AST) -> bool:
-    """Whether a function returns values."""
-    return any(isinstance(p, ast.Return) and p.value is not None for p in ast.walk(node))
-
-
-def _returns_values(names: Names) -> bool:
-    return any(isinstance(act, tree.Act) and _gives(act) for act in ast.walk(names.module))
 
 
 def _type_of(value: ast.expr) -> str | None:

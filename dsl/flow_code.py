@@ -51,6 +51,14 @@ class FlowCode:
     defaults: dict[str, Any]
     instructions: list[Instruction] = field(default_factory=list)
 
+    def landing(self, at: int) -> int:
+        """Where going on at an instruction leads: jumps are taken beforehand, so that runs with
+        equal futures are equal.
+        """
+        while self.instructions[at].kind == "jump":
+            at = self.instructions[at].to
+        return at
+
 
 class Compiler:
     """Compiles one function."""
@@ -65,11 +73,7 @@ class Compiler:
         self.result = FlowCode(function.qualified, names, defaults)
         self.temporaries = 0
         self.loops: list[tuple[int, list[int]]] = []
-        self.locals = set(names) | {
-            n.id
-            for n in ast.walk(function.node)
-            if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)
-        }
+        self.locals = set(names) | _bound(*function.node.body)
 
     def run(self) -> FlowCode:
         """The instructions, with what is live at each."""
@@ -86,10 +90,7 @@ class Compiler:
         return len(self.result.instructions) - 1
 
     def names_in(self, *nodes: ast.AST) -> list[str]:
-        return sorted(
-            {n.id for node in nodes for n in ast.walk(node) if isinstance(n, ast.Name)}
-            & self.locals
-        )
+        return sorted(set().union(*(_loads(node) for node in nodes)) & self.locals)
 
     def expression(self, node: ast.expr) -> tuple[Any, list[str]]:
         """A function of the locals that an expression uses."""
@@ -120,12 +121,7 @@ class Compiler:
 
     def piece(self, statements: list[ast.stmt]) -> None:
         """Straight code: gives back the locals it bound."""
-        stored = {
-            n.id
-            for s in statements
-            for n in ast.walk(s)
-            if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)
-        }
+        stored = _bound(*statements)
         writes = sorted(stored & self.locals)
         found, certain = exposed(statements, frozenset())
         reads = sorted(found & self.locals)
@@ -268,7 +264,7 @@ class Compiler:
             else getattr(called.func, "id", "")
         )
         arguments = ast.copy_location(ast.Tuple([*receiver, *called.args], ast.Load()), called)
-        target = self.temporary("result").replace("@", "_sw_")
+        target = self.temporary("result")
         self.locals.add(target)
         self.emit(
             "call", node, *self.expression(arguments), writes=(target,), target=target, callee=name
@@ -319,19 +315,38 @@ def exposed(statements: list[ast.stmt], defined: frozenset[str]) -> tuple[set[st
 
 
 def _loads(node: ast.AST) -> set[str]:
-    found = {
-        n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)
-    }
-    for inner in ast.walk(node):
-        if isinstance(inner, ast.AugAssign) and isinstance(inner.target, ast.Name):
-            found.add(inner.target.id)
+    """Names that a node reads from outside: not those bound by its comprehensions and lambdas."""
+    if isinstance(node, ast.Name):
+        return {node.id} if isinstance(node.ctx, ast.Load) else set()
+    found = set().union(*(_loads(child) for child in ast.iter_child_nodes(node)))
+    if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+        found.add(node.target.id)
+    return found - _own(node)
+
+
+def _own(node: ast.AST) -> set[str]:
+    """Names that a node binds for itself alone."""
+    if isinstance(node, ast.Lambda | ast.FunctionDef):
+        return {a.arg for a in ast.walk(node.args) if isinstance(a, ast.arg)}
+    targets = [g.target for g in getattr(node, "generators", [])]
+    return {n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)}
+
+
+def _bound(*nodes: ast.AST) -> set[str]:
+    """Names that nodes bind in their function; not those of comprehensions and lambdas."""
+    found: set[str] = set()
+    for node in nodes:
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            found.add(node.id)
+        elif isinstance(node, ast.FunctionDef):
+            found.add(node.name)
+        elif not isinstance(node, ast.comprehension | ast.Lambda):
+            found |= _bound(*ast.iter_child_nodes(node))
     return found
 
 
 def _stores(node: ast.AST) -> frozenset[str]:
-    return frozenset(
-        n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
-    )
+    return frozenset(_bound(node))
 
 
 def find_live(code: list[Instruction]) -> None:

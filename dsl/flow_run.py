@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 MAX_FRAMES = 16
 _MARK = "@place"
+STARTS: Path = ("@module", 0, "@flow", "@starts")  # how many actions started, if limited
+RUNNING: Path = ("@module", 0, "@flow", "@running")  # how many runs are in flight, if limited
 
 
 class Flows:
@@ -39,6 +41,10 @@ class Flows:
         self.code: dict[str, FlowCode] = {}
         self.by_name: dict[str, list[Function]] = {}
         self.actions: dict[str, list[tuple[str, int]]] = {}
+        self.limit: int | None = None
+        self.dropped: frozenset[str] | None = None
+        self.most_starts: int | None = None
+        self.crashes = False
 
     def compile_all(self, lowering: Lowering) -> None:
         """Compile every function of the spec that contains a yield."""
@@ -52,6 +58,11 @@ class Flows:
                 self.actions.setdefault(owner, []).append((function.name, concurrent))
         for function in found:
             self.code[function.qualified] = Compiler(lowering, function).run()
+        options = lowering.tree.loading.declared.options
+        limit, self.dropped = options.get("threads"), options.get("keep_locals")
+        self.limit = limit if self.actions else None
+        self.most_starts = options.get("most_starts")
+        self.crashes = bool(options.get("crashes", False))
         for cls in lowering.tree.roles:
             cls._flows = self  # type: ignore[attr-defined]
 
@@ -61,6 +72,7 @@ class Flows:
         self, function: Function, actor: Any, values: tuple[Any, ...], concurrent: int
     ) -> None:
         """The first step of a flow."""
+        self.enter()
         path = slot_of(actor, function.name)
         held = current_view().get(path)
         if concurrent == 1:
@@ -70,7 +82,9 @@ class Flows:
         code = self.code[function.qualified]
         arguments = (actor, *values) if actor is not None else values
         frame = Frame(code, 0, dict(zip(code.parameters, arguments, strict=True)), "")
-        self._keep(path, held, self.run([frame]), concurrent)
+        suspended = self.run([frame])
+        self._keep(path, held, suspended, concurrent)
+        self._count(suspended is not ABSENT)
 
     def proceed(self, function: Function, actor: Any, concurrent: int) -> None:
         """A further step of a suspended flow."""
@@ -82,7 +96,54 @@ class Flows:
             chosen = any_of([element for element, _ in held.counts()])
             held = held.adjusted(chosen, -1)
         frames = [self.thawed(frame) for frame in chosen]
-        self._keep(path, held, self.run(frames), concurrent)
+        binding.step = "resumed"
+        suspended = self.run(frames)
+        self._keep(path, held, suspended, concurrent)
+        self._count(-(suspended is ABSENT))
+
+    @property
+    def guarded(self) -> bool:
+        """Whether every action has a guard of this class: see `enter`."""
+        return self.limit is not None or self.most_starts is not None
+
+    def enter(self) -> None:
+        """The guard of every action where runs in flight, or starts on a path, are limited."""
+        if getattr(current_view(), "unbounded", False):
+            return
+        if self.limit is not None:
+            running = current_view().get(RUNNING)
+            require(running is ABSENT or running < self.limit)
+        if self.most_starts is not None:
+            starts = current_view().get(STARTS)
+            starts = 0 if starts is ABSENT else starts
+            require(starts < self.most_starts)
+            current_view().set(STARTS, starts + 1)
+
+    def used_up(self) -> bool:
+        """Whether no action may start any more on this path."""
+        return self.most_starts is not None and current_view().get(STARTS) == self.most_starts
+
+    def idle(self) -> bool:
+        """Whether nothing is suspended, where runs in flight are counted."""
+        return current_view().get(RUNNING) is ABSENT
+
+    def crash(self, slot: Path) -> None:
+        """A suspended run ends where it is."""
+        held = current_view().get(slot)
+        require(held is not ABSENT)
+        left: Any = ABSENT
+        if isinstance(held, FrozenBag):
+            rest = held.adjusted(any_of([element for element, _ in held.counts()]), -1)
+            left = rest if len(rest) else ABSENT
+        current_view().set(slot, left)
+        self._count(-1)
+
+    def _count(self, more: int) -> None:
+        """Keep the number of runs in flight."""
+        if self.limit is not None and more:
+            running = current_view().get(RUNNING)
+            now = (0 if running is ABSENT else running) + int(more)
+            current_view().set(RUNNING, now or ABSENT)
 
     @staticmethod
     def _keep(path: Path, held: Any, suspended: Any, concurrent: int) -> None:
@@ -93,12 +154,50 @@ class Flows:
         current_view().set(path, suspended)
 
     def interrupt(self, role: Any) -> None:
-        """End the suspended flows of a role."""
-        for cls in type(role).__mro__:
+        """End the suspended flows of a role, and those in the middle of a function of it."""
+        for name, _ in self.actions.get("@module", ()):
+            if self._may_call(name, type(role)):
+                self._interrupt(slot_of(None, name), role)
+        for cls in binding.classes.values():
             for name, _ in self.actions.get(cls.__name__, ()):
-                path = slot_of(role, name)
-                forbid_change(path)
-                current_view().set(path, ABSENT)
+                for actor in getattr(cls, "_instances", ()):
+                    if actor is role:
+                        self._end_all(slot_of(actor, name))
+                    elif self._may_call(f"{cls.__name__}.{name}", type(role)):
+                        self._interrupt(slot_of(actor, name), role)
+
+    def _end_all(self, path: Path) -> None:
+        forbid_change(path)
+        held = current_view().get(path) if self.limit is not None else ABSENT
+        current_view().set(path, ABSENT)
+        if held is not ABSENT:
+            self._count(-(len(held) if isinstance(held, FrozenBag) else 1))
+
+    def _interrupt(self, path: Path, role: Any) -> None:
+        forbid_change(path)
+        held = current_view().get(path)
+        if held is ABSENT:
+            return
+        runs = list(held) if isinstance(held, FrozenBag) else [held]
+        left = [r for r in runs if not any(("self", role) in kept for _, _, kept, _ in r)]
+        if len(left) < len(runs):
+            now: Any = FrozenBag(left) if isinstance(held, FrozenBag) else ABSENT
+            current_view().set(path, now if left else ABSENT)
+            self._count(len(left) - len(runs))
+
+    def _may_call(self, action: str, other: type) -> bool:
+        """Whether an action may be suspended in a function of another role."""
+        pending, seen = [action], set()
+        while pending:
+            qualified = pending.pop()
+            if qualified in seen or qualified not in self.code:
+                continue
+            seen.add(qualified)
+            if qualified.partition(".")[0] in {c.__name__ for c in other.__mro__}:
+                return True
+            called = {i.callee for i in self.code[qualified].instructions if i.kind == "call"}
+            pending += [f.qualified for word in called for f in self.by_name.get(word, ())]
+        return False
 
     # -- running ---------------------------------------------------------------------------------
 
@@ -110,6 +209,7 @@ class Flows:
             frame.at += 1
             kind = one.kind
             if kind == "stop":
+                frame.at = frame.code.landing(frame.at)
                 return tuple(self.frozen(f) for f in frames)
             if kind == "do":
                 frame.locals.update(frame.value(one))
@@ -128,6 +228,7 @@ class Flows:
                     frame.locals[one.target] = self.restored(rest[0])
                     frame.locals[one.callee] = FrozenList(rest[1:])
             elif kind == "call":
+                frame.at = frame.code.landing(frame.at)
                 frames.append(self._called(one.callee, frame.value(one), one.target, len(frames)))
             else:
                 result = frame.value(one)
@@ -156,8 +257,12 @@ class Flows:
     # -- suspending ------------------------------------------------------------------------------
 
     def frozen(self, frame: Frame) -> tuple[Any, ...]:
-        """A frame as a stored value: only what is live."""
+        """A frame as a stored value: only what is live, unless all locals are to be kept."""
         live = frame.code.instructions[frame.at].live
+        if "self" in frame.locals:
+            live = live | {"self"}  # whose it is: a crash of that role ends it
+        if self.dropped is not None:
+            live = live | {n for n in frame.locals if n[0] != "@" and n not in self.dropped}
         kept = tuple((n, keep(v)) for n, v in sorted(frame.locals.items()) if n in live)
         return (frame.code.name, frame.at, kept, frame.target)
 
@@ -194,9 +299,16 @@ class Flows:
             )
         return place(path, sub, domain)
 
-    def position(self, stored: tuple[Any, ...]) -> list[tuple[str, int]]:
-        """(function, line) of each frame of a suspended flow, for people."""
-        return [(name, self.code[name].instructions[at].line) for name, at, _, _ in stored]
+    def shown(self, held: Any) -> list[str]:
+        """The suspended runs in a slot, for people: where each goes on, and its locals."""
+        runs = list(held) if isinstance(held, FrozenBag) else [held]
+        return [" > ".join(map(self._shown, run)) for run in runs]
+
+    def _shown(self, frame: tuple[Any, ...]) -> str:
+        name, at, kept, _ = frame
+        line = self.code[name].instructions[at].line
+        told = [f"{n} = {v!r}" for n, v in kept if n != "self" and n[0] != "@"]
+        return f"{name.rpartition('.')[2]} at line {line}" + "".join(f", {t}" for t in told)
 
 
 class Frame:

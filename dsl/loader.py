@@ -24,6 +24,7 @@ from dsl.model import Model, Property
 from dsl.modules import Loading, read_source, run_spec
 from dsl.quantify import make_instances, make_leads
 from dsl.records import Record
+from dsl.stuck import bounds_of, deadlock_besides_faults
 from dsl.tree import SpecTree, read_tree
 
 
@@ -45,7 +46,7 @@ def load(
 
     Raises:  RunError for a file that cannot be read; SpecError for mistakes in the spec.
     """
-    source = read_source(str(path), returns=fizzbee_counts)
+    source = read_source(str(path), counting=fizzbee_counts)
     given = dict(constants or {})
     loading = run_spec(source, given)
     if config is not None:
@@ -81,6 +82,10 @@ def model_of(loading: Loading, path: str, *, optimize: bool = True) -> Model:
     actions = make_actions(tree, lowering.flows, mistakes)
     properties, constraints, step_constraints, terminal = _properties(tree, lowering, mistakes)
     mistakes.raise_if_any()
+    limits, used_up = bounds_of(lowering.flows)
+    constraints, terminal = [*constraints, *limits], [*terminal, *used_up]
+    deadlock = loading.declared.options.get("deadlock", True)
+    stuck = deadlock_besides_faults(actions, terminal) if deadlock else None
     if not actions and not properties:
         raise SpecError(
             "SW115",
@@ -93,7 +98,7 @@ def model_of(loading: Loading, path: str, *, optimize: bool = True) -> Model:
         constants={n: v for m in loading.modules for n, v in m.constants.items()},
         initial_states=tuple(states),
         actions=tuple(actions),
-        properties=tuple(properties),
+        properties=tuple(properties) if stuck is None else (*properties, stuck),
         constraints=tuple(constraints),
         step_constraints=tuple(step_constraints),
         terminal=tuple(terminal),
@@ -106,10 +111,11 @@ def model_of(loading: Loading, path: str, *, optimize: bool = True) -> Model:
         symmetric=tuple(c.__name__ for c in tree.roles if c._symmetric),
         max_depth=loading.declared.options.get("max_depth"),
         symmetric_values=tuple(loading.declared.symmetric_values),
-        check_deadlock=loading.declared.options.get("deadlock", True),
+        check_deadlock=deadlock and stuck is None,
         optimized=optimize,
         warnings=tuple((w.code, str(w)) for w in mistakes.warned),
         choice_names=_choice_names(tree),
+        flows=lowering.flows if lowering.flows.actions else None,
     )
 
 

@@ -19,10 +19,14 @@ T = TypeVar("T")
 
 
 class AheadView:
-    """A view of what a step makes of another view; that one is only read."""
+    """A view of what a step makes of another view; that one is only read.
 
-    def __init__(self, base: View, script: Sequence[int] = ()) -> None:
+    ``unbounded`` steps may be more in flight, and more in number, than the spec's bounds allow.
+    """
+
+    def __init__(self, base: View, script: Sequence[int] = (), unbounded: bool = False) -> None:
         self.base = base
+        self.unbounded = unbounded
         self.script = script
         self.writes: dict[Path, Any] = {}
         self.choices: list[tuple[int, int]] = []
@@ -70,12 +74,16 @@ class AheadView:
 
 @dataclass(frozen=True)
 class NextStep:
-    """A step that is possible here: the action's name, its actor and its arguments."""
+    """A step that is possible here: the action's name, its actor and its arguments.
+
+    ``kind`` is "thread" where a suspended run goes on.
+    """
 
     action: str
     actor: Any
     arguments: tuple[tuple[str, Any], ...]
     _view: AheadView
+    kind: str = "action"
 
     def after(self, expression: Callable[[], T], /) -> T:
         """An expression's value in the state after the step: ``step.after(lambda: self.n)``."""
@@ -99,22 +107,37 @@ def enabled(action: Callable[..., object] | str, /, *arguments: object) -> bool:
 
 
 def next_steps(action: Callable[..., object] | str | None = None, /) -> list[NextStep]:
-    """The steps that are possible here, in the order of the spec; those that raise are left out."""
+    """The steps that are possible here, in the order of the spec; those that raise are left out.
+
+    So are faults; bounds on the number of actions, and of those in flight, are not looked at.
+    """
     return [
-        NextStep(instance.name, instance.actor, instance.arguments, view)
+        NextStep(
+            instance.name,
+            instance.actor,
+            instance.arguments,
+            view,
+            "thread" if instance.continues else "action",
+        )
         for instance in _instances(action, ())
-        for view in _ways(instance)
+        if not instance.fault
+        for view in _ways(instance, unbounded=True)
         if view is not None
     ]
 
 
-def _ways(instance: Any) -> Iterator[AheadView | None]:
+def possible(instance: Any) -> bool:
+    """Whether an action instance has a step here."""
+    return any(True for _ in _ways(instance))
+
+
+def _ways(instance: Any, unbounded: bool = False) -> Iterator[AheadView | None]:
     """Every way an action can go from here; None for one that raises."""
     base = binding.view
     assert base is not None
     script: list[int] | None = []
     while script is not None:
-        view = AheadView(base, script)
+        view = AheadView(base, script, unbounded)
         try:
             with bound(view):
                 instance.run()

@@ -9,11 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from dsl.errors import Span
 from dsl.runtime import bound
 from dsl.view import Disabled, FairChoice, Path, PlainView, State, View, apply_writes, next_script
+
+if TYPE_CHECKING:
+    from dsl.flow_run import Flows
 
 Fairness = Literal["none", "weak", "strong"]
 PropertyKind = Literal[
@@ -31,7 +34,11 @@ SAFETY_KINDS: frozenset[str] = frozenset({"always", "exists", "on_step"})
 
 @dataclass(frozen=True)
 class Action:
-    """One action instance: an actor's move with its arguments fixed. ``index`` orders them."""
+    """One action instance: an actor's move with its arguments fixed. ``index`` orders them.
+
+    Suspended runs of an action are in its ``slot``; one that ``continues`` goes on with such a
+    run. A ``fault`` is not what a state needs to be no deadlock.
+    """
 
     index: int
     name: str
@@ -40,6 +47,9 @@ class Action:
     run: Callable[[], object]
     fairness: Fairness = "none"
     span: Span | None = None
+    slot: Path | None = None
+    continues: bool = False
+    fault: bool = False
 
     @property
     def label(self) -> str:
@@ -130,8 +140,9 @@ class Model:
     """A spec with its constants fixed.
 
     ``constraints`` cut states, ``step_constraints`` cut steps, ``terminal`` says where stopping is
-    right. ``fixed`` holds the slots that no action writes (folded into the code; part of every
-    state's content all the same). ``sources`` maps each file of the spec to the hash of its text.
+    right. ``flows`` knows the suspended runs. ``fixed`` holds the slots that no action writes
+    (folded into the code; part of every state's content all the same). ``sources`` maps each file
+    of the spec to the hash of its text.
     """
 
     name: str
@@ -156,6 +167,7 @@ class Model:
     optimized: bool = True
     warnings: tuple[tuple[str, str], ...] = ()
     choice_names: Mapping[tuple[str, int], str] = field(default_factory=dict)
+    flows: Flows | None = None
 
     def take(self, action: Action, view: View) -> object:
         """Run an action against a view; what it returns. Raises `Disabled`, or what the spec

@@ -20,10 +20,11 @@ class Binding:
     ``references`` holds every live reference taken in this run by place, so that one place has one
     reference object, and replacing a place can detach it. ``reading`` names the property being
     evaluated, if one is. ``classes`` are the record classes of the model by name, ``actions`` the
-    action instances that a property may look ahead along.
+    action instances that a property may look ahead along. ``step`` and ``ended`` are notes that a
+    step makes about itself, see `dsl.fizz_steps`.
     """
 
-    __slots__ = ("actions", "before", "classes", "reading", "references", "view")
+    __slots__ = ("actions", "before", "classes", "ended", "reading", "references", "step", "view")
 
     def __init__(self) -> None:
         self.view: View | None = None
@@ -32,6 +33,8 @@ class Binding:
         self.reading: str = ""
         self.classes: Mapping[str, type] = {}
         self.actions: Sequence[Any] = ()
+        self.step = "idle"
+        self.ended = ""
 
 
 binding = Binding()
@@ -40,7 +43,7 @@ binding = Binding()
 class bound:  # noqa: N801 (reads as a verb: with bound(view): ...)
     """Bind a view for the run of one action or predicate."""
 
-    __slots__ = ("_new", "_saved")
+    __slots__ = ("_new", "_notes", "_saved")
 
     def __init__(
         self,
@@ -57,11 +60,14 @@ class bound:  # noqa: N801 (reads as a verb: with bound(view): ...)
     def __enter__(self) -> None:
         b = binding
         self._saved = (b.view, b.before, b.references, b.reading, b.classes, b.actions)
+        self._notes = (b.step, b.ended)
+        b.step, b.ended = "idle", ""
         b.view, b.before, b.references, b.reading, b.classes, b.actions = self._new
 
     def __exit__(self, *error: object) -> None:
         b = binding
         b.view, b.before, b.references, b.reading, b.classes, b.actions = self._saved
+        b.step, b.ended = self._notes
 
 
 class before_the_step:  # noqa: N801

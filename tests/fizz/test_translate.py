@@ -122,12 +122,6 @@ def test_assigning_a_constant_is_an_error() -> None:
 @pytest.mark.parametrize(
     ("text", "line", "words"),
     [
-        ("action A:\n    x = 1\n    y = 2\n", 3, "gives way"),
-        ("atomic action A:\n    f()\nfunc f():\n    x = 1\n    y = 2\n", 5, "gives way"),
-        ("action A:\n    parallel:\n        x = 1\n        y = 2\n", 3, "gives way"),
-        ("action A:\n    require True\n    atomic:\n        x = 1\n", 3, "gives way"),
-        ("atomic action A:\n    serial for i in range(2):\n        x = i\n", 3, "gives way"),
-        ("@state(durable=['a'])\nrole R:\n    action Init:\n        self.a = 1\n", 1, "crash"),
         ("D = symmetry.ordinal(name='d', limit=3)\naction A:\n    pass\n", 1, "Symmetry domains"),
         ("always assertion A:\n    return Channel() == None\n", 2, "Channels"),
         ("compose:\n    a: a.f\n", 1, "compose"),

@@ -1,0 +1,475 @@
+"""Statements of serial and parallel .fizz text: where a step ends, a ``yield`` is put.
+
+Fizzbee's rule is that in serial flow the end of a statement ends the step if the step has done
+something by then. A *status* says whether it has, as in `dsl.fizz_enabled`, with two letters more:
+
+    T  something was done       F  nothing was      C  a choice was the last thing to happen
+    P  the step goes on with a suspended run, which is reason enough for a step
+    Y  as T, and the function is over with it: the step ends here, together with the function
+
+Where only some ways through the text have done something, a note kept by the step decides
+(`dsl.fizz_steps`). The same pass, run until nothing changes, finds beforehand which functions give
+way, with which statuses they are entered, and how they end.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from dsl import fizz_tree as tree
+from dsl.fizz_enabled import ACTED, CHOSE, NONE, NOT_YET, Enabling, Status, certainly_some, settled
+from dsl.fizz_names import is_self, is_text
+
+if TYPE_CHECKING:
+    from dsl.fizz_pieces import Pieces
+
+Statements = list[ast.stmt]
+Made = tuple[Statements, Status]
+RESUMED: Status = frozenset("P")
+OVER: Status = frozenset("Y")
+
+
+@dataclass
+class Ends:
+    """How a function may end: by return or falling off its end (statuses), or with its step."""
+
+    returned: Status = NONE
+    fell: Status = NONE
+    yielded: bool = False
+
+    @property
+    def ways(self) -> int:
+        """In how many ways it may end."""
+        return bool(self.returned) + bool(self.fell) + self.yielded
+
+
+@dataclass
+class Facts:
+    """What is found out about functions (by identity) before anything is translated."""
+
+    flows: set[int] = field(default_factory=set)
+    entered: dict[int, Status] = field(default_factory=dict)
+    ends: dict[int, Ends] = field(default_factory=dict)
+    noted: bool = False
+    announcing: set[int] = field(default_factory=set)
+
+    def size(self) -> object:
+        """Something that changes whenever a fact is added."""
+        ends = [(e.returned, e.fell, e.yielded) for e in self.ends.values()]
+        return len(self.flows), list(self.entered.values()), ends, self.noted, len(self.announcing)
+
+
+@dataclass
+class _Loop:
+    """Statuses with which a loop is left, and begun again, from inside."""
+
+    breaks: Status = NONE
+    continues: Status = NONE
+
+
+class Threads:
+    """Translates functions that give way. ``pieces`` does the statements without steps in them."""
+
+    def __init__(self, enabling: Enabling) -> None:
+        self.enabling = enabling
+        self.facts = Facts()
+        self._roles = list(enabling.names.roles.values())
+        self.pieces: Pieces | None = None  # None while facts are collected
+        self._node: tree.Act | tree.Func = tree.Act()
+        self._ends = Ends()
+        self._yields = False
+        self._loops: list[_Loop] = []
+
+    # -- facts --------------------------------------------------------------------------------
+    def analyse(self) -> None:
+        """Find out about every function that actions reach."""
+        acts = [n for n in ast.walk(self.enabling.names.module) if isinstance(n, tree.Act)]
+        pending: list[tree.Act | tree.Func] = [a for a in acts if a.name != "Init"]
+        known: object = None
+        while known != self.facts.size():
+            known = self.facts.size()
+            for node in [*pending, *self._entered()]:
+                self.function(node)
+            for same in self.enabling.functions.values():
+                if any(id(f) in self.facts.flows for f in same):
+                    self.facts.flows |= {id(f) for f in same if id(f) in self.facts.entered}
+
+    def reached(self) -> set[int]:
+        """Functions (by identity) that run as part of suspended actions."""
+        if not self.facts.flows:
+            return set()
+        return set(self.facts.entered)
+
+    def _entered(self) -> list[tree.Act | tree.Func]:
+        known = [f for same in self.enabling.functions.values() for f in same]
+        return [f for f in known if id(f) in self.facts.entered]
+
+    # -- functions ----------------------------------------------------------------------------
+    def function(self, node: tree.Act | tree.Func) -> Statements:
+        """The statements of an action or function, with a ``yield`` where a step ends."""
+        self._node, self._ends, self._yields, self._loops = node, Ends(), False, []
+        entry = NOT_YET if isinstance(node, tree.Act) else self.facts.entered[id(node)]
+        flow, kept = node.flow or "serial", [s for s in node.body if not is_text(s)]
+        while len(kept) == 1 and isinstance(kept[0], tree.FlowBlock):
+            flow, kept = kept[0].flow, [s for s in kept[0].body if not is_text(s)]
+        result, status = self.flow(kept, flow, entry, False, node)
+        if isinstance(node, tree.Act):
+            result += self._took(status, node)
+        else:
+            if "Y" in status:
+                self._ends.yielded = True
+            self._ends.fell |= settled(status - OVER)
+            if id(node) in self.facts.announcing and status:
+                result += self._note("ends", node, "over")
+        self.facts.ends[id(node)] = self._ends
+        if self._yields:
+            self.facts.flows.add(id(node))
+        elif id(node) in self.facts.flows:
+            result += self._never(node)
+        return result or [ast.copy_location(ast.Pass(), node)]
+
+    def _never(self, at: ast.AST) -> Statements:
+        """A function of a name that others give way under is called as they are."""
+        stop = ast.copy_location(ast.Expr(ast.copy_location(ast.Yield(), at)), at)
+        target = ast.copy_location(ast.Name("_", ast.Store()), at)
+        nothing = ast.copy_location(ast.List([], ast.Load()), at)
+        return [ast.copy_location(ast.For(target, nothing, [stop], [], None), at)]
+
+    def flow(self, kept: Statements, flow: str, status: Status, more: bool, at: ast.AST) -> Made:
+        """The statements of a block with a flow of its own."""
+        if flow == "oneof":
+            return self._oneof(kept, status, more, at)
+        if flow == "parallel" and len(kept) > 1:
+            return self._parallel(kept, status, more, at)
+        return self.block(kept, flow, status, more)
+
+    def block(self, statements: Statements, flow: str, status: Status, more: bool) -> Made:
+        """Statements in sequence. ``more``: text follows in the function."""
+        kept = [s for s in statements if not is_text(s)]
+        result: Statements = []
+        for index, node in enumerate(kept):
+            if not status:
+                break
+            made, status = self.statement(node, flow, status, more or index + 1 < len(kept))
+            result += made
+        return result, status
+
+    # -- the ends of steps ----------------------------------------------------------------------
+    def _stop(self, status: Status, at: ast.AST) -> Made:
+        """End the step where something was done."""
+        self._yields = True
+        if self.pieces is not None:
+            return self.pieces.stop(status - ACTED != NONE, at), (status - ACTED) | RESUMED
+        if status - ACTED:
+            self.facts.noted = True
+        return [ast.copy_location(ast.Pass(), at)], (status - ACTED) | RESUMED
+
+    def after_statement(self, status: Status, flow: str, more: bool, at: ast.AST) -> Made:
+        """What the end of a statement does: nothing left to run, the function ends with it."""
+        if flow != "serial" or "T" not in status:
+            return [], status
+        if more:
+            return self._stop(status, at)
+        return [], (status - ACTED) | OVER
+
+    def after_block(self, status: Status, flow: str, at: ast.AST) -> Made:
+        """What the end of a nested block does: the run is suspended even with nothing left."""
+        if flow != "serial" or "T" not in status:
+            return [], status
+        return self._stop(status, at)
+
+    # -- statements -----------------------------------------------------------------------------
+    def statement(self, node: ast.stmt, flow: str, status: Status, more: bool) -> Made:
+        """One statement and what its end does."""
+        before = settled(status)
+        if isinstance(node, tree.Choice):
+            made = self._translated(node)
+            return [*made, *self._forget(before, node)], CHOSE
+        if isinstance(node, tree.Require):
+            made = [*self._translated(node), *self._waits(before, node)]
+            after = frozenset("F" if s == "P" else s for s in before)
+            stop, after = self.after_statement(after, flow, more, node)
+            return [*made, *stop], after
+        if isinstance(node, ast.If):
+            return self._if(node, flow, before, more)
+        if isinstance(node, ast.For):
+            return self._for(node, flow, before, more)
+        if isinstance(node, ast.While):
+            return self._while(node, flow, before, more)
+        if isinstance(node, tree.FlowBlock):
+            kept = [s for s in node.body if not is_text(s)]
+            inner, after = self.flow(kept, node.flow, before, more, node)
+            stop, after = self.after_block(after, flow, node)
+            return [*inner, *stop], after
+        if isinstance(node, tree.ChoiceBlock):
+            return self._choice_block(node, flow, before, more)
+        if isinstance(node, tree.Labelled):
+            return self.block(node.body, flow, before, more)
+        if isinstance(node, ast.Return):
+            return self._return(node, before)
+        if isinstance(node, ast.Break | ast.Continue):
+            if isinstance(node, ast.Break):
+                self._loops[-1].breaks |= before
+            else:
+                self._loops[-1].continues |= before
+            return [node], NONE
+        return self._simple(node, flow, before, more)
+
+    def _simple(self, node: ast.stmt, flow: str, before: Status, more: bool) -> Made:
+        value = node.value if isinstance(node, ast.Assign | ast.Expr) else None
+        callees = self._callees(value)
+        if callees:
+            return self._call(node, callees, flow, before, more)
+        made = self._translated(node)
+        if isinstance(node, ast.Pass) or flow != "serial" or not more:
+            if before != ACTED:
+                made = [*made, *self._note("acts", node)]
+        if isinstance(node, ast.Pass):
+            return made, ACTED
+        stop, after = self.after_statement(ACTED, flow, more, node)
+        return [*made, *stop], after
+
+    def _callees(self, value: ast.expr | None) -> list[tree.Func]:
+        """The functions that a call may mean; of ``self``, those of its own role."""
+        found = self.enabling.callee(value)
+        if isinstance(value, ast.Call) and is_self(value.func):
+            own = next((r for r in self._roles if self._node in r.node.body), None)
+            found = [f for f in found if own is None or f in own.node.body]
+        return found
+
+    def _call(
+        self, node: ast.stmt, callees: list[tree.Func], flow: str, before: Status, more: bool
+    ) -> Made:
+        """A call statement: the called function may end the step, or leave that to the end here."""
+        known = [self.facts.ends.get(id(f), Ends()) for f in callees]
+        for function in callees:
+            now = self.facts.entered.get(id(function), NONE)
+            self.facts.entered[id(function)] = now | before
+        flows = any(id(f) in self.facts.flows for f in callees)
+        self._yields |= flows
+        made = self._translated(node, flows=flows)
+        returned = NONE.union(*(e.returned for e in known))
+        fell = NONE.union(*(e.fell for e in known))
+        yielded = any(e.yielded for e in known)
+        if isinstance(node, ast.Assign):
+            returned, fell = (ACTED if returned else NONE), (ACTED if fell else NONE)
+            if before != ACTED:
+                made = [*made, *self._note("acts", node)]
+        status = returned | fell | (ACTED if yielded else NONE)
+        serial = flow == "serial"
+        stops = yielded or (serial and "T" in status)
+        if not stops:
+            return made, status
+        if yielded and not serial and "T" in returned | fell:
+            return self._if_it_gives_way(node, made, callees, returned | fell, more)
+        if more or (serial and not yielded and "T" in fell and "T" not in returned):
+            stop, status = self._stop(status, node)
+            return [*made, *stop], status
+        return made, (status - ACTED) | OVER
+
+    def _if_it_gives_way(
+        self, node: ast.stmt, made: Statements, callees: list[tree.Func], others: Status, more: bool
+    ) -> Made:
+        """After a call in atomic text, of a function that may end its step or not."""
+        self.facts.announcing |= {id(f) for f in callees}
+        self.facts.noted = True
+        stop, _ = self._stop(ACTED, node)
+        asked = ast.copy_location(ast.If(self._ask("gives_way", node), stop, []), node)
+        return [*made, asked], others | RESUMED
+
+    def _translated(self, node: ast.stmt, flows: bool = False) -> Statements:
+        """A statement without steps in it, in the embedded language."""
+        if self.pieces is None:
+            return [ast.copy_location(ast.Pass(), node)]
+        made = self.pieces.plain(node)
+        if flows:
+            assert isinstance(node, ast.Assign | ast.Expr)
+            for statement in made:
+                if isinstance(statement, ast.Assign | ast.Expr):
+                    value = ast.YieldFrom(statement.value)
+                    statement.value = ast.copy_location(value, statement)
+        return made
+
+    # -- branches and loops -----------------------------------------------------------------------
+    def _if(self, node: ast.If, flow: str, before: Status, more: bool) -> Made:
+        body, first = self._branch(node.body, flow, before, more, node)
+        if node.orelse and not (len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If)):
+            orelse, second = self._branch(node.orelse, flow, before, more, node)
+        elif node.orelse:
+            orelse, second = self.block(node.orelse, flow, before, more)
+        else:
+            orelse, second = self.after_statement(before, flow, more, node)
+        made = ast.If(self._expression(node.test), body or _passing(node), orelse)
+        return [ast.copy_location(made, node)], first | second
+
+    def _branch(self, body: Statements, flow: str, before: Status, more: bool, at: ast.AST) -> Made:
+        made, status = self.block(body, flow, before, more)
+        stop, status = self.after_block(status, flow, at)
+        return [*made, *stop], status
+
+    def _turns(
+        self, node: ast.For | ast.While, flow: str, before: Status
+    ) -> tuple[Statements, Status, Status]:
+        """(body, statuses where a turn may begin, statuses at breaks), repeated until stable."""
+        head = before
+        while True:
+            self._loops.append(_Loop())
+            body, after = self.block(node.body, flow, head, True)
+            stop, after = self.after_block(after, flow, node)
+            loop = self._loops.pop()
+            extra, again = self.after_statement(loop.continues, flow, True, node)
+            if extra:
+                body = _before_continues(body, extra)
+            now = head | settled(after | again)
+            if now == head:
+                return [*body, *stop], head, loop.breaks
+            head = now
+
+    def _for(self, node: ast.For, flow: str, before: Status, more: bool) -> Made:
+        inner = getattr(node, "flow", None) or flow
+        if inner in ("parallel", "oneof"):
+            return self._parallel_for(node, flow, before, more)
+        body, head, breaks = self._turns(node, inner, before)
+        stop, after = self.after_statement(head | settled(breaks), flow, more, node)
+        target, source = node.target, node.iter
+        if self.pieces is not None:
+            target, source = self.pieces.loop_head(node)
+        made = ast.For(target, source, body or _passing(node), [], None)
+        return [ast.copy_location(made, node), *stop], after
+
+    def _while(self, node: ast.While, flow: str, before: Status, more: bool) -> Made:
+        inner = getattr(node, "flow", None) or flow
+        endless = isinstance(node.test, ast.Constant) and node.test.value is True
+        body, head, breaks = self._turns(node, inner, before)
+        left = settled(breaks) if endless else head | settled(breaks)
+        stop, after = self.after_statement(left, flow, more, node)
+        made = ast.While(self._expression(node.test), body or _passing(node), [])
+        return [ast.copy_location(made, node), *stop], after
+
+    # -- choices ----------------------------------------------------------------------------------
+    def _choice_block(self, node: tree.ChoiceBlock, flow: str, before: Status, more: bool) -> Made:
+        inside, chosen = self._branch(node.body, flow, NOT_YET, more, node)
+        inside = [*self._forget(before, node), *inside]
+        if certainly_some(node.options):
+            skipped: Made = [], NONE
+        else:
+            skipped = self.after_statement(before, flow, more, node)
+        if self.pieces is None:
+            return [ast.copy_location(ast.Pass(), node)], chosen | skipped[1]
+        made = self.pieces.choice_block(node, inside, skipped[0])
+        return made, chosen | skipped[1]
+
+    def _oneof(self, children: Statements, status: Status, more: bool, at: ast.AST) -> Made:
+        made: list[Statements] = []
+        after: Status = NONE
+        for child in children:
+            inside, left = self.statement(child, "atomic", NOT_YET, more)
+            made.append(inside)
+            after |= left
+        forget = self._forget(status, at)
+        if self.pieces is None or len(children) == 1:
+            return [*forget, *made[0]] if made else [], after
+        return [*self.pieces.alternatives(made, at), *forget], after
+
+    def _parallel(self, children: Statements, status: Status, more: bool, at: ast.AST) -> Made:
+        """Statements in any order: which comes next is chosen when the run goes on."""
+        made: list[Statements] = []
+        head = NOT_YET
+        while True:
+            made, after = [], NONE
+            for child in children:
+                inside, left = self.statement(child, "atomic", head, True)
+                made.append(inside)
+                after |= left
+            stop, again = self.after_statement(after, "serial", True, at)
+            if head | settled(again) == head:
+                break
+            head |= settled(again)
+        if self.pieces is None:
+            return [ast.copy_location(ast.Pass(), at)], after
+        begin = self._forget(status, at)
+        return [*begin, *self.pieces.in_any_order(made, stop, at)], after
+
+    def _parallel_for(self, node: ast.For, flow: str, before: Status, more: bool) -> Made:
+        """The turns of a loop in any order; a body of several statements as well."""
+        kept = [s for s in node.body if not is_text(s)]
+        if len(kept) > 1:
+            inner = ast.copy_location(tree.FlowBlock(), kept[0])
+            inner.flow, inner.body = "parallel", kept
+            kept = [inner]
+        turn = ast.copy_location(ast.For(node.target, node.iter, kept, [], None), node)
+        body, head, breaks = self._turns(turn, "serial", NOT_YET)
+        stop, after = self.after_statement(before | head | settled(breaks), flow, more, node)
+        if self.pieces is None:
+            return [ast.copy_location(ast.Pass(), node)], after
+        return [*self.pieces.turns_in_any_order(node, body), *stop], after
+
+    def _return(self, node: ast.Return, before: Status) -> Made:
+        nothing = node.value is None or (
+            isinstance(node.value, ast.Constant) and node.value.value is None
+        )
+        result: Statements = []
+        if isinstance(self._node, tree.Act):
+            if nothing:
+                result = self._took(before, node)
+        else:
+            self._ends.returned |= before
+            if id(self._node) in self.facts.announcing:
+                result = self._note("ends", node, "return")
+        return [*result, *self._translated(node)], NONE
+
+    # -- notes ------------------------------------------------------------------------------------
+    def _note(self, word: str, at: ast.AST, *arguments: str) -> Statements:
+        """A note of the step about itself, where something asks for such notes."""
+        if self.pieces is None or not self.facts.noted:
+            return []
+        given = [_constant(a, at) for a in arguments]
+        call = self.pieces.call(word, at, *given)
+        return [ast.copy_location(ast.Expr(call), at)]
+
+    def _waits(self, before: Status, at: ast.AST) -> Statements:
+        return self._note("waits", at) if "P" in before else []
+
+    def _forget(self, before: Status, at: ast.AST) -> Statements:
+        return self._note("chooses", at) if before - NOT_YET else []
+
+    def _ask(self, word: str, at: ast.AST) -> ast.expr:
+        self.facts.noted = True
+        if self.pieces is None:
+            return _constant(True, at)
+        return self.pieces.call(word, at)
+
+    def _took(self, status: Status, at: ast.AST) -> Statements:
+        """What to check where an action ends: that this is a step."""
+        if "F" not in status:
+            return []
+        condition: ast.expr = _constant(False, at)
+        if status - NOT_YET:
+            condition = self._ask("took", at)
+        return [self.pieces.require(condition, at)] if self.pieces is not None else []
+
+    def _expression(self, node: ast.expr) -> ast.expr:
+        return node if self.pieces is None else self.pieces.x(node)
+
+
+def _constant(value: object, at: ast.AST) -> ast.expr:
+    return ast.copy_location(ast.Constant(value), at)  # type: ignore[arg-type]
+
+
+def _passing(at: ast.AST) -> Statements:
+    return [ast.copy_location(ast.Pass(), at)]
+
+
+def _before_continues(body: Statements, extra: Statements) -> Statements:
+    """A body in which each ``continue`` of its loop comes after some statements."""
+    result: Statements = []
+    for node in body:
+        if isinstance(node, ast.Continue):
+            result += extra
+        elif isinstance(node, ast.If):
+            node.body = _before_continues(node.body, extra)
+            node.orelse = _before_continues(node.orelse, extra)
+        result.append(node)
+    return result
