@@ -1,4 +1,4 @@
-"""The kernels of sorted runs of fingerprints: merge them, and look for one run's in another.
+"""The kernels of sorted runs of fingerprints, and of rows packed into few bits to be sent.
 
 A *run* is a stretch of fingerprints in ascending order, each once.
 """
@@ -7,6 +7,8 @@ A *run* is a stretch of fingerprints in ascending order, each once.
 # (numba infers the types of compiled functions; annotations would not be looked at)
 
 from __future__ import annotations
+
+from numba import uint64
 
 from checker.native.loading import kernel
 
@@ -77,3 +79,27 @@ def mark(fps, run, found):
             at = high
         if at < m and run[at] == fp:
             found[i] = True
+
+
+@kernel
+def pack(values, word, shift, words):
+    """Put each value id of a row at its place in the row's words, which are zero before.
+
+    Shapes:     values (n, W) unsigned, word (W,) int64, shift (W,) uint64, words (n, k) uint64
+    Slow twin:  tests.native.test_run_kernels.packed
+    """
+    for i in range(values.shape[0]):
+        for slot in range(values.shape[1]):
+            words[i, word[slot]] |= uint64(values[i, slot]) << shift[slot]
+
+
+@kernel
+def unpack(words, word, shift, mask, values):
+    """Take the value ids out again.
+
+    Shapes:     as for `pack`; mask (W,) uint64
+    Slow twin:  tests.native.test_run_kernels.packed
+    """
+    for i in range(values.shape[0]):
+        for slot in range(values.shape[1]):
+            values[i, slot] = (words[i, word[slot]] >> shift[slot]) & mask[slot]

@@ -2,19 +2,63 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from checker.native.arrays import Array
+from checker.native.run_kernels import pack, unpack
 
 _BYTE = 1 << 8
+_WORD = 64
+
+
+@dataclass(frozen=True)
+class Packing:
+    """Where in a row's words each slot's value id is: as many bits as the slot has need of.
+
+    Shapes:  word (W,) int64, shift and mask (W,) uint64
+    """
+
+    word: Array
+    shift: Array
+    mask: Array
+    n_words: int
+
+    def pack(self, values: Array) -> Array:
+        """Rows as words."""
+        words = np.zeros((len(values), self.n_words), np.uint64)
+        pack(values, self.word, self.shift, words)
+        return words
+
+    def unpack(self, words: Array, dtype: Any) -> Array:
+        """Rows from words."""
+        values = np.empty((len(words), len(self.word)), dtype)
+        unpack(words, self.word, self.shift, self.mask, values)
+        return values
+
+
+def packing_of(bits: Sequence[int]) -> Packing:
+    """The packing of slots that need so many bits each."""
+    word, shift, at, used = [], [], 0, 0
+    for n in bits:
+        if used + n > _WORD:
+            at, used = at + 1, 0
+        word.append(at if n else 0)
+        shift.append(used if n else 0)
+        used += n
+    masks = [(1 << n) - 1 for n in bits]
+    return Packing(
+        np.array(word, np.int64), np.array(shift, np.uint64), np.array(masks, np.uint64), at + 1
+    )
 
 
 class States(NamedTuple):
-    """States in the order of their fingerprints, each once.
+    """States in the order of their fingerprints, each once; their values packed on the way.
 
-    Shapes:  values (n, W), fp (n,), quiet (n, B), link (n,)
+    Shapes:  values (n, W) or words (n, k), fp (n,), quiet (n, B), link (n,)
     """
 
     values: Array

@@ -31,7 +31,7 @@ from checker.native.arrays import (
 )
 from checker.native.states import Partition
 from checker.native.workers import Worker
-from checker.spark.blobs import States, narrow, wide
+from checker.spark.blobs import States, wide
 from checker.spark.files import Damaged, opened, verified, write
 from checker.spark.plan import Expanded, Miss, Plan
 from checker.spark.step_checks import StepChecker, take_misses
@@ -274,7 +274,7 @@ class Expander:
                 partition.entries = 0
                 self.report.records += n
                 cuts = [0, *np.searchsorted(rows.fp, self.plan.division.cuts()).tolist(), n]
-                states = States(narrow(rows.values), rows.fp, rows.quiet, link)
+                states = States(self.plan.packing.pack(rows.values), rows.fp, rows.quiet, link)
                 self.report.sent += states.nbytes
                 for target, (start, stop) in enumerate(pairwise(cuts)):
                     if stop > start:

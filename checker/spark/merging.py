@@ -107,10 +107,10 @@ class Merger:
         old = cut = outside = _none(plan)
         if left.part is not None and left.part.rows is not None:
             ids = opened(plan.folder, left.part.ids)
-            old = _states({**ids, **opened(plan.folder, left.part.rows)})
+            old = _states(plan, {**ids, **opened(plan.folder, left.part.rows)})
         if left.aside is not None:
             columns = opened(plan.folder, left.aside)
-            both = _states(columns)
+            both = _states(plan, columns)
             outside, cut = both.pick(columns["outside"]), both.pick(~columns["outside"])
         return old, cut, outside
 
@@ -127,7 +127,7 @@ class Merger:
         for run in runs:
             mark(fps, run, known)
         new = states.pick(order[~known])
-        return new._replace(values=wide(new.values, self.plan.width, self.plan.shape().dtype))
+        return new._replace(values=self.plan.packing.unpack(new.values, self.plan.shape().dtype))
 
     # -- checking --------------------------------------------------------------------------------
 
@@ -221,24 +221,23 @@ def _none(plan: Plan) -> States:
     return States(rows.values, rows.fp, rows.quiet, np.zeros(0, np.int64))
 
 
-def _states(columns: dict[str, Array]) -> States:
-    return States(columns["values"], columns["fp"], columns["quiet"], columns["link"])
+def _states(plan: Plan, columns: dict[str, Array]) -> States:
+    """States from a file, packed as if they had just arrived."""
+    values = wide(columns["values"], plan.width, plan.shape().dtype)
+    return States(plan.packing.pack(values), columns["fp"], columns["quiet"], columns["link"])
 
 
 def _joined(plan: Plan, groups: list[States]) -> States:
-    """Groups of states one after the other, as wide as rows are by now."""
+    """Groups of packed states one after the other."""
     total = sum(len(group.fp) for group in groups)
     rows = plan.shape().rows(total)
-    dtype = np.result_type(*(group.values.dtype for group in groups))
-    values = np.empty((total, plan.width), dtype)
-    result = States(values, rows.fp, rows.quiet, np.empty(total, np.int64))
+    words = np.empty((total, plan.packing.n_words), np.uint64)
+    result = States(words, rows.fp, rows.quiet, np.empty(total, np.int64))
     at = 0
     for group in groups:
         here = slice(at, at + len(group.fp))
-        width = group.values.shape[1]
-        result.values[here, :width] = group.values
-        result.values[here, width:] = 0
-        result.fp[here], result.quiet[here], result.link[here] = group[1:]
+        for column, part in zip(result, group, strict=True):
+            column[here] = part
         at = here.stop
     groups.clear()
     return result

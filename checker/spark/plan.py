@@ -15,6 +15,7 @@ import numpy as np
 
 from checker.native.arrays import NO_LINK, Array
 from checker.native.states import Shape
+from checker.spark.blobs import Packing
 from checker.spark.files import Part, Stored
 
 # (root, kind, operand, value), and the rows in which it was missed: after and before for a step.
@@ -85,6 +86,7 @@ class Plan:
     before: tuple[Left, ...]
     again: frozenset[int]
     forget: bool
+    packing: Packing
     width: int
     wide_ids: bool
     words: int

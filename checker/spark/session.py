@@ -66,6 +66,7 @@ _QUIET = {
 _LOCAL = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
+    "spark.shuffle.compress": "false",  # nothing goes over a network
     "spark.sql.shuffle.partitions": "4",  # of tables; Spark's 200 are meant for a cluster
 }
 

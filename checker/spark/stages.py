@@ -13,7 +13,7 @@ import numpy as np
 from checker.engine import DEADLOCK
 from checker.native.arrays import NO_LINK, Rows
 from checker.native.findings import _Candidate
-from checker.spark.blobs import wide
+from checker.spark.blobs import Packing, packing_of, wide
 from checker.spark.commits import Committed, Committer, damaged
 from checker.spark.feed import Feed, Version
 from checker.spark.files import opened
@@ -170,6 +170,7 @@ class Spread:
             before=left,
             again=again,
             forget=self.forget,
+            packing=self._packing(),
             width=search.shape.width,
             wide_ids=search.shape.dtype == np.dtype(np.uint32),
             words=search.shape.words,
@@ -186,6 +187,12 @@ class Spread:
             n_watched=len(roots.watched),
             n_properties=roots.n_properties,
         )
+
+    def _packing(self) -> Packing:
+        """How rows travel: every value id there is by now fits."""
+        slots, width = self.search.layout.slots, self.search.shape.width
+        bits = [(len(slot.values) - 1).bit_length() for slot in slots]
+        return packing_of(bits + [0] * (width - len(bits)))
 
     def _take(
         self, reports: list[Expanded | Merged]
