@@ -62,8 +62,14 @@ def looked_at(learned: Learned, root: int, of_steps: bool = False) -> list[tuple
             slot = int(record[SLOT]) // 2 if of_steps else int(record[SLOT])
             branches[show_path(learned.layout.slots[slot].path)] += int(record[EDGES])
         elif kind < FORK:
-            branches[f"call {int(record[OPERAND])}"] += int(record[EDGES])
+            branches[_function(learned, int(record[OPERAND]))] += int(record[EDGES])
         if kind == FORK or not kind & 1:  # children that are hashed are not followed
             first = int(record[BASE])
             waiting += learned.edges.data[first : first + int(record[CAPACITY])].tolist()
     return branches.most_common(5)
+
+
+def _function(learned: Learned, call: int) -> str:
+    """The function of a remembered call, as in ``Store.read()``."""
+    names = learned.calls[call].function
+    return f"{names[-1]}()" if isinstance(names, tuple) else "a function"
