@@ -129,7 +129,7 @@ def _first(trace: Trace, model: Model) -> State:
 
 
 def _is(action: Any, step: Any) -> bool:
-    return action.index == step.index and action.name == step.action
+    return bool(action.index == step.index and action.name == step.action)
 
 
 def history_of(model: Model, hook: Hook, states: Sequence[State], source: str = "trace") -> History:
@@ -167,7 +167,7 @@ def recorded_in(model: Model, hook: Hook, state: State) -> tuple[Recorded, ...]:
     from dsl.view import PlainView
 
     with bound(PlainView(state), None, model.classes, HOOK, model.actions):
-        found = tuple(hook())
+        found: tuple[Any, ...] = tuple(hook())
     for t in found:
         if not isinstance(t, Recorded) or len(t) < _FIELDS or t.status not in _STATUS:
             raise RunError(

@@ -32,6 +32,7 @@ from models.stores.resolution import (
     Counts,
     Item,
     Mutant,
+    Resolution,
     Transaction,
     executions,
     in_order_of_ids,
@@ -151,7 +152,7 @@ def test_neither_order_nor_workers_matter(
 def test_ordered_runs_are_serial_in_the_order_of_ids(
     start: Counts, log: list[tuple[Transaction, ...]]
 ) -> None:
-    resolved = []
+    resolved: list[Resolution] = []
     for batch in log:
         before = summed((*start, *(pair for r in resolved for pair in r.changes)))
         resolved.append(resolve(before, batch, "ordered"))
