@@ -76,7 +76,9 @@ VICTIM: Constant[Literal["youngest", "none"]] = "youngest"  # who aborts when lo
 ABORTS: Constant[bool] = False  # whether clients may abort where they could commit
 CRASHES: Constant[int] = 0  # how many sessions may fail in the middle of a transaction
 CRASH: Constant[Literal["rolled_back", "locks_kept"]] = "rolled_back"
-LEVEL: Constant[Literal["si", "strong-session-si", "strong-si", "serializable"]] = "strong-si"
+LEVEL: Constant[Literal["parallel-si", "si", "strong-session-si", "strong-si", "serializable"]] = (
+    "strong-si"
+)
 LIVENESS: Constant[bool] = False
 
 LOCKING = CHECK == "first_updater"
@@ -329,6 +331,14 @@ def began(transaction: str) -> int:
 
 
 # -- the levels, of which a run promises one -------------------------------------------------------
+if LEVEL == "parallel-si":
+
+    @always
+    def parallel_si() -> bool:
+        """What was seen of others is seen whole; no two that write the same key miss each other."""
+        return anomaly("parallel-si") == ""
+
+
 if LEVEL == "si":
 
     @always

@@ -11,6 +11,7 @@ Settings = dict[str, object]
 ROWS: list[tuple[str, Expectation, Settings]] = []
 
 PROPERTY = {
+    "parallel-si": "parallel_si",
     "si": "snapshot_isolation",
     "strong-session-si": "strong_session_si",
     "strong-si": "strong_si",
@@ -94,6 +95,8 @@ row("read-skew-skewed-clock", "si", TWO_KEYS, 139, SKEWED_CLOCK, broken_in=8)
 LOOK_AFTER = "w x; r x, r y || w y; r x, r y"
 row("look-after-fcw", "strong-si", LOOK_AFTER, 659, FCW)
 row("long-fork-psi", "si", LOOK_AFTER, 15367, PSI, broken_in=14)
+row("look-after-psi", "parallel-si", LOOK_AFTER, 15367, PSI)
+row("causality-psi", "parallel-si", "w x; r x, w y || r y, r x", 710, PSI, broken_in=12)
 row("look-after-stale", "si", LOOK_AFTER, 4005, STALE)
 row("session-stale-read", "strong-session-si", LOOK_AFTER, 4005, STALE, broken_in=7)
 row("stale-read", "strong-si", LOOK_AFTER, 4005, STALE, broken_in=7)

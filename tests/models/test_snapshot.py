@@ -39,6 +39,7 @@ from tests.models.stores import (
 LARGE = 5000
 ROWS = configurations()
 PROPERTIES = {
+    "parallel_si": "parallel-si",
     "snapshot_isolation": "si",
     "strong_session_si": "strong-session-si",
     "strong_si": "strong-si",
@@ -183,6 +184,7 @@ ANOMALIES = {
     "fractured-read-partial-publish": "fractured-read",
     "read-skew-skewed-clock": "read-skew",
     "long-fork-psi": "long-fork",
+    "causality-psi": "causality-violation",
     "session-stale-read": "stale-read-session",
     "stale-read": "stale-read-session",
     "own-write-missed": "stale-read-session",
