@@ -68,9 +68,12 @@ def decide_weak(
     """
     serial = LEVELS["strong-session-serializable" if level.session else "serializable"]
     if level.rule == PARALLEL:
-        if hint:
-            priority = commit_order(history, facts, level, priority, deadline)
-        return _parallel(build(history, facts, serial, 0.0), facts, priority, deadline)
+
+        def better() -> Floats:
+            return commit_order(history, facts, level, priority, deadline)
+
+        graph = build(history, facts, serial, 0.0)
+        return _parallel(graph, facts, priority, deadline, better if hint else None)
     bare = Facts(facts.members, facts.reads, facts.writes, facts.order[:0])
     graph = build(history, bare, serial, 0.0)
     if len(graph.connect()) < graph.size:
@@ -151,11 +154,18 @@ def _impossible(reach: Reach, rows: Array) -> Array:
 # -- parallel snapshot isolation -------------------------------------------------------------------
 
 
-def _parallel(graph: Graph, facts: Facts, priority: Floats, deadline: float) -> Weak:
+def _parallel(
+    graph: Graph,
+    facts: Facts,
+    priority: Floats,
+    deadline: float,
+    better: Callable[[], Floats] | None,
+) -> Weak:
     """Search depth first: each step turns around what a failed guess got wrong.
 
     A step turns many pairs at once; when that contradicts, half as many, in the end one, and
-    only then is that one known the right way around.
+    only then is that one known the right way around. When the first guess fails, `better` is
+    asked for a better one.
     """
     waiting: list[tuple[Array, Ints, Array]] = []
     used, stats = set[int](), {"passes": 0, "decisions": 0, "conflicts": 0}
@@ -165,6 +175,9 @@ def _parallel(graph: Graph, facts: Facts, priority: Floats, deadline: float) -> 
         if reach is not None and witness is not None:
             stage = "search" if stats["decisions"] else "guess"
             return Weak(True, stage, graph, witness, stats=stats)
+        if reach is not None and better is not None:
+            priority, better = better(), None
+            continue
         if reach is None:
             stats["conflicts"] += 1
             if not stats["decisions"]:
