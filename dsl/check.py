@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from dsl.check_calls import check_calls, check_flow, check_index
+from dsl.check_calls import check_blocks, check_calls, check_flow, check_index
 from dsl.check_names import check_assigned, check_configurations, check_fields, check_statements
 from dsl.check_rule import Checked
 from dsl.check_state import check_property, check_values
@@ -25,6 +25,7 @@ FUNCTION_RULES: tuple[Callable[[Checked], None], ...] = (
     check_values,
     check_calls,
     check_flow,
+    check_blocks,
     check_index,
     warn_of_function,
 )

@@ -1,0 +1,136 @@
+"""Where steps of .fizz text end, and what bounds and crashes do: numbers derived by hand.
+
+Each spec is checked by both engines. Unique states are those that Fizzbee counts.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from checker import check
+from dsl.errors import SpecError
+
+FRONT = "---\ndeadlock_detection: false\noptions:\n  crash_on_yield: {crash}\n  "
+FRONT += "max_concurrent_actions: {most}\n---\n"
+
+# name: (runs in flight, text, distinct states)
+CASES = {
+    # 0 -> in flight at b -> both set
+    "a statement that does something ends the step": (
+        1, "action A:\n    require a == 0\n    a = 1\n    b = 1\n", 3,
+    ),
+    "pass ends no step": (1, "action A:\n    require a == 0\n    pass\n    a = 1\n", 2),
+    # two turns suspend at the loop's head, the third step only leaves it
+    "a loop is left in a step of its own": (
+        1, "action A:\n    require a == 0\n    for i in range(2):\n        a = a + 1\n", 4,
+    ),
+    "a nested block is left in a step of its own": (
+        1, "action A:\n    require a == 0\n    atomic:\n        a = 1\n        b = 1\n", 3,
+    ),
+    "a block that is all of an action is not nested": (
+        1, "action A:\n    atomic:\n        require a == 0\n        a = 1\n        b = 1\n", 2,
+    ),
+    "an atomic action gives way in a serial function": (
+        1, "func f():\n    a = 1\n    b = 1\natomic action A:\n    require a == 0\n    f()\n", 3,
+    ),
+    # the last statement of f ends the step, and b comes in the next one
+    "the end of a function ends its caller's step": (
+        1, "func f():\n    a = 1\natomic action A:\n    require a == 0\n    f()\n    b = 1\n", 3,
+    ),
+    "a guard in the middle waits": (
+        2,
+        "action A:\n    require a == 0\n    a = 1\n    require b == 1\n    a = 2\n"
+        "atomic action B:\n    require a == 1\n    b = 1\n", 4,
+    ),
+    "a branch with nothing in it ends no step": (
+        1, "action A:\n    require a == 0\n    if b == 1:\n        b = 2\n    a = 1\n", 2,
+    ),
+    "break leaves a loop": (
+        1,
+        "action A:\n    require a == 0\n    for i in range(5):\n        a = a + 1\n"
+        "        if a == 2:\n            break\n", 4,
+    ),
+}  # fmt: skip
+
+
+def found(
+    folder: Path, text: str, *, crash: bool = False, most: int = 1
+) -> tuple[set[int], int | None]:
+    """(numbers of distinct states by engine, unique states)"""
+    path = folder / "spec.fizz"
+    path.write_text(
+        FRONT.format(crash=str(crash).lower(), most=most)
+        + "action Init:\n    a = 0\n    b = 0\n"
+        + text
+    )
+    results = [
+        check(path, engine=e, fizzbee_counts=True, liveness=False) for e in ("reference", "native")
+    ]
+    assert {r.verdict for r in results} == {"holds"}
+    assert len({r.counts.generated for r in results}) == 1
+    return {r.counts.distinct for r in results}, results[0].counts.fizzbee_unique
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_where_steps_end(name: str, tmp_path: Path) -> None:
+    most, text, distinct = CASES[name]
+
+    assert found(tmp_path, text, most=most)[0] == {distinct}
+
+
+def test_the_thread_that_moved_last_is_part_of_fizzbees_states(tmp_path: Path) -> None:
+    text = "".join(
+        f"action {n.upper()}:\n    require {n} == 0\n    {n} = 1\n    {n} = 2\n" for n in "ab"
+    )
+
+    assert found(tmp_path, text, most=2) == ({9}, 10)
+
+
+def test_statements_of_a_parallel_block_come_in_any_order(tmp_path: Path) -> None:
+    text = "action A:\n    require a + b == 0\n    parallel:\n        a = 1\n        b = 1\n"
+
+    # none, either in flight, both and the step that leaves the block, and after it
+    assert found(tmp_path, text)[0] == {5}
+
+
+def test_a_crash_ends_a_run_where_it_is(tmp_path: Path) -> None:
+    text = "action A:\n    require a == 0\n    a = 1\n    b = 1\n"
+
+    # none, in flight, both; and what only the crash leads to, which Fizzbee does not count
+    assert found(tmp_path, text, crash=True) == ({4}, 3)
+
+
+def test_a_crash_is_no_way_out_of_a_deadlock(tmp_path: Path) -> None:
+    path = tmp_path / "spec.fizz"
+    path.write_text(
+        "action Init:\n    a = 0\naction A:\n    a = 1\n    require a == 2\n    a = 3\n"
+    )
+
+    for engine in ("reference", "native"):
+        result = check(path, engine=engine, liveness=False)
+        stuck = [p for p in result.properties if p.verdict == "violated"]
+        assert [(p.name, p.kind, p.length) for p in stuck] == [("Deadlock", "deadlock", 2)]
+
+
+def test_bounds_of_starts_count_starts_and_not_steps(tmp_path: Path) -> None:
+    path = tmp_path / "spec.fizz"
+    path.write_text(
+        "---\noptions:\n  max_actions: 2\n  crash_on_yield: false\n---\n"
+        "action Init:\n    a = 0\naction A:\n    a = a + 1\n    a = a + 1\n"
+    )
+
+    result = check(path, liveness=False)
+
+    assert result.verdict == "bounded"
+    assert result.counts.depth == 5
+
+
+def test_what_embedded_specs_cannot_say_yet_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "spec.py"
+    path.write_text(
+        "from dsl import *\nclass P(Role):\n    n: int = 0\n    @action\n    def go(self) -> None:\n"
+        "        with parallel():\n            self.n = 1\np = P()\n"
+    )
+
+    with pytest.raises(SpecError, match="SW116"):
+        check(path)
