@@ -86,7 +86,13 @@ def test_a_run_finds_what_it_states(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [n for n, row in ROWS.items() if size(row) <= 80])
-@pytest.mark.parametrize("optimize", [True, False], ids=["lowered", "plain"])
+@pytest.mark.parametrize(
+    "optimize",
+    [
+        pytest.param(True, id="lowered"),
+        pytest.param(False, id="plain", marks=pytest.mark.slow),
+    ],
+)
 def test_the_reference_engine_agrees(name: str, optimize: bool) -> None:
     model = load(SNAPSHOT, dict(ROWS[name].constants), optimize=optimize)
     found = reference.explore(model, SearchOptions(keep_going=True))
