@@ -394,7 +394,7 @@ class Threads:
 
     def _parallel_for(self, node: ast.For, flow: str, before: Status, more: bool) -> Made:
         """The turns of a loop in any order; a body of several statements as well."""
-        kept = [s for s in node.body if not is_text(s)]
+        kept: Statements = [s for s in node.body if not is_text(s)]
         if len(kept) > 1:
             inner = ast.copy_location(tree.FlowBlock(), kept[0])
             inner.flow, inner.body = "parallel", kept
