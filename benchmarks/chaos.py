@@ -34,7 +34,7 @@ from typing import Any
 from checker.spark.java import find_java, whole_java
 
 ROOT = Path(__file__).resolve().parents[1]
-SPEC = ("models/kafka/init_pid.py", "--set", "CLIENTS=3", "--set", "MUTANT=no_epoch_bump",
+SPEC = (str(ROOT / "models" / "kafka" / "init_pid.py"), "--set", "CLIENTS=3", "--set", "MUTANT=no_epoch_bump",
         "--keep-going", "--no-liveness")  # fmt: skip
 SPARK = ("--spark-native-until", "20", "--spark-tasks", "4", "--spark-buckets", "64")
 KINDS = ("executor", "worker", "driver")
@@ -201,6 +201,11 @@ def finished(process: subprocess.Popen[bytes], file: Path) -> dict[str, Any]:
     return outcome(file)
 
 
+def difference(expected: dict[str, Any], found: dict[str, Any]) -> str:
+    """The parts of an outcome that differ; empty where none does."""
+    return ", ".join(part for part in expected if expected[part] != found[part])
+
+
 def victim(kind: str, here: Cluster, driver: subprocess.Popen[bytes], dice: random.Random) -> str:
     """Kill something; what it was, or nothing where it was not there."""
     if kind == "driver":
@@ -268,7 +273,7 @@ def run(times: int, seed: int, kinds: Sequence[str], folder: Path) -> int:
     with cluster(folder) as here:
         found, seconds = undisturbed(here, folder)
         wrong += found != expected
-        print(f"undisturbed: {'equal' if found == expected else found}, {seconds:.1f} s with Spark")
+        print(f"undisturbed: {difference(expected, found) or 'equal'}, {seconds:.1f} s with Spark")
         for number in range(times):
             for kind in kinds:
                 started = time.monotonic()
@@ -277,7 +282,7 @@ def run(times: int, seed: int, kinds: Sequence[str], folder: Path) -> int:
                 wrong += not same
                 print(
                     f"{kind} {number + 1}/{times}: killed {told} after {moment:.2f} s; "
-                    f"{'equal' if same else found} ({time.monotonic() - started:.1f} s)",
+                    f"{'equal' if same else 'DIFFERENT: ' + difference(expected, found)} ({time.monotonic() - started:.1f} s)",
                     flush=True,
                 )
     print(f"{wrong} of {1 + times * len(kinds)} results differ")
