@@ -34,8 +34,10 @@ from typing import Any
 from checker.spark.java import find_java, whole_java
 
 ROOT = Path(__file__).resolve().parents[1]
-SPEC = (str(ROOT / "models" / "kafka" / "init_pid.py"), "--set", "CLIENTS=3", "--set", "MUTANT=no_epoch_bump",
-        "--keep-going", "--no-liveness")  # fmt: skip
+SPEC = (
+    str(ROOT / "models" / "kafka" / "init_pid.py"),
+    "--set", "CLIENTS=3", "--set", "MUTANT=no_epoch_bump", "--keep-going", "--no-liveness",
+)  # fmt: skip
 SPARK = ("--spark-native-until", "20", "--spark-tasks", "4", "--spark-buckets", "64")
 KINDS = ("executor", "worker", "driver")
 TOO_LONG = 300.0  # seconds for one check
@@ -280,11 +282,9 @@ def run(times: int, seed: int, kinds: Sequence[str], folder: Path) -> int:
                 found, told, moment = trial(kind, here, folder, dice, 0.9 * seconds)
                 same = found == expected
                 wrong += not same
-                print(
-                    f"{kind} {number + 1}/{times}: killed {told} after {moment:.2f} s; "
-                    f"{'equal' if same else 'DIFFERENT: ' + difference(expected, found)} ({time.monotonic() - started:.1f} s)",
-                    flush=True,
-                )
+                told = f"{kind} {number + 1}/{times}: killed {told} after {moment:.2f} s"
+                verdict = "equal" if same else f"DIFFERENT: {difference(expected, found)}"
+                print(f"{told}; {verdict} ({time.monotonic() - started:.1f} s)", flush=True)
     print(f"{wrong} of {1 + times * len(kinds)} results differ")
     return wrong
 
