@@ -15,72 +15,24 @@ way, with which statuses they are entered, and how they end.
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from dsl import fizz_tree as tree
 from dsl.fizz_enabled import ACTED, CHOSE, NONE, NOT_YET, Enabling, Status, certainly_some, settled
 from dsl.fizz_names import is_self, is_text
-
-if TYPE_CHECKING:
-    from dsl.fizz_pieces import Pieces
-
-Statements = list[ast.stmt]
-Made = tuple[Statements, Status]
-RESUMED: Status = frozenset("P")
-OVER: Status = frozenset("Y")
+from dsl.fizz_notes import OVER, RESUMED, Ends, Loop, Made, Notes, Statements, passing
 
 
-@dataclass
-class Ends:
-    """How a function may end: by return or falling off its end (statuses), or with its step."""
-
-    returned: Status = NONE
-    fell: Status = NONE
-    yielded: bool = False
-
-    @property
-    def ways(self) -> int:
-        """In how many ways it may end."""
-        return bool(self.returned) + bool(self.fell) + self.yielded
-
-
-@dataclass
-class Facts:
-    """What is found out about functions (by identity) before anything is translated."""
-
-    flows: set[int] = field(default_factory=set)
-    entered: dict[int, Status] = field(default_factory=dict)
-    ends: dict[int, Ends] = field(default_factory=dict)
-    noted: bool = False
-    announcing: set[int] = field(default_factory=set)
-
-    def size(self) -> object:
-        """Something that changes whenever a fact is added."""
-        ends = [(e.returned, e.fell, e.yielded) for e in self.ends.values()]
-        return len(self.flows), list(self.entered.values()), ends, self.noted, len(self.announcing)
-
-
-@dataclass
-class _Loop:
-    """Statuses with which a loop is left, and begun again, from inside."""
-
-    breaks: Status = NONE
-    continues: Status = NONE
-
-
-class Threads:
+class Threads(Notes):
     """Translates functions that give way. ``pieces`` does the statements without steps in them."""
 
     def __init__(self, enabling: Enabling) -> None:
+        super().__init__()
         self.enabling = enabling
-        self.facts = Facts()
         self._roles = list(enabling.names.roles.values())
-        self.pieces: Pieces | None = None  # None while facts are collected
         self._node: tree.Act | tree.Func = tree.Act()
         self._ends = Ends()
         self._yields = False
-        self._loops: list[_Loop] = []
+        self._loops: list[Loop] = []
 
     # -- facts --------------------------------------------------------------------------------
     def analyse(self) -> None:
@@ -301,7 +253,7 @@ class Threads:
             orelse, second = self.block(node.orelse, flow, before, more)
         else:
             orelse, second = self.after_statement(before, flow, more, node)
-        made = ast.If(self._expression(node.test), body or _passing(node), orelse)
+        made = ast.If(self._expression(node.test), body or passing(node), orelse)
         return [ast.copy_location(made, node)], first | second
 
     def _branch(self, body: Statements, flow: str, before: Status, more: bool, at: ast.AST) -> Made:
@@ -315,7 +267,7 @@ class Threads:
         """(body, statuses where a turn may begin, statuses at breaks), repeated until stable."""
         head = before
         while True:
-            self._loops.append(_Loop())
+            self._loops.append(Loop())
             body, after = self.block(node.body, flow, head, True)
             stop, after = self.after_block(after, flow, node)
             loop = self._loops.pop()
@@ -336,7 +288,7 @@ class Threads:
         target, source = node.target, node.iter
         if self.pieces is not None:
             target, source = self.pieces.loop_head(node)
-        made = ast.For(target, source, body or _passing(node), [], None)
+        made = ast.For(target, source, body or passing(node), [], None)
         return [ast.copy_location(made, node), *stop], after
 
     def _while(self, node: ast.While, flow: str, before: Status, more: bool) -> Made:
@@ -345,7 +297,7 @@ class Threads:
         body, head, breaks = self._turns(node, inner, before)
         left = settled(breaks) if endless else head | settled(breaks)
         stop, after = self.after_statement(left, flow, more, node)
-        made = ast.While(self._expression(node.test), body or _passing(node), [])
+        made = ast.While(self._expression(node.test), body or passing(node), [])
         return [ast.copy_location(made, node), *stop], after
 
     # -- choices ----------------------------------------------------------------------------------
@@ -419,47 +371,6 @@ class Threads:
             if id(self._node) in self.facts.announcing:
                 result = self._note("ends", node, "return")
         return [*result, *self._translated(node)], NONE
-
-    # -- notes ------------------------------------------------------------------------------------
-    def _note(self, word: str, at: ast.AST, *arguments: str) -> Statements:
-        """A note of the step about itself, where something asks for such notes."""
-        if self.pieces is None or not self.facts.noted:
-            return []
-        given = [_constant(a, at) for a in arguments]
-        call = self.pieces.call(word, at, *given)
-        return [ast.copy_location(ast.Expr(call), at)]
-
-    def _waits(self, before: Status, at: ast.AST) -> Statements:
-        return self._note("waits", at) if "P" in before else []
-
-    def _forget(self, before: Status, at: ast.AST) -> Statements:
-        return self._note("chooses", at) if before - NOT_YET else []
-
-    def _ask(self, word: str, at: ast.AST) -> ast.expr:
-        self.facts.noted = True
-        if self.pieces is None:
-            return _constant(True, at)
-        return self.pieces.call(word, at)
-
-    def _took(self, status: Status, at: ast.AST) -> Statements:
-        """What to check where an action ends: that this is a step."""
-        if "F" not in status:
-            return []
-        condition: ast.expr = _constant(False, at)
-        if status - NOT_YET:
-            condition = self._ask("took", at)
-        return [self.pieces.require(condition, at)] if self.pieces is not None else []
-
-    def _expression(self, node: ast.expr) -> ast.expr:
-        return node if self.pieces is None else self.pieces.x(node)
-
-
-def _constant(value: object, at: ast.AST) -> ast.expr:
-    return ast.copy_location(ast.Constant(value), at)  # type: ignore[arg-type]
-
-
-def _passing(at: ast.AST) -> Statements:
-    return [ast.copy_location(ast.Pass(), at)]
 
 
 def _before_continues(body: Statements, extra: Statements) -> Statements:
