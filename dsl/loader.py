@@ -13,8 +13,6 @@ from dsl.build import (
     field_table,
     make_actions,
     make_fields,
-    make_property,
-    property_kind,
 )
 from dsl.check import check_tree
 from dsl.errors import Mistakes, SpecError, did_you_mean
@@ -22,6 +20,7 @@ from dsl.fold import fold_constants
 from dsl.lower import Lowering
 from dsl.model import Model, Property
 from dsl.modules import Loading, read_source, run_spec
+from dsl.properties import make_property, property_kind
 from dsl.quantify import make_instances, make_leads
 from dsl.records import Record
 from dsl.stuck import bounds_of, deadlock_besides_faults

@@ -7,10 +7,11 @@ import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from dsl.build import checked, options_of
+from dsl.build import options_of
 from dsl.declare import LeadsTo, property_name
 from dsl.errors import Mistakes, Span
 from dsl.model import Element, Property, PropertyKind
+from dsl.properties import checked
 from dsl.tree import Function, SpecTree
 
 
