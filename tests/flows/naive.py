@@ -84,8 +84,15 @@ def reachable(model: Model, limit: int = 20_000) -> tuple[set[int], set[str]]:
 
 
 def _steps(model: Model, state: dict[Any, Any], threads: tuple[Thread, ...]) -> Iterator[Any]:
+    assert model.flows is not None
+    full = model.flows.limit is not None and len(threads) >= model.flows.limit
     for action in model.actions:
-        if action.name.endswith(" (continued)"):
+        if action.slot is not None and action.fault:
+            mine = [t for t in threads if f"{t[0]} (crashed)" == action.name]
+            for thread in (t for t in mine if t[1] is action.actor):
+                at = threads.index(thread)
+                yield state, threads[:at] + threads[at + 1 :]
+        if action.continues or action.fault or full:
             continue
         function = getattr(type(action.actor), action.name)
         mark = next(m for m in marks(function) if m.kind == "action")

@@ -128,6 +128,32 @@ p = P()
 def bounded() -> bool:
     return p.n <= 4
 """,
+    "runs crash where they wait, and few are in flight": """
+class S(State):
+    n: int = 0
+class P(Role):
+    done: int = 0
+    @action
+    def add(self) -> Flow[None]:
+        require(self.done == 0 and s.n < 3)
+        self.done = 1
+        seen = s.n
+        yield
+        s.n = seen + 1
+        yield
+        self.done = 2
+    @action
+    def again(self) -> None:
+        require(self.done == 1)
+        self.done = 0
+s = S()
+ps = [P() for _ in range(3)]
+threads(2)
+crashes(True)
+@always
+def small() -> bool:
+    return s.n < 3
+""",
     "a guard after a yield waits": """
 class G(State):
     open: bool = False
