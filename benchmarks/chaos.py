@@ -15,6 +15,7 @@ traces step by step. `python benchmarks/chaos.py --help` lists the options.
 from __future__ import annotations
 
 import argparse
+import atexit
 import json
 import os
 import random
@@ -173,7 +174,15 @@ def statewalk(*words: str) -> subprocess.Popen[bytes]:
     """Start the command."""
     command = [sys.executable, "-m", "checker", *words]
     log = subprocess.DEVNULL
-    return subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=subprocess.PIPE)
+    process = subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=subprocess.PIPE)
+    atexit.register(kill_running, process)
+    return process
+
+
+def kill_running(process: subprocess.Popen[bytes]) -> None:
+    """Leave nothing behind when the trials are broken off."""
+    if process.poll() is None:
+        process.kill()
 
 
 def outcome(file: Path) -> dict[str, Any]:
