@@ -55,8 +55,15 @@ class Caps:
                     "SW151", f"There is no action '{key}' to give options to.", at=Span(file, 1),
                     help=did_you_mean(plain, known),
                 )  # fmt: skip
+            owner, action = known[plain]
+            if bounds.max_concurrent_actions > 0 and owner is not None and not hash_sign:
+                raise SpecError(
+                    "SW152",
+                    f"A bound on the runs of {key} in all instances together is not supported.",
+                    at=Span(file, 1),
+                    help=f"For each instance by itself: {owner}#.{action}",
+                )
             if bounds.max_actions > 0:
-                owner, action = known[plain]
                 self.caps.append(Cap(owner, action, bounds.max_actions, bool(hash_sign)))
 
     @property

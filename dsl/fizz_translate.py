@@ -222,10 +222,14 @@ class _Translation(Header):
         suspended = id(node) in self.threads.facts.flows
         if suspended:
             options |= {"concurrent": self.at_most(), "resume": "strong"}
-            key = node.name if role is None else f"{role}.{node.name}"
-            given = self.options.action_options.get(key)
-            if given is not None and given.crash_on_yield is False:
-                options["crash"] = False
+            for key in (
+                [node.name] if role is None else [f"{role}.{node.name}", f"{role}#.{node.name}"]
+            ):
+                given = self.options.action_options.get(key)
+                if given is not None and given.crash_on_yield is False:
+                    options["crash"] = False
+                if given is not None and given.max_concurrent_actions > 0:
+                    options["concurrent"] = min(given.max_concurrent_actions, self.at_most())
         decorator = self.x.imported("action", node)
         if options:
             decorator = self.x.call(decorator)

@@ -169,16 +169,15 @@ def test_an_interrupt_at_any_batch(threads: int, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr("checker.native.search._MIN_ROWS", 4)
     monkeypatch.setattr("checker.native.search._MAX_ROWS", 4)
     whole = native.explore(two_phase_commit(3), SearchOptions(threads=threads))
-    asked, complete = 0, False
-    while not complete:
+    asked, found = 0, whole
+    while asked == 0 or not found.complete:
         asked += 1
         calls = partial(next, iter([False] * asked), True)
         options = SearchOptions(threads=threads, interrupted=calls)
         found = native.explore(two_phase_commit(3), options)
-        complete = found.complete
         full = len(found.levels) - 1  # the last one may be what there was so far
         assert whole.levels[:full] == found.levels[:full]
-        assert (None if complete else "interrupt") == found.stopped
+        assert (None if found.complete else "interrupt") == found.stopped
         assert found.counts.distinct == sum(found.levels) <= whole.counts.distinct
 
     assert whole.counts == found.counts
