@@ -171,5 +171,5 @@ def test_a_bound_over_all_instances_is_refused(tmp_path: Path) -> None:
         "        self.n = 1\n        self.n = 2\naction Init:\n    r = R()\n"
     )
 
-    with pytest.raises(SpecError, match="R.Add in all instances"):
+    with pytest.raises(SpecError, match="in all instances together"):
         check(path)
