@@ -165,7 +165,11 @@ def print_figures(case: Case, threads: int) -> None:
 
     texts = dict(constant.split("=", 1) for constant in case.constants)
     constants = {name: ast.literal_eval(text) for name, text in texts.items()}
-    options = SearchOptions(threads=threads, keep_going="--keep-going" in case.options)
+    options = SearchOptions(
+        threads=threads,
+        keep_going="--keep-going" in case.options,
+        symmetry="--symmetry" in case.options,
+    )
     found = native.explore(load(str(ROOT / case.spec), constants), options)
     wanted = ("evaluations", "hit_rate", "bytes_per_state", "learning_seconds")
     statistics = {name: found.statistics[name] for name in wanted}
