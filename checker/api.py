@@ -27,7 +27,7 @@ from checker.engines import choose
 from checker.limits import MemoryGuard
 from checker.live import check_liveness, refuse
 from checker.options import CheckOptions
-from checker.vacuity import Watched, watched
+from checker.vacuity import watched
 from dsl.loader import load as load_spec
 from dsl.model import SAFETY_KINDS, Model
 from dsl.view import Endless
@@ -105,7 +105,7 @@ def search(
     if options.max_memory is not None and not entry.memory:
         asked = replace(asked, interrupted=guard)
     started = time.monotonic()
-    work = watched(model, asked) if entry.keeps_code else Watched(model, asked)
+    work = watched(model, asked)
     try:
         exploration = engine.explore(work.model, work.options)
     except Endless as endless:

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 class EngineEntry:
     """One engine. ``needs`` are packages without which it cannot run.
 
-    ``compares_states`` tells that it keeps whole states, so that no fingerprint can hide one;
-    ``keeps_code`` that it runs the model it is given (and does not load the spec elsewhere).
+    ``compares_states`` tells that it keeps whole states, so that no fingerprint can hide one.
     """
 
     name: str
@@ -29,7 +28,6 @@ class EngineEntry:
     memory: bool = False
     symmetry: bool = False
     compares_states: bool = False
-    keeps_code: bool = True
 
 
 ENGINES: dict[str, EngineEntry] = {

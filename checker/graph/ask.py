@@ -94,12 +94,7 @@ class Database:
             raise RunError("SW352", f"This is {len(statements)} statements, not one.", help=HELP)
         kind = statements[0].type.name
         if kind not in _QUESTIONS and not self.files:
-            raise RunError(
-                "SW352",
-                f"{kind.replace('_', ' ')} is not a question: only SELECT and its like are run.",
-                why="A graph is not changed by looking at it, and SQL may come from elsewhere.",
-                help="--allow-files runs everything, and lets it read and write files.",
-            )
+            raise no_question(kind.replace("_", " "))
 
     def keep(self, name: str, sql: str) -> None:
         """See `Asked`."""
@@ -116,6 +111,16 @@ class Database:
             self.connection.execute(sql)
         except duckdb.Error as error:
             raise told(str(error), "DuckDB") from None
+
+
+def no_question(what: str) -> RunError:
+    """The error of a statement that is not of the kinds that only look."""
+    return RunError(
+        "SW352",
+        f"{what} is not a question: only SELECT and its like are run.",
+        why="A graph is not changed by looking at it, and SQL may come from elsewhere.",
+        help="--allow-files runs everything, and lets it read and write files.",
+    )
 
 
 def told(text: str, who: str) -> RunError:

@@ -22,7 +22,7 @@ from checker.history.data import Floats, Ints
 from checker.history.encode_kernels import encode
 from checker.history.errors import Undecided
 from checker.history.graph import RW, WW, Graph, neighbours, order_by, ranks
-from checker.history.guess import executed, first_guess, placed_in, readers_of, try_order
+from checker.history.guess import executed, placed_in, readers_of, try_order
 from checker.history.saturate import Reach, saturate
 
 PAIRS = 4_000_000
@@ -304,4 +304,4 @@ def _more_room(state: cdcl.Search) -> cdcl.Search:
     return state
 
 
-__all__ = ["PAIRS", "RW", "WW", "Outcome", "Problem", "decide", "first_guess", "start"]
+__all__ = ["PAIRS", "RW", "WW", "Outcome", "Problem", "decide", "start"]

@@ -6,7 +6,7 @@ import logging
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from checker.graph.ask import Answer, told
+from checker.graph.ask import Answer, no_question, told
 from checker.graph.dataset import STATES, TRANSITIONS
 from checker.spark.connecting import session_of
 from checker.spark.settings import Settings
@@ -86,12 +86,7 @@ class SparkTables:
                 raise _told(error) from None
             bad = next((w for w in _CHANGES if any(_is(line, w) for line in plan.splitlines())), "")
         if bad:
-            raise RunError(
-                "SW352",
-                f"{bad or 'This'} is not a question: only SELECT and its like are run.",
-                why="A graph is not changed by looking at it, and SQL may come from elsewhere.",
-                help="--allow-files runs everything, and lets it read and write files.",
-            )
+            raise no_question(bad or "This")
 
     def keep(self, name: str, sql: str) -> None:
         """See `checker.graph.ask.Asked`."""
