@@ -63,8 +63,9 @@ def ordered_equals_sequential() -> bool:
     """The same transactions abort, and the same collection comes of it, as one after the other."""
     resolved = engine.resolved
     expected = sequentially(log.epochs[: len(resolved)])
-    return all(a.aborted == b.aborted for a, b in zip(resolved, expected, strict=True)) and all(
-        a.changes == b.changes for a, b in zip(resolved, expected, strict=True)
+    return all(
+        (a.aborted, a.changes) == (b.aborted, b.changes)
+        for a, b in zip(resolved, expected, strict=True)
     )
 
 
