@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from dsl.fizz_enabled import NONE, NOT_YET, Status
 
 if TYPE_CHECKING:
-    from dsl.fizz_pieces import Pieces
+    from dsl.pieces import Pieces
 
 Statements = list[ast.stmt]
 Made = tuple[Statements, Status]
@@ -95,7 +95,7 @@ class Notes:
         return [self.pieces.require(condition, at)] if self.pieces is not None else []
 
     def _expression(self, node: ast.expr) -> ast.expr:
-        return node if self.pieces is None else self.pieces.x(node)
+        return node if self.pieces is None else self.pieces.expression(node)
 
 
 def constant(value: object, at: ast.AST) -> ast.expr:

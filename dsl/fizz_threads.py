@@ -235,14 +235,7 @@ class Threads(Notes):
         """A statement without steps in it, in the embedded language."""
         if self.pieces is None:
             return [ast.copy_location(ast.Pass(), node)]
-        made = self.pieces.plain(node)
-        if flows:
-            assert isinstance(node, ast.Assign | ast.Expr)
-            for statement in made:
-                if isinstance(statement, ast.Assign | ast.Expr):
-                    value = ast.YieldFrom(statement.value)
-                    statement.value = ast.copy_location(value, statement)
-        return made
+        return self.pieces.plain(node, flows)
 
     # -- branches and loops -----------------------------------------------------------------------
     def _if(self, node: ast.If, flow: str, before: Status, more: bool) -> Made:

@@ -27,7 +27,7 @@ from dsl.fizz_names import (
     stored_names,
 )
 from dsl.fizz_options import Options
-from dsl.fizz_pieces import Pieces
+from dsl.fizz_pieces import FizzPieces
 from dsl.fizz_refuse import refuse_unsupported
 from dsl.fizz_threads import Threads
 
@@ -66,8 +66,8 @@ class _Translation(Header):
         self.threads = Threads(enabling)
         self.threads.analyse()
         self.threaded = bool(self.threads.facts.flows)
-        self.threads.pieces = Pieces(self.blocks, self.returns)
-        self.temporaries = self.threads.pieces.temporaries
+        pieces = self.threads.pieces = FizzPieces(self.blocks, self.returns)
+        self.temporaries = pieces.temporaries
         self.twins = called_at_once(names) & self.threads.facts.flows
         self._reached = self.threads.reached()
         self.x.twins = {f.name for f in self._functions() if id(f) in self.twins}
