@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from dsl import fizz_tree as tree
-from dsl.fizz_names import Names, is_text
+from dsl.fizz_names import Names, is_self, is_text
 
 Status = frozenset[str]
 NONE: Status = frozenset()
@@ -69,6 +69,24 @@ class Enabling:
                 if self.names.members.get(f.name) is not f
             ]
         return []
+
+    @property
+    def acts(self) -> list[tree.Act]:
+        """The actions."""
+        return [n for n in ast.walk(self.names.module) if isinstance(n, tree.Act)]
+
+    @property
+    def together(self) -> dict[str, list[tree.Func]]:
+        """Functions of which none gives way alone: those of one name."""
+        return self.functions
+
+    def nearer(self, found: list[tree.Func], value: ast.expr, caller: ast.AST) -> list[tree.Func]:
+        """Of ``self``, only the functions of its own role."""
+        if not (isinstance(value, ast.Call) and is_self(value.func)):
+            return found
+        roles = self.names.roles.values()
+        own = next((r.node for r in roles if caller in r.node.body), None)
+        return [f for f in found if own is None or f in own.body]
 
     def chooses(self, node: ast.AST, seen: frozenset[int] = frozenset()) -> bool:
         """Whether a choice may be made in a statement, in functions it calls included."""

@@ -6,9 +6,11 @@ See `dsl.fizz_threads` for the letters of a status.
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
+from dsl import fizz_tree as tree
 from dsl.fizz_enabled import NONE, NOT_YET, Status
 
 if TYPE_CHECKING:
@@ -18,6 +20,24 @@ Statements = list[ast.stmt]
 Made = tuple[Statements, Status]
 RESUMED: Status = frozenset("P")
 OVER: Status = frozenset("Y")
+
+
+class Program(Protocol):
+    """The functions of a specification, and what a call may mean."""
+
+    @property
+    def acts(self) -> Sequence[tree.Act]:
+        """The actions."""
+
+    @property
+    def together(self) -> Mapping[str, Sequence[tree.Func]]:
+        """Functions of which none gives way alone: those of one name."""
+
+    def callee(self, value: ast.expr | None) -> list[tree.Func]:
+        """The functions of the specification that a call may mean."""
+
+    def nearer(self, found: list[tree.Func], value: ast.expr, caller: ast.AST) -> list[tree.Func]:
+        """Those of the functions that a call may mean where it stands."""
 
 
 @dataclass

@@ -17,18 +17,17 @@ from __future__ import annotations
 import ast
 
 from dsl import fizz_tree as tree
-from dsl.fizz_enabled import ACTED, CHOSE, NONE, NOT_YET, Enabling, Status, certainly_some, settled
-from dsl.fizz_names import is_self, is_text
-from dsl.fizz_notes import OVER, RESUMED, Ends, Loop, Made, Notes, Statements, passing
+from dsl.fizz_enabled import ACTED, CHOSE, NONE, NOT_YET, Status, certainly_some, settled
+from dsl.fizz_names import is_text
+from dsl.fizz_notes import OVER, RESUMED, Ends, Loop, Made, Notes, Program, Statements, passing
 
 
 class Threads(Notes):
     """Translates functions that give way. ``pieces`` does the statements without steps in them."""
 
-    def __init__(self, enabling: Enabling) -> None:
+    def __init__(self, program: Program) -> None:
         super().__init__()
-        self.enabling = enabling
-        self._roles = list(enabling.names.roles.values())
+        self.program = program
         self._node: tree.Act | tree.Func = tree.Act()
         self._ends = Ends()
         self._yields = False
@@ -37,14 +36,14 @@ class Threads(Notes):
     # -- facts --------------------------------------------------------------------------------
     def analyse(self) -> None:
         """Find out about every function that actions reach."""
-        acts = [n for n in ast.walk(self.enabling.names.module) if isinstance(n, tree.Act)]
-        pending: list[tree.Act | tree.Func] = [a for a in acts if a.name != "Init"]
+        pending: list[tree.Act | tree.Func]
+        pending = [a for a in self.program.acts if a.name != "Init"]
         known: object = None
         while known != self.facts.size():
             known = self.facts.size()
             for node in [*pending, *self._entered()]:
                 self.function(node)
-            for same in self.enabling.functions.values():
+            for same in self.program.together.values():
                 if any(id(f) in self.facts.flows for f in same):
                     self.facts.flows |= {id(f) for f in same if id(f) in self.facts.entered}
 
@@ -55,7 +54,7 @@ class Threads(Notes):
         return set(self.facts.entered)
 
     def _entered(self) -> list[tree.Act | tree.Func]:
-        known = [f for same in self.enabling.functions.values() for f in same]
+        known = [f for same in self.program.together.values() for f in same]
         return [f for f in known if id(f) in self.facts.entered]
 
     # -- functions ----------------------------------------------------------------------------
@@ -184,12 +183,9 @@ class Threads(Notes):
         return [*made, *stop], after
 
     def _callees(self, value: ast.expr | None) -> list[tree.Func]:
-        """The functions that a call may mean; of ``self``, those of its own role."""
-        found = self.enabling.callee(value)
-        if isinstance(value, ast.Call) and is_self(value.func):
-            own = next((r for r in self._roles if self._node in r.node.body), None)
-            found = [f for f in found if own is None or f in own.node.body]
-        return found
+        """The functions that a call may mean."""
+        found = self.program.callee(value)
+        return self.program.nearer(found, value, self._node) if value is not None else []
 
     def _call(
         self, node: ast.stmt, callees: list[tree.Func], flow: str, before: Status, more: bool
