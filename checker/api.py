@@ -177,6 +177,7 @@ def search_options(
         threads=options.threads or os.cpu_count() or 1,
         engine_settings=options.spark,
         checkpoint=options.checkpoint,
+        checkpoint_every=options.checkpoint_every,
         resume=options.resume,
         on_progress=on_progress,
         interrupted=interrupted,

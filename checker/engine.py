@@ -63,7 +63,8 @@ class SearchOptions:
 
     ``engine_settings`` mean something to one engine only (`checker.spark.settings.Settings`).
     ``checkpoint`` is a folder to which an engine that can do so saves the search now and then; with
-    ``resume`` it goes on from what is there.
+    ``resume`` it goes on from what is there. ``checkpoint_every`` seconds lie at least between two
+    times; more where saving would take more than a small part of the time.
     """
 
     properties: tuple[str, ...] | None = None
@@ -77,6 +78,7 @@ class SearchOptions:
     threads: int = 1
     fingerprint_bits: int = 64
     checkpoint: str | None = None
+    checkpoint_every: float = 0.0
     resume: bool = False
     engine_settings: Mapping[str, Any] = field(default_factory=dict)
     on_progress: Callable[[Progress], None] | None = None

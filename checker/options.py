@@ -22,7 +22,8 @@ class CheckOptions:
     ``properties`` None means all. ``symmetry`` and ``view`` None leave it to the spec. ``spark``
     are settings of that engine: master, buckets, tasks, native_until, folder.
     ``graph`` is a folder to which the state graph is written (`checker.graph`).
-    ``checkpoint`` is a folder to which the native engine saves the search; with ``resume`` it goes
+    ``checkpoint`` is a folder to which the native engine saves the search, at most every
+    ``checkpoint_every`` seconds; with ``resume`` it goes
     on from there.
     """
 
@@ -45,6 +46,7 @@ class CheckOptions:
     optimize: bool = True
     spark: Mapping[str, Any] = field(default_factory=dict)
     checkpoint: str | None = None
+    checkpoint_every: float = 10.0
     resume: bool = False
     graph: str | None = None
 

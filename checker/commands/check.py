@@ -119,6 +119,13 @@ def add_output_options(parser: argparse.ArgumentParser) -> None:
         "--out", metavar="DIR", help="the run's folder (the next number in .statewalk/runs)"
     )
     group.add_argument(
+        "--checkpoint-every",
+        type=argument(read_seconds),
+        metavar="S",
+        default=CheckOptions.checkpoint_every,
+        help="with --out: save the search at most so often, to be resumed (10s)",
+    )
+    group.add_argument(
         "--graph", metavar="DIR", help="also write the state graph, for statewalk query"
     )
     group.add_argument("--junit", metavar="FILE", help="also write the result as JUnit XML")
@@ -193,6 +200,7 @@ def options_of(arguments: argparse.Namespace) -> CheckOptions:
         seed=a.seed,
         strict=a.strict,
         fizzbee_counts=a.fizzbee_counts,
+        checkpoint_every=a.checkpoint_every,
         spark=spark_settings(a),
         graph=str(Path(a.graph).resolve()) if a.graph else None,
     )

@@ -1,6 +1,7 @@
 """Checkpoints: a search on disk, from which another process goes on after whatever happened.
 
-    level-0007.npz      fingerprints and links of a level (zip archives carry check sums)
+    level-0007.npz      fingerprints and links of a level (zip archives carry check sums),
+                        written with the first commit after it
     frontier-0007.npz   rows of the level to expand next, counters
     values-0007.npz     slots and values met since the last commit: rows are ids of these
     manifest.json       which of these files make up the search; written last, by renaming
@@ -17,8 +18,9 @@ import json
 import os
 import time
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -29,8 +31,6 @@ from checker.fingerprints import FINGERPRINT_VERSION
 from checker.layout import Layout
 from checker.native.arrays import Array
 from checker.native.states import Level
-from dsl.decode import decode
-from dsl.errors import RunError
 from dsl.model import Model
 from dsl.values import encode
 
@@ -39,7 +39,8 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 MANIFEST, BEFORE = "manifest.json", "manifest.before.json"
-_SHARE = 10  # of the time at most one in so many parts is spent on commits
+_SHARE = 20  # of the time about one in so many parts is spent on commits
+_PENDING = 1 << 27  # bytes of fingerprints that may wait for a commit
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,9 @@ class Writer:
     values: list[str] = field(default_factory=list)
     written: list[int] = field(default_factory=list)  # per slot: values on disk
     committed: int = -1
-    cost: float = 0.0
+    pending: dict[int, dict[str, Array]] = field(default_factory=dict)  # depth -> a level's arrays
+    every: float = 0.0  # seconds that lie at least between two commits
+    speed: float = inf  # bytes written per second; known after the first commit
     last: float = field(default_factory=time.monotonic)
 
     def begin(self) -> None:
@@ -112,13 +115,28 @@ class Writer:
             file.unlink()
 
     def level(self, depth: int, level: Level) -> None:
-        """Write a level's fingerprints and links."""
-        rows = level.rows
-        self._write(f"level-{depth:04}.npz", fp=rows.fp, low=rows.low, link=level.link)
+        """Take a level's fingerprints and links, to be written with the next commit.
 
-    def due(self) -> bool:
-        """Whether a commit would cost little compared to the time since the last."""
-        return time.monotonic() - self.last >= _SHARE * self.cost
+        Most searches end before one is due: what they met need not be written at all. Where much
+        waits, it is written without a commit.
+        """
+        rows = level.rows
+        self.pending[depth] = {"fp": rows.fp, "low": rows.low, "link": level.link}
+        waiting = sum(level["fp"].nbytes + level["low"].nbytes for level in self.pending.values())
+        if waiting > _PENDING:  # links are kept for traces anyway
+            self._write_levels()
+
+    def _write_levels(self) -> None:
+        for depth, arrays in self.pending.items():
+            self._write(f"level-{depth:04}.npz", **arrays)
+        self.pending.clear()
+
+    def due(self, level: Level) -> bool:
+        """Whether it is time for a commit before a level is expanded, and one would cost little
+        compared to the time since the last.
+        """
+        size = sum(map(_size, self.pending.values())) + level.rows.values.nbytes
+        return time.monotonic() - self.last >= max(self.every, _SHARE * size / self.speed)
 
     def commit(self, search: Search, totals: Totals) -> None:
         """Make everything up to the level to be expanded next final."""
@@ -126,7 +144,10 @@ class Writer:
         if depth == self.committed:
             return
         started = time.monotonic()
-        self._write(f"frontier-{depth:04}.npz", rows=search.level.rows.values)
+        values = search.level.rows.values
+        size = sum(map(_size, self.pending.values())) + values.nbytes
+        self._write_levels()
+        self._write(f"frontier-{depth:04}.npz", rows=values)
         self._write_values(depth, search.layout)
         previous = self.folder / MANIFEST
         if previous.exists():
@@ -136,7 +157,7 @@ class Writer:
         self._drop_frontiers(depth)
         self.committed = depth
         self.last = time.monotonic()
-        self.cost = self.last - started
+        self.speed = max(1, size) / max(1e-9, self.last - started)
 
     def _manifest(self, search: Search, depth: int, totals: Totals) -> dict[str, Any]:
         return {
@@ -201,6 +222,10 @@ def totals_of(search: Search) -> Totals:
     )
 
 
+def _size(arrays: Mapping[str, Array]) -> int:
+    return sum(array.nbytes for array in arrays.values())
+
+
 def _write_synced(path: Path, data: bytes) -> None:
     temporary = path.with_suffix(".new")
     with open(temporary, "wb") as file:
@@ -223,14 +248,6 @@ def _joined(parts: list[bytes]) -> tuple[Array, Array]:
     )
 
 
-def _parts(data: Array, ends: Array) -> Iterator[bytes]:
-    text = data.tobytes()
-    start = 0
-    for end in ends.tolist():
-        yield text[start:end]
-        start = end
-
-
 def _encode_path(path: tuple[Any, ...]) -> bytes:
     """A path, whose components are values or canonical bytes."""
     result = b""
@@ -239,17 +256,6 @@ def _encode_path(path: tuple[Any, ...]) -> bytes:
         data = part if raw else encode(part)
         result += (b"B" if raw else b"V") + len(data).to_bytes(4, "big") + data
     return result
-
-
-def _decode_path(data: bytes, classes: Mapping[str, type]) -> tuple[Any, ...]:
-    parts: list[Any] = []
-    at = 0
-    while at < len(data):
-        size = int.from_bytes(data[at + 1 : at + 5], "big")
-        part = data[at + 5 : at + 5 + size]
-        parts.append(part if data[at : at + 1] == b"B" else decode(part, classes))
-        at += 5 + size
-    return tuple(parts)
 
 
 def _finding_out(finding: Finding) -> dict[str, Any]:
@@ -266,117 +272,16 @@ def _finding_out(finding: Finding) -> dict[str, Any]:
     }
 
 
-def _finding_in(data: Mapping[str, Any]) -> Finding:
-    def step(s: list[Any]) -> Step:
-        return Step(s[0], tuple(s[1]))
-
-    failing, error = data["failing"], data["error"]
-    return Finding(
-        data["property"],
-        data["kind"],
-        data["initial"],
-        tuple(map(step, data["steps"])),
-        None if failing is None else step(failing),
-        None if error is None else AssertionError(error),
-    )
-
-
-# -- reading -------------------------------------------------------------------------------------
-
-
-class _Torn(Exception):
-    """A file is missing, too short, or not what was written."""
-
-
-def manifests(folder: Path) -> Iterator[dict[str, Any]]:
-    """The manifests of a folder that are whole, newest first."""
-    for name in (MANIFEST, BEFORE):
-        try:
-            check, _, text = (folder / name).read_text(encoding="utf-8").rstrip("\n").partition(" ")
-        except (OSError, UnicodeDecodeError):
-            continue
-        if check == f"{zlib.crc32(text.encode()):08x}":
-            manifest: dict[str, Any] = json.loads(text)
-            yield manifest
-
-
-def read(folder: Path, key: str) -> Saved:
-    """The newest whole checkpoint of a folder.
-
-    Raises:  RunError[SW340] where there is none; RunError[SW341] where it is of another search
-    """
-    for manifest in manifests(folder):
-        if manifest["format"] != FORMAT or manifest["key"] != key:
-            raise RunError(
-                "SW341",
-                f"The checkpoint in {folder} belongs to another spec, other constants or options.",
-                why="Since it was begun the spec, its constants or what to check have changed.",
-                help="Check the spec anew, or resume with what the search was begun with.",
-            )
-        try:
-            return _load(folder, manifest)
-        except (_Torn, OSError, ValueError, KeyError, zlib.error, EOFError):
-            continue
-    raise RunError(
-        "SW340",
-        f"There is no whole checkpoint in {folder}.",
-        help="The search ended before its first checkpoint: check the spec anew.",
-    )
-
-
-def _load(folder: Path, manifest: Mapping[str, Any]) -> Saved:
-    depth: int = manifest["depth"]
-    levels = []
-    for at in range(depth + 1):
-        found = _arrays(folder, f"level-{at:04}.npz", manifest)
-        levels.append((found["fp"], found["low"], found["link"]))
-    rows = _arrays(folder, f"frontier-{depth:04}.npz", manifest)["rows"]
-    for name in manifest["values"]:
-        _arrays(folder, name, manifest)
-    about = dict(manifest["totals"])
-    about["found"] = tuple(about["found"])
-    totals = Totals(**{**about, "fired": tuple(about["fired"]), "fresh": tuple(about["fresh"])})
-    files = tuple(folder / name for name in manifest["values"])
-    return Saved(files, tuple(levels), rows, totals, manifest)
-
-
-def _arrays(folder: Path, name: str, manifest: Mapping[str, Any]) -> dict[str, Array]:
-    """The arrays of a file, each read whole so that its check sum is looked at."""
-    import zipfile
-
-    path = folder / name
-    if path.stat().st_size != manifest["files"][name]:
-        raise _Torn
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            return {key: file[key] for key in file.files}
-    except zipfile.BadZipFile:
-        raise _Torn from None
-
-
-def restore_layout(saved: Saved, layout: Layout, model: Model) -> None:
-    """Give an empty layout the slots and value ids of the saved search."""
-    for path in saved.layout_files:
-        with np.load(path, allow_pickle=False) as file:
-            for data in _parts(file["path_bytes"], file["path_ends"]):
-                layout.slot(_decode_path(data, model.classes))
-            values = _parts(file["value_bytes"], file["value_ends"])
-            for slot, value in zip(file["slots"].tolist(), values, strict=True):
-                layout.value_id(layout.slots[slot], decode(value, model.classes))
-
-
-def findings_of(totals: Totals) -> dict[str, Finding]:
-    """The findings of the saved search."""
-    return {data["property"]: _finding_in(data) for data in totals.found}
-
-
-def writer(folder: str, key: str, saved: Saved | None, layout: Layout) -> Writer:
-    """A writer that begins a folder, or goes on with what was saved there."""
+def writer(
+    folder: str, key: str, saved: Saved | None, layout: Layout, every: float = 0.0
+) -> Writer:
+    """A writer that begins a folder, or goes on with what was saved there; see `Writer.every`."""
     if saved is None:
-        result = Writer(Path(folder), key)
+        result = Writer(Path(folder), key, every=every)
         result.begin()
         return result
     files = dict(saved.manifest["files"])
     depth = int(saved.manifest["depth"])
     known = [len(slot.values) for slot in layout.slots]
-    return Writer(Path(folder), key, files, list(saved.manifest["values"]), known, depth)
+    values = list(saved.manifest["values"])
+    return Writer(Path(folder), key, files, values, known, depth, every=every)

@@ -10,7 +10,7 @@ import numpy as np
 
 from checker.engine import Counts, Exploration, SearchOptions, StoppedBy
 from checker.layout import Layout
-from checker.native import checkpoints
+from checker.native import checkpoints, checkpoints_read
 from checker.native.arrays import POSITION_SHIFT, Rows
 from checker.native.checkpoints import Saved
 from checker.native.findings import Stage
@@ -34,7 +34,7 @@ def start(
     symmetry = Symmetry.asked(model, options)
     layout = Layout(model, options.fingerprint_bits, options.view, symmetry)
     if saved is not None:
-        checkpoints.restore_layout(saved, layout, model)
+        checkpoints_read.restore_layout(saved, layout, model)
     learner = Learner(model, roots, layout)
     rows = [layout.row(state) for state in model.initial_states]
     learner.learned.contribute_all()
@@ -102,7 +102,7 @@ def _restore(search: Search, saved: Saved) -> None:
     search.cut = Counter(totals.cut)
     if search.orbits is not None:
         search.orbits.represented = totals.represented
-    search.found = checkpoints.findings_of(totals)
+    search.found = checkpoints_read.findings_of(totals)
     search.queue = search.level.n
 
 
@@ -114,10 +114,12 @@ def explore(model: Model, options: SearchOptions) -> Exploration:
     saved = None
     key = checkpoints.identity(model, options)
     if options.checkpoint and options.resume:
-        saved = checkpoints.read(Path(options.checkpoint), key)
+        saved = checkpoints_read.read(Path(options.checkpoint), key)
     search = start(model, options, saved)
     if options.checkpoint:
-        search.writer = checkpoints.writer(options.checkpoint, key, saved, search.layout)
+        search.writer = checkpoints.writer(
+            options.checkpoint, key, saved, search.layout, options.checkpoint_every
+        )
     try:
         stopped = run_levels(search, resumed=saved is not None)
     finally:

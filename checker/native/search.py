@@ -335,7 +335,7 @@ class Search:
     # -- checkpoints -----------------------------------------------------------------------------
 
     def save_level(self) -> None:
-        """Write the last level, where checkpoints are wanted."""
+        """Note the last level, where checkpoints are wanted."""
         if self.writer is not None:
             self.writer.level(len(self.links) - 1, self.level)
 
@@ -344,7 +344,7 @@ class Search:
         if self.writer is None:
             return None
         totals = checkpoints.totals_of(self)
-        if final or self.writer.due():
+        if final or self.writer.due(self.level):
             self.writer.commit(self, totals)
         return totals
 

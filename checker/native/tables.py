@@ -16,6 +16,7 @@ from checker.native.loading import inlined, kernel
 from checker.native.walking import S32, U0, U1, old_value, prefetch, scramble, written
 
 _AHEAD = 24  # candidates between the prefetch of a cell and its use
+_ROWS_AHEAD = 8  # the same for rows, which take several cache lines each
 
 
 @inlined
@@ -110,14 +111,23 @@ def gather(segment, order, rows, link, first):
     """Copy the states of a segment, in the given order, to a level from row ``first`` on."""
     n = order.shape[0]
     width = segment.values.shape[1]
+    words = segment.quiet.shape[1]
+    values, quiet = segment.values.reshape(-1), segment.quiet.reshape(-1)
     for i in range(n):
+        if i + _ROWS_AHEAD < n:
+            coming = order[i + _ROWS_AHEAD]
+            prefetch(values, coming * width)
+            prefetch(values, coming * width + width - 1)
+            prefetch(quiet, coming * words)
+            prefetch(segment.fp, coming)
+            prefetch(segment.link, coming)
         source = order[i]
         target = first + i
         for slot in range(width):
             rows.values[target, slot] = segment.values[source, slot]
         for slot in range(width, rows.values.shape[1]):
             rows.values[target, slot] = 0
-        for word in range(rows.quiet.shape[1]):
+        for word in range(words):
             rows.quiet[target, word] = segment.quiet[source, word]
         rows.fp[target] = segment.fp[source]
         if rows.low.shape[0]:

@@ -8,7 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from checker.native.checkpoints import Saved, Totals, findings_of, restore_layout
+from checker.native.checkpoints import Saved, Totals
+from checker.native.checkpoints_read import findings_of, restore_layout
 from checker.spark.commits import Committed, damaged
 from checker.spark.files import opened
 from checker.spark.levels import FileLevel
