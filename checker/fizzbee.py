@@ -18,6 +18,8 @@ from typing import Any
 
 from checker.engine import Engine, SearchOptions
 from checker.fingerprints import Fingerprints
+from checker.symmetry.colours import Colouring
+from checker.symmetry.group import Symmetry
 from dsl.errors import RunError
 from dsl.fizz_counts import BACK, back_to_the_start, options_of
 from dsl.fizz_options import Options
@@ -44,7 +46,8 @@ def unique_states(model: Model, asked: SearchOptions, engine: Engine) -> int | N
     if other.flows is not None or any(action.fault for action in other.actions):
         deadline = time.monotonic() + (asked.timeout or math.inf)
         try:
-            return Count(other, options_of(model.path), deadline, back is None).run()
+            symmetry = Symmetry.asked(other, asked)
+            return Count(other, options_of(model.path), deadline, back is None, symmetry).run()
         except Exception:  # the spec's own: the verdict of the check tells of it
             return None
     if back is None:
@@ -54,6 +57,8 @@ def unique_states(model: Model, asked: SearchOptions, engine: Engine) -> int | N
     return found.counts.distinct - (not found.findings)
 
 
+_THREADS: Path = ("@module", 0, "@flow", "@threads")
+_CURRENT: Path = ("@module", 0, "@flow", "@current")
 Thread = tuple[Path, Any]  # the slot that holds it, and what it is
 Key = tuple[Any, ...]
 
@@ -87,11 +92,15 @@ class Count:
     options: Options
     deadline: float
     counts_start: bool
+    symmetry: Symmetry | None = None
     seen: dict[Key, Node] = field(default_factory=dict)
     queue: deque[tuple[Node, int | Action]] = field(default_factory=deque)
 
     def __post_init__(self) -> None:
         self.fingerprints = Fingerprints(self.model.fields, 64, True)
+        self.colouring: Colouring | None = None
+        if self.symmetry is not None:
+            self.colouring = Colouring(self.symmetry.facts, self.fingerprints)
         self.going_on: dict[Path, Action] = {}
         self.starting: list[Action] = []
         self.crashing: list[Action] = []
@@ -142,21 +151,29 @@ class Count:
     def key(self, node: Node) -> Key:
         """What tells a state apart."""
         plain = {p: v for p, v in node.state.items() if "@flow" not in p}
+        if self.colouring is not None:
+            plain[_THREADS] = FrozenBag(self.frames(t) for t in node.live)
+            plain[_CURRENT] = None if node.current is None else self.frames(node.current)
+            return self.colouring.of(plain).fingerprint
         threads = sorted(self.thread(t) for t in node.live)
         current = self.thread(node.current) if node.current is not None else b""
         return self.fingerprints.of_state(plain), tuple(threads), current
 
     def thread(self, thread: Thread) -> bytes:
-        """A thread without the arguments of its functions."""
+        """What tells a thread apart."""
         known = self.known.get(thread[1])
         if known is None:
-            frames = []
-            for name, at, kept, _ in thread[1]:
-                assert self.model.flows is not None
-                given = set(self.model.flows.code[name].parameters) - {"self"}
-                frames.append((name, at, tuple((n, v) for n, v in kept if n not in given)))
-            known = self.known[thread[1]] = encode(freeze(tuple(frames)))
+            known = self.known[thread[1]] = encode(self.frames(thread))
         return known
+
+    def frames(self, thread: Thread) -> Any:
+        """A thread without the arguments of its functions."""
+        frames = []
+        for name, at, kept, _ in thread[1]:
+            assert self.model.flows is not None
+            given = set(self.model.flows.code[name].parameters) - {"self"}
+            frames.append((name, at, tuple((n, v) for n, v in kept if n not in given)))
+        return freeze(tuple(frames))
 
     def stays(self, slot: Path) -> bool:
         """Whether the options keep the threads of an action from crashing."""

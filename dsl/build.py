@@ -27,6 +27,7 @@ def make_fields(
 ) -> dict[tuple[str, str], Field]:
     """Turn the annotated fields of roles into descriptors, laid out as the analysis allows."""
     fields: dict[tuple[str, str], Field] = {}
+    listed = bool(tree.loading.declared.options.get("fresh_values"))  # all that is stored
     for cls in [*tree.records, *tree.roles]:
         hints = _hints(tree, cls, mistakes)
         if not issubclass(cls, Role):
@@ -37,9 +38,9 @@ def make_fields(
             auxiliary, domain = _domain(hints.get(name))
             field = Field(cls.__name__, name, domain, auxiliary)
             usage = analysis.usage[(cls.__name__, name)]
-            if domain.kind == "set" and usage.pointwise:
+            if domain.kind == "set" and usage.pointwise and not listed:
                 field.layout = "elements"
-            field.keys = usage.listed
+            field.keys = usage.listed or listed
             field.constant = not usage.written
             fields[(cls.__name__, name)] = field
             defaults[name] = default_of(cls, name)

@@ -310,9 +310,15 @@ class Blocks:
         source = self.x.iterable(node.iter)
         if not isinstance(node.iter, ast.List | ast.Tuple) and not _is_range(node.iter):
             source = self.x.call(self.x.name("list", node.iter), source)
+        held: Statements = []
+        if self.x.names.domains:  # what is still to come is in use: see `dsl.fizz_symmetry`
+            word = self.fresh("coming")
+            target = ast.copy_location(ast.Name(word, ast.Store()), node.iter)
+            held = [ast.copy_location(ast.Assign([target], source, lineno=0), node)]
+            source = self.x.name(word, node.iter)
         body = self.suite(node.body, before | ACTED, False, node)
         made = ast.For(self._target(node.target), source, body, [], None)
-        return self._placed(made, node)
+        return [*held, *self._placed(made, node)]
 
     def _while(self, node: ast.While, before: Status) -> Statements:
         body = self.suite(node.body, before | ACTED, False, node)

@@ -7,15 +7,11 @@ State variables become fields of one `State`, Starlark's functions become Python
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from dsl.errors import SpecError
 from dsl.fizz_ahead import asks_for_steps, part_of_step
-from dsl.fizz_names import Names
-from dsl.fizz_parse import span
+from dsl.fizz_nominal import asked_of_domain, declared_domain
+from dsl.fizz_words import Words
 
 E = TypeVar("E", bound=ast.AST)
 
@@ -53,100 +49,12 @@ _VIEWS = frozenset({"keys", "values", "items"})
 _REFUSED = {
     "Channel": "Channels deliver calls as steps of their own",
     "symmetric_values": "Symmetric values",
+    "symmetry": "'symmetry' without a kind",
 }
 
 
-@dataclass
-class Scope:
-    """Where an expression stands: its locals, and whether ``self`` and the state are in sight."""
-
-    role: str | None = None
-    locals: set[str] = field(default_factory=set)
-    state: bool = True
-    steps: set[str] = field(default_factory=set)
-    before: str | None = None
-    after: str | None = None
-
-
-@dataclass
-class Needs:
-    """What the translated module has to import."""
-
-    dsl: set[str] = field(default_factory=set)
-    runtime: set[str] = field(default_factory=set)
-    steps: set[str] = field(default_factory=set)
-
-
-class Expressions:
+class Expressions(Words):
     """Translates expressions of one specification."""
-
-    def __init__(self, names: Names, file: str, dsl: dict[str, str], state: str) -> None:
-        self.names = names
-        self.file = file
-        self.dsl = dsl
-        self.state = state
-        self.needs = Needs()
-        self.scope = Scope()
-        self.created: list[tuple[str, ast.Call]] = []
-        self.may_create = False
-        self.twins: set[str] = set()
-        self.at_once = False
-        self._inside = 0
-
-    # -- building -----------------------------------------------------------------------------
-    def name(self, word: str, at: ast.AST) -> ast.expr:
-        """A name that the translation brings along."""
-        return ast.copy_location(ast.Name(word, ast.Load()), at)
-
-    def imported(self, word: str, at: ast.AST) -> ast.expr:
-        """A name of the embedded language."""
-        self.needs.dsl.add(word)
-        return self.name(self.dsl.get(word, word), at)
-
-    def runtime(self, word: str, at: ast.AST) -> ast.expr:
-        """A name of the runtime module."""
-        self.needs.runtime.add(word)
-        return self.name(self.dsl.get(word, word), at)
-
-    def noting(self, word: str, at: ast.AST) -> ast.expr:
-        """A name of `dsl.fizz_steps`."""
-        self.needs.steps.add(word)
-        return self.name(self.dsl.get(word, word), at)
-
-    def call(self, function: ast.expr, *arguments: ast.expr) -> ast.Call:
-        """A call, placed where the function's name is."""
-        return ast.copy_location(ast.Call(function, list(arguments), []), function)
-
-    def refuse(self, node: ast.AST, what: str, help: str = "") -> SpecError:
-        """The error of a construct that is known and not supported."""
-        return SpecError(
-            "SW152", f"{what}, which is not supported.", at=span(node, self.file), help=help
-        )
-
-    def wrong(self, node: ast.AST, message: str, help: str = "") -> SpecError:
-        """The error of a construct that the language does not allow."""
-        return SpecError("SW153", message, at=span(node, self.file), help=help)
-
-    @contextmanager
-    def within(self, scope: Scope) -> Iterator[None]:
-        """Translate in another scope for a while."""
-        saved, self.scope = self.scope, scope
-        try:
-            yield
-        finally:
-            self.scope = saved
-
-    @contextmanager
-    def bound(self, names: set[str]) -> Iterator[None]:
-        """Translate where a comprehension or lambda binds names."""
-        added = names - self.scope.locals
-        self.scope.locals |= added
-        self._inside += 1
-        try:
-            yield
-        finally:
-            self._inside -= 1
-            self.scope.locals -= added
 
     # -- translating --------------------------------------------------------------------------
     def __call__(self, node: ast.expr) -> ast.expr:
@@ -194,8 +102,8 @@ class Expressions:
             return (
                 self.imported("Bag", node) if word == "bag" else self.runtime(RUNTIME[word], node)
             )
-        if word in ("symmetry", *_REFUSED):
-            raise self.refuse(node, f"{_REFUSED.get(word, 'Symmetry domains')}")
+        if word in _REFUSED:
+            raise self.refuse(node, _REFUSED[word])
         if word in (scope.before, scope.after) and word is not None:
             raise self.refuse(
                 node,
@@ -243,6 +151,8 @@ class Expressions:
         return found
 
     def _is_lazy(self, node: ast.Call) -> bool:
+        if asked_of_domain(self, node.func) is not None:
+            return False
         if isinstance(node.func, ast.Name):
             known = node.func.id in self.scope.locals or node.func.id in self.names.members
             return node.func.id in _LAZY and not known
@@ -254,6 +164,13 @@ class Expressions:
         return self._plain_call(node)
 
     def _plain_call(self, node: ast.Call) -> ast.expr:
+        domain = declared_domain(self, node)
+        if domain is not None:
+            return self._rebuilt(node, domain, [self(a) for a in node.args])
+        asked = asked_of_domain(self, node.func)
+        if asked is not None and isinstance(node.func, ast.Attribute):
+            method = ast.Attribute(self(node.func.value), asked, ast.Load())
+            return self._rebuilt(node, ast.copy_location(method, node.func), node.args)
         function = self._twin(node.func)
         if isinstance(function, ast.Name) and function.id not in self.scope.locals:
             word = function.id

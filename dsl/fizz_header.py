@@ -14,7 +14,7 @@ _DSL_NAMES = (
     "eventually", "exists", "init", "named", "old", "next_steps", "on_step", "require",
     "symmetric_values", "record", "struct", "enum", "genericset", "genericmap", "max_actions",
     "Loop", "deepcopy", "fail", "type_name", "math", "itertools", "acts", "waits", "chooses",
-    "acted", "took", "ends", "gives_way", "threads", "crashes", "interrupt",
+    "acted", "took", "ends", "gives_way", "threads", "crashes", "interrupt", "nominal",
 )  # fmt: skip
 
 
@@ -80,6 +80,7 @@ class Header:
             ("dsl", needed.dsl),
             ("dsl.fizz_runtime", needed.runtime - {"math", "itertools"}),
             ("dsl.fizz_steps", needed.steps),
+            ("dsl.fizz_symmetry", needed.domains),
         ):
             if words:
                 lines.append(

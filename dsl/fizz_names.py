@@ -69,6 +69,7 @@ class Names:
     kinds: dict[tuple[str, str], set[str]] = field(default_factory=dict)
     from_init_only: set[int] = field(default_factory=set)
     reads_returns: bool = False
+    domains: set[str] = field(default_factory=set)
 
     @property
     def init(self) -> tree.Act | tree.InitStanza | None:
@@ -164,6 +165,8 @@ def collect(module: ast.Module) -> Names:
         elif not isinstance(node, tree.Node):
             for name in stored_names([node]):
                 names.constants.setdefault(name, node)
+                if isinstance(node, ast.Assign) and _declares_domain(node.value):
+                    names.domains.add(name)
     _state(names)
     for info in names.roles.values():
         _members(info)
@@ -172,6 +175,12 @@ def collect(module: ast.Module) -> Names:
     _kinds(names)
     names.from_init_only = _from_init_only(names)
     return names
+
+
+def _declares_domain(value: ast.expr) -> bool:
+    """Whether a value is ``symmetry.kind(...)``."""
+    function = value.func if isinstance(value, ast.Call) else None
+    return isinstance(function, ast.Attribute) and ast.unparse(function.value) == "symmetry"
 
 
 def _state(names: Names) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 from dsl import fizz_tree as tree
 from dsl.fizz_blocks import Blocks, Body, Kind, NeedsFlag
 from dsl.fizz_enabled import Enabling
-from dsl.fizz_exprs import AT_ONCE, Scope
+from dsl.fizz_exprs import AT_ONCE
 from dsl.fizz_header import Header
 from dsl.fizz_names import (
     Names,
@@ -30,6 +30,7 @@ from dsl.fizz_options import Options
 from dsl.fizz_pieces import FizzPieces
 from dsl.fizz_refuse import refuse_unsupported
 from dsl.fizz_threads import Threads
+from dsl.fizz_words import Scope
 
 _DECORATORS = {
     "always": "always",

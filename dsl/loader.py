@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dsl.analysis import analyse
+from dsl.blocks import expand_blocks
 from dsl.build import (
     InitialStates,
     field_table,
@@ -64,6 +65,8 @@ def model_of(loading: Loading, path: str, *, optimize: bool = True) -> Model:
     mistakes = Mistakes()
     check_tree(tree, mistakes)
     mistakes.raise_if_any()
+    expand_blocks(tree, mistakes)
+    mistakes.raise_if_any()
     fold_constants(tree)
     analysis = analyse(tree)
     fields = make_fields(tree, analysis, mistakes)
@@ -86,11 +89,7 @@ def model_of(loading: Loading, path: str, *, optimize: bool = True) -> Model:
     deadlock = loading.declared.options.get("deadlock", True)
     stuck = deadlock_besides_faults(actions, terminal) if deadlock else None
     if not actions and not properties:
-        raise SpecError(
-            "SW115",
-            f"{path} has nothing to check: no action and no property.",
-            help="A move is a method with @action, a property a function with @always.",
-        )
+        raise _nothing_to_check(path)
     return Model(
         name=Path(path).stem,
         path=path,
@@ -110,11 +109,20 @@ def model_of(loading: Loading, path: str, *, optimize: bool = True) -> Model:
         symmetric=tuple(c.__name__ for c in tree.roles if c._symmetric),
         max_depth=loading.declared.options.get("max_depth"),
         symmetric_values=tuple(loading.declared.symmetric_values),
+        fresh_values=bool(loading.declared.options.get("fresh_values")),
         check_deadlock=deadlock and stuck is None,
         optimized=optimize,
         warnings=tuple((w.code, str(w)) for w in mistakes.warned),
         choice_names=_choice_names(tree),
         flows=lowering.flows if lowering.flows.actions else None,
+    )
+
+
+def _nothing_to_check(path: str) -> SpecError:
+    return SpecError(
+        "SW115",
+        f"{path} has nothing to check: no action and no property.",
+        help="A move is a method with @action, a property a function with @always.",
     )
 
 

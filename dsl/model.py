@@ -141,8 +141,9 @@ class Model:
 
     ``constraints`` cut states, ``step_constraints`` cut steps, ``terminal`` says where stopping is
     right. ``flows`` knows the suspended runs. ``fixed`` holds the slots that no action writes
-    (folded into the code; part of every state's content all the same). ``sources`` maps each file
-    of the spec to the hash of its text.
+    (folded into the code; part of every state's content all the same). ``fresh_values``: steps
+    take the first symmetric value that nothing mentions. ``sources`` maps each file of the spec to
+    the hash of its text.
     """
 
     name: str
@@ -162,6 +163,7 @@ class Model:
     roles: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     symmetric: tuple[str, ...] = ()
     symmetric_values: tuple[tuple[str, ...], ...] = ()
+    fresh_values: bool = False
     check_deadlock: bool = True
     max_depth: int | None = None
     optimized: bool = True

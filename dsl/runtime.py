@@ -21,10 +21,13 @@ class Binding:
     reference object, and replacing a place can detach it. ``reading`` names the property being
     evaluated, if one is. ``classes`` are the record classes of the model by name, ``actions`` the
     action instances that a property may look ahead along. ``step`` and ``ended`` are notes that a
-    step makes about itself, see `dsl.fizz_steps`.
+    step makes about itself, see `dsl.fizz_steps`; ``handed`` are the values that it took into use,
+    see `dsl.fizz_symmetry`.
     """
 
-    __slots__ = ("actions", "before", "classes", "ended", "reading", "references", "step", "view")
+    __slots__ = (
+        "actions", "before", "classes", "ended", "handed", "reading", "references", "step", "view",
+    )  # fmt: skip
 
     def __init__(self) -> None:
         self.view: View | None = None
@@ -35,6 +38,7 @@ class Binding:
         self.actions: Sequence[Any] = ()
         self.step = "idle"
         self.ended = ""
+        self.handed: tuple[str, ...] = ()
 
 
 binding = Binding()
@@ -60,14 +64,14 @@ class bound:  # noqa: N801 (reads as a verb: with bound(view): ...)
     def __enter__(self) -> None:
         b = binding
         self._saved = (b.view, b.before, b.references, b.reading, b.classes, b.actions)
-        self._notes = (b.step, b.ended)
-        b.step, b.ended = "idle", ""
+        self._notes = (b.step, b.ended, b.handed)
+        b.step, b.ended, b.handed = "idle", "", ()
         b.view, b.before, b.references, b.reading, b.classes, b.actions = self._new
 
     def __exit__(self, *error: object) -> None:
         b = binding
         b.view, b.before, b.references, b.reading, b.classes, b.actions = self._saved
-        b.step, b.ended = self._notes
+        b.step, b.ended, b.handed = self._notes
 
 
 class before_the_step:  # noqa: N801

@@ -2,11 +2,11 @@
 
 A line of the form
 
-    # check [NAME=VALUE ...] -> VERDICT [PROPERTY ...] [COUNT=NUMBER ...] [(slow)]
+    # check [NAME=VALUE ...] -> VERDICT [PROPERTY ...] [COUNT=NUMBER ...] [(orbits)] [(slow)]
 
 gives constants and what is then found: the verdict holds, violated or bounded; for violated the
 properties, and perhaps the length of the first one's trace; the counts distinct, generated, depth,
-and unique (Fizzbee's way of counting).
+and unique (Fizzbee's way of counting). With (orbits), symmetric states count once.
 """
 
 import re
@@ -35,11 +35,13 @@ class Case:
     properties: tuple[str, ...]
     counts: tuple[tuple[str, int], ...]
     slow: bool
+    orbits: bool
 
     def __str__(self) -> str:
         given = ",".join(f"{name}={value}" for name, value in self.constants)
         name = self.path.relative_to(SPECS).as_posix()
-        return f"{name}[{given}]" if given else name
+        name = f"{name}[{given}]" if given else name
+        return f"{name}-orbits" if self.orbits else name
 
 
 def cases(path: Path) -> list[Case]:
@@ -56,9 +58,10 @@ def cases(path: Path) -> list[Case]:
                 path,
                 tuple((n, v) for n, _, v in (w.partition("=") for w in line["set"].split())),
                 line["verdict"],
-                tuple(w for w in plain if w != "(slow)"),
+                tuple(w for w in plain if w not in ("(slow)", "(orbits)")),
                 tuple((name, int(value)) for name, value in counts),
                 "(slow)" in plain,
+                "(orbits)" in plain,
             )
         )
     return found
@@ -92,7 +95,7 @@ def test_spec_gives_what_its_header_says(case: Case, engine: str) -> None:
         engine=engine,
         liveness=False,
         fizzbee_counts="unique" in expected,
-        symmetry=False,
+        symmetry=case.orbits,
     )
 
     assert case.verdict == result.verdict

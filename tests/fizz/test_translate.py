@@ -122,7 +122,7 @@ def test_assigning_a_constant_is_an_error() -> None:
 @pytest.mark.parametrize(
     ("text", "line", "words"),
     [
-        ("D = symmetry.ordinal(name='d', limit=3)\naction A:\n    pass\n", 1, "Symmetry domains"),
+        ("D = symmetry.ordinal(name='d', limit=3)\naction A:\n    pass\n", 1, "an order"),
         ("always assertion A:\n    return Channel() == None\n", 2, "Channels"),
         ("compose:\n    a: a.f\n", 1, "compose"),
     ],
