@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from dsl.check_calls import check_blocks, check_calls, check_flow, check_index
+from dsl.check_blocks import check_blocks, check_strays
+from dsl.check_calls import check_calls, check_flow, check_index
 from dsl.check_names import check_assigned, check_configurations, check_fields, check_statements
 from dsl.check_rule import Checked
 from dsl.check_state import check_property, check_values
@@ -31,6 +32,7 @@ FUNCTION_RULES: tuple[Callable[[Checked], None], ...] = (
 )
 SPEC_RULES: tuple[Callable[[SpecTree, Effects, Mistakes], None], ...] = (
     check_configurations,
+    check_strays,
     warn_of_fields,
 )
 

@@ -6,7 +6,6 @@ import ast
 import typing
 
 from dsl.check_rule import Checked, attribute_name, shortened
-from dsl.declare import oneof, parallel, serial
 from dsl.inference import bare, element, spec_class
 from dsl.nodes import walk
 from dsl.roles import Role
@@ -148,30 +147,6 @@ def check_flow(checked: Checked) -> None:
                 node,
                 why="Called plainly, nothing of it would happen.",
             )
-
-
-def check_blocks(checked: Checked) -> None:
-    """SW116: flows that a spec asks for in other words than ``yield``."""
-    for node in ast.walk(checked.function.node):
-        if not isinstance(node, ast.With):
-            continue
-        for item in node.items:
-            called = getattr(getattr(item.context_expr, "func", None), "id", "")
-            found = checked.function.module.namespace.get(called)
-            if found in (serial, parallel, oneof):
-                _unsuspended(checked, f"'with {called}()'", node)
-    mark = checked.function.marked("action")
-    if mark is not None and mark.options.get("flow", "atomic") != "atomic":
-        _unsuspended(checked, f"flow={mark.options['flow']!r}", checked.function.node)
-
-
-def _unsuspended(checked: Checked, what: str, node: ast.AST) -> None:
-    checked.wrong(
-        "SW116",
-        f"'{checked.function.name}' cannot be suspended: {what} is not supported.",
-        node,
-        help="Say where others may act with yield, and which statement comes next with any_of.",
-    )
 
 
 def check_index(checked: Checked) -> None:

@@ -55,7 +55,7 @@ def action(
     *,
     fair: Fairness = "none",
     name: str | None = None,
-    flow: Literal["atomic", "serial", "parallel"] = "atomic",
+    flow: Literal["atomic", "serial", "parallel", "oneof"] = "atomic",
     concurrent: int = 1,
     resume: Fairness | None = None,
     crash: bool = True,
@@ -65,9 +65,12 @@ def action(function: Any = None, /, **options: Any) -> Any:
     """A move of the role (or of nobody, on module level). ``fair`` holds per instance and
     argument.
 
-    Of an action that yields, at most ``concurrent`` runs are suspended at a time; ``resume`` is
-    the fairness of going on with one, ``fair`` where it is not given. ``crash=False``: they do not
-    crash where `crashes` lets runs crash. A ``fault`` is no way out of a deadlock.
+    ``flow`` says in which steps it happens: in one, in one for each statement ("serial"), with its
+    statements in any order ("parallel"), or with one of them only ("oneof"). ``yield`` in its text
+    says so by itself. Of an action of several steps, at most ``concurrent`` runs are suspended at
+    a time; ``resume`` is the fairness of going on with one, ``fair`` where it is not given.
+    ``crash=False``: they do not crash where `crashes` lets runs crash. A ``fault`` is no way out of
+    a deadlock.
     """
     if function is not None:
         return _mark(function, "action")
@@ -213,23 +216,40 @@ def unreachable(why: str = "", /) -> NoReturn:
 
 
 def atomic() -> AbstractContextManager[None]:
-    """What is inside happens in one step."""
+    """``with atomic():`` what is inside happens in one step."""
     return nullcontext()
 
 
 def serial() -> AbstractContextManager[None]:
-    """Each statement inside that changes the state is a step of its own."""
+    """``with serial():`` others may act after each statement inside that does something."""
     return nullcontext()
 
 
 def parallel() -> AbstractContextManager[None]:
-    """The statements inside happen in any order."""
+    """``with parallel():`` the statements inside happen in any order, others act in between.
+
+    Of a loop that is all of the block, the turns do.
+    """
     return nullcontext()
+
+
+class _OneOf(AbstractContextManager[None]):
+    """What `oneof` is to Python, which cannot pass statements over."""
+
+    def __enter__(self) -> None:
+        raise SpecError(
+            "SW118",
+            "oneof() chooses only in a spec that is loaded: Python would do all that is inside.",
+            help="Choose with any_of(...), or let the checker run the spec.",
+        )
+
+    def __exit__(self, *error: object) -> None:
+        return None
 
 
 def oneof() -> AbstractContextManager[None]:
-    """One of the statements inside happens."""
-    return nullcontext()
+    """``with oneof():`` one of the statements inside happens."""
+    return _OneOf()
 
 
 # -- helpers

@@ -29,7 +29,10 @@ if TYPE_CHECKING:
 
 @dataclass
 class Instruction:
-    """One instruction. ``reads`` and ``writes`` are locals; ``to`` is where a jump goes."""
+    """One instruction. ``reads`` and ``writes`` are locals; ``to`` is where a jump goes.
+
+    ``names`` are those of the last arguments of a call, if they are given by name.
+    """
 
     kind: str
     line: int
@@ -39,6 +42,7 @@ class Instruction:
     to: int = -1
     target: str = ""
     callee: str = ""
+    names: tuple[str, ...] = ()
     live: frozenset[str] = frozenset()
 
 
@@ -255,20 +259,23 @@ class Compiler:
 
     def call(self, node: ast.YieldFrom) -> ast.Name:
         called = node.value
-        if not isinstance(called, ast.Call) or called.keywords:
-            raise self.refused(node, "yield from takes a call with positional arguments")
+        names = [k.arg for k in called.keywords] if isinstance(called, ast.Call) else [None]
+        if not isinstance(called, ast.Call) or None in names:
+            raise self.refused(node, "yield from takes a call, and arguments one by one")
         receiver = [called.func.value] if isinstance(called.func, ast.Attribute) else []
         name = (
             called.func.attr
             if isinstance(called.func, ast.Attribute)
             else getattr(called.func, "id", "")
         )
-        arguments = ast.copy_location(ast.Tuple([*receiver, *called.args], ast.Load()), called)
+        given = [*receiver, *called.args, *(k.value for k in called.keywords)]
+        arguments = ast.copy_location(ast.Tuple(given, ast.Load()), called)
         target = self.temporary("result")
         self.locals.add(target)
         self.emit(
-            "call", node, *self.expression(arguments), writes=(target,), target=target, callee=name
-        )
+            "call", node, *self.expression(arguments), writes=(target,), target=target, callee=name,
+            names=tuple(n for n in names if n is not None),
+        )  # fmt: skip
         return ast.copy_location(ast.Name(target, ast.Load()), node)
 
 

@@ -16,7 +16,7 @@ from dsl.declare import any_of, require
 from dsl.decode import decode
 from dsl.detaching import Sub, sub_key
 from dsl.errors import SpecError
-from dsl.flow_code import Compiler, FlowCode
+from dsl.flow_code import Compiler, FlowCode, Instruction
 from dsl.refs import Reference, current_view, forbid_change, place, walk
 from dsl.roles import Field, Role
 from dsl.runtime import binding
@@ -229,7 +229,7 @@ class Flows:
                     frame.locals[one.callee] = FrozenList(rest[1:])
             elif kind == "call":
                 frame.at = frame.code.landing(frame.at)
-                frames.append(self._called(one.callee, frame.value(one), one.target, len(frames)))
+                frames.append(self._called(one, frame.value(one), len(frames)))
             else:
                 result = frame.value(one)
                 frames.pop()
@@ -237,17 +237,27 @@ class Flows:
                     frames[-1].locals[frame.target] = result
         return ABSENT
 
-    def _called(self, name: str, arguments: tuple[Any, ...], target: str, depth: int) -> Frame:
+    def _called(self, one: Instruction, arguments: tuple[Any, ...], depth: int) -> Frame:
+        name, split = one.callee, len(arguments) - len(one.names)
         if depth >= MAX_FRAMES:
             raise SpecError(
                 "SW117",
                 f"'{name}' calls itself deeper than {MAX_FRAMES} levels of suspended calls.",
             )
-        for function in self.by_name.get(name, ()):
-            if function.owner is None or (arguments and isinstance(arguments[0], function.owner)):
-                code = self.code[function.qualified]
-                bound = dict(zip(code.parameters, arguments, strict=False))
-                return Frame(code, 0, {**code.defaults, **bound}, target)
+        found = [
+            f
+            for f in self.by_name.get(name, ())
+            if f.owner is None or (arguments and isinstance(arguments[0], f.owner))
+        ]
+        if found:
+            nearest = max(found, key=lambda f: len(f.owner.__mro__) if f.owner else 0)
+            code = self.code[nearest.qualified]
+            bound = dict(zip(code.parameters, arguments[:split], strict=False))
+            named = dict(zip(one.names, arguments[split:], strict=True))
+            for word in named:
+                if word not in code.parameters or word in bound:
+                    raise TypeError(f"{name}() got an unexpected argument '{word}'")
+            return Frame(code, 0, {**code.defaults, **bound, **named}, one.target)
         raise SpecError(
             "SW105",
             f"'{name}' does not give way to others (it has no yield).",
@@ -365,5 +375,6 @@ def slot_of(actor: Any, name: str) -> Path:
 
 
 def is_flow(function: Function) -> bool:
-    """Whether a function contains a yield."""
-    return any(isinstance(n, ast.Yield | ast.YieldFrom) for n in ast.walk(function.node))
+    """Whether a function contains a yield, or gives way in blocks."""
+    yields = (isinstance(n, ast.Yield | ast.YieldFrom) for n in ast.walk(function.node))
+    return function.gives_way or any(yields)

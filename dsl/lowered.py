@@ -203,6 +203,11 @@ def in_order(values: Any) -> Any:
     return ordered(values) if type(values) in (set, frozenset) else values
 
 
+def listed(values: Any) -> list[Any]:
+    """The elements of something, as a list of their own."""
+    return list(in_order(values))
+
+
 def bound_locals(found: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
     """The locals that a piece of a flow has bound."""
     return {n: found[n] for n in names if n in found}

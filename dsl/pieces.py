@@ -16,7 +16,9 @@ Statements = list[ast.stmt]
 
 
 class Pieces(ABC):
-    """How statements are written in a front end."""
+    """How statements are written in a front end. ``first``: the number of the first of several."""
+
+    first = 0
 
     @abstractmethod
     def fresh(self, word: str) -> str:
@@ -63,12 +65,31 @@ class Pieces(ABC):
             return [ast.copy_location(ast.If(self.call("acted", at), found, []), at)]
         return found
 
+    def turns_head(self, node: ast.For) -> tuple[ast.expr, ast.expr]:
+        """(target, list of its own) of a loop whose turns come in any order."""
+        return self.loop_head(node)
+
     # -- one of several, and all in any order ---------------------------------------------------
     def alternatives(self, made: list[Statements], at: ast.AST) -> Statements:
         """One of several statements, chosen now."""
         word = self.fresh("branch")
-        choice = self.any_of(_parsed(f"range({len(made)})", at), at)
-        return [_assign(word, choice, at), *_cases(word, made, at)]
+        choice = self.any_of(_parsed(self.numbers(len(made)), at), at)
+        return [_assign(word, choice, at), *self._cases(word, made, at)]
+
+    def numbers(self, count: int) -> str:
+        """By which numbers statements are known, as text."""
+        return f"range({self.first}, {self.first + count})" if self.first else f"range({count})"
+
+    def _cases(self, word: str, made: list[Statements], at: ast.AST) -> Statements:
+        cases: Statements = []
+        for index, inside in reversed(list(enumerate(made, self.first))):
+            body = inside or [ast.copy_location(ast.Pass(), at)]
+            if not cases:
+                cases = body
+                continue
+            same = ast.Compare(_name(word, at), [ast.Eq()], [ast.Constant(index)])
+            cases = [ast.copy_location(ast.If(_placed(same, at), body, cases), at)]
+        return cases
 
     def in_any_order(self, made: list[Statements], stop: Statements, at: ast.AST) -> Statements:
         """Each of several statements once; which comes next is chosen after a step ended.
@@ -81,18 +102,18 @@ class Pieces(ABC):
         body = [
             _assign(which, self.any_of(_name(rest, at), at), at),
             _assign(rest, _without(rest, which, at), at),
-            *_cases(which, made, at),
+            *self._cases(which, made, at),
         ]
         if stop:
             body.append(ast.copy_location(ast.If(_name(rest, at), stop, []), at))
         loop = ast.copy_location(ast.While(_name(rest, at), body, []), at)
-        everything = _parsed(f"list(range({len(made)}))", at)
+        everything = _parsed(f"list({self.numbers(len(made))})", at)
         return [*gone.before(), _assign(rest, everything, at), loop, *gone.after()]
 
     def turns_in_any_order(self, node: ast.For, body: Statements) -> Statements:
         """A loop whose elements come in any order."""
         rest, place = self.fresh("rest"), self.fresh("at")
-        target, elements = self.loop_head(node)
+        target, elements = self.turns_head(node)
         count = ast.Call(ast.Name("len", ast.Load()), [_name(rest, node)], [])
         places = ast.Call(ast.Name("range", ast.Load()), [count], [])
         chosen = self.any_of(_placed(places, node), node)
@@ -146,18 +167,6 @@ class _Gone:
                 made = ast.If(test, [ast.copy_location(jump, self.at)], [])
                 result.append(ast.copy_location(made, self.at))
         return result
-
-
-def _cases(word: str, made: list[Statements], at: ast.AST) -> Statements:
-    cases: Statements = []
-    for index, inside in reversed(list(enumerate(made))):
-        body = inside or [ast.copy_location(ast.Pass(), at)]
-        if not cases:
-            cases = body
-            continue
-        same = ast.Compare(_name(word, at), [ast.Eq()], [ast.Constant(index)])
-        cases = [ast.copy_location(ast.If(_placed(same, at), body, cases), at)]
-    return cases
 
 
 def _without(rest: str, which: str, at: ast.AST) -> ast.expr:

@@ -23,7 +23,10 @@ PROPERTY_MARKS = frozenset({"always", "exists", "eventually", "on_step"})
 
 @dataclass
 class Function:
-    """A function or method of a spec module. ``owner`` is the class it is written in."""
+    """A function or method of a spec module. ``owner`` is the class it is written in.
+
+    ``gives_way``: its blocks let others act, whether or not a ``yield`` is left in it.
+    """
 
     name: str
     module: SpecModule
@@ -31,6 +34,7 @@ class Function:
     node: ast.FunctionDef
     function: Callable[..., Any]
     marks: list[Mark] = field(default_factory=list)
+    gives_way: bool = False
 
     @property
     def qualified(self) -> str:

@@ -126,18 +126,6 @@ def test_bounds_of_starts_count_starts_and_not_steps(tmp_path: Path) -> None:
     assert result.counts.depth == 4
 
 
-def test_what_embedded_specs_cannot_say_yet_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "spec.py"
-    path.write_text(
-        "from dsl import *\nclass P(Role):\n    n: int = 0\n"
-        "    @action\n    def go(self) -> None:\n"
-        "        with parallel():\n            self.n = 1\np = P()\n"
-    )
-
-    with pytest.raises(SpecError, match="SW116"):
-        check(path)
-
-
 OF_ONE_ACTION = """
 action Init:
     n = 0

@@ -1,0 +1,156 @@
+"""Functions with blocks (``with serial():`` and its kin), read as the tree of flows.
+
+`dsl.fizz_threads` decides where steps end, for this language as for .fizz text. Here the functions
+become what it understands; every statement keeps its own syntax tree as ``source``.
+"""
+
+from __future__ import annotations
+
+import ast
+from types import ModuleType
+from typing import Any
+
+from dsl import declare
+from dsl import fizz_tree as tree
+from dsl.errors import SpecError
+from dsl.fizz_tree import FlowName
+from dsl.nodes import copied
+from dsl.tree import Function
+
+BLOCKS: dict[Any, FlowName] = {
+    declare.atomic: "atomic",
+    declare.serial: "serial",
+    declare.parallel: "parallel",
+    declare.oneof: "oneof",
+}
+FLOWS: tuple[FlowName, ...] = ("atomic", "serial", "parallel", "oneof")
+_JUMPS = ast.Break | ast.Continue | ast.Return
+
+
+def meaning(node: ast.expr, namespace: dict[str, Any]) -> Any:
+    """What a name of the module, or a name in a module that it imports, stands for."""
+    if isinstance(node, ast.Name):
+        return namespace.get(node.id)
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+        module = namespace.get(node.value.id)
+        return getattr(module, node.attr, None) if isinstance(module, ModuleType) else None
+    return None
+
+
+def block_named(node: ast.expr, namespace: dict[str, Any]) -> FlowName | None:
+    """The flow whose block an expression is, called or not; None for any other expression."""
+    found = meaning(node.func if isinstance(node, ast.Call) else node, namespace)
+    return BLOCKS.get(found) if callable(found) else None
+
+
+def flow_of(node: ast.stmt, namespace: dict[str, Any]) -> FlowName | None:
+    """The flow of a statement that is a block."""
+    if isinstance(node, ast.With) and len(node.items) == 1:
+        return block_named(node.items[0].context_expr, namespace)
+    return None
+
+
+def flow_option(function: Function) -> FlowName | None:
+    """What ``@action(flow=...)`` says; None where it says nothing."""
+    mark = function.marked("action")
+    given = mark.options.get("flow") if mark is not None else None
+    return given if given in FLOWS else None
+
+
+def has_blocks(function: Function) -> bool:
+    """Whether steps of a function end elsewhere than at ``yield``."""
+    if flow_option(function) not in (None, "atomic"):
+        return True
+    namespace = function.module.namespace
+    return any(
+        isinstance(n, ast.With) and flow_of(n, namespace) is not None
+        for n in ast.walk(function.node)
+    )
+
+
+class Reader:
+    """Reads one function."""
+
+    def __init__(self, function: Function) -> None:
+        self.function = function
+        self.namespace = function.module.namespace
+
+    def read(self) -> tree.Func:
+        """The function as a node; statements that are no block keep their ``source``."""
+        node = self.function.node
+        result = ast.copy_location(tree.Func(), node)
+        result.name, result.args = self.function.qualified, node.args
+        result.flow = flow_option(self.function) or "atomic"
+        result.body = self.block(self.function.body())
+        result.source = node  # type: ignore[attr-defined]
+        return result
+
+    def block(self, statements: list[ast.stmt]) -> list[ast.stmt]:
+        return [made for statement in statements for made in self.statement(statement)]
+
+    def statement(self, node: ast.stmt) -> list[ast.stmt]:
+        made = self._compound(node) or self._simple(node)
+        if made is None:
+            return []
+        ast.copy_location(made, node)
+        made.source = node  # type: ignore[attr-defined]
+        return [made]
+
+    def _compound(self, node: ast.stmt) -> ast.stmt | None:
+        flow = flow_of(node, self.namespace)
+        if flow is not None:
+            assert isinstance(node, ast.With)
+            block = tree.FlowBlock()
+            block.flow, block.body = flow, self.block(node.body)
+            return block
+        if isinstance(node, ast.If):
+            return ast.If(node.test, self.block(node.body), self.block(node.orelse))
+        if isinstance(node, ast.For | ast.While):
+            if node.orelse and self._matters(node):
+                raise refused(self.function, node.orelse[0], "the else of a loop")
+            if not node.orelse and isinstance(node, ast.For):
+                return ast.For(node.target, node.iter, self.block(node.body), [], None)
+            if not node.orelse and isinstance(node, ast.While):
+                return ast.While(node.test, self.block(node.body), [])
+        elif isinstance(node, ast.With | ast.Try | ast.Match) and self._matters(node):
+            raise refused(self.function, node, f"a block inside '{type(node).__name__.lower()}'")
+        return None
+
+    def _matters(self, node: ast.AST) -> bool:
+        """Whether there are blocks inside a statement."""
+        return any(
+            isinstance(n, ast.With) and flow_of(n, self.namespace) is not None
+            for n in ast.walk(node)
+        )
+
+    def _simple(self, node: ast.stmt) -> ast.stmt | None:
+        if isinstance(node, ast.AnnAssign):
+            if node.value is None:
+                return None
+            made = ast.Assign([node.target], node.value, lineno=node.lineno)
+            return self._simple(made)
+        value = node.value if isinstance(node, ast.Assign | ast.Expr) else None
+        called = meaning(value.func, self.namespace) if isinstance(value, ast.Call) else None
+        if isinstance(node, ast.Expr) and called is declare.require:
+            assert isinstance(value, ast.Call)
+            guard = tree.Require()
+            guard.test = value.args[0] if value.args else ast.Constant(True)
+            return guard
+        if isinstance(node, ast.Assign) and called in (declare.any_of, declare.maybe):
+            assert value is not None
+            choice = tree.Choice()
+            choice.target, choice.options, choice.condition = node.targets[0], value, None
+            choice.fair, choice.word = "none", "oneof"
+            return choice
+        return copied(node)
+
+
+def refused(function: Function, node: ast.AST, what: str, help: str = "") -> SpecError:
+    """The error of a place where a flow cannot stop."""
+    return SpecError(
+        "SW116",
+        f"'{function.name}' cannot be suspended: {what}.",
+        at=function.span(node),
+        help=help
+        or "Blocks and yield stand on their own, in if, while and for, and in other blocks.",
+    )
