@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from dsl.errors import StatewalkError
+from dsl.flow_shown import shown
 from dsl.values import ABSENT, FrozenBag, FrozenDict, FrozenList, FrozenSet, encode, freeze
 from dsl.view import Path, State
 
@@ -48,7 +49,7 @@ def content_of(model: Model, state: State) -> dict[Path, Any]:
     for path, held in sorted(threads.items()):
         if model.flows is not None and path[_MARK][:1] != "@":  # the others count runs
             name = f"{path[_MARK]} (suspended)"
-            ordered[(path[0], path[1], name)] = FrozenList(model.flows.shown(held))
+            ordered[(path[0], path[1], name)] = shown(model.flows.code, held)
     return ordered
 
 

@@ -22,7 +22,7 @@ class OwnPieces(Pieces):
 
     def fresh(self, word: str) -> str:
         self._made += 1
-        return f"@{word}{self._made}"
+        return f"@{word}_{self._made}"
 
     def plain(self, node: ast.stmt, flows: bool) -> Statements:
         made = copied(node) if flows else copied(getattr(node, "source", node))

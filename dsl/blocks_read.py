@@ -89,10 +89,13 @@ class Reader:
         return [made for statement in statements for made in self.statement(statement)]
 
     def statement(self, node: ast.stmt) -> list[ast.stmt]:
-        made = self._compound(node) or self._simple(node)
+        compound = self._compound(node)
+        made = compound or self._simple(node)
         if made is None:
             return []
         ast.copy_location(made, node)
+        if compound is not None:  # what is made of it stands in its first line
+            made.end_lineno, made.end_col_offset = made.lineno, made.col_offset
         made.source = node  # type: ignore[attr-defined]
         return [made]
 

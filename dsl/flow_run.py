@@ -13,22 +13,20 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from dsl.declare import any_of, require
-from dsl.decode import decode
-from dsl.detaching import Sub, sub_key
 from dsl.errors import SpecError
 from dsl.flow_code import Compiler, FlowCode, Instruction
-from dsl.refs import Reference, current_view, forbid_change, place, walk
+from dsl.flow_kept import keep, listed, restored
+from dsl.refs import current_view, forbid_change
 from dsl.roles import Field, Role
 from dsl.runtime import binding
 from dsl.tree import Function
-from dsl.values import ABSENT, FrozenBag, FrozenList, freeze, intern_key, ordered
+from dsl.values import ABSENT, FrozenBag, FrozenList
 from dsl.view import Path
 
 if TYPE_CHECKING:
     from dsl.lower import Lowering
 
 MAX_FRAMES = 16
-_MARK = "@place"
 STARTS: Path = ("@module", 0, "@flow", "@starts")  # how many actions started, if limited
 RUNNING: Path = ("@module", 0, "@flow", "@running")  # how many runs are in flight, if limited
 
@@ -219,13 +217,13 @@ class Flows:
             elif kind == "jump":
                 frame.at = one.to
             elif kind == "each":
-                frame.locals[one.target] = _listed(frame.value(one))
+                frame.locals[one.target] = listed(frame.value(one))
             elif kind == "next":
                 rest = frame.locals[one.callee]
                 if not rest:
                     frame.at = one.to
                 else:
-                    frame.locals[one.target] = self.restored(rest[0])
+                    frame.locals[one.target] = restored(rest[0], self.fields)
                     frame.locals[one.callee] = FrozenList(rest[1:])
             elif kind == "call":
                 frame.at = frame.code.landing(frame.at)
@@ -280,45 +278,7 @@ class Flows:
         """A frame as it was when it was suspended; references are bound again."""
         name, at, kept, target = stored
         code = self.code[name]
-        return Frame(code, at, {n: self.restored(v) for n, v in kept}, target)
-
-    def restored(self, value: Any) -> Any:
-        """A kept value; for a place, a reference to it. Raises SpecError[SW206] if it is gone."""
-        if not (type(value) is tuple and value[:1] == (_MARK,)):
-            return value
-        _, start, keys, steps = value
-        path = (*start, *(intern_key(k) if i else k for i, k in enumerate(keys)))
-        field = self.fields.get((start[0], start[2]))
-        if field is not None and not keys and not steps:
-            return field.__get__(binding.classes[start[0]]._instances[start[1]])  # type: ignore[attr-defined]
-        domain = field.domain if field else None
-        if keys and domain is not None:
-            domain = domain.element
-        sub = tuple(steps)
-        for step, key in sub:
-            if domain is not None and step == "f" and domain.record is not None:
-                domain = getattr(domain.record, "_domains", {}).get(key)
-            else:
-                domain = domain.element if domain is not None else None
-        if not current_view().project(path, ("there", sub_key(sub)), lambda v: _is_there(v, sub)):
-            raise SpecError(
-                "SW206",
-                f"A local referred to {start[0]}#{start[1]}.{start[2]}, "
-                "which is gone since the yield.",
-                help="Read it again after the yield.",
-            )
-        return place(path, sub, domain)
-
-    def shown(self, held: Any) -> list[str]:
-        """The suspended runs in a slot, for people: where each goes on, and its locals."""
-        runs = list(held) if isinstance(held, FrozenBag) else [held]
-        return [" > ".join(map(self._shown, run)) for run in runs]
-
-    def _shown(self, frame: tuple[Any, ...]) -> str:
-        name, at, kept, _ = frame
-        line = self.code[name].instructions[at].line
-        told = [f"{n} = {v!r}" for n, v in kept if n != "self" and n[0] != "@"]
-        return f"{name.rpartition('.')[2]} at line {line}" + "".join(f", {t}" for t in told)
+        return Frame(code, at, {n: restored(v, self.fields) for n, v in kept}, target)
 
 
 class Frame:
@@ -340,31 +300,6 @@ class Frame:
                 raise UnboundLocalError(f"'{name}' has no value yet")
             arguments.append(self.locals[name])
         return one.code(*arguments)
-
-
-def keep(value: Any) -> Any:
-    """A local as a stored value: a reference as its place, anything else as a copy."""
-    if isinstance(value, Reference) and value._cell is None:
-        start, rest = value._path[:3], value._path[3:]
-        keys = tuple(decode(k, binding.classes) if type(k) is bytes else k for k in rest)
-        return (_MARK, start, keys, tuple((step, key) for step, key in value._sub))
-    return freeze(value)
-
-
-def _is_there(value: Any, sub: Sub) -> bool:
-    if value is ABSENT:
-        return False
-    try:
-        walk(value, sub)
-    except (LookupError, AttributeError):
-        return False
-    return True
-
-
-def _listed(values: Any) -> FrozenList:
-    if isinstance(values, set | frozenset):
-        values = ordered(values)
-    return FrozenList(keep(v) for v in values)
 
 
 def slot_of(actor: Any, name: str) -> Path:

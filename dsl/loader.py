@@ -9,6 +9,7 @@ from typing import Any
 
 from dsl.analysis import analyse
 from dsl.blocks import expand_blocks
+from dsl.blocks_read import flow_of
 from dsl.build import (
     InitialStates,
     field_table,
@@ -165,10 +166,12 @@ def _uses_fizz_runtime(loading: Loading) -> bool:
 
 
 def _choice_names(tree: SpecTree) -> dict[tuple[str, int], str]:
-    """(file, line) of each ``x = any_of(...)`` → x, to show choices by name."""
+    """(file, line) of each ``x = any_of(...)`` → x, to show choices by name; of blocks too."""
     names = {}
     for module in tree.loading.modules:
         for node in ast.walk(module.source.tree):
+            if isinstance(node, ast.With) and flow_of(node, module.namespace) is not None:
+                names[(module.source.path, node.lineno)] = "statement"
             if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
                 if getattr(node.value.func, "id", "") in ("any_of", "maybe"):
                     names[(module.source.path, node.lineno)] = ast.unparse(node.targets[0])

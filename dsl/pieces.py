@@ -96,7 +96,7 @@ class Pieces(ABC):
 
         A statement that jumps out, to a loop around them all, leaves the others undone.
         """
-        rest, which = self.fresh("rest"), self.fresh("which")
+        rest, which = self.fresh("left"), self.fresh("which")
         gone = _Gone(self, at)
         made = [gone.noted(inside) for inside in made]
         body = [
@@ -112,7 +112,7 @@ class Pieces(ABC):
 
     def turns_in_any_order(self, node: ast.For, body: Statements) -> Statements:
         """A loop whose elements come in any order."""
-        rest, place = self.fresh("rest"), self.fresh("at")
+        rest, place = self.fresh("left"), self.fresh("at")
         target, elements = self.turns_head(node)
         count = ast.Call(ast.Name("len", ast.Load()), [_name(rest, node)], [])
         places = ast.Call(ast.Name("range", ast.Load()), [count], [])

@@ -1,0 +1,37 @@
+"""Suspended runs for people: where each waits, with what, and what it has still to do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dsl.flow_code import FlowCode
+from dsl.flow_kept import told
+from dsl.values import FrozenBag, FrozenDict, FrozenList
+
+REST = "@left"
+
+
+def shown(code: dict[str, FlowCode], held: Any) -> Any:
+    """What a slot of suspended runs holds; a list where there can be several.
+
+    ``at`` says in which line a run goes on, of each function that it is in. Then come its locals,
+    those of inner functions with the name of the function before them. ``left`` are the
+    statements of a parallel block, by number, or the elements of a parallel loop, still to come.
+    """
+    if isinstance(held, FrozenBag):
+        return FrozenList(_run(code, run) for run in held)
+    return _run(code, held)
+
+
+def _run(code: dict[str, FlowCode], frames: tuple[Any, ...]) -> FrozenDict:
+    places, content = [], {}
+    for depth, (name, at, kept, _) in enumerate(frames):
+        short = name.rpartition(".")[2]
+        line = code[name].instructions[at].line
+        places.append(f"{short} line {line}" if depth else f"line {line}")
+        for word, value in kept:
+            if word == "self" or (word[:1] == "@" and not word.startswith(REST)):
+                continue
+            plain = "left" if word[:1] == "@" else word
+            content[f"{short}.{plain}" if depth else plain] = told(value)
+    return FrozenDict({"at": " > ".join(places), **content})
