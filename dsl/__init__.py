@@ -3,6 +3,7 @@
 from dsl.declare import (
     Auxiliary,
     Constant,
+    Ephemeral,
     Fairness,
     Flow,
     action,
@@ -11,6 +12,7 @@ from dsl.declare import (
     atomic,
     config,
     constraint,
+    crash,
     crashes,
     deadlock,
     eventually,
@@ -41,9 +43,10 @@ from dsl.roles import Role, State
 from dsl.view import Disabled
 
 __all__ = [
-    "Auxiliary", "Bag", "Constant", "Disabled", "Fairness", "Flow", "Message", "Record", "Role",
-    "State", "action", "always", "any_of", "atomic", "config", "constraint", "crashes", "deadlock",
-    "enabled", "eventually", "exists", "holds", "init", "interrupt", "leads_to", "maybe",
-    "named", "next_steps", "old", "on_step", "oneof", "pairs", "parallel", "replace", "require",
-    "serial", "symmetric_values", "terminal", "threads", "unreachable", "until", "violates",
+    "Auxiliary", "Bag", "Constant", "Disabled", "Ephemeral", "Fairness", "Flow", "Message",
+    "Record", "Role", "State", "action", "always", "any_of", "atomic", "config", "constraint",
+    "crash", "crashes", "deadlock", "enabled", "eventually", "exists", "holds", "init", "interrupt",
+    "leads_to", "maybe", "named", "next_steps", "old", "on_step", "oneof", "pairs", "parallel",
+    "replace", "require", "serial", "symmetric_values", "terminal", "threads", "unreachable",
+    "until", "violates",
 ]  # fmt: skip

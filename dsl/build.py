@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 import itertools
 import typing
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
 from dsl import refs
-from dsl.analysis import Analysis
+from dsl.analysis import Analysis, Usage
+from dsl.crashing import keep_starts, may_crash
 from dsl.domains import ANYTHING, Domain, domain_of
 from dsl.errors import Mistakes, Span, SpecError, StatewalkError
 from dsl.flow_run import Flows, is_flow, slot_of
@@ -21,12 +22,15 @@ from dsl.tree import Function, SpecTree
 from dsl.values import ABSENT, freeze, intern_key
 from dsl.view import Disabled, Path, PlainView, apply_writes, next_script
 
+_AUXILIARY, _EPHEMERAL = "statewalk.auxiliary", "statewalk.ephemeral"
+
 
 def make_fields(
     tree: SpecTree, analysis: Analysis, mistakes: Mistakes
 ) -> dict[tuple[str, str], Field]:
     """Turn the annotated fields of roles into descriptors, laid out as the analysis allows."""
     fields: dict[tuple[str, str], Field] = {}
+    crashing = may_crash(tree)
     listed = bool(tree.loading.declared.options.get("fresh_values"))  # all that is stored
     for cls in [*tree.records, *tree.roles]:
         hints = _hints(tree, cls, mistakes)
@@ -35,9 +39,11 @@ def make_fields(
             continue
         defaults = {}
         for name in cls._fields:
-            auxiliary, domain = _domain(hints.get(name))
-            field = Field(cls.__name__, name, domain, auxiliary)
+            domain, notes = _domain(hints.get(name))
+            field = Field(cls.__name__, name, domain, _AUXILIARY in notes, _EPHEMERAL in notes)
             usage = analysis.usage[(cls.__name__, name)]
+            if field.ephemeral and crashing:
+                usage = Usage(written=True, listed=True, pointwise=False)
             if domain.kind == "set" and usage.pointwise and not listed:
                 field.layout = "elements"
             field.keys = usage.listed or listed
@@ -81,14 +87,18 @@ def _class_span(tree: SpecTree, cls: type) -> Span | None:
     return None
 
 
-def _domain(hint: Any) -> tuple[bool, Domain]:
+def _domain(hint: Any) -> tuple[Domain, list[str]]:
+    """The domain of a field, and what else its annotation says of it."""
     if hint is None:
-        return False, ANYTHING
-    if typing.get_origin(hint) is typing.Annotated:
-        extras = typing.get_args(hint)
-        if "statewalk.auxiliary" in extras[1:]:
-            return True, domain_of(extras[0])
-    return False, domain_of(hint)
+        return ANYTHING, []
+    if typing.get_origin(hint) is not typing.Annotated:
+        return domain_of(hint), []
+    bare, *extras = typing.get_args(hint)
+    notes = [e for e in extras if e in (_AUXILIARY, _EPHEMERAL)]
+    for extra in extras:
+        if extra not in (_AUXILIARY, _EPHEMERAL):
+            bare = typing.Annotated[bare, extra]
+    return domain_of(bare), notes
 
 
 class InitialStates:
@@ -125,6 +135,8 @@ class InitialStates:
             else:
                 states.append(self._finish(apply_writes(defaults, view.writes), static))
             script = next_script(view.choices)
+        if states and may_crash(self.tree):
+            keep_starts(self.tree.roles, self.fields, states, _value_in)
         return states, self._fix(states)
 
     def _defaults(self) -> dict[Path, Any]:
@@ -189,7 +201,13 @@ class InitialStates:
         return fixed
 
 
-def _value_of(field: Field, role: Any, content: dict[Path, Any]) -> Any:
+def _value_in(field: Field, role: Any, state: Mapping[Path, Any]) -> Any:
+    """The value of a field in a state; ABSENT where it has none."""
+    path = field.path(role)
+    return _value_of(field, role, {p: v for p, v in state.items() if p[: len(path)] == path})
+
+
+def _value_of(field: Field, role: Any, content: Mapping[Path, Any]) -> Any:
     path = field.path(role)
     if field.layout == "whole":
         return content.get(path, ABSENT)

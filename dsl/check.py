@@ -13,7 +13,7 @@ from dsl.check_calls import check_calls, check_flow, check_index
 from dsl.check_names import check_assigned, check_configurations, check_fields, check_statements
 from dsl.check_rule import Checked
 from dsl.check_state import check_property, check_values
-from dsl.check_warnings import warn_of_fields, warn_of_function
+from dsl.check_warnings import warn_of_crashes, warn_of_fields, warn_of_function
 from dsl.effects import Effects
 from dsl.errors import Mistakes, SpecError
 from dsl.tree import SpecTree
@@ -34,6 +34,7 @@ SPEC_RULES: tuple[Callable[[SpecTree, Effects, Mistakes], None], ...] = (
     check_configurations,
     check_strays,
     warn_of_fields,
+    warn_of_crashes,
 )
 
 

@@ -6,7 +6,9 @@ import ast
 import re
 
 from dsl.analysis import Receivers
+from dsl.blocks_read import has_blocks
 from dsl.check_rule import Checked, shortened
+from dsl.crashing import may_crash
 from dsl.effects import Effects
 from dsl.errors import Mistakes
 from dsl.nodes import walk
@@ -94,18 +96,21 @@ def _crash(checked: Checked) -> None:
     )
     reached = checked.effects.reached_from(function)
     calls = (n for f in reached for n in walk(f.node) if isinstance(n, ast.Call))
-    if flow is None or any(getattr(call.func, "id", "") == "interrupt" for call in calls):
+    if flow is None or any(
+        getattr(call.func, "id", "") in ("interrupt", "crash") for call in calls
+    ):
         return
     checked.doubtful(
         "SW606",
         f"'{flow.name}' goes on after '{function.name}': a suspended flow is not ended by it.",
         function.node,
-        help="If the instance forgets what it was doing: interrupt(self)",
+        help="If the instance forgets what it was doing: interrupt(self), or crash(self)",
     )
 
 
 def _yields(function: Function) -> bool:
-    return any(isinstance(n, ast.Yield | ast.YieldFrom) for n in walk(function.node))
+    yields = (isinstance(n, ast.Yield | ast.YieldFrom) for n in walk(function.node))
+    return has_blocks(function) or any(yields)
 
 
 def _only_written(node: ast.Attribute, parents: dict[ast.AST, ast.AST]) -> bool:
@@ -119,13 +124,37 @@ def _only_written(node: ast.Attribute, parents: dict[ast.AST, ast.AST]) -> bool:
 
 
 def _auxiliary(tree: SpecTree) -> set[tuple[str, str]]:
+    return _annotated(tree, "Auxiliary")
+
+
+def _annotated(tree: SpecTree, word: str) -> set[tuple[str, str]]:
+    """The fields whose type is ``word[...]``."""
     found = set()
     for cls in tree.roles:
         for name, hint in getattr(cls, "__annotations__", {}).items():
             text = hint if isinstance(hint, str) else str(getattr(hint, "__metadata__", ""))
-            if "Auxiliary[" in text or "statewalk.auxiliary" in text:
+            if f"{word}[" in text or f"statewalk.{word.lower()}" in text:
                 found.add((cls.__name__, name))
     return found
+
+
+def warn_of_crashes(tree: SpecTree, effects: Effects, mistakes: Mistakes) -> None:
+    """SW607: fields that a crash sets back, where nothing crashes."""
+    ephemeral = _annotated(tree, "Ephemeral")
+    if not ephemeral or "role_crashes" in tree.loading.declared.options or may_crash(tree):
+        return
+    for module in tree.loading.modules:
+        for cls in [n for n in walk(module.source.tree) if isinstance(n, ast.ClassDef)]:
+            for item in cls.body:
+                name = getattr(getattr(item, "target", None), "id", "")
+                if isinstance(item, ast.AnnAssign) and (cls.name, name) in ephemeral:
+                    mistakes.warn(
+                        "SW607",
+                        f"{cls.name}.{name} is Ephemeral, but nothing crashes.",
+                        at=module.source.span(item.target),
+                        help="Let roles crash at any time, crashes(True), or in a step: "
+                        "crash(self).",
+                    )
 
 
 def warn_of_fields(tree: SpecTree, effects: Effects, mistakes: Mistakes) -> None:

@@ -23,6 +23,8 @@ Constant: TypeAlias = Annotated[T, "statewalk.constant"]
 """``N: Constant[int] = 2`` declares a constant; ``--set N=3`` and configurations override it."""
 Auxiliary: TypeAlias = Annotated[T, "statewalk.auxiliary"]
 """A history field: seen by properties, left out of state identity under ``--view on``."""
+Ephemeral: TypeAlias = Annotated[T, "statewalk.ephemeral"]
+"""A field that a crash of its role sets back to what it held when the run began."""
 Flow: TypeAlias = Generator[None, None, T]
 """Return type of an action or function that gives way to others at each ``yield``."""
 
@@ -197,6 +199,16 @@ def interrupt(role: object, /) -> None:
         flows.interrupt(role)
 
 
+def crash(role: object, /) -> None:
+    """A crash of a role instance: its suspended flows end (see `interrupt`), and its ``Ephemeral``
+    fields are again what they were when the run began.
+    """
+    interrupt(role)
+    lose = getattr(type(role), "_lose", None)
+    if lose is not None and binding.view is not None:
+        lose(role)
+
+
 def old(value: T, /) -> T:
     """An expression's value before the step, in `on_step` properties."""
     if callable(value) and binding.before is not None:
@@ -321,10 +333,13 @@ def threads(most: int, /) -> None:
         _declared[-1].options["threads"] = most
 
 
-def crashes(may: bool, /) -> None:
-    """Whether a suspended run of an action may also end where it is, at any time."""
+def crashes(may: bool = False, /, *, runs: bool | None = None, roles: bool | None = None) -> None:
+    """What may crash at any time: suspended runs of actions, which end where they are, and roles
+    with ``Ephemeral`` fields, see `crash`. ``crashes(True)``: both.
+    """
     if _declared:
-        _declared[-1].options["crashes"] = may
+        _declared[-1].options["crashes"] = may if runs is None else runs
+        _declared[-1].options["role_crashes"] = may if roles is None else roles
 
 
 def deadlock(check: bool, /) -> None:

@@ -9,7 +9,7 @@ from dsl.nodes import walk
 
 # What a spec imports from `dsl`: what makes a step depend on more than the state, and what only
 # computes.
-CHOOSING = frozenset({"any_of", "maybe", "require", "interrupt"})
+CHOOSING = frozenset({"any_of", "maybe", "require", "interrupt", "crash"})
 PURE_NAMES = frozenset(
     {"pairs", "replace", "symmetric_values", "Bag", "unreachable", "Record", "Message"}
 )

@@ -17,6 +17,7 @@ from dsl.build import (
     make_fields,
 )
 from dsl.check import check_tree
+from dsl.crashing import crashes_of_roles
 from dsl.errors import Mistakes, SpecError, did_you_mean
 from dsl.fold import fold_constants
 from dsl.lower import Lowering
@@ -83,6 +84,7 @@ def model_of(loading: Loading, path: str, *, optimize: bool = True) -> Model:
         )
     lowering.run()
     actions = make_actions(tree, lowering.flows, mistakes)
+    actions += crashes_of_roles(tree, fields, len(actions))
     properties, constraints, step_constraints, terminal = _properties(tree, lowering, mistakes)
     mistakes.raise_if_any()
     limits, used_up = bounds_of(lowering.flows)

@@ -46,17 +46,28 @@ class Field:
     """A field of a role as part of the state.
 
     ``layout`` tells how it is laid out in slots (see `dsl.view`); ``keys`` whether the key set of
-    a dict is kept. A ``constant`` field has no slot: each role holds its value.
+    a dict is kept. A ``constant`` field has no slot: each role holds its value. An ``ephemeral``
+    one is set back by crashes.
     """
 
-    __slots__ = ("auxiliary", "constant", "domain", "keys", "kind", "layout", "name", "owner")
+    __slots__ = (
+        "auxiliary", "constant", "domain", "ephemeral", "keys", "kind", "layout", "name", "owner",
+    )  # fmt: skip
 
-    def __init__(self, owner: str, name: str, domain: Domain, auxiliary: bool = False) -> None:
+    def __init__(
+        self,
+        owner: str,
+        name: str,
+        domain: Domain,
+        auxiliary: bool = False,
+        ephemeral: bool = False,
+    ) -> None:
         self.owner = owner
         self.name = name
         self.domain = domain
         self.kind: Kind = domain.kind
         self.auxiliary = auxiliary
+        self.ephemeral = ephemeral
         self.layout: RoleLayout = "entries" if domain.kind == "dict" else "whole"
         self.keys = True
         self.constant = False
