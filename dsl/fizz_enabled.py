@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from dsl import fizz_tree as tree
-from dsl.fizz_names import Names, is_self, is_text
+from dsl.fizz_names import Names, is_one_block, is_self, is_text
 
 Status = frozenset[str]
 NONE: Status = frozenset()
@@ -109,7 +109,12 @@ class Enabling:
                 return before | ACTED
             self._open.add(id(function))
             run = _Run()
-            after = self.block(function.body, before, run, function.flow == "oneof")
+            after = self.block(
+                function.body,
+                before,
+                run,
+                function.flow == "oneof" and not is_one_block(function.body),
+            )
             self._open.discard(id(function))
             self._summaries[key] = after | run.returns
         return self._summaries[key]

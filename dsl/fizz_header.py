@@ -14,7 +14,8 @@ _DSL_NAMES = (
     "eventually", "exists", "init", "named", "old", "next_steps", "on_step", "require",
     "symmetric_values", "record", "struct", "enum", "genericset", "genericmap", "max_actions",
     "Loop", "deepcopy", "fail", "type_name", "math", "itertools", "acts", "waits", "chooses",
-    "acted", "took", "ends", "gives_way", "threads", "crashes", "interrupt", "nominal",
+    "acted", "took", "ends", "gives_way", "over", "chose", "settles", "done", "fell", "threads",
+    "crashes", "interrupt", "nominal",
 )  # fmt: skip
 
 

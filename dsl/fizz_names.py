@@ -136,6 +136,12 @@ def body_of(block: list[ast.stmt]) -> list[ast.stmt]:
     return kept
 
 
+def is_one_block(block: list[ast.stmt]) -> bool:
+    """Whether a block is only a flow block, whose flow then counts."""
+    kept = [s for s in block if not is_text(s)]
+    return len(kept) == 1 and isinstance(kept[0], tree.FlowBlock)
+
+
 def is_text(statement: ast.stmt) -> bool:
     """Whether a statement is only a string."""
     return (

@@ -96,6 +96,9 @@ class Notes:
     def _waits(self, before: Status, at: ast.AST) -> Statements:
         return self._note("waits", at) if "P" in before else []
 
+    def _settled(self, status: Status, at: ast.AST) -> Statements:
+        return self._note("settles", at) if "C" in status else []
+
     def _forget(self, before: Status, at: ast.AST) -> Statements:
         return self._note("chooses", at) if before - NOT_YET else []
 

@@ -6,7 +6,9 @@ taken, the step keeps a note, which begins afresh with each step:
 
     "idle"    nothing was done, and there is nothing to go on with
     "resumed" a suspended run goes on; that alone makes a step
+    "chose"   a choice was the last thing to happen; that makes a step if nothing follows
     "acted"   something was done
+    "over"    something was done, and the function was over with it: so is the step
 """
 
 from __future__ import annotations
@@ -16,7 +18,14 @@ from dsl.runtime import binding
 
 def acts() -> None:
     """Something was done."""
-    binding.step = "acted"
+    if binding.step != "over":
+        binding.step = "acted"
+
+
+def over() -> None:
+    """Nothing follows in this function: if something was done, its caller gives way."""
+    if binding.step == "acted":
+        binding.step = "over"
 
 
 def waits() -> None:
@@ -25,9 +34,25 @@ def waits() -> None:
         binding.step = "idle"
 
 
-def chooses() -> None:
+def chose() -> None:
     """A choice was made: what was done before it no longer counts."""
+    binding.step = "chose"
+
+
+def settles() -> None:
+    """Something follows a choice, which therefore no longer counts."""
+    if binding.step == "chose":
+        binding.step = "idle"
+
+
+def chooses() -> None:
+    """What follows was chosen: what was done before no longer counts."""
     binding.step = "idle"
+
+
+def ends(how: str) -> None:
+    """How a function ended: by ``"return"``, or because it ``"fell"`` off its end."""
+    binding.ended = how
 
 
 def acted() -> bool:
@@ -35,19 +60,21 @@ def acted() -> bool:
     return binding.step == "acted"
 
 
+def gives_way() -> bool:
+    """Whether the function called last is over with this step."""
+    return binding.step == "over"
+
+
+def done() -> bool:
+    """Whether something was done in this step, here or in a function that is over with it."""
+    return binding.step in ("acted", "over")
+
+
+def fell() -> bool:
+    """Whether something was done, and the function called last fell off its end."""
+    return binding.ended == "fell" and binding.step == "acted"
+
+
 def took() -> bool:
     """Whether this is a step at all."""
     return binding.step != "idle"
-
-
-def ends(how: str) -> None:
-    """How a function ended: ``"return"``, or ``"over"`` where its last statement was its end.
-
-    ``"over"`` after something was done means that its caller gives way.
-    """
-    binding.ended = how
-
-
-def gives_way() -> bool:
-    """Whether the function called last ended with something done, and so ends the step."""
-    return binding.ended == "over" and binding.step == "acted"

@@ -71,9 +71,9 @@ class Threads(Notes):
         else:
             if "Y" in status:
                 self._ends.yielded = True
-            self._ends.fell |= settled(status - OVER)
+            self._ends.fell |= status - OVER
             if id(node) in self.facts.announcing and status:
-                result += self._note("ends", node, "over")
+                result += self._note("ends", node, "fell")
         self.facts.ends[id(node)] = self._ends
         if self._yields:
             self.facts.flows.add(id(node))
@@ -92,7 +92,7 @@ class Threads(Notes):
         """The statements of a block with a flow of its own."""
         if flow == "oneof":
             return self._oneof(kept, status, more, at)
-        if flow == "parallel" and len(kept) > 1:
+        if flow == "parallel":
             return self._parallel(kept, status, more, at)
         return self.block(kept, flow, status, more)
 
@@ -112,36 +112,44 @@ class Threads(Notes):
         """End the step where something was done."""
         self._yields = True
         if self.pieces is not None:
-            return self.pieces.stop(status - ACTED != NONE, at), (status - ACTED) | RESUMED
-        if status - ACTED:
-            self.facts.noted = True
+            return self.pieces.stop(False, at), (status - ACTED) | RESUMED
         return [ast.copy_location(ast.Pass(), at)], (status - ACTED) | RESUMED
+
+    def _stop_where(self, status: Status, on: Status, at: ast.AST) -> Made:
+        """End the step on the ways with a status of ``on``."""
+        stop, after = self._stop(ACTED, at)
+        rest = status - on
+        if rest and stop:
+            word = "done" if on >= ACTED | OVER else "acted" if "T" in on else "gives_way"
+            stop = [ast.copy_location(ast.If(self._ask(word, at), stop, []), at)]
+        return stop, rest | after
 
     def after_statement(self, status: Status, flow: str, more: bool, at: ast.AST) -> Made:
         """What the end of a statement does: nothing left to run, the function ends with it."""
         if flow != "serial" or "T" not in status:
             return [], status
         if more:
-            return self._stop(status, at)
-        return [], (status - ACTED) | OVER
+            return self._stop_where(status, ACTED, at)
+        return self._note("over", at), (status - ACTED) | OVER
 
     def after_block(self, status: Status, flow: str, at: ast.AST) -> Made:
         """What the end of a nested block does: the run is suspended even with nothing left."""
         if flow != "serial" or "T" not in status:
             return [], status
-        return self._stop(status, at)
+        return self._stop_where(status, ACTED, at)
 
     # -- statements -----------------------------------------------------------------------------
     def statement(self, node: ast.stmt, flow: str, status: Status, more: bool) -> Made:
         """One statement and what its end does."""
-        before = settled(status)
+        made, after = self._statement(node, flow, settled(status), more)
+        return [*self._settled(status, node), *made], after
+
+    def _statement(self, node: ast.stmt, flow: str, before: Status, more: bool) -> Made:
         if isinstance(node, tree.Choice):
-            made = self._translated(node)
-            return [*made, *self._forget(before, node)], CHOSE
+            return [*self._translated(node), *self._note("chose", node)], CHOSE
         if isinstance(node, tree.Require):
             made = [*self._translated(node), *self._waits(before, node)]
-            after = frozenset("F" if s == "P" else s for s in before)
-            stop, after = self.after_statement(after, flow, more, node)
+            stop, after = self.after_statement(_passed(before), flow, more, node)
             return [*made, *stop], after
         if isinstance(node, ast.If):
             return self._if(node, flow, before, more)
@@ -200,32 +208,24 @@ class Threads(Notes):
         made = self._translated(node, flows=flows)
         returned = NONE.union(*(e.returned for e in known))
         fell = NONE.union(*(e.fell for e in known))
-        yielded = any(e.yielded for e in known)
         if isinstance(node, ast.Assign):
+            made = [*made, *self._note("acts", node)]
             returned, fell = (ACTED if returned else NONE), (ACTED if fell else NONE)
-            if before != ACTED:
-                made = [*made, *self._note("acts", node)]
-        status = returned | fell | (ACTED if yielded else NONE)
-        serial = flow == "serial"
-        stops = yielded or (serial and "T" in status)
-        if not stops:
-            return made, status
-        if yielded and not serial and "T" in returned | fell:
-            return self._if_it_gives_way(node, made, callees, returned | fell, more)
-        if more or (serial and not yielded and "T" in fell and "T" not in returned):
-            stop, status = self._stop(status, node)
+        status = returned | fell | (OVER if any(e.yielded for e in known) else NONE)
+        if more:
+            on = status & (OVER | (ACTED if flow == "serial" else NONE))
+            stop, status = self._stop_where(status, on, node) if on else ([], status)
             return [*made, *stop], status
-        return made, (status - ACTED) | OVER
-
-    def _if_it_gives_way(
-        self, node: ast.stmt, made: Statements, callees: list[tree.Func], others: Status, more: bool
-    ) -> Made:
-        """After a call in atomic text, of a function that may end its step or not."""
-        self.facts.announcing |= {id(f) for f in callees}
-        self.facts.noted = True
-        stop, _ = self._stop(ACTED, node)
-        asked = ast.copy_location(ast.If(self._ask("gives_way", node), stop, []), node)
-        return [*made, asked], others | RESUMED
+        if flow == "serial" and "T" in fell and "T" in returned:
+            self.facts.announcing |= {id(f) for f in callees}
+            stop, after = self._stop(ACTED, node)
+            made.append(ast.copy_location(ast.If(self._ask("fell", node), stop, []), node))
+            status |= after
+        elif flow == "serial" and "T" in fell:
+            stop, status = self._stop_where(status, ACTED, node)
+            return [*made, *stop], status
+        stop, status = self.after_statement(status, flow, False, node)
+        return [*made, *stop], status
 
     def _translated(self, node: ast.stmt, flows: bool = False) -> Statements:
         """A statement without steps in it, in the embedded language."""
@@ -265,7 +265,7 @@ class Threads(Notes):
                 body = _before_continues(body, extra)
             now = head | settled(after | again)
             if now == head:
-                return [*body, *stop], head, loop.breaks
+                return [*body, *stop, *self._settled(after, node)], head, loop.breaks
             head = now
 
     def _for(self, node: ast.For, flow: str, before: Status, more: bool) -> Made:
@@ -296,7 +296,8 @@ class Threads(Notes):
         if certainly_some(node.options):
             skipped: Made = [], NONE
         else:
-            skipped = self.after_statement(before, flow, more, node)
+            stop, after = self.after_statement(_passed(before), flow, more, node)
+            skipped = [*self._waits(before, node), *stop], after
         if self.pieces is None:
             return [ast.copy_location(ast.Pass(), node)], chosen | skipped[1]
         made = self.pieces.choice_block(node, inside, skipped[0])
@@ -312,16 +313,20 @@ class Threads(Notes):
         forget = self._forget(status, at)
         if self.pieces is None or len(children) == 1:
             return [*forget, *made[0]] if made else [], after
-        return [*self.pieces.alternatives(made, at), *forget], after
+        return [*forget, *self.pieces.alternatives(made, at)], after
 
     def _parallel(self, children: Statements, status: Status, more: bool, at: ast.AST) -> Made:
         """Statements in any order: which comes next is chosen when the run goes on."""
+        begin = self._forget(status, at)
+        if len(children) == 1:
+            inside, left = self.statement(children[0], _flow_in(children[0]), NOT_YET, more)
+            return [*begin, *inside], left
         made: list[Statements] = []
         head = NOT_YET
         while True:
             made, after = [], NONE
             for child in children:
-                inside, left = self.statement(child, "atomic", head, True)
+                inside, left = self.statement(child, _flow_in(child), head, True)
                 made.append(inside)
                 after |= left
             stop, again = self.after_statement(after, "serial", True, at)
@@ -330,19 +335,16 @@ class Threads(Notes):
             head |= settled(again)
         if self.pieces is None:
             return [ast.copy_location(ast.Pass(), at)], after
-        begin = self._forget(status, at)
-        return [*begin, *self.pieces.in_any_order(made, stop, at)], after
+        between = [*stop, *self._settled(after, at)]
+        return [*begin, *self.pieces.in_any_order(made, between, at)], after
 
     def _parallel_for(self, node: ast.For, flow: str, before: Status, more: bool) -> Made:
         """The turns of a loop in any order; a body of several statements as well."""
-        kept: Statements = [s for s in node.body if not is_text(s)]
-        if len(kept) > 1:
-            inner = ast.copy_location(tree.FlowBlock(), kept[0])
-            inner.flow, inner.body = "parallel", kept
-            kept = [inner]
-        turn = ast.copy_location(ast.For(node.target, node.iter, kept, [], None), node)
-        body, head, breaks = self._turns(turn, "serial", NOT_YET)
-        stop, after = self.after_statement(before | head | settled(breaks), flow, more, node)
+        inner = ast.copy_location(tree.FlowBlock(), node)
+        inner.flow, inner.body = "parallel", list(node.body)
+        turn = ast.copy_location(ast.For(node.target, node.iter, [inner], [], None), node)
+        body, head, breaks = self._turns(turn, "serial", before)
+        stop, after = self.after_statement(head | settled(breaks), flow, more, node)
         if self.pieces is None:
             return [ast.copy_location(ast.Pass(), node)], after
         return [*self.pieces.turns_in_any_order(node, body), *stop], after
@@ -360,6 +362,18 @@ class Threads(Notes):
             if id(self._node) in self.facts.announcing:
                 result = self._note("ends", node, "return")
         return [*result, *self._translated(node)], NONE
+
+
+def _passed(status: Status) -> Status:
+    """After a guard or a choice, going on is no longer reason enough for a step."""
+    return frozenset("F" if s == "P" else s for s in status)
+
+
+def _flow_in(child: ast.stmt) -> str:
+    """The flow of a statement in a parallel block: turns come in any order, the rest is atomic."""
+    while isinstance(child, tree.Labelled):
+        child = child.body[0]
+    return "parallel" if isinstance(child, ast.For) else "atomic"
 
 
 def _before_continues(body: Statements, extra: Statements) -> Statements:

@@ -22,6 +22,7 @@ from dsl.fizz_names import (
     called_at_once,
     collect,
     gives,
+    is_one_block,
     loop_names,
     parameters,
     stored_names,
@@ -366,10 +367,7 @@ def _locate(node: ast.AST, line: int, column: int) -> None:
 
 
 def _flow_of(node: tree.Act | tree.Func) -> str | None:
-    kept = body_of(node.body)
-    if len(kept) == 1 and isinstance(kept[0], tree.FlowBlock):
-        return None
-    return node.flow
+    return None if is_one_block(node.body) else node.flow
 
 
 def _type_of(value: ast.expr) -> str | None:

@@ -45,6 +45,33 @@ CASES = {
     "a branch with nothing in it ends no step": (
         1, "action A:\n    require a == 0\n    if b == 1:\n        b = 2\n    a = 1\n", 2,
     ),
+    # 0 -> in flight -> 1 or 2
+    "a choice that ends an action is something done": (
+        1, "action A:\n    require a == 0\n    a = 1\n    require a == 1\n    if b == 0:\n"
+        "        b = oneof [1, 2]\n", 4,
+    ),
+    "a choice that ends a function is something done": (
+        1, "func f():\n    b = oneof [1, 2]\naction A:\n    require a == 0\n"
+        "    a = 1\n    f()\n", 4,
+    ),
+    # of b = 1 the run is suspended at the end of the block, of b = 2 it ends with the statement
+    "what comes first of a oneof block is the choice": (
+        1, "action A:\n    require a == 0\n    a = 1\n    oneof:\n        b = 1\n"
+        "        serial:\n            b = 2\n", 5,
+    ),
+    "a choice without options is no reason to go on": (
+        1, "action A:\n    require a == 0\n    a = 1\n    oneof x in []:\n        b = 1\n", 2,
+    ),
+    "a block that is all of a oneof action is what it does": (
+        1, "oneof action A:\n    atomic:\n        require a == 0\n        a = 1\n"
+        "        b = 1\n", 2,
+    ),
+    # before; a: 1, 2, 3, then b = 1; b = 1, then a: 1, 2, 3; after b and after the loop suspended
+    # at two places; after all
+    "turns of a loop in a parallel block come in any order": (
+        1, "action A:\n    require a + b == 0\n    parallel:\n        for i in [1, 2]:\n"
+        "            a = a + i\n        b = 1\n", 10,
+    ),
     "break leaves a loop": (
         1,
         "action A:\n    require a == 0\n    for i in range(5):\n        a = a + 1\n"
