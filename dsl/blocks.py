@@ -118,7 +118,7 @@ class OwnThreads(Threads):
         self._atomic = outer
         return made
 
-    def statement(self, node: ast.stmt, flow: str, status: Status, more: bool) -> Made:
+    def _statement(self, node: ast.stmt, flow: str, before: Status, more: bool) -> Made:
         value = getattr(node, "value", None)
         heads = _heads(node)
         for head in heads:
@@ -128,14 +128,14 @@ class OwnThreads(Threads):
             self._yields = True
             self._refuse_in_atomic(node, "a yield")
         if isinstance(node, ast.Assert | ast.Global | ast.Nonlocal):
-            return self._translated(node), status
+            return self._translated(node), before
         if isinstance(node, ast.Expr) and isinstance(value, ast.Yield):
             return self._translated(node), RESUMED
         if gives and isinstance(node, ast.If | ast.For | ast.While):
-            status = ANYTHING
+            before = ANYTHING
         if isinstance(node, ast.Return) and self._given_way(value):
-            return self._return_of_call(node, status)
-        return super().statement(node, flow, status, more)
+            return self._return_of_call(node, before)
+        return super()._statement(node, flow, before, more)
 
     def _return_of_call(self, node: ast.Return, before: Status) -> Made:
         """``return f()`` where f gives way."""
@@ -145,8 +145,8 @@ class OwnThreads(Threads):
         call = ast.copy_location(ast.Assign([target], node.value, lineno=0), node)
         result = ast.copy_location(ast.Name(word, ast.Load()), node)
         given = ast.copy_location(ast.Return(result), node)
-        made, status = super().statement(call, "atomic", before, True)
-        last, _ = super().statement(given, "atomic", status, True)
+        made, status = self.statement(call, "atomic", before, True)
+        last, _ = self.statement(given, "atomic", status, True)
         return [*made, *last], NONE
 
     def _given_way(self, value: ast.expr | None) -> bool:

@@ -205,8 +205,10 @@ class Compiler:
         self.inside(node, top, test)
 
     def for_each(self, node: ast.For) -> None:
-        if not isinstance(node.target, ast.Name):
-            raise self.refused(node, "a loop with several variables")
+        target = node.target.id if isinstance(node.target, ast.Name) else self.temporary("item")
+        if target[:1] == "@":  # for x, y in ...: x, y = item
+            item = ast.copy_location(ast.Name(target, ast.Load()), node)
+            node.body.insert(0, ast.copy_location(ast.Assign([node.target], item), node))
         rest = self.temporary("rest")
         self.emit(
             "each", node, *self.expression(self.pulled(node.iter)), writes=(rest,), target=rest
@@ -217,8 +219,8 @@ class Compiler:
             node,
             None,
             (rest,),
-            writes=(node.target.id, rest),
-            target=node.target.id,
+            writes=(target, rest),
+            target=target,
             callee=rest,
         )
         self.inside(node, top, following)
