@@ -13,6 +13,9 @@ taken, the step keeps a note, which begins afresh with each step:
 
 from __future__ import annotations
 
+import ast
+from typing import Any
+
 from dsl.runtime import binding
 
 
@@ -78,3 +81,16 @@ def fell() -> bool:
 def took() -> bool:
     """Whether this is a step at all."""
     return binding.step != "idle"
+
+
+_QUESTIONS = (acted, gives_way, done, fell)
+
+
+def asks_for_notes(node: ast.expr, namespace: dict[str, Any]) -> bool:
+    """Whether an expression is one of the questions here that are false when a step begins."""
+    function = node.func if isinstance(node, ast.Call) else None
+    if isinstance(function, ast.Name):
+        return namespace.get(function.id) in _QUESTIONS
+    if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name):
+        return getattr(namespace.get(function.value.id), function.attr, None) in _QUESTIONS
+    return False

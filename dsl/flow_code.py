@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from dsl.errors import SpecError
+from dsl.fizz_steps import asks_for_notes
 from dsl.tree import Function
 
 if TYPE_CHECKING:
@@ -31,7 +32,8 @@ if TYPE_CHECKING:
 class Instruction:
     """One instruction. ``reads`` and ``writes`` are locals; ``to`` is where a jump goes.
 
-    ``names`` are those of the last arguments of a call, if they are given by name.
+    ``names`` are those of the last arguments of a call, if they are given by name. ``asks``: the
+    test is whether the step has done something (`dsl.fizz_steps`).
     """
 
     kind: str
@@ -44,6 +46,7 @@ class Instruction:
     callee: str = ""
     names: tuple[str, ...] = ()
     live: frozenset[str] = frozenset()
+    asks: bool = False
 
 
 @dataclass
@@ -60,6 +63,12 @@ class FlowCode:
         equal futures are equal.
         """
         while self.instructions[at].kind == "jump":
+            at = self.instructions[at].to
+        return at
+
+    def resuming(self, at: int) -> int:
+        """The same after a stop: what goes on has not done anything yet."""
+        while self.instructions[at].kind == "jump" or self.instructions[at].asks:
             at = self.instructions[at].to
         return at
 
@@ -191,7 +200,8 @@ class Compiler:
         )
 
     def branch(self, node: ast.If) -> None:
-        test = self.emit("test", node, *self.expression(self.pulled(node.test)))
+        asks = asks_for_notes(node.test, self.function.module.namespace)
+        test = self.emit("test", node, *self.expression(self.pulled(node.test)), asks=asks)
         self.block(node.body)
         over = self.emit("jump", node) if node.orelse else -1
         self.here(test)

@@ -207,7 +207,7 @@ class Flows:
             frame.at += 1
             kind = one.kind
             if kind == "stop":
-                frame.at = frame.code.landing(frame.at)
+                frame.at = frame.code.resuming(frame.at)
                 return tuple(self.frozen(f) for f in frames)
             if kind == "do":
                 frame.locals.update(frame.value(one))
