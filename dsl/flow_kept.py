@@ -26,15 +26,24 @@ Fields = Mapping[tuple[str, str], Field]
 
 def keep(value: Any) -> Any:
     """A local as a stored value: a reference as its place, anything else as a copy."""
-    if isinstance(value, Reference) and value._cell is None:
-        name, index, field = value._path[:3]
-        # the role itself, which changes places with others where it is symmetric
-        role = binding.classes[name]._instances[index]  # type: ignore[attr-defined]
-        keys = tuple(decode(k, binding.classes) if type(k) is bytes else k for k in value._path[3:])
-        return (_PLACE, role, field, keys, tuple((step, key) for step, key in value._sub))
+    if isinstance(value, Reference):
+        return _place_of(value) if value._cell is None else freeze(value)
+    return _copy_of(value)
+
+
+def _place_of(value: Reference) -> Any:
+    name, index, field = value._path[:3]
+    # the role itself, which changes places with others where it is symmetric
+    role = binding.classes[name]._instances[index]  # type: ignore[attr-defined]
+    keys = tuple(decode(k, binding.classes) if type(k) is bytes else k for k in value._path[3:])
+    return (_PLACE, role, field, keys, tuple((step, key) for step, key in value._sub))
+
+
+def _copy_of(value: Any) -> Any:
     kind = type(value)
     if kind is tuple:
-        return tuple(keep(v) for v in value)
+        parts = tuple(keep(v) for v in value)
+        return (_OWN, "tuple", parts) if parts[:1] in ((_PLACE,), (_OWN,)) else parts
     if kind is list:
         return (_OWN, "list", FrozenList(keep(v) for v in value))
     if kind is dict:
@@ -66,8 +75,9 @@ def restored(value: Any, fields: Fields) -> Any:
     if value[:1] != (_OWN,):
         return tuple(restored(v, fields) for v in value)
     _, kind, content = value
-    if kind == "list":
-        return [restored(v, fields) for v in content]
+    if kind in ("list", "tuple"):
+        parts = [restored(v, fields) for v in content]
+        return parts if kind == "list" else tuple(parts)
     if kind == "dict":
         return {k: restored(v, fields) for k, v in content.items()}
     if kind == "set":
@@ -124,7 +134,7 @@ def told(value: Any) -> Any:
         return "→ " + show_place(path, tuple(steps))
     if value[:1] == (_OWN,):
         kind, content = value[1:]
-        if kind == "list":
+        if kind in ("list", "tuple"):
             return FrozenList(told(v) for v in content)
         if type(content) is FrozenDict:
             return FrozenDict({k: told(v) for k, v in content.items()})
