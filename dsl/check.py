@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from dsl.check_blocks import check_blocks, check_strays
 from dsl.check_calls import check_calls, check_flow, check_index
+from dsl.check_classes import check_classes
 from dsl.check_names import check_assigned, check_configurations, check_fields, check_statements
 from dsl.check_rule import Checked
 from dsl.check_state import check_property, check_values
@@ -19,6 +20,7 @@ from dsl.errors import Mistakes, SpecError
 from dsl.tree import SpecTree
 
 FUNCTION_RULES: tuple[Callable[[Checked], None], ...] = (
+    check_classes,
     check_fields,
     check_assigned,
     check_statements,
