@@ -1,10 +1,11 @@
 """Fizzbee's number of "unique states", where threads make it another than ours.
 
 Fizzbee tells more states apart: the thread that moved last is part of a state, and so are locals
-that nothing will read. It leaves out arguments of functions and how often actions were started,
-so that of two such states the one found first goes on. And it does not count states that only a
-crash leads to. This search does all of it, in the order in which Fizzbee searches: states first
-found through fewer steps first. It is a count to compare with, not a check.
+that nothing will read, and which statement of a parallel block comes next, as soon as anything
+else moves. It leaves out arguments of functions and how often actions were started, so that of two
+such states the one found first goes on. And it does not count states that only a crash leads to.
+This search does all of it, in the order in which Fizzbee searches: states first found through
+fewer steps first. It is a count to compare with, not a check.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from checker.fingerprints import Fingerprints
 from checker.symmetry.colours import Colouring
 from checker.symmetry.group import Symmetry
 from dsl.errors import RunError
-from dsl.fizz_counts import BACK, back_to_the_start, options_of
+from dsl.fizz_counts import BACK, STATEMENTS_LEFT, back_to_the_start, counters_of, options_of
 from dsl.fizz_options import Options
 from dsl.flow_run import RUNNING
 from dsl.loader import load
@@ -43,11 +44,13 @@ def unique_states(model: Model, asked: SearchOptions, engine: Engine) -> int | N
         )
     other = load(model.path, model.constants, fizzbee_counts=True)
     back = back_to_the_start(other)
-    if other.flows is not None or any(action.fault for action in other.actions):
+    options = options_of(model.path)
+    faults = any(action.fault for action in other.actions)
+    if other.flows is not None or faults or counters_of(options):
         deadline = time.monotonic() + (asked.timeout or math.inf)
         try:
             symmetry = Symmetry.asked(other, asked)
-            return Count(other, options_of(model.path), deadline, back is None, symmetry).run()
+            return Count(other, options, deadline, back is None, symmetry).run()
         except Exception:  # the spec's own: the verdict of the check tells of it
             return None
     if back is None:
@@ -59,7 +62,9 @@ def unique_states(model: Model, asked: SearchOptions, engine: Engine) -> int | N
 
 _THREADS: Path = ("@module", 0, "@flow", "@threads")
 _CURRENT: Path = ("@module", 0, "@flow", "@current")
-Thread = tuple[Path, Any]  # the slot that holds it, and what it is
+# The slot that holds it, what it is, and which statement of a parallel block comes next (None: no
+# such block, or not yet decided).
+Thread = tuple[Path, Any, Any]
 Key = tuple[Any, ...]
 
 
@@ -68,7 +73,8 @@ class Node:
     """A state as Fizzbee has it: ``threads`` by Fizzbee's slots, of which one moved last.
 
     ``crashed``: only crashes led here so far. ``tainted``: since the last crash on the way here no
-    action started; what such a way meets is not taken for reached without a crash.
+    action started and nothing was chosen; what such a way meets is not taken for reached without a
+    crash.
     """
 
     state: dict[Path, Any]
@@ -101,6 +107,7 @@ class Count:
         self.colouring: Colouring | None = None
         if self.symmetry is not None:
             self.colouring = Colouring(self.symmetry.facts, self.fingerprints)
+        self.counters = counters_of(self.options)
         self.going_on: dict[Path, Action] = {}
         self.starting: list[Action] = []
         self.crashing: list[Action] = []
@@ -142,15 +149,45 @@ class Count:
 
     def schedule(self, node: Node) -> None:
         """Queue the steps from a state: threads in the order of their slots, then new actions."""
-        self.queue += [(node, at) for at, thread in enumerate(node.threads) if thread is not None]
         most = self.options.max_concurrent_actions
-        if node.starts < self.options.max_actions and len(node.live) < most:
-            self.queue += [(node, action) for action in self.starting]
+        for way in self.decided(node):
+            self.queue += [(way, at) for at, thread in enumerate(way.threads) if thread is not None]
+            if way.starts < self.options.max_actions and len(way.live) < most:
+                self.queue += [(way, action) for action in self.starting]
+
+    def decided(self, node: Node) -> list[Node]:
+        """A state once for each statement of a parallel block that may come next."""
+        if node.current is None or node.current[2] is not None:
+            return [node]
+        slot, value, _ = node.current
+        at, ways = node.threads.index(node.current), []
+        for option in self.statements(value)[1]:
+            now = (slot, value, option)
+            threads = (*node.threads[:at], now, *node.threads[at + 1 :])
+            ways.append(replace(node, threads=threads, current=now, tainted=False))
+        return ways or [node]
+
+    def statements(self, frames: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Which statements of a parallel block are done and left, by number; () and () where a
+        thread does not wait between two of them.
+        """
+        assert self.model.flows is not None
+        for name, value in frames[-1][2]:
+            if name.startswith(STATEMENTS_LEFT) and name in (self.model.flows.dropped or ()):
+                left = tuple(value[-1] if "@own" in value[:1] else value)  # see `dsl.flow_kept`
+                count = int(name.removeprefix(STATEMENTS_LEFT).partition("_")[0])
+                if left:
+                    return tuple(n for n in range(count) if n not in left), left
+        return (), ()
 
     # -- identity -----------------------------------------------------------------------------
     def key(self, node: Node) -> Key:
         """What tells a state apart."""
-        plain = {p: v for p, v in node.state.items() if "@flow" not in p}
+        plain = {
+            path: value
+            for path, value in node.state.items()
+            if "@flow" not in path and path[2] not in self.counters
+        }
         if self.colouring is not None:
             plain[_THREADS] = FrozenBag(self.frames(t) for t in node.live)
             plain[_CURRENT] = None if node.current is None else self.frames(node.current)
@@ -161,19 +198,26 @@ class Count:
 
     def thread(self, thread: Thread) -> bytes:
         """What tells a thread apart."""
-        known = self.known.get(thread[1])
+        known = self.known.get(thread[1:])
         if known is None:
-            known = self.known[thread[1]] = encode(self.frames(thread))
+            known = self.known[thread[1:]] = encode(self.frames(thread))
         return known
 
     def frames(self, thread: Thread) -> Any:
-        """A thread without the arguments of its functions."""
-        frames = []
-        for name, at, kept, _ in thread[1]:
+        """A thread without the arguments of its functions; without its place, where that is in a
+        parallel block and it is open what comes next.
+        """
+        _, value, decided = thread
+        frames: list[Any] = []
+        for name, at, kept, _ in value:
             assert self.model.flows is not None
             given = set(self.model.flows.code[name].parameters) - {"self"}
             frames.append((name, at, tuple((n, v) for n, v in kept if n not in given)))
-        return freeze(tuple(frames))
+        done, left = self.statements(value)
+        if left and decided is None:
+            kept = tuple((n, v) for n, v in frames[-1][2] if not n.startswith(STATEMENTS_LEFT))
+            frames[-1] = (done, kept)
+        return freeze((*frames, decided))
 
     def stays(self, slot: Path) -> bool:
         """Whether the options keep the threads of an action from crashing."""
@@ -192,7 +236,7 @@ class Count:
             current = None
             if added is not None:
                 assert slot is not None
-                current = (slot, added)
+                current = (slot, added, None)
                 at = next((i for i, t in enumerate(threads) if t is None), len(threads))
                 threads[at : at + 1] = [current]
             yield self.moved(state, threads, current, node.starts + 1)
@@ -201,18 +245,20 @@ class Count:
         """The states after a step of one thread."""
         thread = node.threads[at]
         assert thread is not None
-        slot, value = thread
+        slot, value, decided = thread
         before = _threads(node.state, slot)
         for outcome in self.model.outcomes(self.going_on[slot], node.state):
-            if _chosen(outcome, before) != value:
+            own = outcome.chosen[len(set(before)) > 1 :]
+            if _chosen(outcome, before) != value or decided not in (None, *own[:1]):
                 continue
+            fresh = own if decided is None else own[1:]
             state = self.model.successor(node.state, outcome)
             left = list(before)
             left.remove(value)
             added = _only(_threads(state, slot), left)
             threads = list(node.threads)
-            threads[at] = (slot, added) if added is not None else None
-            yield self.moved(state, threads, threads[at], node.starts, node.tainted)
+            threads[at] = (slot, added, None) if added is not None else None
+            yield self.moved(state, threads, threads[at], node.starts, node.tainted and not fresh)
 
     def moved(
         self,
@@ -246,7 +292,7 @@ class Count:
     def busy(node: Node) -> set[Any]:
         """The roles that only wait for a function they called: these do not crash."""
         found: set[Any] = set()
-        for _, frames in node.live:
+        for _, frames, _ in node.live:
             found |= {_self(frame) for frame in frames[:-1]} - {_self(frames[-1])}
         return found
 
@@ -280,7 +326,7 @@ def _self(frame: Any) -> Any:
 
 def without(state: State, thread: Thread) -> dict[Path, Any]:
     """A state in which a thread is gone."""
-    slot, value = thread
+    slot, value, _ = thread
     held = state[slot]
     left = held.adjusted(value, -1) if isinstance(held, FrozenBag) else ()
     result = {**state, slot: left, RUNNING: state.get(RUNNING, 1) - 1}

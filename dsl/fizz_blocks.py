@@ -42,6 +42,7 @@ class Blocks:
         self.enabling = enabling
         self.body = Body("func")
         self.live: dict[int, frozenset[str]] = {}
+        self.notes_choices = False
 
     def fresh(self, word: str) -> str:
         """A name that the specification does not use."""
@@ -193,7 +194,7 @@ class Blocks:
     # -- choices ------------------------------------------------------------------------------
     def _any_of(self, options: ast.expr, at: ast.AST, fair: str) -> ast.Call:
         call = self.x.call(self.x.imported("any_of", at), options)
-        if fair != "none":
+        if fair != "none" or self.notes_choices:  # a fair one is noted with one option, too
             strong = ast.copy_location(ast.Constant("strong"), at)
             call.keywords.append(ast.copy_location(ast.keyword("fair", strong), at))
         return call

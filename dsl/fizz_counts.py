@@ -5,12 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 from dsl import fizz_tree as tree
+from dsl.fizz_caps import Cap
 from dsl.fizz_options import Options, read_options
 from dsl.fizz_parse import parse, split_front_matter
 from dsl.model import Element, Model, Property
 from dsl.runtime import binding
 
 BACK = "@back to the start"
+STATEMENTS_LEFT = "statements_left_of_"  # a local of parallel blocks; a number and _ follow
 
 
 def back_to_the_start(model: Model) -> Property | None:
@@ -34,6 +36,12 @@ def back_to_the_start(model: Model) -> Property | None:
 
     element = Element(BACK, (), holds)
     return Property(BACK, "on_step", (element,), holds)
+
+
+def counters_of(options: Options) -> frozenset[str]:
+    """The fields that count starts of single actions: Fizzbee's states do not hold these."""
+    caps = (Cap.of(key, bounds) for key, bounds in options.action_options.items())
+    return frozenset(cap.counter for cap in caps if cap is not None and cap.starts > 0)
 
 
 def options_of(path: str) -> Options:

@@ -7,6 +7,7 @@ import ast
 from dsl import fizz_tree as tree
 from dsl.fizz_ahead import asks_for_steps
 from dsl.fizz_blocks import Blocks
+from dsl.fizz_counts import STATEMENTS_LEFT
 from dsl.fizz_making import at_place
 from dsl.pieces import Pieces, Statements
 
@@ -20,12 +21,21 @@ class FizzPieces(Pieces):
         self.x = blocks.x
         self.temporaries: set[str] = set()
         self._made = 0
+        self._words: dict[str, str] = {}
 
     def fresh(self, word: str) -> str:
         self._made += 1
+        word = self._words.get(word, word)
         found = self.b.fresh(word if self._made == 1 else f"{word}{self._made}")
         self.temporaries.add(found)
         self.x.scope.locals.add(found)
+        return found
+
+    def in_any_order(self, made: list[Statements], stop: Statements, at: ast.AST) -> Statements:
+        if self.b.notes_choices:
+            self._words = {"left": f"{STATEMENTS_LEFT}{len(made)}_"}
+        found = super().in_any_order(made, stop, at)
+        self._words = {}
         return found
 
     def plain(self, node: ast.stmt, flows: bool) -> Statements:

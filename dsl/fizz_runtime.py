@@ -14,12 +14,14 @@ from dsl import refs
 from dsl.declare import _declared
 from dsl.detaching import forget
 from dsl.errors import SpecError
+from dsl.flow_run import slot_of
 from dsl.records import Record
 from dsl.refs import RecordReference
 from dsl.values import (
     _END,
     _RECORD,
     ABSENT,
+    FrozenBag,
     FrozenDict,
     FrozenList,
     FrozenSet,
@@ -323,6 +325,23 @@ def max_actions(count: int, *, counted: bool = False) -> None:
     if _declared:
         name, value = ("most_starts", count) if counted else ("max_depth", count + 1)
         _declared[-1].options[name] = value
+
+
+def at_most(most: int, count: int) -> None:
+    """A guard: no more than ``most``. Looking ahead does not mind it."""
+    if count > most and not getattr(refs.current_view(), "unbounded", False):
+        raise Disabled
+
+
+def in_flight(of: Any, action: str) -> int:
+    """How many runs of an action are suspended: of one role, or of all roles of a class."""
+    actors = of._instances if isinstance(of, type) else [of]
+
+    def count(held: Any) -> int:
+        return 0 if held is ABSENT else len(held) if isinstance(held, FrozenBag) else 1
+
+    view = refs.current_view()
+    return sum(view.project(slot_of(actor, action), "in flight", count) for actor in actors)
 
 
 def keep_locals(*dropped: str) -> None:

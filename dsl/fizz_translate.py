@@ -70,6 +70,7 @@ class _Translation(Header):
         self.threaded = bool(self.threads.facts.flows)
         pieces = self.threads.pieces = FizzPieces(self.blocks, self.returns)
         self.temporaries = pieces.temporaries
+        self.blocks.notes_choices = counting and self.threaded
         self.twins = called_at_once(names) & self.threads.facts.flows
         self._reached = self.threads.reached()
         self.x.twins = {f.name for f in self._functions() if id(f) in self.twins}
@@ -176,7 +177,8 @@ class _Translation(Header):
             if kind == "init" and scope.role is not None:
                 body += self._kept(self.names.roles[scope.role], node)
             if kind == "action":
-                body = [*self.caps.guard(scope.role, name, node), *body]
+                flying = id(node) in self.threads.facts.flows
+                body = [*self.caps.guard(scope.role, name, node, suspended=flying), *body]
             if kind == "action" and self.returns:
                 body.insert(0, self.blocks.set_returns(ast.Dict([], []), node))
         parameters_ = self._arguments(arguments, scope)
@@ -223,15 +225,14 @@ class _Translation(Header):
         options: dict[str, Any] = {"fair": node.fair} if node.fair != "none" else {}
         suspended = id(node) in self.threads.facts.flows
         if suspended:
-            options |= {"concurrent": self.at_most(), "resume": "strong"}
+            runs = self.caps.runs_of_each(role, node.name, self.at_most())
+            options |= {"concurrent": runs, "resume": "strong"}
             for key in (
                 [node.name] if role is None else [f"{role}.{node.name}", f"{role}#.{node.name}"]
             ):
                 given = self.options.action_options.get(key)
                 if given is not None and given.crash_on_yield is False:
                     options["crash"] = False
-                if given is not None and given.max_concurrent_actions > 0:
-                    options["concurrent"] = min(given.max_concurrent_actions, self.at_most())
         decorator = self.x.imported("action", node)
         if options:
             decorator = self.x.call(decorator)

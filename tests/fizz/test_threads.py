@@ -178,13 +178,59 @@ def test_an_action_can_have_a_bound_of_its_own(tmp_path: Path) -> None:
     assert distinct(1) < distinct(2) < distinct(3) == distinct(9)
 
 
-def test_a_bound_over_all_instances_is_refused(tmp_path: Path) -> None:
+ROLES = """
+role R:
+    action Init:
+        self.n = 0
+    action Add:
+        require self.n < 4
+        self.n = self.n + 1
+        self.n = self.n + 1
+action Init:
+    one = R()
+    two = R()
+always assertion Ahead:
+    return len([n for n in next_states() if n.kind == "action"]) == (one.n < 4) + (two.n < 4)
+"""
+
+
+@pytest.mark.parametrize("engine", ["reference", "native"])
+@pytest.mark.parametrize(
+    ("bounds", "states"),
+    [
+        # of one instance: n with nothing, one, or two runs in flight
+        ("R#.Add: {max_concurrent_actions: 1}", 25),  # 0 1* 2 3* 4, each with each
+        ("R.Add: {max_concurrent_actions: 1}", 21),  # the same, but not 1* or 3* with 1* or 3*
+        ("R#0.Add: {max_concurrent_actions: 1}\n  R#1.Add: {max_concurrent_actions: 1}", 25),
+        ("R#.Add: {max_concurrent_actions: 1, max_actions: 1}", 9),  # 0 1* 2
+        ("R.Add: {max_concurrent_actions: 1, max_actions: 1}", 5),  # 00 1*0 20 01* 02
+        ("R#.Add: {max_concurrent_actions: 1}\n  R#1.Add: {max_actions: 1}", 15),
+        ("R#.Add: {max_concurrent_actions: 1}\n  R#7.Add: {max_actions: 1}", 25),
+    ],
+)
+def test_bounds_of_the_actions_of_roles(
+    bounds: str, states: int, engine: str, tmp_path: Path
+) -> None:
     path = tmp_path / "spec.fizz"
-    own = "---\naction_options:\n  R.Add:\n    max_concurrent_actions: 1\n---\n"
     path.write_text(
-        own + "role R:\n    action Init:\n        self.n = 0\n    action Add:\n"
-        "        self.n = 1\n        self.n = 2\naction Init:\n    r = R()\n"
+        "---\ndeadlock_detection: false\noptions:\n  crash_on_yield: false\n"
+        f"action_options:\n  {bounds}\n---\n{ROLES}"
     )
 
-    with pytest.raises(SpecError, match="in all instances together"):
+    result = check(path, engine=engine, liveness=False)
+
+    assert (result.verdict, result.counts.distinct) == ("holds", states)
+
+
+@pytest.mark.parametrize(
+    ("key", "code"), [("R#0.Add", "SW153"), ("R#.Adds", "SW151"), ("R#x.Add", "SW151")]
+)
+def test_bounds_of_what_cannot_have_them(key: str, code: str, tmp_path: Path) -> None:
+    path = tmp_path / "spec.fizz"
+    path.write_text(
+        f"---\naction_options:\n  {key}: {{max_actions: 1}}\n---\nsymmetric {ROLES[1:]}"
+    )
+
+    with pytest.raises(SpecError) as caught:
         check(path)
+    assert code == caught.value.code
