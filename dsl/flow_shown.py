@@ -30,7 +30,8 @@ def _run(code: dict[str, FlowCode], frames: tuple[Any, ...]) -> FrozenDict:
         line = code[name].instructions[at].line
         places.append(f"{short} line {line}" if depth else f"line {line}")
         for word, value in kept:
-            if word == "self" or (word[:1] == "@" and not word.startswith(REST)):
+            hidden = word[:1] == "@" and not (word.startswith(REST) and told(value))
+            if word == "self" or hidden:
                 continue
             plain = "left" if word[:1] == "@" else word
             content[f"{short}.{plain}" if depth else plain] = told(value)
