@@ -45,12 +45,12 @@ class Flows:
         self.crashes = False
 
     def compile_all(self, lowering: Lowering) -> None:
-        """Compile every function of the spec that contains a yield."""
-        found = [f for f in lowering.tree.functions if is_flow(f)]
+        """Compile every function of the spec that contains a yield, whatever the constants are."""
+        found = [f for f in lowering.tree.functions if f.gives_way or is_flow(f)]
         for function in found:
             self.by_name.setdefault(function.name, []).append(function)
             mark = function.marked("action")
-            if mark is not None:
+            if mark is not None and is_flow(function):
                 owner = function.owner.__name__ if function.owner else "@module"
                 concurrent = int(mark.options.get("concurrent", 1))
                 self.actions.setdefault(owner, []).append((function.name, concurrent))
@@ -225,6 +225,7 @@ class Flows:
                     frame.locals[one.callee] = FrozenList(rest[1:])
             elif kind == "call":
                 frame.at = frame.code.landing(frame.at)
+                frame.locals.pop(one.target, None)  # what the call before it gave
                 frames.append(self._called(one, frame.value(one), len(frames)))
             else:
                 result = frame.value(one)
@@ -308,6 +309,5 @@ def slot_of(actor: Any, name: str) -> Path:
 
 
 def is_flow(function: Function) -> bool:
-    """Whether a function contains a yield, or gives way in blocks."""
-    yields = (isinstance(n, ast.Yield | ast.YieldFrom) for n in ast.walk(function.node))
-    return function.gives_way or any(yields)
+    """Whether a function contains a yield, under the constants of this run."""
+    return any(isinstance(n, ast.Yield | ast.YieldFrom) for n in ast.walk(function.node))

@@ -20,8 +20,13 @@ _FOLDABLE = (
 
 
 def fold_constants(tree: SpecTree) -> None:
-    """Give every function a syntax tree without the branches that the constants exclude."""
+    """Give every function a syntax tree without the branches that the constants exclude.
+
+    Functions that gave way before are still called so.
+    """
     for function in tree.functions:
+        yields = (isinstance(n, ast.Yield | ast.YieldFrom) for n in walk(function.node))
+        function.gives_way = function.gives_way or any(yields)
         function.node = _Fold(function).visit(copied(function.node))
 
 

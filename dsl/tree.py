@@ -25,7 +25,7 @@ PROPERTY_MARKS = frozenset({"always", "exists", "eventually", "on_step"})
 class Function:
     """A function or method of a spec module. ``owner`` is the class it is written in.
 
-    ``gives_way``: its blocks let others act, whether or not a ``yield`` is left in it.
+    ``gives_way``: it lets others act, though perhaps not under the constants of this run.
     """
 
     name: str

@@ -383,3 +383,33 @@ def test_the_state_before_and_after_is_plain(tmp_path: Path) -> None:
     slot = ("P", 0, "@flow", "add")
 
     assert view.writes[slot] == (("P.add", 2, (("seen", 0), ("self", action.actor)), ""),)
+
+
+def test_a_flow_without_a_yield_under_the_constants_is_called_all_the_same(tmp_path: Path) -> None:
+    text = """
+SLOW: Constant[bool] = False
+class P(Role):
+    n: int = 0
+    @action
+    def go(self) -> Flow[None]:
+        require(self.n == 0)
+        self.n = yield from self.two()
+        yield
+    def two(self) -> Flow[int]:
+        if SLOW:
+            yield
+        return 2
+    @action
+    def rest(self) -> Flow[None]:
+        if SLOW:
+            yield
+        require(self.n == 2)
+p = P()
+"""
+    counts = [explore(_load(tmp_path, text), SearchOptions()).counts.distinct]
+    counts.append(
+        explore(_load(tmp_path, text.replace("= False", "= True")), SearchOptions()).counts.distinct
+    )
+
+    # 0, suspended with 2, and 2; slowly also suspended with 0, and rest behind its yield in each
+    assert counts == [3, 8]
