@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from checker.layout import Layout
     from checker.native.search import Search
 
-FORMAT = 1
+FORMAT = 2
 _OURS = ("level-", "rows-", "seen-", "early-", "values-", "aside-", "missed-", "learned-")
 
 

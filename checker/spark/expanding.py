@@ -31,7 +31,7 @@ from checker.native.arrays import (
 )
 from checker.native.states import Partition
 from checker.native.workers import Worker
-from checker.spark.blobs import States, wide
+from checker.spark.blobs import Blob, Sender, coded, rows_of
 from checker.spark.files import Damaged, opened, verified, write
 from checker.spark.plan import Expanded, Miss, Plan
 from checker.spark.step_checks import StepChecker, take_misses
@@ -40,7 +40,8 @@ NEVER = np.iinfo(np.int64).max
 _BATCH = 1 << 13  # states
 EXAMPLES = 32  # rows told per miss: what lies behind it differs between them
 _FLUSH = 1 << 22  # successors held by a task before they are sent
-_MOST_EACH = 8  # successors of a state that there is room for; it grows where there are more
+_EACH = 2  # successors of a state that there is room for; it grows where there are more
+_PARTITION_BITS = 4  # a partition is small enough to be sorted in the processor's cache
 _TERMINAL = -1  # in the place of an action: whether the state may end here is not known
 
 Item = tuple[int, tuple[str, Any]]
@@ -48,7 +49,7 @@ Item = tuple[int, tuple[str, Any]]
 
 @dataclass
 class Here:
-    """Consecutive states of a task, from one file, and where they stand in the level."""
+    """A batch of a task's states, consecutive ones, and where they stand in the level."""
 
     rows: Rows
     offset: int  # position of the first
@@ -85,7 +86,7 @@ class Expander:
         n_actions = plan.end_action - plan.first_action
         self.report.fired = np.zeros(n_actions, np.int64)
         self.report.walks = np.zeros(plan.n_roots, np.int64)
-        bits = max(2, (plan.division.tasks - 1).bit_length())
+        bits = max(_PARTITION_BITS, (plan.division.tasks - 1).bit_length())
         self.shift = 64 - bits
         self.worker = Worker(1 << bits, plan.n_roots, 1 << 14, False)
         self.kept = self._partitions(1 << bits)
@@ -104,23 +105,21 @@ class Expander:
         pairs = self._pairs(task)
         for part, offset in plan.division.touched(plan.parts, task):
             assert part.rows is not None
-            look = verified if plan.durable else opened
+            look = verified if plan.durable and pairs is None else opened
             fps, rows = look(plan.folder, part.ids)["fp"], look(plan.folder, part.rows)
             own = plan.division.share(fps, task)
-            here = Here(_rows(plan, rows, fps, own), offset + own.start)
-            n = len(here.rows.fp)
-            room = 64 + min(_FLUSH, _MOST_EACH * n) // len(self.kept)
-            for first in range(0, n, _BATCH):
-                end = min(n, first + _BATCH)
+            if pairs is None:
+                self._reserve(own.stop - own.start)
+            for first in range(own.start, own.stop, _BATCH):
+                end = min(own.stop, first + _BATCH)
                 chosen = None
                 if pairs is not None:
-                    low, high = np.searchsorted(
-                        pairs[:, 0], [here.offset + first, here.offset + end]
-                    )
+                    low, high = np.searchsorted(pairs[:, 0], [offset + first, offset + end])
                     chosen = pairs[low:high]
                     if not len(chosen):
                         continue
-                self._batch(here, first, end, chosen, room)
+                batch = slice(first, end)
+                self.expand_batch(Here(_rows(plan, rows, fps, batch), offset + first), chosen)
                 if sum(p.n for p in self.kept) > _FLUSH:
                     yield from self._send()
         yield from self._send()
@@ -130,6 +129,14 @@ class Expander:
             self.report.missed = write(
                 plan.folder, plan.name("missed", task), {"pairs": left}, durable=False
             )
+
+    def _reserve(self, n: int) -> None:
+        """Have room for the successors of so many states, which costs nothing until they come."""
+        room = 64 + min(_FLUSH, _EACH * n) // len(self.kept)
+        for partition in self.kept:
+            partition.reserve(room)
+            if not partition.entries and len(partition.table) < room:
+                partition.table = np.zeros(1 << room.bit_length(), np.uint64)
 
     def _pairs(self, task: int) -> Array | None:
         """The pairs to take up, in order; None in the first attempt, which takes up all."""
@@ -142,20 +149,20 @@ class Expander:
 
     # -- a batch ---------------------------------------------------------------------------------
 
-    def _batch(self, here: Here, first: int, end: int, chosen: Array | None, room: int) -> None:
+    def expand_batch(self, here: Here, chosen: Array | None) -> None:
+        """Expand a batch: all pairs, or the chosen ones."""
         plan, worker, report = self.plan, self.worker, self.report
-        worker.begin(first, end, plan.first_action)
-        moved = np.zeros(end - first, np.bool_)
-        asked = np.ones(end - first, np.bool_)
+        n = len(here.rows.fp)
+        worker.begin(0, n, plan.first_action)
+        moved = np.zeros(n, np.bool_)
+        asked = np.ones(n, np.bool_)
         if chosen is not None:
-            at = chosen[:, 0] - here.offset - first
+            at = chosen[:, 0] - here.offset
             asked[:] = False
             asked[at] = True
             moved[at] = chosen[:, 2] > 0
             actions = chosen[:, 1] != _TERMINAL
-            worker.pairs = np.ascontiguousarray(
-                np.stack([at[actions] + first, chosen[actions, 1]], 1)
-            )
+            worker.pairs = np.ascontiguousarray(np.stack([at[actions], chosen[actions, 1]], 1))
             worker.finished = True
         fixed = (plan.first_action, plan.end_action, plan.ordinal_bits, self.shift,
                  int(self.steps is not None))  # fmt: skip
@@ -165,20 +172,19 @@ class Expander:
             here.rows,
         )
         worker.sort()
-        moved |= worker.batch.moves[: end - first] > 0
+        moved |= worker.batch.moves[:n] > 0
         base = here.offset << POSITION_SHIFT
         if self.steps is not None:
             missed = np.concatenate([missed, self.steps.check(here)])
         self._count(base)
         if plan.deadlock:
-            open_rows = np.zeros(end - first, np.bool_)
-            open_rows[missed[:, 0] - first] = True
-            self._deadlocks(here, first + np.flatnonzero(asked & ~moved & ~open_rows))
-        self.missed.add(missed[:, 0] + here.offset, missed[:, 1], moved[missed[:, 0] - first])
+            open_rows = np.zeros(n, np.bool_)
+            open_rows[missed[:, 0]] = True
+            self._deadlocks(here, np.flatnonzero(asked & ~moved & ~open_rows))
+        self.missed.add(missed[:, 0] + here.offset, missed[:, 1], moved[missed[:, 0]])
         assert report.fired is not None
         for partition in self.kept:
-            partition.reserve(room)
-            # Links of the batch count positions from the file's start, those kept from the level's.
+            # Links of the batch count positions from its start, those kept from the level's.
             before = partition.n
             partition.take(here.rows, self.outcomes, worker.batch, self._scratch, plan.ordinal_bits)
             partition.segment.link[before : partition.n] += base
@@ -267,24 +273,31 @@ class Expander:
             for partition in partitions:
                 if not partition.n:
                     continue
-                n, shape = partition.n, self.plan.shape()
-                rows, link = shape.rows(n), np.empty(n, np.int64)
-                partition.release(rows, link, 0)
-                partition.table[:] = 0
-                partition.entries = 0
-                self.report.records += n
-                cuts = [0, *np.searchsorted(rows.fp, self.plan.division.cuts()).tolist(), n]
-                states = States(self.plan.packing.pack(rows.values), rows.fp, rows.quiet, link)
-                self.report.sent += states.nbytes
-                for target, (start, stop) in enumerate(pairwise(cuts)):
-                    if stop > start:
-                        yield target, (kind, states.pick(slice(start, stop)))
+                for target, blob in self._blobs(partition):
+                    self.report.sent += blob.nbytes
+                    yield target, (kind, blob)
+
+    def _blobs(self, partition: Partition) -> Iterator[tuple[int, Blob]]:
+        """The states of a partition, which is empty afterwards, by task of destination."""
+        plan, segment, n = self.plan, partition.segment, partition.n
+        fps = segment.fp[:n]
+        order = np.argsort(fps)
+        cuts = np.searchsorted(fps, plan.division.cuts(), sorter=order).tolist()
+        sender = Sender(
+            plan.packing, plan.ordinal_bits, segment.values, segment.link, coded(segment.quiet[:n])
+        )
+        for target, (start, stop) in enumerate(pairwise([0, *cuts, n])):
+            if stop > start:
+                yield target, sender.blob(order[start:stop])
+        partition.table[:] = 0
+        partition.entries = partition.n = 0
+        self.report.records += n
 
 
 def _rows(plan: Plan, found: dict[str, Array], fps: Array, own: slice) -> Rows:
     """Some of the states of a file, as wide as rows are by now."""
-    values = wide(found["values"][own], plan.width, plan.shape().dtype)
-    quiet = found["quiet"][own]
+    packed = rows_of(found, own)
     if plan.forget:
-        quiet[:] = np.uint64((1 << 64) - 1)
-    return Rows(values, fps[own], np.zeros(0, np.uint64), quiet)
+        packed.quiet[:] = np.uint64((1 << 64) - 1)
+    values = packed.values(plan.width, plan.shape().dtype)
+    return Rows(values, fps[own], np.zeros(0, np.uint64), packed.quiet)

@@ -10,28 +10,27 @@ Slow twin: checker.graph.collect
 
 from __future__ import annotations
 
-import pickle
 import shutil
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from checker.graph.collect import Collected, GraphSearch, Steps, bare, collected
 from checker.native.arrays import POSITION_SHIFT, Array, Outcomes, Tries
 from checker.native.running import run_levels, start
+from checker.spark.blobs import rows_of
 from checker.spark.expanding import Expander, Here
 from checker.spark.feed import Version, learned
 from checker.spark.files import Damaged, Stored, opened, write
-from checker.spark.jobs import FrameJobs, RddJobs, _broadcast_value, _file_bytes
 from checker.spark.plan import Plan
 from checker.spark.running import folder_of
 from checker.spark.search import SparkSearch
 from checker.spark.settings import Settings
-from checker.spark.step_checks import _KEPT, _UNKNOWN
+from checker.spark.step_checks import KEPT, UNKNOWN
 from dsl.errors import EngineError
 
 if TYPE_CHECKING:
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
     from checker.graph.labels import Labels
     from checker.graph.rows import States
     from checker.native.findings import Stage
+    from checker.spark.jobs import Load
     from checker.spark.levels import FileLevel
     from dsl.model import Model
 
@@ -56,10 +56,10 @@ class GraphExpander(Expander):
         super().__init__(plan, tries, outcomes, task)
         self.found: list[tuple[Array, ...]] = []
 
-    def _batch(self, here: Here, first: int, end: int, chosen: Array | None, room: int) -> None:
+    def expand_batch(self, here: Here, chosen: Array | None) -> None:
         """Note the steps of a batch; those that a constraint refuses are taken out."""
         plan, worker = self.plan, self.worker
-        worker.begin(first, end, plan.first_action)
+        worker.begin(0, len(here.rows.fp), plan.first_action)
         keep_loops = 1
         fixed = (plan.first_action, plan.end_action, plan.ordinal_bits, self.shift, keep_loops)
         missed = self.finish(
@@ -67,14 +67,14 @@ class GraphExpander(Expander):
         )
         worker.sort()
         # not the whole check of steps: that one drops those that change nothing
-        verdicts = self.steps._verdicts(here) if self.steps is not None else {}
-        if len(missed) or any((v == _UNKNOWN).any() for v in verdicts.values()):
+        verdicts = self.steps.verdicts(here) if self.steps is not None else {}
+        if len(missed) or any((v == UNKNOWN).any() for v in verdicts.values()):
             raise EngineError("SW906", "A step that was learned is not known.")
         base = here.offset << POSITION_SHIFT
         batch = worker.batch
         for partition in np.flatnonzero(batch.used).tolist():
             n = int(batch.used[partition])
-            kept = verdicts[partition] == _KEPT if verdicts else np.ones(n, np.bool_)
+            kept = verdicts[partition] == KEPT if verdicts else np.ones(n, np.bool_)
             link, fp, outcome = (
                 array[partition, :n][kept] for array in (batch.link, batch.fp, batch.outcome)
             )
@@ -93,20 +93,9 @@ class GraphExpander(Expander):
         return write(self.plan.folder, name, named, durable=False)
 
 
-def _steps_partition(
-    plan: Plan, version: Version, task: int, _: Iterable[int]
-) -> Iterator[tuple[int, Stored]]:
-    yield task, GraphExpander(plan, *learned(version, _broadcast_value), task).steps_of()
-
-
-def _steps_batches(plan: Plan, version: Version, batches: Iterable[Any]) -> Iterator[Any]:
-    import pyarrow as pa
-
-    for batch in batches:
-        for task in batch.column(0).to_pylist():
-            stored = GraphExpander(plan, *learned(version, _file_bytes), task).steps_of()
-            data = pa.array([pickle.dumps((task, stored), 5)])
-            yield pa.RecordBatch.from_arrays([data], ["report"])
+def steps_task(plan: Plan, version: Version, task: int, load: Load) -> Stored:
+    """The steps of one task."""
+    return GraphExpander(plan, *learned(version, load), task).steps_of()
 
 
 # -- in the driver -------------------------------------------------------------------------------
@@ -152,17 +141,8 @@ class SparkGraphSearch(GraphSearch, SparkSearch):
         """One more job over the level that was just expanded: files of steps, in order."""
         spread, jobs = self.spread, self.connect()
         assert spread is not None
-        plan, version = spread._plan(0, (), frozenset()), spread._version()
-        n = plan.division.tasks
-        if isinstance(jobs, RddJobs):
-            tasks = jobs.context.parallelize(range(n), n)
-            found = tasks.mapPartitionsWithIndex(partial(_steps_partition, plan, version)).collect()
-        else:
-            assert isinstance(jobs, FrameJobs)
-            tasks = jobs.session.range(0, n, 1, n)
-            frame = tasks.mapInArrow(partial(_steps_batches, plan, version), "report binary")
-            found = [pickle.loads(row.report) for row in frame.collect()]
-        return [stored for _, stored in sorted(found, key=lambda pair: pair[0])]
+        plan, version = spread.plan(0, (), frozenset()), spread.version()
+        return jobs.each(partial(steps_task, plan, version), plan.division.tasks)
 
     def _hand_on_file(self, stored: Stored) -> None:
         """Name the steps of a file, and hand them on unless it is not known yet which count."""
@@ -190,7 +170,8 @@ class SparkGraphSearch(GraphSearch, SparkSearch):
             assert part.rows is not None
             link = ids["link"]
             action = ((link & _MASK) >> self.ordinal_bits).astype(np.int32)
-            values = opened(self.folder, part.rows)["values"]
+            rows = rows_of(opened(self.folder, part.rows))
+            values = rows.values(len(rows.packing.bits), self.shape.dtype)
             self._note(ids["fp"])
             parent = before[link >> POSITION_SHIFT]
             self.hand_on_states(len(self.links) - 1, values, ids["fp"], parent, action)

@@ -18,7 +18,6 @@ from typing import Any, Protocol
 
 from checker.spark.expanding import expand_task
 from checker.spark.feed import Version, learned
-from checker.spark.files import Stored, damages
 from checker.spark.merging import merge_task
 from checker.spark.plan import Expanded, Merged, Plan
 from checker.spark.session import is_connect
@@ -26,6 +25,7 @@ from dsl.errors import RunError
 
 _POLL = 0.2  # seconds between looks at whether to go on
 Report = Expanded | Merged
+Load = Callable[[Any], bytes]  # from where bytes were sent to the bytes
 
 
 class Stopped(Exception):
@@ -61,8 +61,8 @@ class Jobs(Protocol):
         """Run a level."""
         ...
 
-    def look(self, folder: str, files: list[Stored], tasks: int) -> list[str]:
-        """What is wrong with files."""
+    def each(self, function: Callable[[int, Load], Any], tasks: int) -> list[Any]:
+        """What a function gives for each task, in order; it is told how to load what was sent."""
         ...
 
     def cancel(self) -> None:
@@ -141,10 +141,14 @@ class RddJobs:
             self.context.removeJobTag(self._tags)
         return result
 
-    def look(self, folder: str, files: list[Stored], tasks: int) -> list[str]:
-        parts = self.context.parallelize(files, max(1, min(tasks, len(files))))
-        result: list[str] = parts.mapPartitions(partial(damages, folder)).collect()
-        return result
+    def each(self, function: Callable[[int, Load], Any], tasks: int) -> list[Any]:
+        numbers = self.context.parallelize(range(tasks), tasks)
+        self.context.addJobTag(self._tags)
+        try:
+            found: list[Any] = numbers.map(partial(_with_broadcasts, function)).collect()
+        finally:
+            self.context.removeJobTag(self._tags)
+        return found
 
     def cancel(self) -> None:
         self.context.cancelJobsWithTag(self._tags)
@@ -156,6 +160,10 @@ class RddJobs:
 def _broadcast_value(place: Any) -> bytes:
     data: bytes = place.value
     return data
+
+
+def _with_broadcasts(function: Callable[[int, Load], Any], task: int) -> Any:
+    return function(task, _broadcast_value)
 
 
 def _expand_partition(
@@ -206,11 +214,11 @@ class FrameJobs:
         merged = moved.mapInArrow(partial(_merge_batches, plan, version), "report binary")
         return [pickle.loads(row.report) for row in self._collected(merged)]
 
-    def look(self, folder: str, files: list[Stored], tasks: int) -> list[str]:
-        n = max(1, min(tasks, len(files)))
-        numbers = self.session.range(0, n, 1, n)
-        wrong = numbers.mapInArrow(partial(_look_batches, folder, files, n), "damage string")
-        return [row.damage for row in self._collected(wrong)]
+    def each(self, function: Callable[[int, Load], Any], tasks: int) -> list[Any]:
+        numbers = self.session.range(0, tasks, 1, tasks)
+        frame = numbers.mapInArrow(partial(_each_batches, function), "task int, item binary")
+        rows = sorted(self._collected(frame), key=lambda row: row.task)
+        return [pickle.loads(row.item) for row in rows]
 
     def _collected(self, frame: Any) -> list[Any]:
         self.session.addTag(self._tag)
@@ -245,13 +253,10 @@ def _file_bytes(place: Any) -> bytes:
 
 
 def _expand_batches(plan: Plan, version: Version, batches: Iterable[Any]) -> Iterator[Any]:
-    import pyarrow as pa
-
     for batch in batches:
         for number in batch.column(0).to_pylist():
             for task, item in expand_task(plan, learned(version, _file_bytes), number):
-                columns = [pa.array([task], pa.int32()), pa.array([pickle.dumps(item, 5)])]
-                yield pa.RecordBatch.from_arrays(columns, ["task", "item"])
+                yield _numbered(task, item)
     settle("expand")
 
 
@@ -269,12 +274,15 @@ def _merge_batches(plan: Plan, version: Version, batches: Iterable[Any]) -> Iter
     settle("merge")
 
 
-def _look_batches(
-    folder: str, files: list[Stored], tasks: int, batches: Iterable[Any]
-) -> Iterator[Any]:
+def _each_batches(function: Callable[[int, Load], Any], batches: Iterable[Any]) -> Iterator[Any]:
+    for batch in batches:
+        for task in batch.column(0).to_pylist():
+            yield _numbered(task, function(task, _file_bytes))
+
+
+def _numbered(task: int, item: Any) -> Any:
+    """A row of a task's number and something pickled."""
     import pyarrow as pa
 
-    for batch in batches:
-        for number in batch.column(0).to_pylist():
-            found = list(damages(folder, files[number::tasks]))
-            yield pa.RecordBatch.from_arrays([pa.array(found, pa.string())], ["damage"])
+    columns = [pa.array([task], pa.int32()), pa.array([pickle.dumps(item, 5)])]
+    return pa.RecordBatch.from_arrays(columns, ["task", "item"])

@@ -15,7 +15,6 @@ import numpy as np
 from checker.native.arrays import EDGE, Array, Rows
 from checker.native.states import Level, Partition
 from checker.native.workers import Worker
-from checker.spark.blobs import wide
 
 if TYPE_CHECKING:
     from checker.native.search import Search
@@ -78,10 +77,10 @@ def _walk(search: Search, span: str, found: list[tuple[int, tuple[int, ...]]]) -
     search.widen()
     n, shape = len(found), search.shape
     longest = max(len(row) for _, row in found)
-    values = np.zeros((n, longest), shape.dtype)
+    values = np.zeros((n, max(longest, shape.width)), shape.dtype)
     for at, (_, row) in enumerate(found):
         values[at, : len(row)] = row
-    rows = shape.rows(n)._replace(values=wide(values, max(longest, shape.width), shape.dtype))
+    rows = shape.rows(n)._replace(values=values)
     rows.fp[:] = 0
     rows.quiet[:] = np.uint64((1 << 64) - 1)
     worker = Worker(2, len(search.roots.all), 1 << 10, False)

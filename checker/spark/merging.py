@@ -7,7 +7,8 @@ merged too, and everything is judged anew; what was found to hold is not looked 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from checker.native.arrays import (
 )
 from checker.native.run_kernels import mark, merge
 from checker.native.workers import Worker
-from checker.spark.blobs import States, narrow, wide
+from checker.spark.blobs import Arrived, Blob, States, columns_of, rows_of
 from checker.spark.expanding import EXAMPLES, NEVER
 from checker.spark.files import Damaged, Part, Stored, opened, write
 from checker.spark.plan import Expanded, Left, Merged, Plan
@@ -34,12 +35,12 @@ def merge_task(
     plan: Plan, learned: tuple[Tries, Outcomes], task: int, arrived: Iterable[tuple[str, Any]]
 ) -> Iterator[Expanded | Merged]:
     """The reports of both halves of a task."""
-    blobs: dict[str, list[States]] = {"states": [], "aside": []}
+    blobs: dict[str, list[Blob]] = {"states": [], "aside": []}
     for kind, content in arrived:
         if kind == "expanded":
             yield content
         else:
-            blobs[kind].append(States(*content))
+            blobs[kind].append(content)
     try:
         yield Merger(plan, *learned, task).run(blobs)
     except Damaged as damage:
@@ -57,7 +58,7 @@ class Merger:
         self.left = plan.before[task] if plan.before else Left()
         self.examples: dict[tuple[int, ...], int] = {}
 
-    def run(self, blobs: dict[str, list[States]]) -> Merged:
+    def run(self, blobs: dict[str, list[Blob]]) -> Merged:
         """Merge, check and write; the report."""
         plan, report = self.plan, self.report
         arrived = blobs["states"] or blobs["aside"]
@@ -68,12 +69,13 @@ class Merger:
         if len(plan.runs) - plan.compact > 1 and not plan.before:
             report.run = self._compacted(runs[plan.compact :])
         old, cut, outside = self._before()
-        states = self._merged([old, cut, *blobs.pop("states")], runs)
-        aside = self._merged([outside, *blobs.pop("aside")], [*runs, states.fp])
+        states = self._merged([old, cut], self._unseen(blobs.pop("states"), runs))
+        behind = self._unseen(blobs.pop("aside"), runs)
+        aside = _without(self._merged([outside], behind), states.fp)
         keep = self._check(states)
         self._check(aside, constraints=False)
         self._write(states, keep, aside)
-        kept = states.link[keep]
+        kept = states.link if keep.all() else states.link[keep]
         actions = (kept >> plan.ordinal_bits) & ((1 << (POSITION_SHIFT - plan.ordinal_bits)) - 1)
         assert report.fresh is not None
         report.fresh += np.bincount(actions, minlength=len(report.fresh))
@@ -106,63 +108,78 @@ class Merger:
         plan, left = self.plan, self.left
         old = cut = outside = _none(plan)
         if left.part is not None and left.part.rows is not None:
-            ids = opened(plan.folder, left.part.ids)
-            old = _states(plan, {**ids, **opened(plan.folder, left.part.rows)})
+            ids, rows = (opened(plan.folder, f) for f in (left.part.ids, left.part.rows))
+            old = _states(plan, ids, rows)
         if left.aside is not None:
             columns = opened(plan.folder, left.aside)
-            both = _states(plan, columns)
+            both = _states(plan, columns, columns)
             outside, cut = both.pick(columns["outside"]), both.pick(~columns["outside"])
         return old, cut, outside
 
-    def _merged(self, groups: list[States], runs: list[Array]) -> States:
-        """Each state once, by its least link, without those that were visited."""
-        groups = [group for group in groups if len(group.fp)]
-        if not groups:
-            return _none(self.plan)
-        sizes = [len(group.fp) for group in groups]
-        states = _joined(self.plan, groups)
-        order = _order(states, sizes)
-        fps = states.fp[order]
+    def _unseen(self, blobs: list[Blob], runs: list[Array]) -> States:
+        """Each state that arrived once, by its least link, without those that were visited."""
+        plan = self.plan
+        if not blobs:
+            return _none(plan)
+        arrived = Arrived(blobs, plan.packing, plan.base, plan.ordinal_bits, self.outcomes)
+        blobs.clear()
+        order = _order(arrived.fp, arrived.link, arrived.runs)
+        fps = arrived.fp[order]
         known = np.zeros(len(fps), np.bool_)
         for run in runs:
             mark(fps, run, known)
-        new = states.pick(order[~known])
-        return new._replace(values=self.plan.packing.unpack(new.values, self.plan.shape().dtype))
+        return arrived.pick(order[~known])
+
+    def _merged(self, earlier: list[States], new: States) -> States:
+        """New states, and those of the attempt before: each once, by its least link."""
+        groups = [group for group in (*earlier, new) if len(group.fp)]
+        if len(groups) < 2:
+            return groups[0] if groups else new
+        all_of = States(*map(np.concatenate, zip(*groups, strict=True)))
+        ends = np.cumsum([len(group.fp) for group in groups]).tolist()
+        return all_of.pick(_order(all_of.fp, all_of.link, list(pairwise([0, *ends]))))
 
     # -- checking --------------------------------------------------------------------------------
 
     def _check(self, states: States, constraints: bool = True) -> Array:
         """Check states; which of them the constraints, if wanted, keep."""
-        plan, report, n = self.plan, self.report, len(states.fp)
+        plan, report = self.plan, self.report
         constraints = constraints and plan.n_watched > plan.n_properties
-        cut_by = np.full(n if constraints else 0, NEVER)
-        if not plan.n_watched or not n:
-            return np.ones(n, np.bool_)
+        keep = np.ones(len(states.fp), np.bool_)
+        if not plan.n_watched:
+            return keep
+        due = np.flatnonzero(_due(states.quiet, plan.first_action))
+        if not len(due):
+            return keep
+        part = states if len(due) == len(keep) else states.pick(due)
         groups = plan.groups
         if not constraints:
             groups = groups.copy()
             groups[2, groups[0] >= plan.n_properties] = 0
-        rows = Rows(states.values, states.fp, np.zeros(0, np.uint64), states.quiet)
+        values = plan.packing.unpack(part.packed, plan.shape().dtype)
+        rows = Rows(values, part.fp, np.zeros(0, np.uint64), part.quiet)
         events = np.full(plan.n_watched, NEVER)
+        cut_by = np.full(len(due) if constraints else 0, NEVER)
         worker = Worker(1, plan.n_roots, 1, False)
-        worker.begin(0, n, 0)
+        worker.begin(0, len(due), 0)
         while worker.busy:
             worker.check(
                 rows, self.tries, groups, (0, plan.first_action), events, cut_by,
                 plan.n_properties,
             )  # fmt: skip
             for position, *miss in take_misses(worker).tolist():
-                self._tell(miss, rows.values[position].tolist())
+                self._tell(miss, values[position].tolist())
+        if part is not states:
+            states.quiet[due] = part.quiet
         assert report.walks is not None
         report.walks += worker.batch.walks
-        self._events(states, events, int(worker.batch.counters[FIRST_ERROR]))
-        if not constraints:
-            return np.ones(n, np.bool_)
-        groups_cut, times = np.unique(cut_by[cut_by != NEVER], return_counts=True)
-        for group, count in zip(groups_cut.tolist(), times.tolist(), strict=True):
-            report.cut[group] = report.cut.get(group, 0) + count
-        result: Array = cut_by == NEVER
-        return result
+        self._events(part, events, int(worker.batch.counters[FIRST_ERROR]))
+        if constraints:
+            groups_cut, times = np.unique(cut_by[cut_by != NEVER], return_counts=True)
+            for group, count in zip(groups_cut.tolist(), times.tolist(), strict=True):
+                report.cut[group] = report.cut.get(group, 0) + count
+            keep[due] = cut_by == NEVER
+        return keep
 
     def _tell(self, miss: list[int], row: list[int]) -> None:
         key = tuple(miss)
@@ -193,7 +210,7 @@ class Merger:
         kept = states if keep.all() else states.pick(keep)
         if len(kept.fp):
             ids = {"fp": kept.fp, "link": kept.link}
-            rows = {"values": narrow(kept.values), "quiet": kept.quiet}
+            rows = columns_of(kept.packed, kept.quiet, plan.packing)
             self.report.part = plan.division.part(
                 task,
                 len(kept.fp),
@@ -208,7 +225,12 @@ class Merger:
         self.report.aside = self._write_aside(both, outside)
 
     def _write_aside(self, states: States, outside: Array) -> Stored:
-        columns = {**states._asdict(), "outside": outside}
+        columns = {
+            **columns_of(states.packed, states.quiet, self.plan.packing),
+            "fp": states.fp,
+            "link": states.link,
+            "outside": outside,
+        }
         return write(self.plan.folder, self.plan.name("aside", self.task), columns, False)
 
 
@@ -216,37 +238,35 @@ class Merger:
 
 
 def _none(plan: Plan) -> States:
-    shape = plan.shape()
-    rows = shape.rows(0)
-    return States(rows.values, rows.fp, rows.quiet, np.zeros(0, np.int64))
+    packed = np.zeros((0, plan.packing.n_bytes), np.uint8)
+    quiet = np.zeros((0, plan.words), np.uint64)
+    return States(packed, np.zeros(0, np.uint64), quiet, np.zeros(0, np.int64))
 
 
-def _states(plan: Plan, columns: dict[str, Array]) -> States:
-    """States from a file, packed as if they had just arrived."""
-    values = wide(columns["values"], plan.width, plan.shape().dtype)
-    return States(plan.packing.pack(values), columns["fp"], columns["quiet"], columns["link"])
+def _states(plan: Plan, ids: Mapping[str, Array], rows: Mapping[str, Array]) -> States:
+    """States of an attempt before, as they would arrive now."""
+    found = rows_of(rows)
+    return States(found.repacked(plan.packing), ids["fp"], found.quiet, ids["link"])
 
 
-def _joined(plan: Plan, groups: list[States]) -> States:
-    """Groups of packed states one after the other."""
-    total = sum(len(group.fp) for group in groups)
-    rows = plan.shape().rows(total)
-    words = np.empty((total, plan.packing.n_words), np.uint64)
-    result = States(words, rows.fp, rows.quiet, np.empty(total, np.int64))
-    at = 0
-    for group in groups:
-        here = slice(at, at + len(group.fp))
-        for column, part in zip(result, group, strict=True):
-            column[here] = part
-        at = here.stop
-    groups.clear()
+def _due(quiet: Array, n_checks: int) -> Array:
+    """Which states have a predicate, one of the first roots, that must be looked at."""
+    masks = [min(max(0, n_checks - 64 * word), 64) for word in range(quiet.shape[1])]
+    wanted = np.array([(1 << n) - 1 for n in masks], np.uint64)
+    result: Array = ((quiet & wanted) != 0).any(1)
     return result
 
 
-def _order(states: States, sizes: list[int]) -> Array:
+def _without(states: States, run: Array) -> States:
+    """States but for those of a run."""
+    known = np.zeros(len(states.fp), np.bool_)
+    mark(states.fp, run, known)
+    return states.pick(~known) if known.any() else states
+
+
+def _order(fps: Array, links: Array, runs: list[tuple[int, int]]) -> Array:
     """The positions of states that are runs one after the other, merged."""
-    ends = np.cumsum(sizes).tolist()
-    lists = [np.arange(end - n, end) for n, end in zip(sizes, ends, strict=True)]
+    lists = [np.arange(first, end) for first, end in runs]
     while len(lists) > 1:
         pairs = [lists[at : at + 2] for at in range(0, len(lists), 2)]
         lists = []
@@ -256,6 +276,6 @@ def _order(states: States, sizes: list[int]) -> Array:
                 continue
             first, second = pair
             merged = np.empty(len(first) + len(second), np.int64)
-            n = merge(states.fp, states.link, first, len(first), second, len(second), merged)
+            n = merge(fps, links, first, len(first), second, len(second), merged)
             lists.append(merged[:n])
     return lists[0]

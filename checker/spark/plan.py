@@ -71,7 +71,7 @@ class Plan:
     ``durable`` files outlive the search. After the first attempt ``before`` holds per task what the
     attempt before left, and only tasks in ``again`` have to look at it without new states.
     ``forget`` tells that the driver does not know any more why a root was quiet in a state: another
-    one found it out.
+    one found it out. ``base`` is the part of the fingerprint that all states have in common.
     """
 
     folder: str
@@ -86,6 +86,7 @@ class Plan:
     before: tuple[Left, ...]
     again: frozenset[int]
     forget: bool
+    base: int
     packing: Packing
     width: int
     wide_ids: bool

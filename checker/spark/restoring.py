@@ -5,16 +5,19 @@ from __future__ import annotations
 import zipfile
 from collections import Counter
 from dataclasses import replace
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from checker.native.checkpoints import Saved, Totals
 from checker.native.checkpoints_read import findings_of, restore_layout
 from checker.spark.commits import Committed, damaged
-from checker.spark.files import opened
+from checker.spark.files import Stored, damages, opened
 from checker.spark.levels import FileLevel
 
 if TYPE_CHECKING:
+    from checker.spark.jobs import Load
     from checker.spark.search import SparkSearch
 
 
@@ -26,9 +29,10 @@ def restore(search: SparkSearch, saved: Committed) -> None:
     search.settings = replace(search.settings, buckets=saved.buckets)
     jobs = search.connect()
     files = list(saved.files())
-    wrong = jobs.look(search.folder, files, 4 * jobs.cores())
-    if wrong:
-        raise damaged(sorted(wrong))
+    n = max(1, min(4 * jobs.cores(), len(files)))
+    wrong = jobs.each(partial(_damages, search.folder, files, n), n)
+    if any(wrong):
+        raise damaged(sorted(chain.from_iterable(wrong)))
     totals = _totals(saved)
     _restore_values(search, saved, totals)
     search.initial, search.earlier = totals.initial, totals.seconds
@@ -45,6 +49,11 @@ def restore(search: SparkSearch, saved: Committed) -> None:
     search.go_on(last, list(saved.runs), saved.early, list(levels))
     assert search.spread is not None
     search.spread.forget = True
+
+
+def _damages(folder: str, files: list[Stored], tasks: int, task: int, _: Load) -> list[str]:
+    """What is wrong with a task's share of some files."""
+    return list(damages(folder, files[task::tasks]))
 
 
 def _totals(saved: Committed) -> Totals:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from checker.native.checkpoints import Totals
 from checker.native.search import Search
-from checker.spark.blobs import narrow
+from checker.spark.blobs import columns_of
 from checker.spark.commits import Committed, Committer
 from checker.spark.files import Stored, write
 from checker.spark.levels import FileLevel
@@ -101,9 +101,12 @@ class SparkSearch(Search):
 
     def _spill_part(self, division: Division, task: int, own: slice, depth: int) -> Part:
         """Write a task's share of the level."""
+        from checker.spark.stages import packing
+
         rows = self.level.rows
         ids = {"fp": rows.fp[own], "link": self.level.link[own]}
-        about = {"values": narrow(rows.values[own]), "quiet": rows.quiet[own]}
+        how = packing(self)
+        about = columns_of(how.pack(rows.values[own]), rows.quiet[own], how)
         names = [file_name(what, depth, self.token, 0, task) for what in ("level", "rows")]
         written = [
             write(self.folder, name, columns, self.committer is not None)

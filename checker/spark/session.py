@@ -64,6 +64,7 @@ _QUIET = {
     "spark.ui.retainedTasks": "100",
 }
 _LOCAL = {
+    "spark.python.unix.domain.socket.enabled": "true",  # cheaper than a port
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
     "spark.shuffle.compress": "false",  # nothing goes over a network

@@ -13,7 +13,7 @@ import numpy as np
 from checker.engine import DEADLOCK
 from checker.native.arrays import NO_LINK, Rows
 from checker.native.findings import _Candidate
-from checker.spark.blobs import Packing, packing_of, wide
+from checker.spark.blobs import Packing, packing_of, rows_of
 from checker.spark.commits import Committed, Committer, damaged
 from checker.spark.feed import Feed, Version
 from checker.spark.files import opened
@@ -26,6 +26,7 @@ from dsl.errors import EngineError
 if TYPE_CHECKING:
     from checker.engine import StoppedBy
     from checker.native.findings import Stage
+    from checker.native.search import Search
     from checker.native.states import Level
     from checker.spark.files import Part, Stored
     from checker.spark.search import SparkSearch
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 _MAX_ATTEMPTS = 10_000
 _SMALL = 25_000  # states per task, below which a level is given to fewer tasks
 _BALANCED = 100  # states per task, below which nothing is said of how even the shares are
-_SAMPLE = 2048  # states looked at before the others, while there is something to learn
+_SAMPLE = 8192  # states looked at before the others, while there is something to learn
 _RUNS = 6  # visited runs until some of them are made one
 
 
@@ -103,8 +104,8 @@ class Spread:
         if self.learning:
             look_ahead(search, self._sample())
         for attempt in range(_MAX_ATTEMPTS):
-            plan = self._plan(attempt, left, again)
-            version = self._version()
+            plan = self.plan(attempt, left, again)
+            version = self.version()
             self.figures.jobs += 1
             try:
                 run = partial(self.jobs.level, plan, version)
@@ -130,18 +131,19 @@ class Spread:
         part, shape = self.level.parts[0], self.search.shape
         assert part.rows is not None
         ids, found = (opened(self.search.folder, stored) for stored in (part.ids, part.rows))
-        values = wide(found["values"][:_SAMPLE], shape.width, shape.dtype)
-        quiet = found["quiet"][:_SAMPLE]
+        rows = rows_of(found, slice(_SAMPLE))
+        values, quiet = rows.values(shape.width, shape.dtype), rows.quiet
         if self.forget:
             quiet[:] = np.uint64((1 << 64) - 1)
         return Rows(values, ids["fp"][:_SAMPLE], np.zeros(0, np.uint64), quiet)
 
-    def _version(self) -> Version:
+    def version(self) -> Version:
         """What is learned by now, on its way to the executors."""
         learner = self.search.learner
         known = (self._evaluations(), learner.filled)
         if known != self.known:
             learned = learner.learned
+            learned.contribute_all()  # tasks add up fingerprints
             self.feed.update(learned.tries(), learned.outcomes())
             self.known = known
         return self.feed.version
@@ -153,7 +155,7 @@ class Spread:
             return most
         return max(1, min(most, self.level.n // _SMALL))
 
-    def _plan(self, attempt: int, left: tuple[Left, ...], again: frozenset[int]) -> Plan:
+    def plan(self, attempt: int, left: tuple[Left, ...], again: frozenset[int]) -> Plan:
         """What the tasks of an attempt know."""
         search, roots = self.search, self.search.roots
         search.widen()
@@ -170,7 +172,8 @@ class Spread:
             before=left,
             again=again,
             forget=self.forget,
-            packing=self._packing(),
+            base=search.layout.base,
+            packing=packing(search),
             width=search.shape.width,
             wide_ids=search.shape.dtype == np.dtype(np.uint32),
             words=search.shape.words,
@@ -187,12 +190,6 @@ class Spread:
             n_watched=len(roots.watched),
             n_properties=roots.n_properties,
         )
-
-    def _packing(self) -> Packing:
-        """How rows travel: every value id there is by now fits."""
-        slots, width = self.search.layout.slots, self.search.shape.width
-        bits = [(len(slot.values) - 1).bit_length() for slot in slots]
-        return packing_of(bits + [0] * (width - len(bits)))
 
     def _take(
         self, reports: list[Expanded | Merged]
@@ -324,6 +321,14 @@ class Spread:
                 tuple(self.runs), (), {}, {},
             )  # fmt: skip
             committer.write(self.search, about)
+
+
+def packing(search: Search) -> Packing:
+    """How rows are packed: every slot and every value id there is by now fits."""
+    search.widen()
+    slots, width = search.layout.slots, search.shape.width
+    bits = [(len(slot.values) - 1).bit_length() for slot in slots]
+    return packing_of(bits + [0] * (width - len(bits)))
 
 
 def _only_ids(part: Part) -> Part:

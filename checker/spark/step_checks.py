@@ -21,7 +21,7 @@ from checker.native.workers import Worker
 if TYPE_CHECKING:
     from checker.spark.expanding import Expander, Here
 
-_KEPT, _UNKNOWN = 1, 0
+KEPT, UNKNOWN = 1, 0
 
 
 def take_misses(worker: Worker) -> Array:
@@ -51,19 +51,19 @@ class StepChecker:
         failed = int(batch.counters[FIRST_ERROR])
         batch.counters[FIRST_ERROR] = NO_LINK
         missed = np.zeros((0, 2), np.int64)
-        verdicts = self._verdicts(here)
+        verdicts = self.verdicts(here)
         unknown = [
-            batch.link[p, : len(v)][v == _UNKNOWN] >> self.expander.plan.ordinal_bits
+            batch.link[p, : len(v)][v == UNKNOWN] >> self.expander.plan.ordinal_bits
             for p, v in verdicts.items()
         ]
         pairs = np.unique(np.concatenate([np.zeros(0, np.int64), *unknown]))
         if len(pairs):
             missed = self._drop(pairs)
             batch.counters[FIRST_ERROR] = NO_LINK
-            verdicts = self._verdicts(here)
+            verdicts = self.verdicts(here)
         base = here.offset << POSITION_SHIFT
         for partition, verdict in verdicts.items():
-            self._sort_out(here, partition, verdict == _KEPT, base)
+            self._sort_out(here, partition, verdict == KEPT, base)
         assert report.refused is not None
         report.refused += self._refused
         for number in np.flatnonzero(self._first_event != NO_LINK).tolist():
@@ -75,8 +75,8 @@ class StepChecker:
         batch.counters[FIRST_ERROR] = failed
         return missed
 
-    def _verdicts(self, here: Here) -> dict[int, Array]:
-        """Per partition of the batch: `_KEPT`, `_UNKNOWN` or refused, for each candidate."""
+    def verdicts(self, here: Here) -> dict[int, Array]:
+        """Per partition of the batch: `KEPT`, `UNKNOWN` or refused, for each candidate."""
         self._first_event[:] = NO_LINK
         self._refused[:] = 0
         batch = self.expander.worker.batch

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import random
+from itertools import pairwise
+
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from checker.native.run_kernels import mark, merge
-from checker.spark.blobs import packing_of
+from checker.native.run_kernels import fingerprints, mark, merge, narrow_links, widen_links
+from checker.spark.blobs import coded, packing_of
 
 FPS = st.lists(st.one_of(st.integers(0, 40), st.integers(0, (1 << 64) - 1)), max_size=60)
 
@@ -47,25 +50,105 @@ def test_what_of_a_run_is_in_another(first: list[int], second: list[int]) -> Non
 
 
 def packed(row: list[int], bits: list[int]) -> list[int]:
-    """The slow twin: a row's words, each slot in the first word with room after the one before."""
-    words, used = [0], 0
+    """The slow twin: a row as one number, least slot first, cut into bytes."""
+    total = used = 0
     for value, n in zip(row, bits, strict=True):
-        if used + n > 64:
-            words.append(0)
-            used = 0
-        words[-1] |= value << used
+        total |= value << used
         used += n
-    return words
+    return list(total.to_bytes(-(-used // 8), "little"))
+
+
+@st.composite
+def rows_with_bits(draw: st.DrawFn) -> tuple[list[int], list[tuple[int, ...]]]:
+    bits = draw(st.lists(st.integers(0, 32), min_size=1, max_size=30))
+    row = st.tuples(*(st.integers(0, (1 << n) - 1) for n in bits))
+    return bits, draw(st.lists(row, min_size=1, max_size=9))
 
 
 @settings(deadline=None)  # the first call compiles
-@given(st.data())
-def test_rows_are_packed_and_unpacked(data: st.DataObject) -> None:
-    bits = data.draw(st.lists(st.integers(0, 16), min_size=1, max_size=30))
-    row = st.tuples(*(st.integers(0, (1 << n) - 1) for n in bits))
-    rows = data.draw(st.lists(row, min_size=1, max_size=9))
-    packing, values = packing_of(bits), np.array(rows, np.uint16)
-    words = packing.pack(values)
+@given(rows_with_bits(), st.randoms(use_true_random=False))
+def test_rows_are_packed_and_unpacked(
+    drawn: tuple[list[int], list[tuple[int, ...]]], dice: random.Random
+) -> None:
+    bits, rows = drawn
+    order = np.array([dice.randrange(len(rows)) for _ in rows])
+    packing, values = packing_of(bits), np.array(rows, np.uint32)
+    found = packing.pack(values, order)
 
-    assert [packed(list(row), bits) for row in rows] == words.tolist()
-    assert values.tolist() == packing.unpack(words, np.uint16).tolist()
+    assert [packed(list(rows[at]), bits) for at in order] == found.tolist()
+    assert values[order].tolist() == packing.unpack(found, np.uint32).tolist()
+    cut = packing.pack(values[:, :-1], order)
+    assert [packed([*rows[at][:-1], 0], bits) for at in order] == cut.tolist()
+    wider = packing.unpack(found, np.uint32, len(bits) + 2)
+    assert [[*rows[at], 0, 0] for at in order] == wider.tolist()
+
+
+@settings(deadline=None)  # the first call compiles
+@given(rows_with_bits(), st.integers(0, (1 << 64) - 1), st.data())
+def test_fingerprints_are_added_up(
+    drawn: tuple[list[int], list[tuple[int, ...]]], base: int, data: st.DataObject
+) -> None:
+    bits = [min(n, 5) for n in drawn[0]]
+    rows = [tuple(v & ((1 << n) - 1) for v, n in zip(r, bits, strict=True)) for r in drawn[1]]
+    words = st.integers(0, (1 << 64) - 1)
+    shares = [data.draw(st.lists(words, min_size=1 << n, max_size=1 << n)) for n in bits]
+    for share in shares:
+        share[0] = 0
+    flat = np.array([c for share in shares for c in share], np.uint64)
+    start = np.cumsum([0, *map(len, shares)])[:-1]
+    expected = [
+        (base + sum(share[id] for share, id in zip(shares, row, strict=True))) % (1 << 64)
+        for row in rows
+    ]
+    packing, fps = packing_of(bits), np.zeros(len(rows), np.uint64)
+    packed_rows = packing.pack(np.array(rows, np.uint32))
+    ascending = fingerprints(packed_rows, packing.bits, np.uint64(base), start, flat, fps)
+
+    assert expected == fps.tolist()
+    assert all(a < b for a, b in pairwise(expected)) == ascending
+
+
+def narrowed(link: int, first: int, ordinal_bits: int, kept: int) -> int:
+    """The slow twin: a link as a smaller number."""
+    position, rest = divmod(link, 1 << 28)
+    action, ordinal = divmod(rest, 1 << ordinal_bits)
+    return ((position - first << 28 - ordinal_bits) + action << kept) + ordinal
+
+
+@settings(deadline=None)  # the first call compiles
+@given(st.integers(0, 1 << 34), st.integers(20, 27), st.integers(0, 20), st.data())
+def test_links_are_made_narrow_and_wide_again(
+    first: int, ordinal_bits: int, kept: int, data: st.DataObject
+) -> None:
+    one = st.tuples(
+        st.integers(0, 1000),
+        st.integers(0, (1 << 28 - ordinal_bits) - 1),
+        st.integers(0, (1 << kept) - 1),
+    )
+    drawn = data.draw(st.lists(one, min_size=1, max_size=9))
+    links = [((first + p) << 28) | (a << ordinal_bits) | o for p, a, o in drawn]
+    found, narrow = np.zeros(len(links), np.int64), np.zeros((len(links), 8), np.uint8)
+    narrow_links(np.array(links), np.arange(len(links)), first, ordinal_bits, kept, narrow)
+    widen_links(narrow, first, ordinal_bits, kept, found)
+
+    expected = [narrowed(link, first, ordinal_bits, kept) for link in links]
+    assert expected == [int.from_bytes(bytes(row), "little") for row in narrow.tolist()]
+    assert links == found.tolist()
+
+
+@settings(deadline=None)  # the first call compiles
+@given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 3)), max_size=40))
+def test_rows_of_words_by_number(rows: list[tuple[int, int]]) -> None:
+    array = np.array(rows, np.uint64).reshape(-1, 2)
+    codes, known = coded(array)
+
+    assert list(dict.fromkeys(rows)) == [tuple(row) for row in known.tolist()]
+    assert np.array_equal(known[codes], array)
+
+
+def test_many_rows_of_words_by_number() -> None:
+    array = np.arange(40_000, dtype=np.uint64).reshape(-1, 2)
+    codes, known = coded(array)
+
+    assert np.array_equal(known[codes], array)
+    assert len(known) == len(array)
