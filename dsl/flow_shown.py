@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from dsl.flow_code import FlowCode
@@ -16,7 +17,8 @@ def shown(code: dict[str, FlowCode], held: Any) -> Any:
 
     ``at`` says in which line a run goes on, of each function that it is in. Then come its locals,
     those of inner functions with the name of the function before them. ``left`` are the
-    statements of a parallel block, by number, or the elements of a parallel loop, still to come.
+    statements of a parallel block, by number, or the elements of a parallel loop, still to come;
+    ``left inside`` is the same of what is inside of that.
     """
     if isinstance(held, FrozenBag):
         return FrozenList(_run(code, run) for run in held)
@@ -29,10 +31,21 @@ def _run(code: dict[str, FlowCode], frames: tuple[Any, ...]) -> FrozenDict:
         short = name.rpartition(".")[2]
         line = code[name].instructions[at].line
         places.append(f"{short} line {line}" if depth else f"line {line}")
-        for word, value in kept:
+        for word, value in sorted(kept, key=_number):
             hidden = word[:1] == "@" and not (word.startswith(REST) and told(value))
             if word == "self" or hidden:
                 continue
-            plain = "left" if word[:1] == "@" else word
-            content[f"{short}.{plain}" if depth else plain] = told(value)
+            plain = f"{short}." if depth else ""
+            plain += "left" if word[:1] == "@" else word
+            while plain in content:  # the outer one was made later, and comes first
+                plain += " inside"
+            content[plain] = told(value)
     return FrozenDict({"at": " > ".join(places), **content})
+
+
+def _number(kept: tuple[str, Any]) -> tuple[int, str]:
+    """Words of the spec by name; then made ones, the last made first: ``@left_10``, ``@left_2``."""
+    word = kept[0]
+    if not word.startswith(REST):
+        return -sys.maxsize, word
+    return -int("0" + "".join(c for c in word if c.isdigit())), word
