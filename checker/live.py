@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from checker.engine import NO_ERROR, Finding
 from checker.judge import expectation
 from dsl.model import SAFETY_KINDS
+from dsl.stuck import MAX_ACTIONS
 
 WITHOUT_FAIRNESS, INCOMPLETE = "SW501", "SW503"  # as `checker.liveness` has them
 if TYPE_CHECKING:
@@ -60,7 +61,8 @@ def wanted(model: Model, options: CheckOptions, asked: SearchOptions) -> list[Pr
 def refuse(model: Model, options: CheckOptions, asked: SearchOptions) -> None:
     """Say before the search what cannot be checked. Raises RunError[SW502]."""
     found = wanted(model, options, asked)
-    if found and not options.allow_unsound and (model.constraints or model.step_constraints):
+    cuts = [*model.constraints, *model.step_constraints]
+    if found and not options.allow_unsound and any(cut.name != MAX_ACTIONS for cut in cuts):
         from checker.liveness import refuse_constraints
 
         refuse_constraints(model, found)
@@ -89,6 +91,9 @@ def check_liveness(
         raised = dict.fromkeys((p.name for p in left), "the spec raised an exception")
         return Live(findings={NO_ERROR: error}, unchecked={**unchecked, **raised})
     allow = LivenessOptions(options.allow_unsound or exploration.stopped is not None)
+    if not exploration.cut.get(MAX_ACTIONS):
+        kept = tuple(c for c in model.constraints if c.name != MAX_ACTIONS)
+        model = replace(model, constraints=kept)
     results = decide(model, graph, left, allow)
     found = _live(results, asked, options, exploration.engine)
     return replace(found, unchecked={**found.unchecked, **unchecked})
@@ -133,6 +138,8 @@ def _why_not(model: Model, options: CheckOptions, exploration: Exploration, prop
         expect = expectation(model, options.config)
         expected = expect is not None and prop.name in expect.properties
         return "" if expected else _STOPPED["violation"]
+    if exploration.cut.get(MAX_ACTIONS) and not options.allow_unsound:
+        return f"{INCOMPLETE}: the spec's bound on the starts of actions cuts the search; {_ALLOW}"
     if exploration.stopped and not options.allow_unsound and not own_bound(options, exploration):
         why = _STOPPED.get(exploration.stopped, exploration.stopped)
         return f"{INCOMPLETE}: {why}; {_ALLOW}"

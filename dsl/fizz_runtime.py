@@ -335,7 +335,7 @@ def at_most(most: int, count: int) -> None:
 
 def in_flight(of: Any, action: str) -> int:
     """How many runs of an action are suspended: of one role, or of all roles of a class."""
-    actors = of._instances if isinstance(of, type) else [of]
+    actors = of._instances if isinstance(of, type) else [of]  # type: ignore[attr-defined]
 
     def count(held: Any) -> int:
         return 0 if held is ABSENT else len(held) if isinstance(held, FrozenBag) else 1

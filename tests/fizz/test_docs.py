@@ -25,7 +25,7 @@ def test_shown_specs_give_what_they_say(verdict: str, rest: str, text: str, tmp_
     names = [w for w in words if "=" not in w]
     numbers = dict(w.split("=") for w in words if "=" in w)
 
-    result = check(path, engine="reference", liveness=False, fizzbee_counts="unique" in numbers)
+    result = check(path, engine="reference", fizzbee_counts="unique" in numbers)
 
     lengths = {p.name: p.length for p in result.properties if p.verdict == "violated"}
     assert (verdict, set(names)) == (result.verdict, set(lengths))

@@ -234,3 +234,29 @@ def test_bounds_of_what_cannot_have_them(key: str, code: str, tmp_path: Path) ->
     with pytest.raises(SpecError) as caught:
         check(path)
     assert code == caught.value.code
+
+
+@pytest.mark.parametrize(
+    ("most", "wanted", "verdict"),
+    [
+        (8, "n == 2", "holds"),  # the bound cuts nothing
+        (8, "n == 1", "violated"),
+        (1, "n == 2", "bounded"),  # Rest might start
+        (1, "n == 1", "bounded"),
+    ],
+)
+def test_liveness_is_decided_where_the_bound_of_starts_cuts_nothing(
+    most: int, wanted: str, verdict: str, tmp_path: Path
+) -> None:
+    rest = "n == 2" if most == 1 else "n == 9"
+    path = tmp_path / "spec.fizz"
+    path.write_text(
+        f"---\noptions:\n  max_actions: {most}\n  crash_on_yield: false\n"
+        "deadlock_detection: false\n---\n"
+        "action Init:\n    n = 0\nfair action Work:\n    require n == 0\n    n = 1\n    n = 2\n"
+        f"atomic action Rest:\n    require {rest}\n    n = 2\n"
+        f"eventually always assertion Finished:\n    return {wanted}\n"
+    )
+
+    for engine in ("reference", "native"):
+        assert verdict == check(path, engine=engine).verdict
