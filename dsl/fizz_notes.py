@@ -56,18 +56,24 @@ class Ends:
 
 @dataclass
 class Facts:
-    """What is found out about functions (by identity) before anything is translated."""
+    """What is found out about functions (by identity) before anything is translated.
+
+    ``flows`` give way; ``noting`` ones do not, but keep notes of what they did; ``announcing`` ones
+    say how they end.
+    """
 
     flows: set[int] = field(default_factory=set)
     entered: dict[int, Status] = field(default_factory=dict)
     ends: dict[int, Ends] = field(default_factory=dict)
     noted: bool = False
     announcing: set[int] = field(default_factory=set)
+    noting: set[int] = field(default_factory=set)
 
     def size(self) -> object:
         """Something that changes whenever a fact is added."""
         ends = [(e.returned, e.fell, e.yielded) for e in self.ends.values()]
-        return len(self.flows), list(self.entered.values()), ends, self.noted, len(self.announcing)
+        counts = len(self.flows), len(self.announcing), len(self.noting)
+        return counts, list(self.entered.values()), ends, self.noted
 
 
 @dataclass
@@ -84,6 +90,7 @@ class Notes:
     def __init__(self) -> None:
         self.facts = Facts()
         self.pieces: Pieces | None = None  # None while facts are collected
+        self._asked = False  # whether the end of the present action asks if it is a step
 
     def _note(self, word: str, at: ast.AST, *arguments: str) -> Statements:
         """A note of the step about itself, where something asks for such notes."""
@@ -115,6 +122,7 @@ class Notes:
         condition: ast.expr = constant(False, at)
         if status - NOT_YET:
             condition = self._ask("took", at)
+            self._asked = True
         return [self.pieces.require(condition, at)] if self.pieces is not None else []
 
     def _expression(self, node: ast.expr) -> ast.expr:

@@ -17,12 +17,13 @@ from __future__ import annotations
 import ast
 
 from dsl import fizz_tree as tree
-from dsl.fizz_enabled import ACTED, CHOSE, NONE, NOT_YET, Status, certainly_some, settled
+from dsl.fizz_enabled import ACTED, CHOSE, NONE, NOT_YET, Status, settled
 from dsl.fizz_names import is_text
-from dsl.fizz_notes import OVER, RESUMED, Ends, Loop, Made, Notes, Program, Statements, passing
+from dsl.fizz_notes import OVER, RESUMED, Ends, Loop, Made, Program, Statements, passing
+from dsl.fizz_orders import Orders, passed
 
 
-class Threads(Notes):
+class Threads(Orders):
     """Translates functions that give way. ``pieces`` does the statements without steps in them."""
 
     def __init__(self, program: Program) -> None:
@@ -31,6 +32,7 @@ class Threads(Notes):
         self._node: tree.Act | tree.Func = tree.Act()
         self._ends = Ends()
         self._yields = False
+        self._unsure = False  # whether it calls a function that may have done something or not
         self._loops: list[Loop] = []
 
     # -- facts --------------------------------------------------------------------------------
@@ -48,10 +50,8 @@ class Threads(Notes):
                     self.facts.flows |= {id(f) for f in same if id(f) in self.facts.entered}
 
     def reached(self) -> set[int]:
-        """Functions (by identity) that run as part of suspended actions."""
-        if not self.facts.flows:
-            return set()
-        return set(self.facts.entered)
+        """Functions (by identity) that run as part of suspended actions, or keep notes."""
+        return set(self.facts.entered) if self.facts.flows or self.facts.noting else set()
 
     def _entered(self) -> list[tree.Act | tree.Func]:
         known = [f for same in self.program.together.values() for f in same]
@@ -61,6 +61,7 @@ class Threads(Notes):
     def function(self, node: tree.Act | tree.Func) -> Statements:
         """The statements of an action or function, with a ``yield`` where a step ends."""
         self._node, self._ends, self._yields, self._loops = node, Ends(), False, []
+        self._any_order = self._unsure = self._asked = False
         entry = NOT_YET if isinstance(node, tree.Act) else self.facts.entered[id(node)]
         flow, kept = node.flow or "serial", [s for s in node.body if not is_text(s)]
         while len(kept) == 1 and isinstance(kept[0], tree.FlowBlock):
@@ -68,7 +69,11 @@ class Threads(Notes):
         result, status = self.flow(kept, flow, entry, False, node)
         if isinstance(node, tree.Act):
             result += self._took(status, node)
+            if self._any_order or (self._unsure and self._asked):
+                self.facts.noting.add(id(node))
         else:
+            if self._any_order:
+                self.facts.noting.add(id(node))
             if "Y" in status:
                 self._ends.yielded = True
             self._ends.fell |= status - OVER
@@ -149,7 +154,7 @@ class Threads(Notes):
             return [*self._translated(node), *self._note("chose", node)], CHOSE
         if isinstance(node, tree.Require):
             made = [*self._translated(node), *self._waits(before, node)]
-            stop, after = self.after_statement(_passed(before), flow, more, node)
+            stop, after = self.after_statement(passed(before), flow, more, node)
             return [*made, *stop], after
         if isinstance(node, ast.If):
             return self._if(node, flow, before, more)
@@ -205,12 +210,14 @@ class Threads(Notes):
             self.facts.entered[id(function)] = now | before
         flows = any(id(f) in self.facts.flows for f in callees)
         self._yields |= flows
+        self._any_order |= any(id(f) in self.facts.noting for f in callees)
         made = self._translated(node, flows=flows)
         returned = NONE.union(*(e.returned for e in known))
         fell = NONE.union(*(e.fell for e in known))
         if isinstance(node, ast.Assign):
             made = [*made, *self._note("acts", node)]
             returned, fell = (ACTED if returned else NONE), (ACTED if fell else NONE)
+        self._unsure |= len((returned | fell) & (ACTED | NOT_YET)) > 1
         status = returned | fell | (OVER if any(e.yielded for e in known) else NONE)
         if more:
             on = status & (OVER | (ACTED if flow == "serial" else NONE))
@@ -289,66 +296,6 @@ class Threads(Notes):
         made = ast.While(self._expression(node.test), body or passing(node), [])
         return [ast.copy_location(made, node), *stop], after
 
-    # -- choices ----------------------------------------------------------------------------------
-    def _choice_block(self, node: tree.ChoiceBlock, flow: str, before: Status, more: bool) -> Made:
-        inside, chosen = self._branch(node.body, flow, NOT_YET, more, node)
-        inside = [*self._forget(before, node), *inside]
-        if certainly_some(node.options):
-            skipped: Made = [], NONE
-        else:
-            stop, after = self.after_statement(_passed(before), flow, more, node)
-            skipped = [*self._waits(before, node), *stop], after
-        if self.pieces is None:
-            return [ast.copy_location(ast.Pass(), node)], chosen | skipped[1]
-        made = self.pieces.choice_block(node, inside, skipped[0])
-        return made, chosen | skipped[1]
-
-    def _oneof(self, children: Statements, status: Status, more: bool, at: ast.AST) -> Made:
-        made: list[Statements] = []
-        after: Status = NONE
-        for child in children:
-            inside, left = self.statement(child, "atomic", NOT_YET, more)
-            made.append(inside)
-            after |= left
-        forget = self._forget(status, at)
-        if self.pieces is None or len(children) == 1:
-            return [*forget, *made[0]] if made else [], after
-        return [*forget, *self.pieces.alternatives(made, at)], after
-
-    def _parallel(self, children: Statements, status: Status, more: bool, at: ast.AST) -> Made:
-        """Statements in any order: which comes next is chosen when the run goes on."""
-        begin = self._forget(status, at)
-        if len(children) == 1:
-            inside, left = self.statement(children[0], _flow_in(children[0]), NOT_YET, more)
-            return [*begin, *inside], left
-        made: list[Statements] = []
-        head = NOT_YET
-        while True:
-            made, after = [], NONE
-            for child in children:
-                inside, left = self.statement(child, _flow_in(child), head, True)
-                made.append(inside)
-                after |= left
-            stop, again = self.after_statement(after, "serial", True, at)
-            if head | settled(again) == head:
-                break
-            head |= settled(again)
-        if self.pieces is None:
-            return [ast.copy_location(ast.Pass(), at)], after
-        between = [*stop, *self._settled(after, at)]
-        return [*begin, *self.pieces.in_any_order(made, between, at)], after
-
-    def _parallel_for(self, node: ast.For, flow: str, before: Status, more: bool) -> Made:
-        """The turns of a loop in any order; a body of several statements as well."""
-        inner = ast.copy_location(tree.FlowBlock(), node)
-        inner.flow, inner.body = "parallel", list(node.body)
-        turn = ast.copy_location(ast.For(node.target, node.iter, [inner], [], None), node)
-        body, head, breaks = self._turns(turn, "serial", before)
-        stop, after = self.after_statement(head | settled(breaks), flow, more, node)
-        if self.pieces is None:
-            return [ast.copy_location(ast.Pass(), node)], after
-        return [*self.pieces.turns_in_any_order(node, body), *stop], after
-
     def _return(self, node: ast.Return, before: Status) -> Made:
         nothing = node.value is None or (
             isinstance(node.value, ast.Constant) and node.value.value is None
@@ -362,18 +309,6 @@ class Threads(Notes):
             if id(self._node) in self.facts.announcing:
                 result = self._note("ends", node, "return")
         return [*result, *self._translated(node)], NONE
-
-
-def _passed(status: Status) -> Status:
-    """After a guard or a choice, going on is no longer reason enough for a step."""
-    return frozenset("F" if s == "P" else s for s in status)
-
-
-def _flow_in(child: ast.stmt) -> str:
-    """The flow of a statement in a parallel block: turns come in any order, the rest is atomic."""
-    while isinstance(child, tree.Labelled):
-        child = child.body[0]
-    return "parallel" if isinstance(child, ast.For) else "atomic"
 
 
 def _before_continues(body: Statements, extra: Statements) -> Statements:

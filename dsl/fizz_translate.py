@@ -71,7 +71,8 @@ class _Translation(Header):
         pieces = self.threads.pieces = FizzPieces(self.blocks, self.returns)
         self.temporaries = pieces.temporaries
         self.blocks.notes_choices = counting and self.threaded
-        self.twins = called_at_once(names) & self.threads.facts.flows
+        facts = self.threads.facts
+        self.twins = called_at_once(names) & (facts.flows | facts.noting)
         self._reached = self.threads.reached()
         self.x.twins = {f.name for f in self._functions() if id(f) in self.twins}
 
@@ -190,7 +191,7 @@ class _Translation(Header):
     def _suspended(self, node: ast.AST, kind: Kind) -> bool:
         """Whether a function is translated with the places where its steps end."""
         if kind == "action":
-            return id(node) in self.threads.facts.flows
+            return id(node) in self.threads.facts.flows | self.threads.facts.noting
         return kind == "func" and not self.x.at_once and id(node) in self._reached
 
     def _arguments(self, arguments: ast.arguments | None, scope: Scope) -> ast.arguments:

@@ -340,7 +340,14 @@ def _loads(node: ast.AST) -> set[str]:
     found = set().union(*(_loads(child) for child in ast.iter_child_nodes(node)))
     if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
         found.add(node.target.id)
-    return found - _own(node)
+    return (found - _own(node)).union(*map(_loads, _outside(node)))
+
+
+def _outside(node: ast.AST) -> list[ast.expr]:
+    """Parts of a comprehension or lambda that see the names around it, not its own."""
+    if isinstance(node, ast.Lambda | ast.FunctionDef):
+        return [*node.args.defaults, *(d for d in node.args.kw_defaults if d is not None)]
+    return [g.iter for g in getattr(node, "generators", [])[:1]]
 
 
 def _own(node: ast.AST) -> set[str]:

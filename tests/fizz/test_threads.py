@@ -66,6 +66,19 @@ CASES = {
         1, "oneof action A:\n    atomic:\n        require a == 0\n        a = 1\n"
         "        b = 1\n", 2,
     ),
+    # the guard may come first, and the choice after it
+    "a choice and a guard come in any order": (
+        1, "parallel action A:\n    a = oneof [1, 2]\n    require a == 0\n", 3,
+    ),
+    # before, in flight, after
+    "ways that meet where nothing is left to be asked are one": (
+        1, "func f():\n    serial:\n        b = 1\naction A:\n    require a == 0\n    oneof:\n"
+        "        b = 1\n        f()\n    a = 1\n", 3,
+    ),
+    "the options of a choice may be made of its name": (
+        1, "action A:\n    require a == 0\n    x = 2\n    x = oneof range(x) if x > 0\n"
+        "    a = x\n", 3,
+    ),
     # before; a: 1, 2, 3, then b = 1; b = 1, then a: 1, 2, 3; after b and after the loop suspended
     # at two places; after all
     "turns of a loop in a parallel block come in any order": (
@@ -137,6 +150,19 @@ def test_a_crash_is_no_way_out_of_a_deadlock(tmp_path: Path) -> None:
         result = check(path, engine=engine, liveness=False)
         stuck = [p for p in result.properties if p.verdict == "violated"]
         assert [(p.name, p.kind, p.length) for p in stuck] == [("Deadlock", "deadlock", 2)]
+
+
+def test_a_function_that_does_nothing_is_no_step(tmp_path: Path) -> None:
+    path = tmp_path / "spec.fizz"
+    path.write_text(
+        "action Init:\n    a = 0\natomic func f():\n    if a == 0:\n        a = 1\n"
+        "atomic action A:\n    f()\n"
+    )
+
+    for engine in ("reference", "native"):
+        result = check(path, engine=engine, liveness=False)
+        stuck = [(p.name, p.length) for p in result.properties if p.verdict == "violated"]
+        assert stuck == [("Deadlock", 1)]
 
 
 def test_bounds_of_starts_count_starts_and_not_steps(tmp_path: Path) -> None:

@@ -252,6 +252,28 @@ def zero() -> bool:
     assert explore(model, SearchOptions()).counts.distinct == 2
 
 
+def test_the_result_of_an_earlier_call_is_dead(tmp_path: Path) -> None:
+    text = """
+class P(Role):
+    n: int = 0
+    @action
+    def go(self) -> Flow[None]:
+        require(self.n == 0)
+        for _ in [1, 2]:
+            got = yield from self.pick()
+        self.n = 1
+    def pick(self) -> Flow[int]:
+        x = any_of([1, 2])
+        yield
+        return x
+p = P()
+"""
+    model = _load(tmp_path, text)
+
+    # 1, two in the first call, two in the second, and the end
+    assert explore(model, SearchOptions()).counts.distinct == 6
+
+
 def test_a_place_that_is_gone_is_reported(tmp_path: Path) -> None:
     text = """
 class F(Record):
