@@ -57,10 +57,12 @@ def translate(
     """
     names = collect(module)
     refuse_unsupported(names, file, options)
-    return _Translation(names, file, options, counting).module()
+    return Translation(names, file, options, counting).module()
 
 
-class _Translation(Header):
+class Translation(Header):
+    """One specification as a module of the embedded language."""
+
     def __init__(self, names: Names, file: str, options: Options, counting: bool) -> None:
         super().__init__(names, file, options, counting)
         enabling = Enabling(names)
