@@ -82,9 +82,10 @@ class Program:
 class OwnThreads(Threads):
     """Finds where the steps of functions of the embedded language end."""
 
-    def __init__(self, program: Program, mistakes: Mistakes) -> None:
+    def __init__(self, program: Program, mistakes: Mistakes, first: int = 1) -> None:
         super().__init__(program)
         self.own = program
+        self.first = first
         self.mistakes = mistakes
         self._function: Function = next(iter(program.functions.values()))
         self._atomic = False
@@ -98,7 +99,7 @@ class OwnThreads(Threads):
 
     def body(self, node: tree.Func) -> Statements:
         """The statements of a function, with a ``yield`` where a step ends."""
-        self.pieces = OwnPieces()
+        self.pieces = OwnPieces(self.first)
         return self.function(node)
 
     def function(self, node: tree.Act | tree.Func) -> Statements:
@@ -215,10 +216,11 @@ class AtOnce(OwnThreads):
         return [], status
 
 
-def expand_blocks(spec: SpecTree, mistakes: Mistakes) -> None:
+def expand_blocks(spec: SpecTree, mistakes: Mistakes, first: int = 1) -> None:
     """Let every function with blocks, and every caller of one that gives way, say ``yield``.
 
-    What such functions do at once, where they are called so, is compiled here.
+    What such functions do at once, where they are called so, is compiled here. ``first``: the
+    number by which the first statement of a parallel or oneof block is known.
     """
     if not any(map(has_blocks, spec.functions)):
         return
@@ -226,7 +228,7 @@ def expand_blocks(spec: SpecTree, mistakes: Mistakes) -> None:
         module.namespace[RUNTIME] = lowered
         module.namespace[STEPS] = fizz_steps
     program = Program(spec)
-    threads, at_once = OwnThreads(program, mistakes), AtOnce(program, Mistakes())
+    threads, at_once = OwnThreads(program, mistakes, first), AtOnce(program, Mistakes(), first)
     threads.begin()
     reached = threads.facts.entered
     made: list[tuple[Function, ast.FunctionDef]] = []

@@ -15,9 +15,8 @@ STEPS = "__steps__"
 class OwnPieces(Pieces):
     """Statements of one function. Locals of the translation begin with ``@``."""
 
-    first = 1
-
-    def __init__(self) -> None:
+    def __init__(self, first: int = 1) -> None:
+        self.first = first
         self._made = 0
 
     def fresh(self, word: str) -> str:

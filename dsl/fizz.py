@@ -23,6 +23,11 @@ class FizzSpec:
     options: Options
 
 
+def parsed(path: str, text: str) -> ast.Module:
+    """The syntax tree of a specification, see `dsl.fizz_tree`."""
+    return parse(split_front_matter(text)[0], path)
+
+
 def read_fizz(path: str, text: str, *, counting: bool = False) -> FizzSpec:
     """Parse and translate a specification.
 

@@ -6,8 +6,9 @@ import ast
 from pathlib import Path
 
 from dsl.errors import RunError
-from dsl.fizz import read_fizz
+from dsl.fizz import parsed, read_fizz
 from dsl.fizz_parse import split_front_matter
+from dsl.fizz_with import with_blocks
 
 WIDTH = 100
 _HEADER = '''"""{title}
@@ -31,11 +32,12 @@ def convert(path: str) -> str:
     except UnicodeDecodeError as error:
         raise RunError("SW302", f"{path} is not text (byte {error.start}).") from None
     spec = read_fizz(path, text)
+    module = with_blocks(lambda: parsed(path, text), path, spec.options)
     title = _title(split_front_matter(text)[0]) or f"The specification {Path(path).stem}."
     header = _HEADER.format(
         title=title.replace("\\", "\\\\").replace('"""', "'''"), file=Path(path).name
     )
-    return header + "\n" + _layout(spec.tree, text)
+    return header + "\n" + _layout(module, text)
 
 
 def _title(text: str) -> str:
