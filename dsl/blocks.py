@@ -250,7 +250,10 @@ def _install(function: Function, node: ast.FunctionDef) -> None:
     from dsl.lower import install
 
     if function.function.__code__.co_freevars:
-        raise refused(function, function.node, "super() in a function with blocks")
+        raise refused(
+            function, function.node, "super() in a function with blocks",
+            "Give what the other class does a name of its own, and call that.",
+        )  # fmt: skip
     install(function, node)
 
 

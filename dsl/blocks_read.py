@@ -74,14 +74,18 @@ class Reader:
     def __init__(self, function: Function) -> None:
         self.function = function
         self.namespace = function.module.namespace
+        self.flow: FlowName = flow_option(function) or "atomic"
 
     def read(self) -> tree.Func:
         """The function as a node; statements that are no block keep their ``source``."""
         node = self.function.node
         result = ast.copy_location(tree.Func(), node)
         result.name, result.args = self.function.qualified, node.args
-        result.flow = flow_option(self.function) or "atomic"
+        result.flow = self.flow
         result.body = self.block(self.function.body())
+        if len(result.body) == 1 and isinstance(result.body[0], tree.FlowBlock):
+            ast.copy_location(result, result.body[0])
+        result.end_lineno, result.end_col_offset = result.lineno, result.col_offset
         result.source = node  # type: ignore[attr-defined]
         return result
 
@@ -104,12 +108,14 @@ class Reader:
         if flow is not None:
             assert isinstance(node, ast.With)
             block = tree.FlowBlock()
+            outer, self.flow = self.flow, flow
             block.flow, block.body = flow, self.block(node.body)
+            self.flow = outer
             return block
         if isinstance(node, ast.If):
             return ast.If(node.test, self.block(node.body), self.block(node.orelse))
         if isinstance(node, ast.For | ast.While):
-            if node.orelse and self._matters(node):
+            if node.orelse and (self.flow != "atomic" or self._matters(node)):
                 raise refused(self.function, node.orelse[0], "the else of a loop")
             if not node.orelse and isinstance(node, ast.For):
                 return ast.For(node.target, node.iter, self.block(node.body), [], None)

@@ -189,7 +189,8 @@ class Compiler:
                     setattr(node, name, self.pulled(getattr(node, name)))
             self.piece([node])
         else:
-            raise self.refused(node, f"a yield inside '{type(node).__name__.lower()}'")
+            what = "a yield" if _gives_way(node) else "a return or jump"
+            raise self.refused(node, f"{what} inside '{type(node).__name__.lower()}'")
 
     def refused(self, node: ast.AST, what: str) -> SpecError:
         return SpecError(

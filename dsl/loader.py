@@ -9,7 +9,7 @@ from typing import Any
 
 from dsl.analysis import analyse
 from dsl.blocks import expand_blocks
-from dsl.blocks_read import flow_of
+from dsl.blocks_read import flow_of, flow_option
 from dsl.build import (
     InitialStates,
     field_table,
@@ -169,7 +169,11 @@ def _uses_fizz_runtime(loading: Loading) -> bool:
 
 def _choice_names(tree: SpecTree) -> dict[tuple[str, int], str]:
     """(file, line) of each ``x = any_of(...)`` → x, to show choices by name; of blocks too."""
-    names = {}
+    names = {
+        (f.module.source.path, f.node.lineno): "statement"
+        for f in tree.functions
+        if flow_option(f) in ("parallel", "oneof")
+    }
     for module in tree.loading.modules:
         for node in ast.walk(module.source.tree):
             if isinstance(node, ast.With) and flow_of(node, module.namespace) is not None:
