@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dsl.check_blocks import check_blocks, check_strays
 from dsl.check_calls import check_calls, check_flow, check_index
 from dsl.check_classes import check_classes
+from dsl.check_detached import warn_of_detached
 from dsl.check_names import check_assigned, check_configurations, check_fields, check_statements
 from dsl.check_rule import Checked
 from dsl.check_state import check_property, check_values
@@ -31,6 +32,7 @@ FUNCTION_RULES: tuple[Callable[[Checked], None], ...] = (
     check_blocks,
     check_index,
     warn_of_function,
+    warn_of_detached,
 )
 SPEC_RULES: tuple[Callable[[SpecTree, Effects, Mistakes], None], ...] = (
     check_configurations,
