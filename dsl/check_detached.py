@@ -121,8 +121,8 @@ class _Detached:
                 place, target = known.gone[root.id]
                 self.checked.doubtful(
                     "SW608",
-                    f"'{root.id}' no longer refers to {place}, which was replaced in line {target.lineno}: "
-                    "what is changed here is no part of the state.",
+                    f"'{root.id}' no longer refers to {place}, which was replaced in line "
+                    f"{target.lineno}: what is changed here is no part of the state.",
                     root,
                     help=f"Change it before, or read it again: {root.id} = {place}",
                 )
