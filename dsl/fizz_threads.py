@@ -217,8 +217,8 @@ class Threads(Orders):
         if isinstance(node, ast.Assign):
             made = [*made, *self._note("acts", node)]
             returned, fell = (ACTED if returned else NONE), (ACTED if fell else NONE)
-        self._unsure |= len((returned | fell) & (ACTED | NOT_YET)) > 1
         status = returned | fell | (OVER if any(e.yielded for e in known) else NONE)
+        self._unsure |= "F" in status and bool(status & (ACTED | OVER))
         if more:
             on = status & (OVER | (ACTED if flow == "serial" else NONE))
             stop, status = self._stop_where(status, on, node) if on else ([], status)

@@ -152,11 +152,17 @@ def test_a_crash_is_no_way_out_of_a_deadlock(tmp_path: Path) -> None:
         assert [(p.name, p.kind, p.length) for p in stuck] == [("Deadlock", "deadlock", 2)]
 
 
-def test_a_function_that_does_nothing_is_no_step(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "function",
+    [
+        "atomic func f():\n    if a == 0:\n",
+        "func f():\n    if a == 1:\n        return\n    if True:\n",
+    ],
+)
+def test_a_function_that_does_nothing_is_no_step(function: str, tmp_path: Path) -> None:
     path = tmp_path / "spec.fizz"
     path.write_text(
-        "action Init:\n    a = 0\natomic func f():\n    if a == 0:\n        a = 1\n"
-        "atomic action A:\n    f()\n"
+        f"action Init:\n    a = 0\n{function}        a = 1\natomic action A:\n    f()\n"
     )
 
     for engine in ("reference", "native"):

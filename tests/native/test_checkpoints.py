@@ -16,12 +16,14 @@ from checker import native
 from checker.engine import SearchOptions
 from checker.native.checkpoints import MANIFEST
 from dsl.errors import RunError
+from dsl.loader import load
 from dsl.model import Model
 from tests.native.agreement import told
 from tests.native.generated import generate
 from tests.native.hand import two_phase_commit
 
 BROKEN = two_phase_commit(3, broken=True)
+THREADED = sorted((Path(__file__).parents[2] / "specs" / "toys").glob("threads*"))
 
 
 def interrupted_at(depth: int, folder: Path, model: Model = BROKEN) -> SearchOptions:
@@ -51,6 +53,17 @@ def test_generated_models_are_resumed(seed: int, tmp_path: Path) -> None:
         return
     resumed = native.explore(model, replace(saving, resume=True))
 
+    assert told(expected) == told(resumed)
+
+
+@pytest.mark.parametrize("depth", [2, 5])
+@pytest.mark.parametrize("spec", THREADED, ids=lambda path: path.name)
+def test_specs_with_threads_are_resumed(spec: Path, depth: int, tmp_path: Path) -> None:
+    expected = native.explore(load(spec), SearchOptions(keep_going=True))
+    options = interrupted_at(depth, tmp_path, load(spec))
+    resumed = native.explore(load(spec), options)
+
+    assert (tmp_path / MANIFEST).exists()
     assert told(expected) == told(resumed)
 
 
@@ -119,19 +132,25 @@ CHILD = """
 import sys
 from checker import native
 from checker.engine import SearchOptions
+from dsl.loader import load
 from tests.native.agreement import told
 from tests.native.hand import two_phase_commit
 options = SearchOptions(keep_going=True, checkpoint=sys.argv[1], resume=sys.argv[2] == "resume")
-print(told(native.explore(two_phase_commit(7), options)))
+print(told(native.explore({model}, options)))
 """
+MODELS = ["two_phase_commit(7)", "load('specs/toys/threads_own.py', {'WORKERS': 4})"]
 
 
-def run(folder: Path, how: str, kill_after: float | None = None) -> tuple[int, str, str]:
+def run(
+    model: str, folder: Path, how: str, kill_after: float | None = None
+) -> tuple[int, str, str]:
+    root = Path(__file__).parents[2]
     child = subprocess.Popen(
-        [sys.executable, "-c", CHILD, str(folder), how],
+        [sys.executable, "-c", CHILD.replace("{model}", model), str(folder), how],
+        cwd=root,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+        env={**os.environ, "PYTHONPATH": str(root)},
         text=True,
     )
     try:
@@ -143,15 +162,16 @@ def run(folder: Path, how: str, kill_after: float | None = None) -> tuple[int, s
 
 
 @pytest.mark.slow
-def test_killed_at_random_moments_a_search_still_arrives(tmp_path: Path) -> None:
-    _, expected, _ = run(tmp_path / "whole", "anew")
+@pytest.mark.parametrize("model", MODELS)
+def test_killed_at_random_moments_a_search_still_arrives(model: str, tmp_path: Path) -> None:
+    _, expected, _ = run(model, tmp_path / "whole", "anew")
     chance = random.Random(1)
     for attempt in range(20):
         folder = tmp_path / str(attempt)
-        run(folder, "anew", chance.uniform(0.5, 2.5))
-        run(folder, "resume", chance.uniform(0.5, 2.5))
-        code, out, err = run(folder, "resume")
+        run(model, folder, "anew", chance.uniform(0.5, 2.5))
+        run(model, folder, "resume", chance.uniform(0.5, 2.5))
+        code, out, err = run(model, folder, "resume")
         if "SW340" in err:  # killed before the first commit
-            code, out, err = run(folder, "anew")
+            code, out, err = run(model, folder, "anew")
 
         assert (0, expected) == (code, out), err
