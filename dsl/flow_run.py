@@ -79,7 +79,7 @@ class Flows:
         arguments = (actor, *values) if actor is not None else values
         frame = Frame(code, 0, dict(zip(code.parameters, arguments, strict=True)), "")
         suspended = self.run([frame])
-        self._keep(path, held, suspended, concurrent)
+        self._keep(path, suspended, concurrent)
         self._count(suspended is not ABSENT)
 
     def proceed(self, function: Function, actor: Any, concurrent: int) -> None:
@@ -87,14 +87,16 @@ class Flows:
         path = slot_of(actor, function.name)
         held = current_view().get(path)
         require(held is not ABSENT)
-        chosen = held
+        chosen, rest = held, ABSENT
         if concurrent > 1:
             chosen = any_of([element for element, _ in held.counts()])
-            held = held.adjusted(chosen, -1)
+            rest = held.adjusted(chosen, -1)
         frames = [self.thawed(frame) for frame in chosen]
+        # what it interrupts is suspended; it is not
+        current_view().set(path, ABSENT if rest is ABSENT or not len(rest) else rest)
         binding.step = "resumed"
         suspended = self.run(frames)
-        self._keep(path, held, suspended, concurrent)
+        self._keep(path, suspended, concurrent)
         self._count(-(suspended is ABSENT))
 
     @property
@@ -142,8 +144,9 @@ class Flows:
             current_view().set(RUNNING, now or ABSENT)
 
     @staticmethod
-    def _keep(path: Path, held: Any, suspended: Any, concurrent: int) -> None:
+    def _keep(path: Path, suspended: Any, concurrent: int) -> None:
         if concurrent > 1:
+            held = current_view().get(path)
             rest = FrozenBag() if held is ABSENT else held
             rest = rest if suspended is ABSENT else rest.adjusted(suspended, 1)
             suspended = rest if len(rest) else ABSENT
