@@ -87,7 +87,8 @@ class Flows:
         path = slot_of(actor, function.name)
         held = current_view().get(path)
         require(held is not ABSENT)
-        chosen, rest = held, ABSENT
+        chosen: Any = held
+        rest: Any = ABSENT
         if concurrent > 1:
             chosen = any_of([element for element, _ in held.counts()])
             rest = held.adjusted(chosen, -1)
