@@ -24,9 +24,9 @@ OWN_HEAD = """from dsl import *
 deadlock(False)
 threads({most})
 crashes(runs={crash})
-class S(State):
+class Shared(State):
     g: int = 0
-s = S()
+s = Shared()
 """
 
 

@@ -1,7 +1,10 @@
 """Generated specifications with blocks, in both languages: equal counts, with both engines, and
-with and without the rewriting that makes locality visible.
+with and without the rewriting that makes locality visible. And what the embedded one does is, step
+by step, what a naive interpreter of the .fizz text does.
 """
 
+import os
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -13,7 +16,12 @@ from checker.native import explore as explore_natively
 from checker.reference import explore
 from dsl.loader import load
 from dsl.view import Endless
+from tests.flows.bisimilar import difference
+from tests.flows.engines import graph_of
 from tests.flows.pairs import Pairs
+from tests.flows.search import Search, TooMany
+
+MANY = int(os.environ.get("BLOCK_SPECS", "400"))
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))  # pyright: ignore[reportArgumentType]
@@ -36,3 +44,34 @@ def test_generated_blocks_mean_what_they_mean_in_fizz_text(
     counts += [explore_natively(load(folder / "spec.py"), options).counts]
 
     assert counts[1:] == counts[:-1]
+
+
+def as_read_naively(seed: int, folder: Path, most: int) -> bool:
+    """Whether a pair was small enough to compare all that can happen, and in which states."""
+    fizz, own = Pairs(Random(seed)).write()
+    path = folder / "spec.py"
+    path.write_text(own)
+    naive = Search(fizz)
+    naive.most_starts = None
+    try:
+        found = naive.run(most)
+    except TooMany:
+        return False
+
+    assert not difference(found.graph, graph_of(load(path))), own
+    return True
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))  # pyright: ignore[reportArgumentType]
+@given(seed=st.integers(0, 2**32))
+def test_generated_blocks_are_as_the_text_is_read_naively(
+    seed: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    as_read_naively(seed, tmp_path_factory.mktemp("pair"), 200)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("block", range(10))
+def test_many_generated_blocks_are_as_the_text_is_read_naively(block: int, tmp_path: Path) -> None:
+    for seed in range(block * MANY // 10, (block + 1) * MANY // 10):
+        as_read_naively(seed, tmp_path, 1500)
