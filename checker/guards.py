@@ -23,13 +23,17 @@ from dsl.view import Disabled, PlainView, State, apply_writes, next_script
 if TYPE_CHECKING:
     from dsl.model import Action, Model
 
+_BUSY = "a run is suspended, and no more may be at a time"
 _SECONDS = 0.25
 _STATES = 2000
 
 
 @dataclass(frozen=True)
 class Guard:
-    """The line that stops an action, and the values it looked at: (text, value)."""
+    """The line that stops an action, and the values it looked at: (text, value).
+
+    Without a file it is no line of the spec: so many runs are suspended that none may begin.
+    """
 
     file: str
     line: int
@@ -38,7 +42,12 @@ class Guard:
     @property
     def text(self) -> str:
         """The line as it is written."""
-        return line_of(self.file, self.line)
+        return line_of(self.file, self.line) if self.file else ""
+
+    @property
+    def said(self) -> str:
+        """What stops the action, in a sentence: the line in back-quotes."""
+        return f"`{self.text}`" if self.file else _BUSY
 
     @property
     def shown(self) -> str:
@@ -58,7 +67,7 @@ def guard_of(model: Model, action: Action, state: State, *, values: bool = True)
             model.take(action, view)
         except Disabled as disabled:
             found = _guard(disabled, model, action, view, values)
-            if found is not None and (furthest is None or found.line > furthest.line):
+            if furthest is None or found.line > furthest.line:
                 furthest = found
         except Exception:
             return None
@@ -70,7 +79,7 @@ def guard_of(model: Model, action: Action, state: State, *, values: bool = True)
 
 def _guard(
     error: BaseException, model: Model, action: Action, view: PlainView, values: bool
-) -> Guard | None:
+) -> Guard:
     """The innermost line of the spec that a traceback passes through, with its values."""
     found = None
     trace = error.__traceback__
@@ -79,7 +88,7 @@ def _guard(
             found = (trace.tb_frame, trace.tb_lineno)
         trace = trace.tb_next
     if found is None:
-        return None
+        return Guard("", 0)
     frame, line = found
     file = frame.f_code.co_filename
     if not values:
@@ -155,13 +164,17 @@ def never_fired(model: Model, fired: Iterable[int], distinct: int | None) -> tup
     for state in some_states(model):
         tried += 1
         for action in idle:
+            if not _has_run(action, state):
+                continue
             name, guard = names[action.index], guard_of(model, action, state, values=False)
             if guard is None:
                 possible.add(name)
-            elif name not in guards or guard.line > guards[name].line:
+            elif guard.file and (name not in guards or guard.line > guards[name].line):
                 guards[name] = guard
     result = []
-    for name in dict.fromkeys(names[a.index] for a in idle):
+    unbegun = {a.slot for a in idle if not a.continues and not a.fault} - {None}
+    told = [a for a in idle if a.slot not in unbegun or not (a.continues or a.fault)]
+    for name in dict.fromkeys(names[a.index] for a in told):
         span = next(a.span for a in idle if names[a.index] == name)
         guard = guards.get(name) if name not in possible else None
         result.append(
@@ -175,6 +188,11 @@ def never_fired(model: Model, fired: Iterable[int], distinct: int | None) -> tup
             )
         )
     return tuple(result)
+
+
+def _has_run(action: Action, state: State) -> bool:
+    """Whether there is a suspended run to go on with, or to crash, where an action does that."""
+    return action.slot is None or not (action.continues or action.fault) or action.slot in state
 
 
 def some_states(model: Model) -> Iterable[State]:
@@ -206,5 +224,9 @@ def some_states(model: Model) -> Iterable[State]:
 
 
 def blocked(model: Model, state: State) -> tuple[tuple[str, Guard | None], ...]:
-    """What stops each action instance in a state (of a deadlock): its label and the guard."""
-    return tuple((action.label, guard_of(model, action, state)) for action in model.actions)
+    """What stops each action instance in a state (of a deadlock): its label and the guard.
+
+    Going on with a run is left out where none is suspended.
+    """
+    actions = [a for a in model.actions if _has_run(a, state)]
+    return tuple((action.label, guard_of(model, action, state)) for action in actions)

@@ -110,8 +110,8 @@ def _take(model: Model, state: Any, wanted: Wanted) -> tuple[Step, Any] | str:
         guard = guard_of(model, action, state)
         if guard is not None and not reason:
             because = f", with {guard.shown}" if guard.shown else ""
-            where = place(guard.file, guard.line)
-            reason = f"{action.label}: `{guard.text}` stops it{because} ({where})"
+            where = f" ({place(guard.file, guard.line)})" if guard.file else ""
+            reason = f"{action.label}: {guard.said}{where and ' stops it'}{because}{where}"
     return reason or "it is not possible here"
 
 

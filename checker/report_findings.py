@@ -88,8 +88,8 @@ def _blocked(page: Page, violation: Violation) -> None:
     for alike in list(groups.values())[:_MAX_GUARDS]:
         label, guard = alike[0]
         page.add(f"    {label}{f' and {len(alike) - 1} more' if len(alike) > 1 else ''}")
-        text = f"`{guard.text}`" if guard else "it raises an exception"
-        where = [(f" {place(guard.file, guard.line)}", "dim")] if guard else []
+        text = guard.said if guard else "it raises an exception"
+        where = [(f" {place(guard.file, guard.line)}", "dim")] if guard and guard.file else []
         page.flow(["        "], [(text, "head"), *where], between="  ")
         if guard and guard.shown:
             page.flow(["          "], guard.shown.split(" · "))

@@ -178,7 +178,8 @@ def _choice_names(tree: SpecTree) -> dict[tuple[str, int], str]:
         for node in ast.walk(module.source.tree):
             if isinstance(node, ast.With) and flow_of(node, module.namespace) is not None:
                 names[(module.source.path, node.lineno)] = "statement"
-            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
+            if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Call):
+                target = node.target if isinstance(node, ast.AnnAssign) else node.targets[0]
                 if getattr(node.value.func, "id", "") in ("any_of", "maybe"):
-                    names[(module.source.path, node.lineno)] = ast.unparse(node.targets[0])
+                    names[(module.source.path, node.lineno)] = ast.unparse(target)
     return names

@@ -12,7 +12,13 @@ from checker.spark import explore
 from dsl.loader import load
 
 ROOT = Path(__file__).parents[2]
-SPECS = sorted([*(ROOT / "specs").rglob("*.fizz"), *(ROOT / "models" / "toys").glob("[a-z]*.py")])
+SPECS = sorted(
+    [
+        *(ROOT / "specs").rglob("*.fizz"),
+        *(ROOT / "specs").rglob("*.py"),
+        *(ROOT / "models" / "toys").glob("[a-z]*.py"),
+    ]
+)
 SAME = ("counts", "levels", "witnesses", "fired", "fresh", "stopped", "complete", "cut", "queue")
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from checker.api import load
 from checker.cli import main
-from checker.guards import blocked, guard_of
+from checker.guards import blocked, guard_of, never_fired
 from checker.guided import follow, read_steps
 
 SPEC = """
@@ -109,3 +109,42 @@ def test_the_report_of_a_deadlock(
     main(["check", model.path, "--engine", "reference", "--out", str(tmp_path / "run")])
 
     assert "self.count = 2 · LIMIT = 2" in capsys.readouterr().out
+
+
+SUSPENDED = """
+from dsl import *
+class S(State):
+    a: int = 0
+    @action
+    def never(self) -> Flow[None]:
+        require(self.a > 5)
+        yield
+        self.a = 1
+    @action(flow="serial")
+    def stuck(self) -> None:
+        self.a = 1
+        require(self.a == 9)
+        self.a = 2
+s = S()
+"""
+
+
+def test_what_stops_suspended_runs_is_said_of_those_there_are(tmp_path: Path) -> None:
+    path = tmp_path / "spec.py"
+    path.write_text(SUSPENDED)
+    model = load(path)
+    start = model.initial_states[0]
+    stuck = next(a for a in model.actions if a.name == "stuck")
+    after = model.successor(start, next(iter(model.outcomes(stuck, start))))
+
+    assert [(label, guard and guard.said) for label, guard in blocked(model, after)] == [
+        ("S#0.never", "`require(self.a > 5)`"),
+        ("S#0.stuck", "a run is suspended, and no more may be at a time"),
+        ("S#0.stuck (continued)", "`require(self.a == 9)`"),
+    ]
+    # going on with what never began is not told
+    idle = never_fired(model, [stuck.index], 2)
+    assert [(i.name, i.guard) for i in idle] == [
+        ("never", "require(self.a > 5)"),
+        ("stuck (continued)", "require(self.a == 9)"),
+    ]
