@@ -188,7 +188,9 @@ class OwnThreads(Threads):
                 continue
             for callee in self.own.callee(call):
                 function = self.own.functions[id(callee)]
-                if id(callee) in self.facts.flows and has_blocks(function):
+                known = self.facts.entered.get(id(callee), NONE)
+                self.facts.entered[id(callee)] = known | ANYTHING
+                if id(callee) in self.facts.flows and not _generates(function):
                     if self.pieces is not None:
                         self._refuse(
                             call,
