@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from dsl.analysis import CHANGING
@@ -58,7 +59,10 @@ class _Detached:
 
     def __init__(self, checked: Checked) -> None:
         self.checked = checked
-        self.scopes = {id(node): scope for node, scope in checked.types.walk()}
+
+    @cached_property
+    def _scopes(self) -> dict[int, Any]:
+        return {id(node): scope for node, scope in self.checked.types.walk()}
 
     def block(self, statements: list[ast.stmt], known: _Known) -> None:
         for statement in statements:
@@ -105,9 +109,9 @@ class _Detached:
         at: ast.expr = value
         while isinstance(at, ast.Attribute):
             at = at.value
-        scope: Any = self.scopes.get(id(value))
-        if not isinstance(value, ast.Attribute) or not isinstance(at, ast.Name) or scope is None:
+        if not isinstance(value, ast.Attribute) or not isinstance(at, ast.Name):
             return False
+        scope = self._scopes.get(id(value), {})
         cls = spec_class(self.checked.types.of(value, scope))
         if cls is not None:
             return not issubclass(cls, Role)
