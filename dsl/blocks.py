@@ -91,9 +91,10 @@ class OwnThreads(Threads):
         self._atomic = False
 
     def begin(self) -> None:
-        """Find out about every function that actions reach."""
+        """Find out about every function that actions reach, or could call as a flow."""
         for node, function in self.own.functions.items():
-            if function.marked("action") is not None:
+            called = has_blocks(function) and _generates(function)
+            if called or function.marked("action") is not None:
                 self.facts.entered[node] = NOT_YET
         self.analyse()
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from dsl.flow_run import RUNNING, STARTS
+from dsl.flow_run import STARTS
 from dsl.model import Model
 from dsl.roles import Role
-from dsl.values import FrozenList
+from dsl.values import FrozenBag, FrozenList
 from dsl.view import PlainView
 from tests.flows.bisimilar import Graph
 
@@ -46,11 +46,16 @@ def _seen(model: Model, state: Any) -> Any:
     """What can be seen of a state: everything but where its threads are."""
     seen = {}
     for path, value in {**model.fixed, **state}.items():
-        if "@flow" in path or path[2].endswith("_at_start") or _is_actor(value):
+        if "@flow" in path or path[2].endswith(("_at_start", " at start")) or _is_actor(value):
             continue
         owner = "" if path[0] == "Shared" else path[0]
         seen[(owner, *path[1:])] = _plain(value)
-    return tuple(sorted(seen.items())), state.get(RUNNING, 0), state.get(STARTS, 0)
+    return tuple(sorted(seen.items())), _in_flight(state), state.get(STARTS, 0)
+
+
+def _in_flight(state: Any) -> int:
+    held = [v for p, v in state.items() if "@flow" in p and not p[3].startswith("@")]
+    return sum(len(v) if isinstance(v, FrozenBag) else 1 for v in held)
 
 
 def _is_actor(value: Any) -> bool:

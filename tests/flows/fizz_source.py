@@ -19,6 +19,7 @@ class Writer:
         self.left = 0  # statements that may still be written
         self.returning = True
         self.any_order = False
+        self.alone = False  # whether this is one of the statements of a block without an order
         self.gives: set[str] = set()
 
     def pick(self, *options: str) -> str:
@@ -67,9 +68,10 @@ class Writer:
 
     def ordered(self, known: list[str], depth: int, loop: bool, most: int = 3) -> list[str]:
         """Statements of a block with an order, whatever is around it."""
-        saved, self.any_order = self.any_order, False
+        saved = self.any_order, self.alone
+        self.any_order = self.alone = False
         lines = self.block(known, depth, loop, most)
-        self.any_order = saved
+        self.any_order, self.alone = saved
         return lines
 
     def inside(self, head: str, lines: list[str]) -> list[str]:
@@ -169,16 +171,20 @@ class Writer:
     def apart(self, known: list[str], depth: int, any_order: bool) -> list[str]:
         """Statements of which none knows what another one binds."""
         lines: list[str] = []
-        saved = self.returning, self.any_order
-        self.returning, self.any_order = False, any_order
+        saved = self.returning, self.any_order, self.alone
+        self.returning, self.any_order, self.alone = False, any_order, True
         for _ in range(self.random.randint(1, 3)):
             if self.left > 0 or not lines:
                 found = self.statement(list(known), depth, False)
                 tops = [line for line in found if not line.startswith(" ")]
                 single = len(tops) == 1 or tops[1:] in (["else:"],) or "elif" in " ".join(tops)
-                lines += found if single else self.inside(self.pick("serial:", "atomic:"), found)
-        self.returning, self.any_order = saved
+                lines += found if single else self.wrapped(found)
+        self.returning, self.any_order, self.alone = saved
         return lines
+
+    def wrapped(self, lines: list[str]) -> list[str]:
+        """Several statements as one."""
+        return self.inside(self.pick("serial:", "atomic:"), lines)
 
     def option(self, known: list[str], depth: int, loop: bool) -> list[str]:
         name = self.fresh("c")

@@ -32,7 +32,13 @@ class Actor:
     @property
     def role(self) -> str:
         """The name of its role."""
-        return str(self.__dict__["_id"][0])
+        return str(self.identity[0])
+
+    @property
+    def identity(self) -> tuple[str, int]:
+        """What tells it apart."""
+        found: tuple[str, int] = self.__dict__["_id"]
+        return found
 
     def fields(self) -> dict[str, Any]:
         """Its fields by name."""
@@ -128,13 +134,19 @@ class Machine:
 
     idle: nothing; resumed: nothing, but it goes on with a suspended run; acted: something;
     chose: a choice was made, and nothing came after it.
+
+    ``gone`` are actors whose runs ended in this step.
     """
+
+    default_flow = "serial"
 
     def __init__(self, module: ast.Module, world: World, choose: Choose) -> None:
         self.world = world
         self.choose = choose
         self.flag = "idle"
         self.at_once = False
+        self.here = False  # the step ends at this place, before anything else
+        self.gone: list[Any] = []
         self.result: Any = None
         self.calls: list[Call] = []
         self.functions: dict[tuple[str, str], tree.Func] = {}
@@ -151,7 +163,7 @@ class Machine:
                 self.makers[role] = lambda role=role: self.make(role)
 
     # -- whole steps --------------------------------------------------------------------------
-    def start(self, node: tree.Act | tree.Assertion, actor: Actor | None) -> None:
+    def start(self, node: tree.Act | tree.Func | tree.Assertion, actor: Actor | None) -> None:
         """The first step of an action."""
         self.enter(Call(node, actor, {}))
         self.run()
@@ -161,7 +173,7 @@ class Machine:
         self.calls, self.flag = calls, "resumed"
         self.run()
 
-    def whole(self, node: tree.Act | tree.Assertion, actor: Actor | None = None) -> Any:
+    def whole(self, node: tree.Act | tree.Func | tree.Assertion, actor: Actor | None = None) -> Any:
         """Run something that is one step, whatever it calls; what it returns."""
         saved = (self.calls, self.at_once)
         self.calls, self.at_once = [], True
@@ -179,7 +191,7 @@ class Machine:
 
     def enter(self, call: Call) -> None:
         """Begin a call."""
-        body, flow = block(call.node.body, getattr(call.node, "flow", None) or "serial")
+        body, flow = block(call.node.body, getattr(call.node, "flow", None) or self.default_flow)
         self.calls.append(call)
         self.push(body, flow)
 
@@ -190,7 +202,7 @@ class Machine:
                 if self.end_block():
                     return self.check()
             if self.calls and self.step():
-                while self.calls and self.top.ended():
+                while not self.here and self.calls and self.top.ended():
                     self.end_block(pending=True)
                 return self.check()
         return self.check()
@@ -284,6 +296,7 @@ class Machine:
     def called(self, node: ast.stmt) -> tuple[ast.Call, tree.Func, Actor | None] | None:
         """The function of the specification that a statement calls, and whose it is."""
         value = node.value if isinstance(node, ast.Expr | ast.Assign) else None
+        value = value.value if isinstance(value, ast.YieldFrom) else value
         if not isinstance(value, ast.Call):
             return None
         if isinstance(value.func, ast.Name):
@@ -335,6 +348,10 @@ class Machine:
             target = node.targets[0] if isinstance(node, ast.Assign) else None
             self.enter(Call(function, actor, given, target))
             return False
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Yield):
+            self.end_statement()
+            self.here = True
+            return True
         if isinstance(node, ast.Pass):
             self.flag = "acted"
             if self.top.kind == "seq":

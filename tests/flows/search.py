@@ -51,7 +51,7 @@ class Search:
         self.module = parse(body, "spec.fizz")
         options = yaml.safe_load(front) or {}
         bounds = options.get("options", {})
-        self.crash = bounds.get("crash_on_yield", True)
+        self.crash = self.role_crash = bounds.get("crash_on_yield", True)
         self.most_starts = bounds.get("max_actions")
         self.most = min(bounds.get("max_concurrent_actions", 2), self.most_starts or 100)
         self.deadlock = options.get("deadlock_detection", True)
@@ -113,6 +113,10 @@ class Search:
                     setattr(actor, name + START, getattr(actor, name))
             yield self.frozen(machine, ())
 
+    def machine(self, state: Frozen | None, choose: Any) -> Machine:
+        """What takes a step from a state."""
+        return Machine(self.module, thawed(state), choose)
+
     def ways(self, state: Frozen | None, run: Any) -> Iterator[Machine]:
         """Machines that have taken one step from a state, one for each way to choose."""
         script: list[int] | None = []
@@ -124,7 +128,7 @@ class Search:
                 taken.append((at, len(options)))
                 return options[at]
 
-            machine = Machine(self.module, thawed(state), choose)
+            machine = self.machine(state, choose)
             try:
                 run(machine)
             except NotPossible:
@@ -145,7 +149,7 @@ class Search:
         for role, node in self.actions:
             for actor in self.actors_of(state, role):
                 yield from self.begun(state, node, role, actor)
-        if self.crash:
+        if self.role_crash:
             for role in self.ephemeral:
                 for index in self.actors_of(state, role):
                     yield f"{role}#{index} crashes", True, self.crashed(state, role, index)
@@ -208,7 +212,7 @@ class Search:
         for node in self.assertions:
             if node.kinds not in (("always",), ("exists",)):
                 continue
-            machine = Machine(self.module, thawed(state), lambda options: options[0])
+            machine = self.machine(state, lambda options: options[0])
             holds = machine.whole(node)
             if node.kinds == ("exists",) and holds:
                 found.reached.add(node.name)
@@ -243,7 +247,7 @@ def _ephemeral(decorator: ast.expr, role: tree.Role) -> list[str]:
 def freeze(value: Any) -> Any:
     """A value as states hold it."""
     if isinstance(value, Actor):
-        return ("@actor", *value.__dict__["_id"])
+        return ("@actor", *value.identity)
     return ("@list", *map(freeze, value)) if isinstance(value, list | range) else value
 
 
@@ -263,7 +267,7 @@ def thaw(value: Any, world: World) -> Any:
 def _actor(world: World, me: tuple[Any, ...] | None) -> Any:
     if me is None:
         return None
-    return next(a for a in world.actors if a.__dict__["_id"] == me)
+    return next(a for a in world.actors if a.identity == me)
 
 
 def thawed(state: Frozen | None) -> World:
@@ -280,13 +284,13 @@ def thawed(state: Frozen | None) -> World:
 
 def _frozen_actors(world: World) -> tuple[Any, ...]:
     return tuple(
-        (a.__dict__["_id"], tuple(sorted((n, freeze(v)) for n, v in a.fields().items())))
+        (a.identity, tuple(sorted((n, freeze(v)) for n, v in a.fields().items())))
         for a in world.actors
     )
 
 
 def _frozen_call(call: Call) -> tuple[Any, ...]:
-    me = call.actor.__dict__["_id"] if call.actor is not None else None
+    me = call.actor.identity if call.actor is not None else None
     held = tuple(sorted((n, freeze(v)) for n, v in call.locals.items()))
     stack = tuple(
         (e.kind, e.body, e.flow, e.at, tuple(map(freeze, e.rest)), e.node, e.over)

@@ -33,8 +33,13 @@ def agree(random: Random, folder: Path, most: int) -> bool:
     text = source(random)
     path = folder / "spec.fizz"
     path.write_text(text)
+    return compare(path, Search(text), random, most)
+
+
+def compare(path: Path, naive: Search, random: Random, most: int) -> bool:
+    """Whether a specification was small enough for the naive interpreter to be compared."""
+    text = path.read_text()
     optimised, plain = load(str(path), {}), load(str(path), {}, optimize=False)
-    naive = Search(text)
     counted = optimised.flows is not None and optimised.flows.most_starts is not None
     if not counted:
         naive.most_starts = None
@@ -62,7 +67,7 @@ def agree(random: Random, folder: Path, most: int) -> bool:
     return True
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))  # pyright: ignore[reportArgumentType]
+@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))  # pyright: ignore[reportArgumentType]
 @given(random=st.randoms(use_true_random=False))
 def test_generated_specs_with_threads(
     random: Random, tmp_path_factory: pytest.TempPathFactory
