@@ -51,8 +51,8 @@ def _copied(begun: Path, folder: Path) -> SearchOptions:
     return SearchOptions(keep_going=True, checkpoint=str(folder), resume=True)
 
 
-def _same(found: Exploration) -> None:
-    native = explore_natively(_model(), SearchOptions(keep_going=True))
+def _same(found: Exploration, model: Model | None = None) -> None:
+    native = explore_natively(model or _model(), SearchOptions(keep_going=True))
 
     assert native.counts == found.counts
     assert native.levels == found.levels
@@ -70,6 +70,16 @@ def test_a_search_goes_on_whatever_the_number_of_tasks(
     options = _copied(begun, tmp_path)
 
     _same(explore(_model(), options, **{**SETTINGS, "tasks": tasks, "buckets": 64}))
+
+
+@pytest.mark.spark
+def test_a_search_with_suspended_runs_goes_on(tmp_path: Path) -> None:
+    spec = MODELS.parent / "specs" / "toys" / "threads_own.py"
+    options = SearchOptions(keep_going=True, checkpoint=str(tmp_path))
+    explore(load(spec), replace(options, max_depth=6), **{**SETTINGS, "native_until": 20})
+    found = explore(load(spec), replace(options, resume=True), **SETTINGS)
+
+    _same(found, load(spec))
 
 
 @pytest.mark.spark
