@@ -8,7 +8,6 @@ from typing import Literal
 
 from dsl import fizz_tree as tree
 from dsl.errors import SpecError
-from dsl.fizz_ahead import asks_for_steps
 from dsl.fizz_enabled import ACTED, NOT_YET, Enabling, Status, certainly_some, settled
 from dsl.fizz_exprs import Expressions
 from dsl.fizz_live import live_at_loops
@@ -306,8 +305,6 @@ class Blocks:
 
     def _for(self, node: ast.For, before: Status) -> Statements:
         self._single(node.target)
-        if asks_for_steps(node.iter) and isinstance(node.target, ast.Name):
-            self.x.scope.steps.add(node.target.id)
         source = self.x.iterable(node.iter)
         if not isinstance(node.iter, ast.List | ast.Tuple) and not _is_range(node.iter):
             source = self.x.call(self.x.name("list", node.iter), source)

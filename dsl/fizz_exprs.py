@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 from typing import Any, TypeVar
 
-from dsl.fizz_ahead import asks_for_steps, part_of_step
 from dsl.fizz_nominal import asked_of_domain, declared_domain
 from dsl.fizz_words import Words
 
@@ -125,8 +124,6 @@ class Expressions(Words):
                 of = self.call(self.name("type", node), self(node.value))
                 return ast.copy_location(ast.Attribute(of, "__name__", ast.Load()), node)
         root = _root(node)
-        if isinstance(root, ast.Name) and root.id in self.scope.steps:
-            return part_of_step(self, node)
         if isinstance(root, ast.Name) and root.id in (self.scope.before, self.scope.after):
             return self._of_state(node, root)
         return self.plainly(node)
@@ -177,7 +174,9 @@ class Expressions(Words):
             if word in self.names.roles:
                 return self._create(node, word)
             if word == "next_states" and not node.args:
-                return self.call(self.imported("next_steps", node))
+                self.needs.ahead.add(word)
+                ahead = self.name(self.dsl.get(word, word), node)
+                return self.call(ahead, *([self.name(self.state, node)] * self.has_state))
             if word == "symmetric_values" and 1 <= len(node.args) <= 2:
                 prefix = ast.copy_location(ast.Constant("value"), node)
                 given = [self(a) for a in node.args]
@@ -252,19 +251,12 @@ class Expressions(Words):
             n.id for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)
         }
         first = self.iterable(node.generators[0].iter)
-        steps = {
-            g.target.id
-            for g in node.generators
-            if isinstance(g.target, ast.Name) and asks_for_steps(g.iter)
-        }
-        self.scope.steps |= steps
         with self.bound(names):
             for index, g in enumerate(node.generators):
                 source = first if index == 0 else self.iterable(g.iter)
                 conditions = [self(c) for c in g.ifs]
                 generators.append(ast.comprehension(g.target, source, conditions, is_async=0))
             values = [self(getattr(node, part)) for part in parts]
-        self.scope.steps -= steps
         made: ast.expr = type(node)(*values, generators)
         return ast.copy_location(made, node)
 

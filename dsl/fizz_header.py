@@ -11,7 +11,7 @@ from dsl.fizz_options import Options
 
 _DSL_NAMES = (
     "Any", "Bag", "Constant", "Flow", "Role", "State", "action", "always", "any_of", "deadlock",
-    "eventually", "exists", "init", "named", "old", "next_steps", "on_step", "require",
+    "eventually", "exists", "init", "named", "old", "next_states", "on_step", "require",
     "symmetric_values", "record", "struct", "enum", "genericset", "genericmap", "max_actions",
     "Loop", "deepcopy", "fail", "type_name", "math", "itertools", "acts", "waits", "chooses",
     "acted", "took", "ends", "gives_way", "over", "chose", "settles", "done", "fell", "threads",
@@ -45,6 +45,7 @@ class Header:
         self.threaded = False
         self.temporaries: set[str] = set()
         self.has_state = bool(names.state or self.caps.shared) or self.returns
+        self.x.has_state = self.has_state
 
     def _settings(self) -> list[ast.stmt]:
         """What the options become."""
@@ -82,6 +83,7 @@ class Header:
             ("dsl.fizz_runtime", needed.runtime - {"math", "itertools"}),
             ("dsl.fizz_steps", needed.steps),
             ("dsl.fizz_symmetry", needed.domains),
+            ("dsl.fizz_next", needed.ahead),
         ):
             if words:
                 lines.append(

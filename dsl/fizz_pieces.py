@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 
 from dsl import fizz_tree as tree
-from dsl.fizz_ahead import asks_for_steps
 from dsl.fizz_blocks import Blocks
 from dsl.fizz_counts import STATEMENTS_LEFT
 from dsl.fizz_making import at_place
@@ -77,8 +76,6 @@ class FizzPieces(Pieces):
 
     def loop_head(self, node: ast.For) -> tuple[ast.expr, ast.expr]:
         self.b._single(node.target)
-        if asks_for_steps(node.iter) and isinstance(node.target, ast.Name):
-            self.x.scope.steps.add(node.target.id)
         return self.b._target(node.target), self.listed(node.iter)
 
     def listed(self, node: ast.expr) -> ast.expr:

@@ -19,7 +19,6 @@ class Scope:
     role: str | None = None
     locals: set[str] = field(default_factory=set)
     state: bool = True
-    steps: set[str] = field(default_factory=set)
     before: str | None = None
     after: str | None = None
 
@@ -32,6 +31,7 @@ class Needs:
     runtime: set[str] = field(default_factory=set)
     steps: set[str] = field(default_factory=set)
     domains: set[str] = field(default_factory=set)
+    ahead: set[str] = field(default_factory=set)
 
 
 class Words:
@@ -44,6 +44,7 @@ class Words:
         self.state = state
         self.needs = Needs()
         self.scope = Scope()
+        self.has_state = False
         self.created: list[tuple[str, ast.Call]] = []
         self.may_create = False
         self.twins: set[str] = set()
