@@ -86,7 +86,7 @@ def row(name: str, found: dict[str, Any]) -> str:
     head = f"{name:<34} {found['distinct']:>12,} {found['wall']:>7.1f} {found['cpu']:>7.1f}"
     if "jobs" not in found:
         return head
-    times = [s for n, jobs, s in found["levels"][STARTING:] if n < SMALL and jobs == 1]
+    times = [s for n, jobs, s in found["levels"][STARTING:] if n < SMALL]
     small = f"{median(times):.2f}" if times else "-"
     moved = found["shuffled_bytes"] or found["sent_bytes"]
     return (

@@ -98,6 +98,7 @@ def _evidence(page: Page, result: Result, evidence: Evidence) -> None:
         page, "constants", [f"{n}={show(v, 40)}" for n, v in result.constants.items()], between=" "
     )
     _row(page, "engine", [result.engine, _collision(evidence)])
+    _row(page, "distributed", _distributed(result, evidence))
     _row(page, "expected", _expected(result, evidence))
     if evidence.options.strict and result.warnings:
         said = f"{plural(len(result.warnings), 'warning')}, which --strict does not let pass"
@@ -131,6 +132,22 @@ def _sparkline(evidence: Evidence) -> list[str]:
     groups = [max(levels[i : i + size]) for i in range(0, len(levels), size)]
     most = max(groups)
     return ["levels " + "".join(_LEVELS[(g * 7 + most - 1) // most] for g in groups)]
+
+
+def _distributed(result: Result, evidence: Evidence) -> list[str]:
+    """What a search over many machines moved, and how even its shares were."""
+    found = evidence.statistics
+    if "jobs" not in found:
+        return []
+    # where Spark does not tell what it wrote: the size of what it was given
+    moved = found["shuffled_bytes"] or found["sent_bytes"]
+    items = [
+        plural(found["jobs"], "job"),
+        f"{moved / max(1, result.counts.distinct):.1f} bytes moved per distinct state",
+    ]
+    if found["balance"]:
+        items.append(f"largest partition {found['balance']:.2f} of the mean")
+    return items
 
 
 def _actions(page: Page, result: Result, evidence: Evidence) -> None:

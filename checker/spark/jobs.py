@@ -16,6 +16,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Protocol
 
+from checker.native.arrays import Outcomes, Tries
 from checker.spark.expanding import expand_task
 from checker.spark.feed import Version, learned
 from checker.spark.merging import merge_task
@@ -108,6 +109,23 @@ def _gave_up(error: Exception) -> RunError:
         f"Spark gave up a level: {(told or lines or [type(error).__name__])[-1][:300]}",
         help="Look at Spark's own logs. With --out the search can be resumed.",
     )
+
+
+# -- in the driver -------------------------------------------------------------------------------
+
+
+def level_here(plan: Plan, tries: Tries, outcomes: Outcomes) -> list[Report]:
+    """Run a level without Spark, one task after the other: what is cheaper for a small one."""
+    found: list[Report] = []
+    tasks = range(plan.division.tasks)
+    arrived: list[list[tuple[str, Any]]] = [[] for _ in tasks]
+    for task in tasks:
+        for target, item in expand_task(plan, (tries, outcomes), task):
+            arrived[target].append(item)
+    for task in tasks:
+        found += merge_task(plan, (tries, outcomes), task, iter(arrived[task]))
+        arrived[task].clear()
+    return found
 
 
 # -- over an RDD ---------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from checker.spark.blobs import Packing, packing_of, rows_of
 from checker.spark.commits import Committed, Committer, damaged
 from checker.spark.feed import Feed, Version
 from checker.spark.files import opened
-from checker.spark.jobs import Jobs, Stopped, waiting
+from checker.spark.jobs import Jobs, Stopped, level_here, waiting
 from checker.spark.learning import learn, look_ahead
 from checker.spark.levels import FileLevel
 from checker.spark.plan import Division, Expanded, Left, Merged, Miss, Plan
@@ -35,6 +35,8 @@ _MAX_ATTEMPTS = 10_000
 _SMALL = 25_000  # states per task, below which a level is given to fewer tasks
 _BALANCED = 100  # states per task, below which nothing is said of how even the shares are
 _SAMPLE = 8192  # states looked at before the others, while there is something to learn
+_AGAIN = 40  # times as many states may a level have of which only some pairs are looked at again
+_PAIR_BYTES = 24
 _RUNS = 6  # visited runs until some of them are made one
 
 
@@ -100,28 +102,43 @@ class Spread:
             reasons.extend(filter(None, [search.urgent()]))
             return bool(reasons)
 
-        known = self._evaluations()
+        known, before = self._evaluations(), self.figures.jobs
         if self.learning:
             look_ahead(search, self._sample())
         for attempt in range(_MAX_ATTEMPTS):
             plan = self.plan(attempt, left, again)
-            version = self.version()
-            self.figures.jobs += 1
             try:
-                run = partial(self.jobs.level, plan, version)
-                reports = waiting(self.pool, self.jobs, run, stop)
+                if self._is_small(left):
+                    learned = search.learner.learned
+                    reports = level_here(plan, learned.tries(), learned.outcomes())
+                else:
+                    run = partial(self.jobs.level, plan, self.version())
+                    self.figures.jobs += 1
+                    reports = waiting(self.pool, self.jobs, run, stop)
             except Stopped:
                 return reasons[0]
             misses, left, again = self._take(reports)
             if not misses:
                 self.complete = True
                 self.learning = self._evaluations() > known
-                self.figures.levels.append((self.level.n, attempt + 1, time.monotonic() - started))
+                jobs = self.figures.jobs - before
+                self.figures.levels.append((self.level.n, jobs, time.monotonic() - started))
                 return None
             learn(search, misses)
             if stopped := search.urgent():
                 return stopped
         raise EngineError("SW312", "A level is not learned after many attempts.")
+
+    def _is_small(self, left: tuple[Left, ...]) -> bool:
+        """Whether an attempt at the level is less work here than as a job.
+
+        Attempts but the first look at some pairs, and put what comes of them to what there is.
+        """
+        n, bound = self.level.n, self.search.settings.native_until
+        if not left:
+            return n < bound
+        size = sum(part.missed.size for part in left if part.missed is not None)
+        return n < _AGAIN * bound and size < _PAIR_BYTES * bound
 
     def _evaluations(self) -> int:
         return int(self.search.learner.evaluations.sum())
