@@ -32,8 +32,9 @@ if TYPE_CHECKING:
 class Instruction:
     """One instruction. ``reads`` and ``writes`` are locals; ``to`` is where a jump goes.
 
-    ``names`` are those of the last arguments of a call, if they are given by name. ``asks``: the
-    test is whether the step has done something (`dsl.fizz_steps`).
+    A ``callee`` with a dot before it belongs to the call's first argument; ``names`` are those of
+    its last ones, if given by name. ``asks``: the test is whether the step has done something
+    (`dsl.fizz_steps`).
     """
 
     kind: str
@@ -275,12 +276,9 @@ class Compiler:
         names = [k.arg for k in called.keywords] if isinstance(called, ast.Call) else [None]
         if not isinstance(called, ast.Call) or None in names:
             raise self.refused(node, "yield from takes a call, and arguments one by one")
-        receiver = [called.func.value] if isinstance(called.func, ast.Attribute) else []
-        name = (
-            called.func.attr
-            if isinstance(called.func, ast.Attribute)
-            else getattr(called.func, "id", "")
-        )
+        name, receiver = getattr(called.func, "id", ""), []
+        if isinstance(called.func, ast.Attribute):
+            name, receiver = "." + called.func.attr, [called.func.value]
         given = [*receiver, *called.args, *(k.value for k in called.keywords)]
         arguments = ast.copy_location(ast.Tuple(given, ast.Load()), called)
         target = self.temporary("result")

@@ -47,7 +47,17 @@ class Flows:
     def compile_all(self, lowering: Lowering) -> None:
         """Compile every function of the spec that contains a yield, whatever the constants are."""
         found = [f for f in lowering.tree.functions if f.gives_way or is_flow(f)]
+        named: dict[str, Function] = {}
         for function in found:
+            same = named.setdefault(function.qualified, function)
+            if same is not function:
+                raise SpecError(
+                    "SW116",
+                    f"'{function.name}' cannot be suspended: {same.module.source.path} has a flow "
+                    "of that name too.",
+                    at=function.span(),
+                    help="Give one of them another name.",
+                )
             self.by_name.setdefault(function.name, []).append(function)
             mark = function.marked("action")
             if mark is not None and is_flow(function):
@@ -196,7 +206,8 @@ class Flows:
             if qualified.partition(".")[0] in {c.__name__ for c in other.__mro__}:
                 return True
             called = {i.callee for i in self.code[qualified].instructions if i.kind == "call"}
-            pending += [f.qualified for word in called for f in self.by_name.get(word, ())]
+            words = {word.lstrip(".") for word in called}
+            pending += [f.qualified for word in words for f in self.by_name.get(word, ())]
         return False
 
     # -- running ---------------------------------------------------------------------------------
@@ -239,31 +250,43 @@ class Flows:
         return ABSENT
 
     def _called(self, one: Instruction, arguments: tuple[Any, ...], depth: int) -> Frame:
-        name, split = one.callee, len(arguments) - len(one.names)
+        name = one.callee.lstrip(".")
         if depth >= MAX_FRAMES:
             raise SpecError(
                 "SW117",
                 f"'{name}' calls itself deeper than {MAX_FRAMES} levels of suspended calls.",
             )
-        found = [
-            f
-            for f in self.by_name.get(name, ())
-            if f.owner is None or (arguments and isinstance(arguments[0], f.owner))
-        ]
-        if found:
-            nearest = max(found, key=lambda f: len(f.owner.__mro__) if f.owner else 0)
-            code = self.code[nearest.qualified]
-            bound = dict(zip(code.parameters, arguments[:split], strict=False))
-            named = dict(zip(one.names, arguments[split:], strict=True))
-            for word in named:
-                if word not in code.parameters or word in bound:
-                    raise TypeError(f"{name}() got an unexpected argument '{word}'")
-            return Frame(code, 0, {**code.defaults, **bound, **named}, one.target)
-        raise SpecError(
-            "SW105",
-            f"'{name}' does not give way to others (it has no yield).",
-            help="Call it without yield from.",
-        )
+        function, arguments = self._meant(one.callee, arguments)
+        if function is None:
+            raise SpecError(
+                "SW105",
+                f"'{name}' does not give way to others (it has no yield).",
+                help="Call it without yield from.",
+            )
+        code, split = self.code[function.qualified], len(arguments) - len(one.names)
+        bound = dict(zip(code.parameters, arguments[:split], strict=False))
+        named = dict(zip(one.names, arguments[split:], strict=True))
+        for word in named:
+            if word not in code.parameters or word in bound:
+                raise TypeError(f"{name}() got an unexpected argument '{word}'")
+        return Frame(code, 0, {**code.defaults, **bound, **named}, one.target)
+
+    def _meant(
+        self, callee: str, arguments: tuple[Any, ...]
+    ) -> tuple[Function | None, tuple[Any, ...]]:
+        """What a call means, and the arguments without what was before the dot if it takes none."""
+        known = self.by_name.get(callee.lstrip("."), [])
+        alone = next((f for f in known if f.owner is None), None)
+        if callee[:1] != ".":
+            return alone, arguments
+        receiver = arguments[0]
+        kind = receiver if isinstance(receiver, type) else type(receiver)
+        owned = [f for f in known if f.owner is not None and issubclass(kind, f.owner)]
+        if not owned:  # in a module
+            return alone, arguments[1:]
+        nearest = max(owned, key=lambda f: len(f.owner.__mro__) if f.owner else 0)
+        plain = nearest.is_static or kind is receiver
+        return nearest, arguments[1:] if plain else arguments
 
     # -- suspending ------------------------------------------------------------------------------
 

@@ -458,3 +458,61 @@ threads(2)
     # the same. Nothing starts beside two; going on from aa or ab, an a leaves b alone.
     assert explore(model, SearchOptions()).counts.distinct == 14
     assert explore_natively(model, SearchOptions()).counts.distinct == 14
+
+
+def test_a_call_means_what_it_means_in_python(tmp_path: Path) -> None:
+    (tmp_path / "other.py").write_text("""
+from dsl import *
+class G(State):
+    n: int = 0
+g = G()
+def bump(k: int) -> Flow[int]:
+    yield
+    g.n += k
+    return k
+""")
+    text = """
+import other
+class A(Role):
+    x: int = 0
+    done: int = 0
+    @staticmethod
+    def double(n: int) -> Flow[int]:
+        yield
+        return 2 * n
+    def f(self, n: int) -> Flow[int]:
+        yield
+        return n + 1
+class B(A):
+    def f(self, n: int) -> Flow[int]:
+        got = yield from A.f(self, n)
+        return got + 10
+    @action
+    def go(self) -> Flow[None]:
+        require(self.done == 0)
+        self.done = 1
+        self.x = yield from self.f(1)
+        self.x += yield from self.double(20)
+        self.x += yield from B.double(n=200)
+        self.x += yield from other.bump(7)
+b = B()
+@always
+def at_the_end() -> bool:
+    return other.g.n == 0 or b.x in (452, 459)
+@exists
+def comes_to_its_end() -> bool:
+    return b.x == 12 + 40 + 400 + 7 and other.g.n == 7
+"""
+    result = explore(_load(tmp_path, text), SearchOptions())
+
+    assert not result.findings
+    assert result.counts.distinct == 6  # four yields on the way
+    assert result.witnesses
+
+
+def test_flows_of_one_name_in_two_modules_are_refused(tmp_path: Path) -> None:
+    flow = "def bump() -> Flow[None]:\n    yield\n"
+    (tmp_path / "other.py").write_text("from dsl import *\n" + flow)
+
+    with pytest.raises(SpecError, match="has a flow of that name too"):
+        _load(tmp_path, "import other\n" + flow + "@action\ndef go() -> Flow[None]:\n    yield\n")
