@@ -144,7 +144,11 @@ class Expressions(Words):
                 raise self.wrong(
                     node, "A specification with transition assertions cannot use the name 'old'."
                 )
-            return self.call(self.imported("old", node), found)
+            if not self.names.roles:
+                return self.call(self.imported("old", node), found)
+            self.needs.ahead.add("before_step")
+            asked = self.name(self.dsl.get("before_step", "before_step"), node)
+            return self.call(asked, ast.copy_location(ast.Lambda(_nothing(), found), node))
         return found
 
     def _is_lazy(self, node: ast.Call) -> bool:
@@ -281,6 +285,12 @@ class Expressions(Words):
             kw_defaults=[], kwarg=node.args.kwarg, defaults=defaults,
         )  # fmt: skip
         return ast.copy_location(ast.Lambda(arguments, body), node)
+
+
+def _nothing() -> ast.arguments:
+    return ast.arguments(
+        posonlyargs=[], args=[], vararg=None, kwonlyargs=[], kw_defaults=[], kwarg=None, defaults=[]
+    )
 
 
 def _is_singleton(node: ast.expr) -> bool:

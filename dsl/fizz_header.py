@@ -15,7 +15,7 @@ _DSL_NAMES = (
     "symmetric_values", "record", "struct", "enum", "genericset", "genericmap", "max_actions",
     "Loop", "deepcopy", "fail", "type_name", "math", "itertools", "acts", "waits", "chooses",
     "acted", "took", "ends", "gives_way", "over", "chose", "settles", "done", "fell", "threads",
-    "crashes", "interrupt", "nominal", "at_most", "in_flight",
+    "crashes", "interrupt", "nominal", "before_step", "at_most", "in_flight",
 )  # fmt: skip
 
 

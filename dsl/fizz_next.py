@@ -1,7 +1,8 @@
-"""``next_states()`` of .fizz text: what can happen next, and the state after it.
+"""Other states than the one an assertion is about: after a possible step (`next_states`), and
+before the step in a transition assertion (`before_step`).
 
-A state after a step is looked at as it is then, its roles too: ``n.state.server.cache`` is the
-cache after the step. Roles after a step are equal to what they were before it.
+Each is looked at as it is then, its roles too: ``n.state.server.cache`` is the cache after the
+step. Such a role is equal to the role itself.
 """
 
 from __future__ import annotations
@@ -13,7 +14,10 @@ from typing import Any
 from dsl.fizz_runtime import deepcopy, record
 from dsl.lookahead import NextStep, next_steps
 from dsl.roles import Role
+from dsl.runtime import before_the_step
 from dsl.values import FrozenBag, FrozenDict, FrozenList, FrozenSet, freeze, intern_key
+
+Look = Callable[[Callable[[], Any]], Any]
 
 
 class Transition:
@@ -33,7 +37,7 @@ class Transition:
         self.name = step.kind
         if starts:
             self.name = step.action if step.actor is None else f"{step.actor}.{step.action}"
-        self.state = _After(step, state)
+        self.state = _Other(step.after, state)
 
 
 def next_states(state: Any = None) -> list[Transition]:
@@ -55,37 +59,52 @@ def _changes(step: NextStep) -> object:
     return frozenset((path, intern_key(value)) for path, value in changed)
 
 
-class _After:
-    """An object with fields as it is after a step: the state variables, or a role."""
+def before_step(expression: Callable[[], Any]) -> Any:
+    """What an expression gives in the state before the step."""
+    value = _before(lambda: _stored(expression()))
+    return _Other(_before, None)._method(value) if callable(value) else _shown(_before, value)
 
-    __slots__ = ("_of", "_step")
 
-    def __init__(self, step: NextStep, of: Any) -> None:
-        self._step = step
+def _before(expression: Callable[[], Any]) -> Any:
+    with before_the_step():
+        return expression()
+
+
+def _stored(value: Any) -> Any:
+    """A value as it is now; methods are left as they are."""
+    return value if callable(value) else freeze(value)
+
+
+class _Other:
+    """An object with fields as it is in another state: the state variables, or a role.
+
+    ``look`` evaluates an expression there.
+    """
+
+    __slots__ = ("_look", "_of")
+
+    def __init__(self, look: Look, of: Any) -> None:
+        self._look = look
         self._of = of
 
     def __getattr__(self, name: str) -> Any:
         if name[:1] == "_" and name not in type(self._of)._fields:
             raise AttributeError(name)
 
-        def found() -> Any:
-            value = getattr(self._of, name)
-            return value if callable(value) else freeze(value)
-
-        value = self._step.after(found)
-        if callable(value) and not isinstance(value, Role):
+        value = self._look(lambda: _stored(getattr(self._of, name)))
+        if callable(value):
             return self._method(value)
-        return _shown(self._step, value)
+        return _shown(self._look, value)
 
     def _method(self, method: Callable[..., Any]) -> Callable[..., Any]:
-        def call(after: _After, *arguments: Any) -> Any:
-            return _shown(after._step, after._step.after(lambda: freeze(method(*arguments))))
+        def call(other: _Other, *arguments: Any) -> Any:
+            return _shown(other._look, other._look(lambda: freeze(method(*arguments))))
 
         return MethodType(call, self)  # whose it is keeps such calls from being remembered
 
 
-class _RoleAfter(_After):
-    """A role as it is after a step."""
+class _OtherRole(_Other):
+    """A role as it is in another state."""
 
     __slots__ = ()
 
@@ -93,7 +112,7 @@ class _RoleAfter(_After):
         return self._of
 
     def __eq__(self, other: object) -> bool:
-        return self._of is (other._of if isinstance(other, _RoleAfter) else other)
+        return self._of is (other._of if isinstance(other, _OtherRole) else other)
 
     def __hash__(self) -> int:
         return hash(self._of)
@@ -102,19 +121,19 @@ class _RoleAfter(_After):
         return repr(self._of)
 
 
-def _shown(step: NextStep, value: Any) -> Any:
-    """A stored value for the specification: a copy of its own, in which roles are as after a
-    step.
+def _shown(look: Look, value: Any) -> Any:
+    """A stored value for the specification: a copy of its own, in which roles are as in the other
+    state.
     """
     if isinstance(value, Role):
-        return _RoleAfter(step, value)
+        return _OtherRole(look, value)
     if not _has_roles(value):
         return deepcopy(value)
     if type(value) is FrozenDict:
-        return {_shown(step, k): _shown(step, v) for k, v in value.items()}
+        return {_shown(look, k): _shown(look, v) for k, v in value.items()}
     if isinstance(value, record):
-        return record(**{k: _shown(step, v) for k, v in value._content().items()})
-    kept = (_shown(step, part) for part in value)
+        return record(**{k: _shown(look, v) for k, v in value._content().items()})
+    kept = (_shown(look, part) for part in value)
     if type(value) is FrozenSet and not any(map(_is_unhashable, value)):
         return set(kept)
     return tuple(kept) if type(value) is tuple else list(kept)

@@ -96,3 +96,28 @@ def test_what_does_not_hold_is_found(body: str, length: int | None, tmp_path: Pa
         found = check(path, engine=engine, liveness=False).properties[0]
         assert found.verdict == "violated"
         assert length in (None, found.length)
+
+
+@pytest.mark.parametrize("engine", ["reference", "native"])
+@pytest.mark.parametrize(
+    "body",
+    [
+        "return after.both[0].n + after.both[1].n == before.both[0].n + before.both[1].n + 1",
+        "for s in before.both:\n        if s.n == 2 and s == after.one and after.one.n != 2:\n"
+        "            return False\n    return True",
+        "return before.both[0] == after.one and before.by['one'].__id__ == after.pair.left.__id__",
+        "return sum([s.n for s in before.both]) < sum([s.n for s in after.both])",
+        "return before.pair.left.doubled() + 2 * before.pair.right.n"
+        " == 2 * (after.one.n + after.two.n) - 2",
+        "return before.one.log == after.one.log or before.both[0].log != after.both[0].log",
+    ],
+)
+def test_roles_before_a_step_are_as_they_were(body: str, engine: str, tmp_path: Path) -> None:
+    text = SPEC[: SPEC.index("atomic action Choose")]
+    assertion = f"transition assertion T(before, after):\n    {body}\n"
+    path = tmp_path / "spec.fizz"
+    path.write_text(HEAD + text + assertion)
+
+    for optimize in (True, False):
+        result = check(path, engine=engine, liveness=False, optimize=optimize)
+        assert result.verdict == "holds"
