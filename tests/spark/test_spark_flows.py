@@ -135,7 +135,11 @@ def test_what_was_moved_is_reported(spec: Path) -> None:
     from checker.report import report
 
     result = check(
-        spec, engine="spark", max_depth=14, spark={"native_until": 1, "tasks": 3, "buckets": 8}
+        spec,
+        engine="spark",
+        keep_going=True,
+        max_depth=14,
+        spark={"native_until": 1, "tasks": 3, "buckets": 8},
     )
     text = report(result).plain()
 
