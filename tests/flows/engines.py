@@ -29,7 +29,7 @@ def graph_of(model: Model) -> Graph:
         for action in model.actions:
             name = action.name.replace(" (continued)", " goes on").replace(" (crashed)", " crashes")
             label = name if action.actor is None else f"{action.actor!r}.{name}"
-            if action.fault and action.slot is None:
+            if action.fault and action.name.startswith("crash"):
                 label = f"{action.actor!r} crashes"
             for outcome in model.outcomes(action, state):
                 after = model.successor(state, outcome)

@@ -145,6 +145,10 @@ class OwnSearch(Search):
         for label, fault, after in super().successors(state):
             yield label, fault or label.replace("#0", "#").replace("#1", "#") in self.faults, after
 
+    def full(self, state: Frozen, role: str, node: tree.Act) -> bool:
+        whole = f"{role}#.{node.name}" if role else node.name
+        return whole not in self.faults and super().full(state, role, node)
+
     def frozen(self, machine: Machine, others: tuple[Any, ...], starts: int = 0) -> Frozen:
         left = tuple(t for t in others if not any(c[1] in machine.gone for c in t))
         return super().frozen(machine, left, starts)

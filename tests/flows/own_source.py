@@ -16,6 +16,7 @@ class OwnWriter(Writer):
     def __init__(self, random: Random) -> None:
         super().__init__(random)
         self.flows: set[str] = set()  # functions with yield
+        self.effects: set[str] = set()  # functions that do something: others count as expressions
         self.yields = False  # whether the present function has a yield
         self.atomic = False
 
@@ -55,7 +56,9 @@ class OwnWriter(Writer):
         if whose in self.flows and not self.yields:
             known[:] = before
             return self.assign(known)
-        called = line[found.start() :]
+        if whose not in self.effects and " = " not in line:
+            line = "z = " + line
+        called = line[line.index(found[0]) :]
         return [line.replace(called, "yield from " + called) if whose in self.flows else line]
 
     def each(self, known: list[str], depth: int, loop: bool) -> list[str]:
@@ -101,6 +104,8 @@ class OwnWriter(Writer):
         if self.chance(0.7):
             body.append(f"return {self.value(['n'])}")
             self.gives.add(role + str(level))
+        if re.search(r"(s|self)\.\w+ =|any_of|require|yield|with ", "\n".join(body)):
+            self.effects.add(f"{role}{level}")
         first = "self, " if role else ""
         return self.inside(f"def f{level}({first}n: int):", body)
 

@@ -164,11 +164,15 @@ class Search:
         plain = name.replace("#", "")
         return {**self.of_action.get(name, {}), **self.of_action.get(plain, {})}
 
+    def full(self, state: Frozen, role: str, node: tree.Act) -> bool:
+        """Whether bounds keep an action from starting."""
+        return len(state.threads) >= self.most or state.starts == self.most_starts
+
     def begun(
         self, state: Frozen, node: tree.Act, role: str, index: int | None
     ) -> Iterator[tuple[str, bool, Frozen]]:
         """The first steps of an action."""
-        if len(state.threads) >= self.most or state.starts == self.most_starts:
+        if self.full(state, role, node):
             return
         me = None if index is None else (role, index)
         mine = sum(t[0][:2] == (node, me) for t in state.threads)
