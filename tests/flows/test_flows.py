@@ -5,6 +5,7 @@ have.
 from __future__ import annotations
 
 import importlib.util
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,7 @@ naive = importlib.util.module_from_spec(_spec)
 sys.modules["statewalk_naive_flows"] = naive
 _spec.loader.exec_module(naive)
 
+MANY = int(os.environ.get("FLOW_SPECS", "400"))
 HEAD = "from dsl import *\ndeadlock(False)\n"
 
 SPECS = {
@@ -305,7 +307,7 @@ def fine() -> bool:
 
 # -- generated flows
 # -----------------------------------------------------------------------------------
-_NAMES = st.sampled_from(["x", "y", "self.f", "s.g"])
+_NAMES = st.sampled_from(["x", "y", "self.f", "s.g", "op.n"])
 _ATOMS = st.one_of(_NAMES, st.sampled_from(["0", "1", "2"]))
 _SUMS = st.builds(lambda a, b: f"({a} + {b}) % 3", _ATOMS, _ATOMS)
 _TESTS = st.builds(
@@ -321,7 +323,7 @@ def _indent(lines: list[str]) -> list[str]:
 def blocks(draw: st.DrawFn, depth: int = 2, looping: bool = False) -> list[str]:
     lines: list[str] = []
     for _ in range(draw(st.integers(1, 3))):
-        kinds = ["assign", "assign", "yield", "choose", "require", "call"]
+        kinds = ["assign", "assign", "yield", "choose", "require", "call", "return", "replace"]
         kinds += ["if", "for", "while"] if depth else []
         kinds += ["break", "continue"] if looping else []
         kind = draw(st.sampled_from(kinds))
@@ -333,6 +335,10 @@ def blocks(draw: st.DrawFn, depth: int = 2, looping: bool = False) -> list[str]:
             lines.append(f"{draw(st.sampled_from('xy'))} = any_of([0, 2])")
         elif kind == "require":
             lines.append(f"require({draw(_TESTS)})")
+        elif kind == "return":
+            lines += [f"if {draw(_TESTS)}:", f"    return {draw(_SUMS)}"]
+        elif kind == "replace":
+            lines.append(f"self.op = Op(n={draw(_ATOMS)})")
         elif kind == "call":
             lines.append(f"{draw(st.sampled_from('xy'))} = yield from self.helper({draw(_ATOMS)})")
         elif kind == "if":
@@ -342,7 +348,9 @@ def blocks(draw: st.DrawFn, depth: int = 2, looping: bool = False) -> list[str]:
         elif kind == "for":
             lines += ["for i in [0, 1]:", *_indent(draw(blocks(depth - 1, True)))]
         elif kind == "while":
-            lines += ["k = 0", "while k < 2:", *_indent(["k += 1", *draw(blocks(depth - 1, True))])]
+            k = f"k{depth}"  # another one than that of a loop around
+            inside = [f"{k} += 1", *draw(blocks(depth - 1, True))]
+            lines += [f"{k} = 0", f"while {k} < 2:", *_indent(inside)]
         else:
             lines.append(f"if {draw(_TESTS)}:")
             lines += _indent([kind])
@@ -351,14 +359,18 @@ def blocks(draw: st.DrawFn, depth: int = 2, looping: bool = False) -> list[str]:
 
 @st.composite
 def flows(draw: st.DrawFn) -> str:
-    body = ["require(self.runs < 1)", "self.runs += 1", "x = 0", "y = 1", *draw(blocks()), "yield"]
+    body = ["require(self.runs < 1)", "self.runs += 1", "x = 0", "y = 1", "op = self.op"]
+    body += [*draw(blocks()), "yield"]
     body += [f"self.f = {draw(_SUMS)}"]
-    helper = ["x = n", "y = n", *draw(blocks(1)), "yield", f"return {draw(_SUMS)}"]
+    helper = ["x = n", "y = n", "op = self.op", *draw(blocks(1)), "yield", f"return {draw(_SUMS)}"]
     lines = [
+        "class Op(Record):",
+        "    n: int = 0",
         "class S(State):",
         "    g: int = 0",
         "class P(Role):",
         "    f: int = 0",
+        "    op: Op = Op()",
         "    runs: int = 0",
     ]
     lines += ["    @action", "    def go(self) -> Flow[None]:", *_indent(_indent(body))]
@@ -394,6 +406,16 @@ def test_generated_flows_agree(text: str, tmp_path_factory: pytest.TempPathFacto
     try:
         _agree(tmp_path_factory.mktemp("flow"), text)
     except (OverflowError, Endless):  # too large for the naive interpreter; a loop without end
+        return
+
+
+@pytest.mark.slow
+@settings(max_examples=MANY, deadline=None, suppress_health_check=list(HealthCheck))  # pyright: ignore[reportArgumentType]
+@given(text=flows())
+def test_many_generated_flows_agree(text: str, tmp_path_factory: pytest.TempPathFactory) -> None:
+    try:
+        _agree(tmp_path_factory.mktemp("flow"), text)
+    except (OverflowError, Endless):
         return
 
 
