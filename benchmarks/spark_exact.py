@@ -43,7 +43,7 @@ def compare(name: str, case: tuple[str, Sequence[str], int], given: argparse.Nam
     from dsl.loader import load
 
     spec, constants, native_until = case
-    model = load(spec, read_settings(constants).fixed)
+    model = load(spec, read_settings(list(constants)).fixed)
     started = time.monotonic()
     expected = native.explore(model, SearchOptions(threads=2, keep_going=given.keep_going))
     counts, violated = expected.counts, [(f.property, len(f.steps)) for f in expected.findings]
