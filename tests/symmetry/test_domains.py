@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -125,6 +126,54 @@ def checked(tmp_path: Path) -> Checked:
         return check(path, engine=engine, liveness=False)
 
     return run
+
+
+STATEMENTS = (
+    "d[IDS.fresh()] = 1",
+    "d[x] = 0",
+    "d[x] = len(IDS.choices())",
+    "q = q + [x]",
+    "q = [i for i in q if i != x]",
+    "s.add(x)",
+    "s.discard(x)",
+    "if x in d:\n        d.pop(x)",
+    "rec = record(a=x, b=len(IDS.values()))",
+)
+CHOICES = ("oneof IDS.choices()", "oneof IDS.values()", "IDS.fresh()", "IDS.fresh()")
+
+
+def random_spec(seed: int) -> str:
+    """A spec that takes values into use and drops them, some of it in several steps."""
+    r = Random(seed)
+    lines = [
+        f'IDS = symmetry.nominal(name="id", limit={r.randint(1, 3)})',
+        "action Init:\n    d = {}\n    q = []\n    s = set()\n    rec = None\n    t = 0",
+    ]
+    for number in range(r.randint(2, 3)):
+        lines += [
+            f"{r.choice(['atomic ', 'atomic ', ''])}action A{number}:",
+            f"    require t < {r.randint(3, 5)} and len(q) < 3",
+            "    t += 1",
+            f"    x = {r.choice(CHOICES)}",
+            *(f"    {r.choice(STATEMENTS)}" for _ in range(r.randint(1, 3))),
+        ]
+    return CALM + "\n".join(lines) + "\n"
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_random_specs_have_the_orbits_found_by_force(seed: int, tmp_path: Path) -> None:
+    path = tmp_path / "spec.fizz"
+    path.write_text(random_spec(seed), encoding="utf-8")
+
+    model = load(path)
+    expected = reference.explore(model, SearchOptions(symmetry=True, max_states=3000))
+    if not expected.complete:
+        pytest.skip("many states")
+    plain = reference.explore(load(path, optimize=False), SearchOptions(symmetry=True))
+    found = native.explore(load(path), SearchOptions(symmetry=True))
+
+    assert expected.counts.distinct == orbits_by_force(model)[0]
+    assert told(expected) == told(plain) == told(found)
 
 
 @pytest.mark.parametrize("name", SPECS)
