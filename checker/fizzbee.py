@@ -51,7 +51,7 @@ def unique_states(model: Model, asked: SearchOptions, engine: Engine) -> int | N
         try:
             symmetry = Symmetry.asked(other, asked)
             return Count(other, options, deadline, back is None, symmetry).run()
-        except Exception:  # the spec's own: the verdict of the check tells of it
+        except SpecRaisedError:  # the verdict of the check tells of it
             return None
     if back is None:
         return engine.explore(other, replace(asked, properties=())).counts.distinct
@@ -66,6 +66,10 @@ _CURRENT: Path = ("@module", 0, "@flow", "@current")
 # such block, or not yet decided).
 Thread = tuple[Path, Any, Any]
 Key = tuple[Any, ...]
+
+
+class SpecRaisedError(Exception):
+    """A step of the specification raised something."""
 
 
 @dataclass
@@ -225,11 +229,18 @@ class Count:
         given = self.options.action_options.get(name)
         return given is not None and given.crash_on_yield is False
 
+    def outcomes(self, action: Action, state: State) -> Iterator[Outcome]:
+        """Every way an action can go. Raises SpecRaisedError for what the specification raises."""
+        try:
+            yield from self.model.outcomes(action, state)
+        except Exception as error:
+            raise SpecRaisedError from error
+
     # -- steps --------------------------------------------------------------------------------
     def begun(self, node: Node, action: Action) -> Iterator[Node]:
         """The states after the start of an action."""
         slot = action.slot
-        for outcome in self.model.outcomes(action, node.state):
+        for outcome in self.outcomes(action, node.state):
             state = self.model.successor(node.state, outcome)
             added = _only(_threads(state, slot), _threads(node.state, slot)) if slot else None
             threads = list(node.threads)
@@ -247,7 +258,7 @@ class Count:
         assert thread is not None
         slot, value, decided = thread
         before = _threads(node.state, slot)
-        for outcome in self.model.outcomes(self.going_on[slot], node.state):
+        for outcome in self.outcomes(self.going_on[slot], node.state):
             own = outcome.chosen[len(set(before)) > 1 :]
             if _chosen(outcome, before) != value or decided not in (None, *own[:1]):
                 continue
@@ -301,7 +312,7 @@ class Count:
         for action in self.crashing:
             if action.actor in spared or not self.options.crash_on_yield:
                 continue
-            outcome = next(self.model.outcomes(action, node.state))
+            outcome = next(self.outcomes(action, node.state))
             state = dict(node.state)
             state.update({p: v for p, v in outcome.writes.items() if "@flow" not in p})
             threads = list(node.threads)
