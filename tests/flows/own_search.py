@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from dsl import fizz_tree as tree
-from tests.flows.machine import Actor, Machine
+from tests.flows.machine import Machine
+from tests.flows.parts import Actor
 from tests.flows.search import START, Frozen, Search
 
 BLOCKS = ("atomic", "serial", "parallel", "oneof")

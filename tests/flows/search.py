@@ -15,7 +15,8 @@ from dsl.fizz_names import targets_of
 from dsl.fizz_parse import parse, split_front_matter
 from dsl.view import next_script
 from tests.flows.bisimilar import Graph
-from tests.flows.machine import Actor, Call, Entry, Machine, NotPossible, World
+from tests.flows.machine import Machine
+from tests.flows.parts import Actor, Call, Entry, NotPossible, World
 
 START = "@start"  # field with what an ephemeral field goes back to
 
@@ -166,7 +167,7 @@ class Search:
 
     def full(self, state: Frozen, role: str, node: tree.Act) -> bool:
         """Whether bounds keep an action from starting."""
-        return len(state.threads) >= self.most or state.starts == self.most_starts
+        return bool(len(state.threads) >= self.most or state.starts == self.most_starts)
 
     def begun(
         self, state: Frozen, node: tree.Act, role: str, index: int | None

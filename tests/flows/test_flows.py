@@ -4,34 +4,15 @@ have.
 
 from __future__ import annotations
 
-import importlib.util
-import os
-import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
-from checker.engine import Exploration, SearchOptions
-from checker.fingerprints import Fingerprints
-from checker.native import explore as explore_natively
+from checker.engine import SearchOptions
 from checker.reference import explore
 from dsl.errors import SpecError
-from dsl.loader import load
-from dsl.model import Model
-from dsl.view import Endless, PlainView
-
-_path = Path(__file__).parent / "naive.py"
-_spec = importlib.util.spec_from_file_location("statewalk_naive_flows", _path)
-assert _spec is not None and _spec.loader is not None
-naive = importlib.util.module_from_spec(_spec)
-sys.modules["statewalk_naive_flows"] = naive
-_spec.loader.exec_module(naive)
-
-MANY = int(os.environ.get("FLOW_SPECS", "400"))
-HEAD = "from dsl import *\ndeadlock(False)\n"
+from dsl.view import PlainView
+from tests.flows.replayed import agree, load_text
 
 SPECS = {
     "a lost update": """
@@ -180,58 +161,9 @@ def only_when_open() -> bool:
 }
 
 
-def _load(folder: Path, text: str, *, optimize: bool = True) -> Model:
-    path = folder / "spec.py"
-    path.write_text(HEAD + "from typing import Literal\n" + text)
-    return load(path, optimize=optimize)
-
-
-def _plain_states(model: Model) -> set[int]:
-    """Fingerprints of the reachable states without their flow slots."""
-    fingerprints = Fingerprints(model.fields)
-    seen, found = set(), set()
-    todo: list[Any] = [dict(s) for s in model.initial_states]
-    while todo:
-        state = todo.pop()
-        key = fingerprints.of_state(state)
-        if key in seen:
-            continue
-        seen.add(key)
-        found.add(fingerprints.of_state({p: v for p, v in state.items() if "@flow" not in p}))
-        for action in model.actions:
-            todo += [model.successor(state, o) for o in model.outcomes(action, state)]
-    return found
-
-
-def _facts(result: Exploration) -> object:
-    return (
-        result.counts,
-        {f.property: (f.steps, f.failing) for f in result.findings},
-        result.fired,
-    )
-
-
-def _violated(result: Exploration) -> set[str]:
-    return {f.property for f in result.findings}
-
-
-def _agree(folder: Path, text: str) -> None:
-    options = SearchOptions(keep_going=True)
-    model = _load(folder, text)
-    lowered = explore(model, options)
-    plain = explore(_load(folder, text, optimize=False), options)
-    native = explore_natively(model, options)
-    states, violated = naive.reachable(model)
-
-    assert not [f.error for f in lowered.findings if f.error]
-    assert _facts(plain) == _facts(lowered) == _facts(native)
-    assert states == _plain_states(model)
-    assert violated == _violated(lowered)
-
-
 @pytest.mark.parametrize("name", SPECS)
 def test_compiled_flows_agree_with_generators(name: str, tmp_path: Path) -> None:
-    _agree(tmp_path, SPECS[name])
+    agree(tmp_path, SPECS[name])
 
 
 def test_dead_locals_do_not_split_states(tmp_path: Path) -> None:
@@ -249,7 +181,7 @@ p = P()
 def zero() -> bool:
     return p.n == 0
 """
-    model = _load(tmp_path, text)
+    model = load_text(tmp_path, text)
 
     assert explore(model, SearchOptions()).counts.distinct == 2
 
@@ -270,7 +202,7 @@ class P(Role):
         return x
 p = P()
 """
-    model = _load(tmp_path, text)
+    model = load_text(tmp_path, text)
 
     # 1, two in the first call, two in the second, and the end
     assert explore(model, SearchOptions()).counts.distinct == 6
@@ -299,128 +231,14 @@ p = P()
 def fine() -> bool:
     return True
 """
-    result = explore(_load(tmp_path, text), SearchOptions(keep_going=True))
+    result = explore(load_text(tmp_path, text), SearchOptions(keep_going=True))
     errors = [f.error for f in result.findings if isinstance(f.error, SpecError)]
 
     assert "SW206" in [e.code for e in errors]
 
 
-# -- generated flows
-# -----------------------------------------------------------------------------------
-_NAMES = st.sampled_from(["x", "y", "self.f", "s.g", "op.n"])
-_ATOMS = st.one_of(_NAMES, st.sampled_from(["0", "1", "2"]))
-_SUMS = st.builds(lambda a, b: f"({a} + {b}) % 3", _ATOMS, _ATOMS)
-_TESTS = st.builds(
-    lambda a, o, b: f"{a} {o} {b}", _ATOMS, st.sampled_from(["<", "==", "!="]), _ATOMS
-)
-
-
-def _indent(lines: list[str]) -> list[str]:
-    return ["    " + line for line in lines] or ["    pass"]
-
-
-@st.composite
-def blocks(draw: st.DrawFn, depth: int = 2, looping: bool = False) -> list[str]:
-    lines: list[str] = []
-    for _ in range(draw(st.integers(1, 3))):
-        kinds = ["assign", "assign", "yield", "choose", "require", "call", "return", "replace"]
-        kinds += ["if", "for", "while"] if depth else []
-        kinds += ["break", "continue"] if looping else []
-        kind = draw(st.sampled_from(kinds))
-        if kind == "assign":
-            lines.append(f"{draw(_NAMES)} = {draw(_SUMS)}")
-        elif kind == "yield":
-            lines.append("yield")
-        elif kind == "choose":
-            lines.append(f"{draw(st.sampled_from('xy'))} = any_of([0, 2])")
-        elif kind == "require":
-            lines.append(f"require({draw(_TESTS)})")
-        elif kind == "return":
-            lines += [f"if {draw(_TESTS)}:", f"    return {draw(_SUMS)}"]
-        elif kind == "replace":
-            lines.append(f"self.op = Op(n={draw(_ATOMS)})")
-        elif kind == "call":
-            lines.append(f"{draw(st.sampled_from('xy'))} = yield from self.helper({draw(_ATOMS)})")
-        elif kind == "if":
-            lines += [f"if {draw(_TESTS)}:", *_indent(draw(blocks(depth - 1, looping)))]
-            if draw(st.booleans()):
-                lines += ["else:", *_indent(draw(blocks(depth - 1, looping)))]
-        elif kind == "for":
-            lines += ["for i in [0, 1]:", *_indent(draw(blocks(depth - 1, True)))]
-        elif kind == "while":
-            k = f"k{depth}"  # another one than that of a loop around
-            inside = [f"{k} += 1", *draw(blocks(depth - 1, True))]
-            lines += [f"{k} = 0", f"while {k} < 2:", *_indent(inside)]
-        else:
-            lines.append(f"if {draw(_TESTS)}:")
-            lines += _indent([kind])
-    return lines
-
-
-@st.composite
-def flows(draw: st.DrawFn) -> str:
-    body = ["require(self.runs < 1)", "self.runs += 1", "x = 0", "y = 1", "op = self.op"]
-    body += [*draw(blocks()), "yield"]
-    body += [f"self.f = {draw(_SUMS)}"]
-    helper = ["x = n", "y = n", "op = self.op", *draw(blocks(1)), "yield", f"return {draw(_SUMS)}"]
-    lines = [
-        "class Op(Record):",
-        "    n: int = 0",
-        "class S(State):",
-        "    g: int = 0",
-        "class P(Role):",
-        "    f: int = 0",
-        "    op: Op = Op()",
-        "    runs: int = 0",
-    ]
-    lines += ["    @action", "    def go(self) -> Flow[None]:", *_indent(_indent(body))]
-    lines += ["    def helper(self, n: int) -> Flow[int]:", *_indent(_indent(helper))]
-    lines = [
-        line.replace("yield from self.helper", "yield from self.leaf")
-        if "helper(" in line and "def" not in line and at > 0 and _in_helper(lines, at)
-        else line
-        for at, line in enumerate(lines)
-    ]
-    lines += [
-        "    def leaf(self, n: int) -> Flow[int]:",
-        "        yield",
-        "        return (n + s.g) % 3",
-    ]
-    lines += [
-        "s = S()",
-        "ps = [P() for _ in range(2)]",
-        "@always",
-        "def two() -> bool:",
-        "    return s.g + ps[0].f < 4",
-    ]
-    return "\n".join(lines) + "\n"
-
-
-def _in_helper(lines: list[str], at: int) -> bool:
-    return any("def helper" in line for line in lines[:at])
-
-
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))  # pyright: ignore[reportArgumentType]
-@given(text=flows())
-def test_generated_flows_agree(text: str, tmp_path_factory: pytest.TempPathFactory) -> None:
-    try:
-        _agree(tmp_path_factory.mktemp("flow"), text)
-    except (OverflowError, Endless):  # too large for the naive interpreter; a loop without end
-        return
-
-
-@pytest.mark.slow
-@settings(max_examples=MANY, deadline=None, suppress_health_check=list(HealthCheck))  # pyright: ignore[reportArgumentType]
-@given(text=flows())
-def test_many_generated_flows_agree(text: str, tmp_path_factory: pytest.TempPathFactory) -> None:
-    try:
-        _agree(tmp_path_factory.mktemp("flow"), text)
-    except (OverflowError, Endless):
-        return
-
-
 def test_the_state_before_and_after_is_plain(tmp_path: Path) -> None:
-    model = _load(tmp_path, SPECS["a lost update"])
+    model = load_text(tmp_path, SPECS["a lost update"])
     action = next(a for a in model.actions if a.name == "add")
     view = PlainView(model.initial_states[0])
     model.take(action, view)

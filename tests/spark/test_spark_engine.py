@@ -26,7 +26,7 @@ CASES: list[tuple[str, dict[str, Any], int, int, int, bool, str]] = [
     ("toys/counters.py", {"ATOMIC": False, "PROCESSES": 3}, 8, 1, 12, True, "rdd"),
     ("toys/token_ring.py", {}, 4, 4, 1, True, "rdd"),
     ("toys/die_hard.py", {}, 2, 2, 1, False, "rdd"),
-    ("../specs/toys/threads.fizz", {}, 4, 2, 8, True, "rdd"),
+    ("../specs/toys/threads.fizz", {}, 4, 2, 4, True, "rdd"),
     ("../specs/toys/threads_own.py", {"WORKERS": 2}, 8, 2, 40, True, "rdd"),
 ]
 SAME = (
