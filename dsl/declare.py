@@ -240,7 +240,7 @@ def serial() -> AbstractContextManager[None]:
 def parallel() -> AbstractContextManager[None]:
     """``with parallel():`` the statements inside happen in any order, others act in between.
 
-    Of a loop that is all of the block, the turns do.
+    Of a loop that stands in the block, the turns do as well.
     """
     return nullcontext()
 
