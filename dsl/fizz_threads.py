@@ -117,7 +117,7 @@ class Threads(Orders):
         """End the step where something was done."""
         self._yields = True
         if self.pieces is not None:
-            return self.pieces.stop(False, at), (status - ACTED) | RESUMED
+            return self.pieces.ended(at), (status - ACTED) | RESUMED
         return [ast.copy_location(ast.Pass(), at)], (status - ACTED) | RESUMED
 
     def _stop_where(self, status: Status, on: Status, at: ast.AST) -> Made:

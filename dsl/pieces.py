@@ -58,13 +58,6 @@ class Pieces(ABC):
     ) -> Statements:
         """``oneof x in options:``; without options it is skipped."""
 
-    def stop(self, asked: bool, at: ast.AST) -> Statements:
-        """The end of a step, ``asked`` only where something was done."""
-        found = self.ended(at)
-        if asked:
-            return [ast.copy_location(ast.If(self.call("acted", at), found, []), at)]
-        return found
-
     def turns_head(self, node: ast.For) -> tuple[ast.expr, ast.expr]:
         """(target, list of its own) of a loop whose turns come in any order."""
         return self.loop_head(node)
