@@ -303,7 +303,7 @@ class _Scan:
                 if value.__name__.partition(".")[0] in PURE_LIBRARIES:
                     return Cause(node, "pure", text)
                 return self._value_call(node, found, text)
-            if hasattr(value, "looks_at_everything"):
+            if hasattr(type(value), "looks_at_everything"):
                 return Cause(node, "effects", text, known=False)
             if isinstance(value, type) and func.attr in vars(value):
                 return self._value_call(node, vars(value)[func.attr], text)
