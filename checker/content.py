@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from dsl.errors import StatewalkError
-from dsl.flow_shown import shown
+from dsl.flow_shown import is_run, shown
 from dsl.values import ABSENT, FrozenBag, FrozenDict, FrozenList, FrozenSet, encode, freeze
 from dsl.view import Path, State
 
@@ -51,6 +51,13 @@ def content_of(model: Model, state: State) -> dict[Path, Any]:
             name = f"{path[_MARK]} (suspended)"
             ordered[(path[0], path[1], name)] = shown(model.flows.code, held)
     return ordered
+
+
+def choice_shown(model: Model, value: Any, name: str) -> tuple[Any, str]:
+    """What was chosen, and its name, as people read it: a suspended run by where it waits."""
+    if model.flows is not None and is_run(model.flows.code, value):
+        return shown(model.flows.code, value), "run"
+    return value, name
 
 
 def declared_fields(model: Model) -> list[tuple[Path, str]]:

@@ -14,7 +14,7 @@ from functools import cached_property
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
-from checker.content import Content, content_of, short_names
+from checker.content import Content, choice_shown, content_of, short_names
 from checker.diff import Change, changes
 from checker.showing import text_of
 from checker.truths import Truth, truths
@@ -184,7 +184,7 @@ def take_step(model: Model, state: State, action: Action, choices: Sequence[int]
     if tuple(index for index, _ in view.choices) != tuple(choices):
         return None
     chosen = tuple(
-        Choice(index, of, value, model.choice_names.get(place, ""))
+        Choice(index, of, *choice_shown(model, value, model.choice_names.get(place, "")))
         for (index, of), value, place in zip(view.choices, view.chosen, view.places, strict=True)
     )
     step = TraceStep(

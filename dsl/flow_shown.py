@@ -25,6 +25,15 @@ def shown(code: dict[str, FlowCode], held: Any) -> Any:
     return _run(code, held)
 
 
+def is_run(code: dict[str, FlowCode], value: Any) -> bool:
+    """Whether a value that was chosen is a suspended run: which of several goes on, or crashes."""
+    return (
+        type(value) is tuple
+        and len(value) > 0
+        and all(type(f) is tuple and len(f) == 4 and f[0] in code for f in value)
+    )
+
+
 def _run(code: dict[str, FlowCode], frames: tuple[Any, ...]) -> FrozenDict:
     places, content = [], {}
     for depth, (name, at, kept, _) in enumerate(frames):

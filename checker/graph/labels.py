@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from checker.content import short_names
+from checker.content import choice_shown, short_names
 from checker.native.tracing import TracingView
 from checker.showing import text_of
 from dsl.refs import Reference
@@ -41,7 +41,7 @@ class NamingView(TracingView):
     def __init__(self, learned: Learned, model: Model) -> None:
         super().__init__(learned)
         self._sources = model.sources
-        self._names = model.choice_names
+        self._model = model
 
     def choose(self, options: Sequence[Any], fair: str = "none") -> Any:
         """As in `TracingView`; the chosen option is noted as `checker.trace.Choice` shows it."""
@@ -49,8 +49,10 @@ class NamingView(TracingView):
         frame = sys._getframe(1)
         while frame.f_back is not None and frame.f_code.co_filename not in self._sources:
             frame = frame.f_back
-        name = self._names.get((frame.f_code.co_filename, frame.f_lineno), "")
-        shown = text_of(freeze(chosen) if isinstance(chosen, Reference) else chosen)
+        name = self._model.choice_names.get((frame.f_code.co_filename, frame.f_lineno), "")
+        value = freeze(chosen) if isinstance(chosen, Reference) else chosen
+        value, name = choice_shown(self._model, value, name)
+        shown = text_of(value)
         text = f"{name}={shown}" if name else shown
         self.fair.append(Chosen(text))  # type: ignore[arg-type]
         return chosen

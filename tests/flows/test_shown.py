@@ -1,0 +1,35 @@
+"""What traces say of suspended runs."""
+
+from pathlib import Path
+
+from checker import check
+
+TWO_RUNS = """from dsl import Flow, State, action, always, any_of, require
+
+class Stock(State):
+    sizes: set[int] = set()
+    last: int = 0
+
+    @action(concurrent=2)
+    def take(self) -> Flow[None]:
+        size = any_of([5, 6])
+        require(size not in self.sizes)
+        self.sizes.add(size)
+        yield
+        self.last = size if len(self.sizes) == 2 and self.last == 0 else -1
+
+stock = Stock()
+
+@always
+def never_six() -> bool:
+    return stock.last != 6
+"""
+
+
+def test_which_run_goes_on_is_told_by_where_it_waits_and_what_it_keeps(tmp_path: Path) -> None:
+    spec = tmp_path / "spec.py"
+    spec.write_text(TWO_RUNS)
+    last = check(spec).traces["never_six"].steps[-1]
+
+    assert "take (continued)" == last.action
+    assert ["run={'at': 'line 13', 'size': 6}"] == [str(choice) for choice in last.choices]
