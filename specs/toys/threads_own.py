@@ -28,10 +28,14 @@ WORKERS: Constant[int] = 2
 
 
 class Store(State):
+    """What the workers add to."""
+
     total: int = 0
 
 
 class Worker(Role):
+    """Adds once, by a draft of its own."""
+
     left: int = 1
     draft: Ephemeral[int] = 0
 
@@ -71,9 +75,11 @@ deadlock(False)
 
 @always
 def in_range() -> bool:
+    """Nobody adds more than once."""
     return 0 <= store.total <= 3
 
 
 @exists
 def all_written() -> bool:
+    """Everybody can add."""
     return store.total == 3 and all(worker.left == 0 for worker in workers)
