@@ -28,16 +28,20 @@ class Program(Protocol):
     @property
     def acts(self) -> Sequence[tree.Act]:
         """The actions."""
+        ...
 
     @property
     def together(self) -> Mapping[str, Sequence[tree.Func]]:
         """Functions of which none gives way alone: those of one name."""
+        ...
 
     def callee(self, value: ast.expr | None) -> list[tree.Func]:
         """The functions of the specification that a call may mean."""
+        ...
 
     def nearer(self, found: list[tree.Func], value: ast.expr, caller: ast.AST) -> list[tree.Func]:
         """Those of the functions that a call may mean where it stands."""
+        ...
 
 
 @dataclass

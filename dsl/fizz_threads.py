@@ -126,7 +126,8 @@ class Threads(Orders):
         rest = status - on
         if rest and stop:
             word = "done" if on >= ACTED | OVER else "acted" if "T" in on else "gives_way"
-            stop = [ast.copy_location(ast.If(self._ask(word, at), stop, []), at)]
+            asked: ast.stmt = ast.copy_location(ast.If(self._ask(word, at), stop, []), at)
+            stop = [asked]
         return stop, rest | after
 
     def after_statement(self, status: Status, flow: str, more: bool, at: ast.AST) -> Made:
