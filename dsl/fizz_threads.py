@@ -126,8 +126,8 @@ class Threads(Orders):
         rest = status - on
         if rest and stop:
             word = "done" if on >= ACTED | OVER else "acted" if "T" in on else "gives_way"
-            asked: ast.stmt = ast.copy_location(ast.If(self._ask(word, at), stop, []), at)
-            stop = [asked]
+            asked: Statements = [ast.copy_location(ast.If(self._ask(word, at), stop, []), at)]
+            return asked, rest | after
         return stop, rest | after
 
     def after_statement(self, status: Status, flow: str, more: bool, at: ast.AST) -> Made:
