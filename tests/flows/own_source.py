@@ -53,11 +53,9 @@ class OwnWriter(Writer):
         if found is None:
             return [line]
         whose = {"q.": "Q", "self.": self.role, "": ""}[found[1]] + found[2]
-        if whose in self.flows and not self.yields:
+        if whose not in self.effects or (whose in self.flows and not self.yields):
             known[:] = before
             return self.assign(known)
-        if whose not in self.effects and " = " not in line:
-            line = "z = " + line
         called = line[line.index(found[0]) :]
         return [line.replace(called, "yield from " + called) if whose in self.flows else line]
 
