@@ -28,13 +28,13 @@ WORKERS: Constant[int] = 2
 
 
 class Store(State):
-    """What the workers add to."""
+    """The sum that workers add to."""
 
     total: int = 0
 
 
 class Worker(Role):
-    """Adds once, by a draft of its own."""
+    """Adds an amount once; tries again when another one was faster."""
 
     left: int = 1
     draft: Ephemeral[int] = 0
@@ -75,11 +75,11 @@ deadlock(False)
 
 @always
 def in_range() -> bool:
-    """Nobody adds more than once."""
+    """The sum is kept modulo four."""
     return 0 <= store.total <= 3
 
 
 @exists
 def all_written() -> bool:
-    """Everybody can add."""
+    """All workers added, and the sum is three."""
     return store.total == 3 and all(worker.left == 0 for worker in workers)
