@@ -19,6 +19,7 @@ from dsl.errors import Span, SpecError, did_you_mean
 from dsl.fizz_exprs import Expressions
 from dsl.fizz_names import Names
 from dsl.fizz_options import Bounds, Options
+from dsl.nodes import placed
 
 _KEY = re.compile(r"(?:(?P<role>\w+?)(?P<each>#(?P<index>\d*))?\.)?(?P<action>\w+)")
 
@@ -128,12 +129,7 @@ class Caps:
             if found and cap.index is not None:
                 found = [f"if self.index == {cap.index}:", *(f"    {line}" for line in found)]
             lines += found
-        made = ast.parse("\n".join(lines)).body
-        for statement in made:
-            for part in ast.walk(statement):
-                if hasattr(part, "lineno"):
-                    ast.copy_location(part, at)
-        return made
+        return placed(lines, at)
 
     def _lines(self, cap: Cap, suspended: bool) -> list[str]:
         lines = []

@@ -8,6 +8,7 @@ from dsl.fizz_caps import Caps
 from dsl.fizz_exprs import Expressions
 from dsl.fizz_names import Names, RoleInfo, returns_values
 from dsl.fizz_options import Options
+from dsl.nodes import placed
 
 _DSL_NAMES = (
     "Any", "Bag", "Constant", "Flow", "Role", "State", "action", "always", "any_of", "deadlock",
@@ -142,13 +143,3 @@ class Header:
         if "Bag" in text:
             self.x.needs.dsl.add("Bag")
         return text.replace("Any", self._any()).replace("Bag", self.aliases["Bag"])
-
-
-def placed(lines: list[str], at: ast.AST) -> list[ast.stmt]:
-    """Statements from text, all of them placed somewhere."""
-    made = ast.parse("\n".join(lines)).body
-    for statement in made:
-        for part in ast.walk(statement):
-            if hasattr(part, "lineno"):
-                ast.copy_location(part, at)
-    return made

@@ -50,3 +50,13 @@ def copied(node: _Node) -> _Node:
             part = value
         result.__dict__[name] = part
     return result
+
+
+def placed(lines: list[str], at: ast.AST) -> list[ast.stmt]:
+    """Statements from text, all of them placed somewhere."""
+    made = ast.parse("\n".join(lines)).body
+    for statement in made:
+        for part in ast.walk(statement):
+            if hasattr(part, "lineno"):
+                ast.copy_location(part, at)
+    return made
