@@ -135,8 +135,13 @@ class Writer:
         """Whether it is time for a commit before a level is expanded, and one would cost little
         compared to the time since the last.
         """
-        size = sum(map(_size, self.pending.values())) + level.rows.values.nbytes
-        return time.monotonic() - self.last >= max(self.every, _SHARE * size / self.speed)
+        cost = self._waiting(level) / self.speed
+        return time.monotonic() - self.last >= max(self.every, _SHARE * cost)
+
+    def _waiting(self, level: Level) -> int:
+        """Bytes that a commit before this level is expanded would write."""
+        levels = (array for arrays in self.pending.values() for array in arrays.values())
+        return sum(array.nbytes for array in levels) + level.rows.values.nbytes
 
     def commit(self, search: Search, totals: Totals) -> None:
         """Make everything up to the level to be expanded next final."""
@@ -144,10 +149,9 @@ class Writer:
         if depth == self.committed:
             return
         started = time.monotonic()
-        values = search.level.rows.values
-        size = sum(map(_size, self.pending.values())) + values.nbytes
+        size = self._waiting(search.level)
         self._write_levels()
-        self._write(f"frontier-{depth:04}.npz", rows=values)
+        self._write(f"frontier-{depth:04}.npz", rows=search.level.rows.values)
         self._write_values(depth, search.layout)
         previous = self.folder / MANIFEST
         if previous.exists():
@@ -220,10 +224,6 @@ def totals_of(search: Search) -> Totals:
         tuple(_finding_out(finding) for finding in search.found.values()),
         0 if search.orbits is None else search.orbits.represented,
     )
-
-
-def _size(arrays: Mapping[str, Array]) -> int:
-    return sum(array.nbytes for array in arrays.values())
 
 
 def _write_synced(path: Path, data: bytes) -> None:
