@@ -6,18 +6,16 @@ The numbers of states are derived by hand, in the comment above each case.
 from pathlib import Path
 
 from checker import check
+from tests.flows import pairs
 
-FRONT = """---
-deadlock_detection: false
-options:
-  crash_on_yield: {crash}
-  max_concurrent_actions: {most}
----
-action Init:
+FRONT = (
+    pairs.FRONT
+    + """action Init:
     a = 0
     b = 0
     c = 0
 """
+)
 HEAD = """from dsl import *
 deadlock(False)
 threads({most})
