@@ -7,14 +7,13 @@ become what it understands; every statement keeps its own syntax tree as ``sourc
 from __future__ import annotations
 
 import ast
-from types import ModuleType
 from typing import Any
 
 from dsl import declare
 from dsl import fizz_tree as tree
 from dsl.errors import SpecError
 from dsl.fizz_tree import FlowName
-from dsl.nodes import copied
+from dsl.nodes import copied, meaning
 from dsl.tree import Function
 
 BLOCKS: dict[Any, FlowName] = {
@@ -25,16 +24,6 @@ BLOCKS: dict[Any, FlowName] = {
 }
 FLOWS: tuple[FlowName, ...] = ("atomic", "serial", "parallel", "oneof")
 _JUMPS = ast.Break | ast.Continue | ast.Return
-
-
-def meaning(node: ast.expr, namespace: dict[str, Any]) -> Any:
-    """What a name of the module, or a name in a module that it imports, stands for."""
-    if isinstance(node, ast.Name):
-        return namespace.get(node.id)
-    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-        module = namespace.get(node.value.id)
-        return getattr(module, node.attr, None) if isinstance(module, ModuleType) else None
-    return None
 
 
 def block_named(node: ast.expr, namespace: dict[str, Any]) -> FlowName | None:

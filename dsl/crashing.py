@@ -13,10 +13,9 @@ from functools import partial
 from typing import Any
 
 from dsl import declare
-from dsl.blocks_read import meaning
 from dsl.detaching import forget
 from dsl.model import Action
-from dsl.nodes import walk
+from dsl.nodes import meaning, walk
 from dsl.refs import current_view
 from dsl.roles import Field, Role
 from dsl.tree import Function, SpecTree

@@ -16,6 +16,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from dsl.nodes import meaning
 from dsl.runtime import binding
 
 
@@ -88,9 +89,4 @@ _QUESTIONS = (acted, gives_way, done, fell)
 
 def asks_for_notes(node: ast.expr, namespace: dict[str, Any]) -> bool:
     """Whether an expression is one of the questions here that are false when a step begins."""
-    function = node.func if isinstance(node, ast.Call) else None
-    if isinstance(function, ast.Name):
-        return namespace.get(function.id) in _QUESTIONS
-    if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name):
-        return getattr(namespace.get(function.value.id), function.attr, None) in _QUESTIONS
-    return False
+    return isinstance(node, ast.Call) and meaning(node.func, namespace) in _QUESTIONS

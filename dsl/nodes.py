@@ -6,6 +6,7 @@ Source: `ast.walk` of Python's library, whose order it keeps.
 from __future__ import annotations
 
 import ast
+from types import ModuleType
 from typing import Any, TypeVar
 
 # Fields that hold no nodes, or only what tells reading from writing, which is never asked for.
@@ -60,3 +61,13 @@ def placed(lines: list[str], at: ast.AST) -> list[ast.stmt]:
             if hasattr(part, "lineno"):
                 ast.copy_location(part, at)
     return made
+
+
+def meaning(node: ast.expr, namespace: dict[str, Any]) -> Any:
+    """What a name of the module, or a name in a module that it imports, stands for."""
+    if isinstance(node, ast.Name):
+        return namespace.get(node.id)
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+        module = namespace.get(node.value.id)
+        return getattr(module, node.attr, None) if isinstance(module, ModuleType) else None
+    return None
