@@ -13,7 +13,8 @@ from typing import Any, ClassVar, Literal
 from typing_extensions import dataclass_transform
 
 from dsl import refs
-from dsl.containers import ElementsReference, entries
+from dsl.containers import ElementsReference, entries, replace_entries
+from dsl.declare import _declared
 from dsl.detaching import forget
 from dsl.domains import Domain, Kind
 from dsl.errors import SpecError, no_field
@@ -125,7 +126,7 @@ class Field:
             forget(path)
             view.set(path, value)
         elif self.layout == "entries":
-            entries(path, self.domain, keys=self.keys)._assign(value)
+            replace_entries(path, self.domain, value, keys=self.keys)
         else:
             raise SpecError(
                 "SW901", f"{refs.show_place(path, ())} is replaced, but kept by element."
@@ -163,6 +164,8 @@ class Role:
         cls._fields = tuple(dict.fromkeys([*inherited, *own]))
         cls._symmetric = symmetric
         cls._instances = []
+        if _declared:
+            _declared[-1].roles.append(cls)
 
     def __new__(cls, **fields: Any) -> Any:
         if binding.view is not None:
