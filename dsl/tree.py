@@ -8,6 +8,7 @@ nodes are needed; roles, properties and functions are found here by name.
 from __future__ import annotations
 
 import ast
+import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -101,25 +102,31 @@ def read_tree(loading: Loading) -> SpecTree:
                     tree.functions.append(
                         Function(node.name, module, None, node, found, marks(found))
                     )
-            elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-                value = module.namespace.get(node.targets[0].id)
-                if isinstance(value, LeadsTo):
-                    tree.leads.append((node.targets[0].id, value, module.source.span(node)))
+            elif isinstance(node, ast.Assign | ast.AnnAssign):
+                target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+                value = module.namespace.get(getattr(target, "id", ""))
+                if isinstance(target, ast.Name) and isinstance(value, LeadsTo):
+                    tree.leads.append((target.id, value, module.source.span(node)))
     return tree
 
 
 def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
-    """The statements of a module, those under an ``if`` included."""
+    """The statements of a module or class, those under ``if``, ``try`` and ``with`` included."""
     for node in body:
         yield node
-        if isinstance(node, ast.If):
+        if isinstance(node, ast.If | ast.Try):
+            parts = [node.body, node.orelse]
+            if isinstance(node, ast.Try):
+                parts += [*(handler.body for handler in node.handlers), node.finalbody]
+            for part in parts:
+                yield from _statements(part)
+        elif isinstance(node, ast.With):
             yield from _statements(node.body)
-            yield from _statements(node.orelse)
 
 
 def _is_from(found: Any, node: ast.FunctionDef) -> bool:
     """Whether a function was made by this definition, and not by one of the same name elsewhere."""
-    code = getattr(found, "__code__", None)
+    code = getattr(inspect.unwrap(found), "__code__", None)
     first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
     return code is None or first <= code.co_firstlineno <= node.lineno
 
@@ -136,10 +143,12 @@ def _read_class(tree: SpecTree, module: SpecModule, node: ast.ClassDef) -> None:
         tree.records.append(cls)
     elif issubclass(cls, enum.Enum):
         tree.enums.append(cls)
-    for item in node.body:
-        if isinstance(item, ast.FunctionDef):
-            raw = cls.__dict__.get(item.name)
-            found = getattr(raw, "__func__", raw)
-            found = found.fget if isinstance(found, property) else found
-            if callable(found):
+    items = [n for n in _statements(node.body) if isinstance(n, ast.FunctionDef)]
+    names = [item.name for item in items]
+    for item in items:
+        raw = cls.__dict__.get(item.name)
+        found = getattr(raw, "__func__", raw)
+        found = found.fget if isinstance(found, property) else found
+        if callable(found):
+            if names.count(item.name) == 1 or _is_from(found, item):
                 tree.functions.append(Function(item.name, module, cls, item, found, marks(found)))
