@@ -27,6 +27,7 @@ from checker.spark.java import find_java
 from dsl.errors import RunError
 
 _START_SECONDS = 60.0
+_FIRST_HEAP = "512m"
 
 _LOGGING = """\
 rootLogger.level = warn
@@ -59,6 +60,9 @@ _QUIET = {
     "spark.python.worker.reuse": "true",
     "spark.executorEnv.NUMBA_NUM_THREADS": "1",
     "spark.executorEnv.OMP_NUM_THREADS": "1",
+    "spark.executorEnv.OPENBLAS_NUM_THREADS": "1",
+    "spark.executorEnv.PYTHONSAFEPATH": "1",  # not the checker/ of whoever runs us
+    "spark.python.daemon.module": "checker.spark.daemon",
     "spark.ui.retainedJobs": "10",
     "spark.ui.retainedStages": "10",
     "spark.ui.retainedTasks": "100",
@@ -123,6 +127,8 @@ def _start_jvm(home: str, work: str, settings: Mapping[str, str], memory: str) -
     command = [
         str(java / "bin" / "java"), "-cp", f"{home}/jars/*", f"-Xmx{memory}",
         "-XX:+IgnoreUnrecognizedVMOptions", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC",
+        # Spark's own classes need no proof that they are well-formed; room spares collections.
+        "-XX:+UnlockDiagnosticVMOptions", "-XX:-BytecodeVerificationRemote", f"-Xms{_FIRST_HEAP}",
         "-Djdk.reflect.useDirectMethodHandle=false", "-Dio.netty.tryReflectionSetAccessible=true",
         f"-Dlog4j2.configurationFile={logging}", "--enable-native-access=ALL-UNNAMED",
     ]  # fmt: skip
