@@ -10,7 +10,9 @@ worker. Nothing here may start a thread: those do not survive a fork.
 from __future__ import annotations
 
 import gc
+import os
 import sys
+from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -40,8 +42,26 @@ def _without_archives(path: list[str]) -> list[str]:
     return [entry for entry in path if entry in rest or not Path(entry).is_relative_to(home)]
 
 
-if __name__ == "__main__":
-    prepare()
-    from pyspark.daemon import manager
+def _quiet(worker: Callable[..., int]) -> Callable[..., int]:
+    """A worker that ends without a word when Spark has closed the connection."""
 
-    manager()
+    def run(sock: object, authenticated: bool) -> int:
+        try:
+            return worker(sock, authenticated)
+        except BrokenPipeError:
+            os._exit(0)
+
+    return run
+
+
+def main() -> None:
+    """Fork workers for as long as Spark wants."""
+    prepare()
+    from pyspark import daemon
+
+    daemon.worker = _quiet(daemon.worker)
+    daemon.manager()
+
+
+if __name__ == "__main__":
+    main()
