@@ -132,10 +132,10 @@ def level_here(plan: Plan, tries: Tries, outcomes: Outcomes) -> list[Report]:
 
 
 class RddJobs:
-    """A session with a SparkContext."""
+    """A context of Spark's core."""
 
-    def __init__(self, session: Any) -> None:
-        self.context = session.sparkContext
+    def __init__(self, context: Any) -> None:
+        self.context = context
         self._tags = f"statewalk-{os.getpid()}-{id(self)}"
 
     def cores(self) -> int:

