@@ -301,7 +301,7 @@ def make_actions(tree: SpecTree, flows: Flows, mistakes: Mistakes) -> list[Actio
 
 def _is_own(role: Any, function: Function) -> bool:
     found = getattr(type(role), function.name, None)
-    return getattr(found, "__code__", None) is function.function.__code__
+    return getattr(found, "__code__", 0) is getattr(function.function, "__code__", None)
 
 
 def _runner(

@@ -19,12 +19,12 @@ _HELP = (
     "Write it there. What varies can be a parameter of an action (k: int = any_of([0, 1])) or a "
     "loop in a property (all(... for k in ...))."
 )
-_WRAPPED = "If a decorator of yours stands in for it, let that use functools.wraps."
+_WRAPPED = "If a decorator of yours stands in for it: say what that adds in the function itself."
 
 
 def check_marked(tree: SpecTree, effects: Effects, mistakes: Mistakes) -> None:
     """SW108, for everything that was declared while the modules ran and is not in the tree."""
-    read = {id(part) for f in tree.functions for part in _unwrapped(f.function)}
+    read = {id(f.function) for f in tree.functions}
     said = set()
     for function in tree.loading.declared.marked:
         at = _span(tree, function)
@@ -83,14 +83,6 @@ def _add(
             why=_WHERE,
             help=_HELP if "<" in qualified else f"{_HELP}\n{_WRAPPED}",
         )
-
-
-def _unwrapped(function: Any) -> list[Any]:
-    """A function, and those that it wraps."""
-    found = [function]
-    while hasattr(found[-1], "__wrapped__"):
-        found.append(found[-1].__wrapped__)
-    return found
 
 
 def _name(function: Any) -> str:

@@ -8,7 +8,6 @@ nodes are needed; roles, properties and functions are found here by name.
 from __future__ import annotations
 
 import ast
-import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -126,7 +125,7 @@ def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
 
 def _is_from(found: Any, node: ast.FunctionDef) -> bool:
     """Whether a function was made by this definition, and not by one of the same name elsewhere."""
-    code = getattr(inspect.unwrap(found), "__code__", None)
+    code = getattr(found, "__code__", None)
     first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
     return code is None or first <= code.co_firstlineno <= node.lineno
 
@@ -143,12 +142,11 @@ def _read_class(tree: SpecTree, module: SpecModule, node: ast.ClassDef) -> None:
         tree.records.append(cls)
     elif issubclass(cls, enum.Enum):
         tree.enums.append(cls)
-    items = [n for n in _statements(node.body) if isinstance(n, ast.FunctionDef)]
-    names = [item.name for item in items]
-    for item in items:
+    for item in _statements(node.body):
+        if not isinstance(item, ast.FunctionDef):
+            continue
         raw = cls.__dict__.get(item.name)
         found = getattr(raw, "__func__", raw)
         found = found.fget if isinstance(found, property) else found
-        if callable(found):
-            if names.count(item.name) == 1 or _is_from(found, item):
-                tree.functions.append(Function(item.name, module, cls, item, found, marks(found)))
+        if callable(found) and _is_from(found, item):
+            tree.functions.append(Function(item.name, module, cls, item, found, marks(found)))

@@ -38,7 +38,9 @@ def written(folder: Path, inside: str, after: str) -> Path:
 
 MARKED = "@action\ndef {name}(self) -> None:\n    self.n = 0"
 AGAIN = "'{}' is defined again in line {}, which replaces this one."
+WRAPS = "def wraps(f):\n    return functools.wraps(f)(lambda self: f(self))"
 LEFT_OUT = [
+    (f"{WRAPS}\n@wraps\n{MARKED.format(name='a')}", "", "'a' is marked with @action where"),
     (MARKED.format(name="go"), "", AGAIN.format("go", 12)),
     ("", "@always\ndef small():\n    return False", AGAIN.format("small", 17)),
     (MARKED.replace("def", "async def").format(name="stop"), "", "'stop' is an async function."),
@@ -90,11 +92,9 @@ def test_what_would_be_left_out_is_said(
 BACK = MARKED.format(name="back")
 IN_A_BLOCK = textwrap.indent(BACK, "    ")
 OTHER = "    @action\n    def back(self) -> None:\n        self.n = 7"
-WRAPS = "def wraps(f):\n    return functools.wraps(f)(lambda self: f(self))"
 READ = [
     f"if True:\n{IN_A_BLOCK}",
     f"try:\n{IN_A_BLOCK}\nfinally:\n    pass",
-    f"{WRAPS}\n@wraps\n{BACK}",
     f"if False:\n{OTHER}\nelse:\n{IN_A_BLOCK}",
 ]
 

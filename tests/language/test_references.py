@@ -79,7 +79,7 @@ def name_a_field(w: World, a: int, b: int) -> None:
 
 @operation
 def change_a_named_dict(w: World, a: int, b: int) -> None:
-    named = [n for n in w.names if isinstance(n, dict) and all(type(k) is int for k in n)]
+    named = [n for n in w.names if isinstance(n, dict) and {int} == {type(k) for k in n}]
     for n in named:
         n[a % 4] = w.node(b)
         n[a % 4].v += 1
