@@ -147,7 +147,7 @@ class Loading:
             raise
         except AssertionError as error:
             raise self._assumption(error, source) from None
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise SpecError(
                 "SW303",
                 f"{type(error).__name__} while the spec was loaded: {error}",

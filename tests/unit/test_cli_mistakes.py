@@ -50,6 +50,8 @@ def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     (tmp_path / "binary.py").write_bytes(bytes(range(128, 256)))
     (tmp_path / "empty.py").write_text("")
     (tmp_path / "syntax.py").write_text("x = \n")
+    (tmp_path / "leaves.py").write_text("import dsl\nraise SystemExit(0)\n")
+    (tmp_path / "ends.py").write_text(ACTION.replace("return 1", "raise SystemExit(0)"))
     (tmp_path / "raises.py").write_text(RAISES)
     (tmp_path / "asserts.py").write_text(FALSE_ASSERTION)
     (tmp_path / "invariant.py").write_text(RAISES_IN_INVARIANT)
@@ -80,6 +82,14 @@ def run(*arguments: str) -> int:
         (["good.py", "--max-memory", "lots"], ["'lots' is not a size such as 500M or 4G"]),
         (["good.py", "--timeout", "soon"], ["'soon' is not a time"]),
         (["good.py", "--engine", "warp"], ["invalid choice: 'warp'"]),
+        (["good.py", "--threads", "100000"], ["'100000' threads are too many: at most"]),
+        (
+            ["good.py", "--kep-going"],
+            ["there is no --kep-going. Did you mean --keep-going?"],
+        ),
+        (["good.py", "more"], ["statewalk check: unrecognized arguments: more"]),
+        (["leaves.py"], ["leaves.py:2:1: SW303 SystemExit while the spec was loaded"]),
+        (["ends.py"], ["SW205 The spec ended the program: SystemExit."]),
         ([], ["SPEC"]),
     ],
 )
