@@ -105,7 +105,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _refuse(
     parser: argparse.ArgumentParser, parsed: argparse.Namespace, unknown: list[str]
-) -> NoReturn:
+) -> None:
     """Say which arguments the command that was given does not know. Exits."""
     known: list[str] = []
     inner: argparse.ArgumentParser | None = parser
