@@ -174,7 +174,7 @@ def test_a_run_folder_that_cannot_be_made_keeps_the_result(
     assert 2 == code
     assert 4 == json.loads(printed.out)["counts"]["distinct"]
     assert "SW403" in printed.err
-    assert "--out DIR" in printed.err
+    assert "with --out" in printed.err
 
 
 def test_a_full_disk_keeps_the_result(
@@ -292,3 +292,33 @@ def test_a_stored_member_that_the_spec_does_not_have() -> None:
         decode(data, {})
     with pytest.raises(RunError, match="SW402 Fewer has no member"):
         decode(data, {"Colour": Fewer})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["convert", "good.py"], ["SW150 good.py is in the embedded language already."]),
+        (["convert", "missing.fizz"], ["SW302 missing.fizz cannot be read"]),
+        (
+            ["convert", "none.fizz", "--out", "good.py"],
+            ["SW403 good.py cannot be written"],
+        ),
+        (
+            ["convert", "none.fizz", "--out", "no/x.py"],
+            ["SW403 no/x.py cannot be written: No such"],
+        ),
+        (["check", "none.fizz"], ["SW115 none.fizz has nothing to check", "'action Name:'"]),
+        (["convert", "none.fizz", "--ot", "x"], ["convert: there is no --ot. Did you mean --out?"]),
+        (["history", "check", "x", "--levl", "si"], ["history check: there is no --levl."]),
+    ],
+)
+def test_a_mistake_of_other_commands(
+    capsys: pytest.CaptureFixture[str], arguments: list[str], said: list[str]
+) -> None:
+    Path("none.fizz").write_text("")
+
+    code = main(arguments)
+
+    printed = capsys.readouterr().err
+    assert 2 == code
+    assert [] == [text for text in said if text not in printed], printed
