@@ -20,7 +20,7 @@ from pathlib import Path
 
 def prepare() -> None:
     """Import what tasks run, and let nothing of it be walked over by collections of garbage."""
-    sys.path[:] = _without_archives(sys.path)
+    sys.path[:] = without_archives(sys.path)
     for name in ("pyspark.worker", "checker.spark.jobs"):
         import_module(name)
     import_module("numba.core.entrypoints").init_all()
@@ -28,7 +28,7 @@ def prepare() -> None:
     gc.freeze()
 
 
-def _without_archives(path: list[str]) -> list[str]:
+def without_archives(path: list[str]) -> list[str]:
     """A module path without the archives that are part of the PySpark found on the rest of it."""
     rest = [entry for entry in path if not entry.endswith(".zip")]
     before, sys.path[:] = sys.path[:], rest
@@ -42,7 +42,7 @@ def _without_archives(path: list[str]) -> list[str]:
     return [entry for entry in path if entry in rest or not Path(entry).is_relative_to(home)]
 
 
-def _quiet(worker: Callable[..., int]) -> Callable[..., int]:
+def quiet(worker: Callable[..., int]) -> Callable[..., int]:
     """A worker that ends without a word when Spark has closed the connection."""
 
     def run(sock: object, authenticated: bool) -> int:
@@ -59,7 +59,7 @@ def main() -> None:
     prepare()
     from pyspark import daemon
 
-    daemon.worker = _quiet(daemon.worker)
+    daemon.worker = quiet(daemon.worker)
     daemon.manager()
 
 
