@@ -13,6 +13,7 @@ import gc
 import os
 import sys
 from collections.abc import Callable
+from contextlib import redirect_stdout, suppress
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -21,9 +22,12 @@ from pathlib import Path
 def prepare() -> None:
     """Import what tasks run, and let nothing of it be walked over by collections of garbage."""
     sys.path[:] = without_archives(sys.path)
-    for name in ("pyspark.worker", "checker.spark.jobs"):
-        import_module(name)
-    import_module("numba.core.entrypoints").init_all()
+    with redirect_stdout(sys.stderr):  # Spark reads from standard output where we listen
+        import_module("checker.spark.jobs")
+        import_module("checker.spark.plan").sources()
+        with suppress(Exception):  # each worker would do it, and say what is wrong
+            import_module("pyspark.worker")
+            import_module("numba.core.entrypoints").init_all()
     gc.collect()
     gc.freeze()
 
@@ -45,9 +49,9 @@ def without_archives(path: list[str]) -> list[str]:
 def quiet(worker: Callable[..., int]) -> Callable[..., int]:
     """A worker that ends without a word when Spark has closed the connection."""
 
-    def run(sock: object, authenticated: bool) -> int:
+    def run(*connection: object) -> int:
         try:
-            return worker(sock, authenticated)
+            return worker(*connection)
         except BrokenPipeError:
             os._exit(0)
 

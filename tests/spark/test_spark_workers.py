@@ -5,14 +5,25 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pyspark
 import pytest
 
 from checker.native.states import Shape
-from checker.spark import daemon, room
+from checker.spark import daemon, room, session
+from checker.spark.expanding import expand_task
+from checker.spark.jobs import waiting
+from checker.spark.plan import sources
+from dsl.errors import RunError
+
+if TYPE_CHECKING:
+    from checker.spark.jobs import Jobs, Report
+    from checker.spark.plan import Plan
 
 SHAPE = Shape(3, np.dtype(np.uint16), 1, False)
 
@@ -92,3 +103,87 @@ def test_memory_that_hardly_was_needed_is_given_up() -> None:
     room.give_back(first, 20)
 
     assert room.borrow(2, 5, SHAPE) is not first
+
+
+def test_large_memory_is_given_up() -> None:
+    first = room.borrow(2, 5, SHAPE)
+    first.partitions[0].reserve(1 << 24)
+    room.give_back(first, 1 << 24)
+
+    assert room.borrow(2, 5, SHAPE) is not first
+
+
+def test_another_version_on_a_node_is_an_error() -> None:
+    class Other:
+        sources = b"of another version"
+
+    with pytest.raises(RunError, match=r"SW334.*is not the driver's"):
+        next(expand_task(cast("Plan", Other()), cast("Any", None), 0))
+
+
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        (
+            "o.a.SparkException: Error from python worker:\n  ModuleNotFoundError: No module named"
+            " 'checker'\n\tat org.apache.spark.util.SparkErrorUtils.tryWithSafeFinally(X.scala:1)",
+            "No module named 'checker'",
+        ),
+        (
+            "o.a.PythonException: Traceback:\n  dsl.errors.RunError: SW334 other sources\n"
+            "\n\tat o.a.SomeError.handle(X.scala:1)\nCaused by: o.a.OtherException: x",
+            "SW334 other sources",
+        ),
+        ("o.a.SparkException: Job aborted: Exception in task\n\tat o.a.Error.x(Y)", "Job aborted"),
+    ],
+)
+def test_what_a_failed_job_is_said_to_be(told: str, said: str) -> None:
+    def fails() -> list[Report]:
+        raise RuntimeError(told)
+
+    with pytest.raises(RunError) as caught:
+        waiting(ThreadPoolExecutor(1), cast("Jobs", None), fails, lambda: False)
+
+    assert caught.value.code == "SW333"
+    assert said in str(caught.value)
+
+
+def test_contexts_asked_for_side_by_side_are_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[object] = []
+
+    def slowly(settings: dict[str, str], memory: str) -> object:
+        context = object()
+        time.sleep(0.2)
+        made.append(context)
+        return context
+
+    monkeypatch.setattr(session, "_alive", lambda: made[0] if made else None)
+    monkeypatch.setattr(session, "_context", slowly)
+    with ThreadPoolExecutor(2) as pool:
+        found = [pool.submit(session.local_context, "local[2]") for _ in range(2)]
+
+    assert [future.result() for future in found] == made * 2
+
+
+@pytest.mark.spark
+def test_a_session_keeps_what_its_user_has_set() -> None:
+    conf = session.local_session("local[2]").conf
+    before = conf.get("spark.sql.shuffle.partitions")
+    conf.set("spark.sql.shuffle.partitions", "7")
+    try:
+        again = session.local_session("local[2]")
+        assert again.conf.get("spark.sql.shuffle.partitions") == "7"
+    finally:
+        conf.set("spark.sql.shuffle.partitions", before)
+    assert before == "4"
+
+
+@pytest.mark.spark
+def test_workers_run_the_code_of_the_driver() -> None:
+    context = session.local_context("local[2]")
+
+    assert context.parallelize([0], 1).map(_where).collect() == [_where(0)]
+
+
+def _where(_: int) -> tuple[str, bytes]:
+    return daemon.__file__, sources()
