@@ -114,7 +114,7 @@ class States(NamedTuple):
 class Blob(NamedTuple):
     """Some states of one sender, in the order of their fingerprints, for one receiver.
 
-    All fingerprints of a ``part`` are less than those of the next.
+    Fingerprints of a ``part`` are less than those of the next, where there is more than one.
 
     Shapes:  packed (n, K) uint8, ways (n, L) uint8, codes (n,), known (d, B)
     """

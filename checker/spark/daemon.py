@@ -13,6 +13,7 @@ import gc
 import os
 import sys
 from collections.abc import Callable
+from contextlib import redirect_stdout, suppress
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -20,15 +21,18 @@ from pathlib import Path
 
 def prepare() -> None:
     """Import what tasks run, and let nothing of it be walked over by collections of garbage."""
-    sys.path[:] = _without_archives(sys.path)
-    for name in ("pyspark.worker", "checker.spark.jobs"):
-        import_module(name)
-    import_module("numba.core.entrypoints").init_all()
+    sys.path[:] = without_archives(sys.path)
+    with redirect_stdout(sys.stderr):  # Spark reads from standard output where we listen
+        import_module("checker.spark.jobs")
+        import_module("checker.spark.plan").sources()
+        with suppress(Exception):  # each worker would do it, and say what is wrong
+            import_module("pyspark.worker")
+            import_module("numba.core.entrypoints").init_all()
     gc.collect()
     gc.freeze()
 
 
-def _without_archives(path: list[str]) -> list[str]:
+def without_archives(path: list[str]) -> list[str]:
     """A module path without the archives that are part of the PySpark found on the rest of it."""
     rest = [entry for entry in path if not entry.endswith(".zip")]
     before, sys.path[:] = sys.path[:], rest
@@ -42,12 +46,12 @@ def _without_archives(path: list[str]) -> list[str]:
     return [entry for entry in path if entry in rest or not Path(entry).is_relative_to(home)]
 
 
-def _quiet(worker: Callable[..., int]) -> Callable[..., int]:
+def quiet(worker: Callable[..., int]) -> Callable[..., int]:
     """A worker that ends without a word when Spark has closed the connection."""
 
-    def run(sock: object, authenticated: bool) -> int:
+    def run(*connection: object) -> int:
         try:
-            return worker(sock, authenticated)
+            return worker(*connection)
         except BrokenPipeError:
             os._exit(0)
 
@@ -59,7 +63,7 @@ def main() -> None:
     prepare()
     from pyspark import daemon
 
-    daemon.worker = _quiet(daemon.worker)
+    daemon.worker = quiet(daemon.worker)
     daemon.manager()
 
 

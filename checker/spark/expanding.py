@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
+from socket import gethostname
 from typing import Any
 
 import numpy as np
@@ -33,9 +34,10 @@ from checker.native.states import Partition
 from checker.native.workers import Worker
 from checker.spark.blobs import Blob, Sender, coded, rows_of
 from checker.spark.files import Damaged, opened, verified, write
-from checker.spark.plan import Expanded, Miss, Plan
+from checker.spark.plan import Expanded, Miss, Plan, sources
 from checker.spark.room import borrow, give_back
 from checker.spark.step_checks import StepChecker, take_misses
+from dsl.errors import RunError
 
 NEVER = np.iinfo(np.int64).max
 BATCH = 1 << 13  # states
@@ -69,7 +71,16 @@ class Missed:
 
 
 def expand_task(plan: Plan, learned: tuple[Tries, Outcomes], task: int) -> Iterator[Item]:
-    """(task of destination, (kind, content)): successors, and one report to the task itself."""
+    """(task of destination, (kind, content)): successors, and one report to the task itself.
+
+    Raises:  RunError[SW334] where the driver runs other code
+    """
+    if plan.sources != sources():
+        raise RunError(
+            "SW334",
+            f"Statewalk on {gethostname()} is not the driver's: their sources differ.",
+            help="Install the same version everywhere.",
+        )
     try:
         expander = Expander(plan, *learned, task)
         yield from expander.run()

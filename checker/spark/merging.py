@@ -119,7 +119,8 @@ class Merger:
     def _unseen(self, blobs: list[Blob], runs: list[Array]) -> States:
         """Each state that arrived once, by its least link, without those that were visited.
 
-        Part by part: what is looked at together then stays in the processor's cache.
+        Part by part: what is looked at together then stays in the processor's cache. Room that
+        turns out not to be needed is never touched, and costs nothing.
         """
         plan, n = self.plan, 0
         found = _room(plan, sum(len(blob.codes) for blob in blobs))

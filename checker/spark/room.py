@@ -6,12 +6,14 @@ would pay that for all its successors again; so a task takes over what the one b
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 from checker.native.states import Partition, Shape
 from checker.native.workers import Worker
 
 _CANDIDATES = 1 << 14  # room per partition for what a batch gives; it grows where there are more
+_MOST = 1 << 28  # bytes that a process keeps
 _kept: list[Room] = []
 
 
@@ -24,14 +26,20 @@ class Room:
     worker: Worker
     partitions: list[Partition]
 
+    @property
+    def bytes(self) -> int:
+        """What it takes."""
+        held = (*self.worker.batch, *(a for p in self.partitions for a in (*p.segment, p.table)))
+        return sum(array.nbytes for array in held)
+
 
 def borrow(bits: int, n_roots: int, shape: Shape) -> Room:
     """Room with 2**bits partitions, all of them empty."""
-    while _kept:
-        room = _kept.pop()
-        if (len(room.partitions), room.n_roots, room.shape) == (1 << bits, n_roots, shape):
-            return room
     n = 1 << bits
+    with suppress(IndexError):
+        room = _kept.pop()
+        if (len(room.partitions), room.n_roots, room.shape) == (n, n_roots, shape):
+            return room
     partitions = [Partition(number, n, shape) for number in range(n)]
     return Room(n_roots, shape, Worker(n, n_roots, _CANDIDATES, False), partitions)
 
@@ -41,5 +49,11 @@ def give_back(room: Room, needed: int) -> None:
 
     For tasks that came to their end only: the partitions are empty again.
     """
-    if 4 * needed >= sum(len(partition.segment.fp) for partition in room.partitions):
+    capacity = sum(len(partition.segment.fp) for partition in room.partitions)
+    if 4 * needed >= capacity and room.bytes <= _MOST:
         _kept[:] = [room]
+
+
+def forget() -> None:
+    """Keep nothing."""
+    _kept.clear()

@@ -30,7 +30,8 @@ from checker.spark.java import find_java
 from dsl.errors import RunError
 
 _START_SECONDS = 60.0
-_FIRST_HEAP = "512m"
+_MEMORY, _FIRST_HEAP = "2g", "512m"
+_starting = threading.RLock()  # a context that is being made is there already for who asks
 
 _LOGGING = """\
 rootLogger.level = warn
@@ -79,15 +80,18 @@ _LOCAL = {
 }
 
 
-def local_context(master: str, conf: Mapping[str, str] | None = None, memory: str = "2g") -> Any:
+def local_context(master: str, conf: Mapping[str, str] | None = None, memory: str = _MEMORY) -> Any:
     """A context on this machine with its own JVM; the same one while it lives."""
     settings = {**_QUIET, **_LOCAL, "spark.master": master, **(conf or {})}
-    return _alive() or _context(settings, memory)
+    with _starting:
+        return _alive() or _context(settings, memory)
 
 
-def local_session(master: str, conf: Mapping[str, str] | None = None, memory: str = "2g") -> Any:
+def local_session(master: str, conf: Mapping[str, str] | None = None, memory: str = _MEMORY) -> Any:
     """A session on this machine, of the context there is or a new one."""
-    return _session(local_context(master, conf, memory))
+    with _starting:
+        local_context(master, conf, memory)
+        return _session()
 
 
 def _alive() -> Any:
@@ -97,11 +101,11 @@ def _alive() -> Any:
     return SparkContext._active_spark_context  # there is no other way to ask without making one
 
 
-def _session(context: Any) -> Any:
-    """The session of a context."""
+def _session() -> Any:
+    """The session of the context there is: the user's, as it is, or a new one."""
     from pyspark.sql import SparkSession
 
-    return SparkSession.builder.config(map=dict(context.getConf().getAll())).getOrCreate()
+    return SparkSession.builder.getOrCreate()
 
 
 def _context(settings: dict[str, str], memory: str) -> Any:
@@ -119,11 +123,12 @@ def _context(settings: dict[str, str], memory: str) -> Any:
     atexit.register(shutil.rmtree, work, True)
     settings.setdefault("spark.local.dir", work)
     settings.setdefault("spark.sql.warehouse.dir", str(Path(work, "warehouse")))
-    port, secret = _start_jvm(home, work, settings, memory)
-    os.environ["PYSPARK_GATEWAY_PORT"], os.environ["PYSPARK_GATEWAY_SECRET"] = str(port), secret
+    if pyspark.SparkContext._gateway is None:  # else the JVM of an earlier context serves again
+        port, secret = _start_jvm(home, work, settings, memory)
+        os.environ["PYSPARK_GATEWAY_PORT"] = str(port)
+        os.environ["PYSPARK_GATEWAY_SECRET"] = secret
     os.environ["SPARK_HOME"] = home
-    conf = pyspark.SparkConf(loadDefaults=False).setAppName("statewalk")
-    conf.setAll(list(settings.items()))
+    conf = pyspark.SparkConf().setAppName("statewalk").setAll(list(settings.items()))
     handler = signal.getsignal(signal.SIGINT)
     try:
         context = pyspark.SparkContext(conf=conf)
@@ -144,7 +149,8 @@ def _start_jvm(home: str, work: str, settings: Mapping[str, str], memory: str) -
         str(java / "bin" / "java"), "-cp", f"{home}/jars/*", f"-Xmx{memory}",
         "-XX:+IgnoreUnrecognizedVMOptions", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC",
         # Spark's own classes need no proof that they are well-formed; room spares collections.
-        "-XX:+UnlockDiagnosticVMOptions", "-XX:-BytecodeVerificationRemote", f"-Xms{_FIRST_HEAP}",
+        "-XX:+UnlockDiagnosticVMOptions", "-XX:-BytecodeVerificationRemote",
+        f"-Xms{_FIRST_HEAP if memory == _MEMORY else memory}",
         "-Djdk.reflect.useDirectMethodHandle=false", "-Dio.netty.tryReflectionSetAccessible=true",
         f"-Dlog4j2.configurationFile={logging}", "--enable-native-access=ALL-UNNAMED",
     ]  # fmt: skip
@@ -163,6 +169,7 @@ def _start_jvm(home: str, work: str, settings: Mapping[str, str], memory: str) -
         "SPARK_HOME": home,
         "SPARK_CONNECT_MODE": "0",
         "JAVA_HOME": str(java),
+        "PYTHONPATH": os.pathsep.join(_module_path()),
     }
     # Its standard input stays open as long as we live: the JVM ends when it closes.
     process = subprocess.Popen(
@@ -187,6 +194,13 @@ def _start_jvm(home: str, work: str, settings: Mapping[str, str], memory: str) -
     return port, data[8 : 8 + size].decode()
 
 
+def _module_path() -> list[str]:
+    """Where workers on this machine look for modules first: where this code is from."""
+    root, path = Path(__file__).resolve().parents[2], os.environ.get("PYTHONPATH", "")
+    ours = [] if root.name == "site-packages" else [str(root)]  # found there anyway
+    return ours + [entry for entry in path.split(os.pathsep) if entry]
+
+
 def _end(process: subprocess.Popen[bytes]) -> None:
     if process.stdin is not None:
         process.stdin.close()
@@ -198,29 +212,35 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 def cluster_context(master: str, conf: Mapping[str, str] | None = None) -> Any:
     """A context of a cluster. Raises RunError[SW332] where it cannot be reached."""
-    alive = _alive()
-    if alive is not None:
-        if alive.master != master:
-            raise RunError(
-                "SW332",
-                f"{master} cannot be used: this process has a Spark session with {alive.master}.",
-                help="Stop that session, or pass it instead of a master.",
-            )
-        return alive
     settings = {**_QUIET, "spark.master": master, **(conf or {})}
     if _is_here(master):
         settings = {**_LOCAL, **settings}
-    try:
-        return _context(settings, "2g")
-    except RunError:
-        raise
-    except Exception as error:
-        raise _unreachable(master, error) from error
+    with _starting:
+        alive = _alive()
+        if alive is None:
+            try:
+                return _context(settings, _MEMORY)
+            except RunError:
+                raise
+            except Exception as error:
+                raise _unreachable(master, error) from error
+    if alive.master != master:
+        raise RunError(
+            "SW332",
+            f"{master} cannot be used: this process has a Spark session with {alive.master}.",
+            help="Stop that session, or pass it instead of a master.",
+        )
+    return alive
 
 
 def cluster_session(master: str, conf: Mapping[str, str] | None = None) -> Any:
     """A session of a cluster. Raises RunError[SW332] where it cannot be reached."""
-    return _session(cluster_context(master, conf))
+    with _starting:
+        cluster_context(master, conf)
+        try:
+            return _session()
+        except Exception as error:
+            raise _unreachable(master, error) from error
 
 
 def connect_session(url: str) -> Any:
