@@ -12,7 +12,7 @@ from dsl.check_blocks import check_blocks, check_strays
 from dsl.check_calls import check_calls, check_flow, check_index
 from dsl.check_classes import check_classes
 from dsl.check_detached import warn_of_detached
-from dsl.check_marked import check_marked
+from dsl.check_marked import check_decorated, check_marked
 from dsl.check_names import check_assigned, check_configurations, check_fields, check_statements
 from dsl.check_rule import Checked
 from dsl.check_shared import check_shared
@@ -39,6 +39,7 @@ FUNCTION_RULES: tuple[Callable[[Checked], None], ...] = (
 SPEC_RULES: tuple[Callable[[SpecTree, Effects, Mistakes], None], ...] = (
     check_configurations,
     check_marked,
+    check_decorated,
     check_shared,
     check_strays,
     warn_of_fields,

@@ -1,6 +1,5 @@
-"""Actions, properties and roles that were made where a spec is not read (SW108).
-
-They would be left out, and everything would seem to hold.
+"""Actions, properties and roles that were made where a spec is not read (SW108): they would be left
+out, and everything would seem to hold. Decorators where they do not fit (SW113).
 """
 
 from __future__ import annotations
@@ -48,6 +47,34 @@ def check_marked(tree: SpecTree, effects: Effects, mistakes: Mistakes) -> None:
                 "module.",
                 why=_WHERE,
                 help="Define the class there. Instances may be made anywhere.",
+            )
+
+
+def check_decorated(tree: SpecTree, effects: Effects, mistakes: Mistakes) -> None:
+    """SW113: methods marked as properties, and parameters where nothing can be passed."""
+    for function in tree.functions:
+        kinds = [m.kind for m in function.marks if m.kind not in ("action", "named")]
+        if not kinds:
+            continue
+        name, kind = function.name, kinds[0]
+        owner = function.owner.__name__ if function.owner is not None else ""
+        each = not {"init", "terminal", "constraint"} & set(kinds)
+        if owner and not function.is_static:
+            instance = f"def {name}({owner[0].lower()}: {owner}) -> bool"
+            mistakes.add(
+                "SW113",
+                f"'{name}' is a method of {owner}, and @{kind} stands above functions of a module.",
+                at=function.span(),
+                help=f"Outside the class, true of each instance: {instance}"
+                if each
+                else "Write it outside the class, as a function without arguments.",
+            )
+        elif function.parameters() and not each:
+            mistakes.add(
+                "SW113",
+                f"'{name}' has parameters, and a function with @{kind} has none.",
+                at=function.span(),
+                help="Go through the instances in it: all(... for c in clients).",
             )
 
 

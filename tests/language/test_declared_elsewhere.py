@@ -114,3 +114,31 @@ def test_an_annotated_leads_to_is_read(tmp_path: Path) -> None:
     model = load(written(tmp_path, "", after))
 
     assert "lead" in [p.name for p in model.properties]
+
+
+MISPLACED = [
+    ("@always\ndef p(self) -> bool:\n    return True", "", "'p' is a method of C, and @always"),
+    ("@exists\ndef p(self) -> bool:\n    return True", "", "'p' is a method of C, and @exists"),
+    ("@init\ndef p(self) -> None:\n    self.n = 1", "", "'p' is a method of C, and @init"),
+    ("", "@terminal\ndef p(c: C) -> bool:\n    return True", "'p' has parameters, and a function"),
+    ("", "@constraint\ndef p(c: C) -> bool:\n    return True", "'p' has parameters, and a"),
+    ("", "@init\ndef p(c: C) -> None:\n    c.n = 1", "'p' has parameters, and a function"),
+]
+
+
+@pytest.mark.parametrize(("inside", "after", "message"), MISPLACED)
+def test_a_decorator_that_does_not_fit(
+    inside: str, after: str, message: str, tmp_path: Path
+) -> None:
+    with pytest.raises(SpecErrors) as caught:
+        load(written(tmp_path, inside, after))
+
+    [error] = caught.value.errors
+    assert error.code == "SW113"
+    assert error.message.startswith(message)
+
+
+def test_a_property_of_each_instance(tmp_path: Path) -> None:
+    model = load(written(tmp_path, "", "@always\ndef p(c: C) -> bool:\n    return c.n < 9"))
+
+    assert reference.explore(model, SearchOptions()).counts.distinct == 4
