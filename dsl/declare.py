@@ -214,11 +214,20 @@ def crash(role: object, /) -> None:
 
 
 def old(value: T, /) -> T:
-    """An expression's value before the step, in `on_step` properties."""
+    """An expression's value before the step, in `on_step` properties.
+
+    Raises:  SpecError[SW121] elsewhere.
+    """
     if callable(value) and binding.before is not None:
         with before_the_step():
             result: T = freeze(value())
             return result
+    if binding.view is not None:
+        raise SpecError(
+            "SW121",
+            "old(...) is asked where no step is looked at.",
+            help="It is for properties with @on_step. An action keeps what it needs in a local.",
+        )
     return value
 
 
