@@ -167,7 +167,10 @@ class Role:
         if _declared:
             _declared[-1].roles.append(cls)
 
-    def __new__(cls, **fields: Any) -> Any:
+    def __new__(cls, *values: Any, **fields: Any) -> Any:
+        if values:
+            shown = ", ".join(f"{name}=..." for name in cls._fields[: len(values)])
+            raise TypeError(f"{cls.__name__} takes its fields by name: {cls.__name__}({shown})")
         if binding.view is not None:
             return _instance_in_run(cls)
         role = object.__new__(cls)
