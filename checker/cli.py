@@ -118,7 +118,7 @@ def _refuse(
     options = [word.partition("=")[0] for word in unknown if word.startswith("-")]
     if not options:
         parser.error(f"unrecognized arguments: {' '.join(unknown)}")
-    close = get_close_matches(options[0], known, n=1)
+    close = get_close_matches(options[0], known, n=1, cutoff=0.7)
     parser.error(f"there is no {options[0]}." + (f" Did you mean {close[0]}?" if close else ""))
 
 
