@@ -18,6 +18,8 @@ class Settings:
     level the driver searches by itself. ``folder`` is a folder that driver and executors share;
     unless said, the run's own where it is to be resumed, else a temporary one. ``form`` is how
     levels become jobs: over an RDD, or over DataFrames, which is all that Spark Connect has.
+    ``learn_from`` so many situations that nothing explains yet tasks evaluate them, which then run
+    the spec's code; None leaves all of them to the driver.
     """
 
     master: str | None = None
@@ -27,6 +29,7 @@ class Settings:
     native_until: int = 50_000
     folder: str | None = None
     form: Literal["rdd", "frame"] | None = None
+    learn_from: int | None = 512
 
 
 def mistake(given: Mapping[str, Any]) -> str:
@@ -40,6 +43,8 @@ def mistake(given: Mapping[str, Any]) -> str:
         return f"--spark-buckets is a power of two up to {MOST_BUCKETS:,}, not {buckets}"
     if settings.tasks is not None and not 1 <= settings.tasks <= buckets:
         return f"--spark-tasks is at most --spark-buckets, {buckets}, not {settings.tasks}"
+    if settings.learn_from is not None and settings.learn_from < 1:
+        return f"its learn_from is a number from 1 on, or None, not {settings.learn_from}"
     if settings.form not in (None, "rdd", "frame"):
         return f"its form is rdd or frame, not {settings.form}"
     return ""

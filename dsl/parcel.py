@@ -1,0 +1,180 @@
+"""A spec as data: its text and its constants, from which another process loads the same model.
+
+Only specs are packed that mean the same wherever they are loaded: those that import nothing but
+`dsl`, modules of the spec, and a few of Python's own modules that look at no machine.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from dsl.constants import GivenText
+from dsl.loader import load
+from dsl.model import Model
+from dsl.modules import _imported, _package_of, _root_of
+
+_PURE = frozenset({
+    "__future__", "abc", "bisect", "collections", "copy", "dataclasses", "dsl", "enum", "fractions",
+    "functools", "heapq", "itertools", "math", "operator", "re", "string", "textwrap", "types",
+    "typing", "typing_extensions",
+})  # fmt: skip
+# What these give depends on the process, or on the machine.
+_LOCAL = frozenset({
+    "__file__", "__import__", "eval", "exec", "globals", "hash", "id", "input", "open",
+})  # fmt: skip
+
+
+class NotMovable(Exception):
+    """A spec cannot be loaded elsewhere; the text tells why."""
+
+
+@dataclass(frozen=True)
+class Parcel:
+    """``files`` are (path below the root of the spec's package, text); ``main`` is the spec's path.
+
+    ``digests`` are the (file name, hash of the text) of all modules, also of those that are not
+    sent because they do not lie below that root: they are installed with this package.
+    """
+
+    main: str
+    files: tuple[tuple[str, str], ...]
+    constants: Mapping[str, Any]
+    digests: tuple[tuple[str, str], ...]
+
+
+def pack_spec(model: Model) -> Parcel:
+    """A model's spec as data.
+
+    Raises:  NotMovable
+    """
+    if not model.optimized:
+        raise NotMovable("it is run as it is written")
+    main = Path(model.path).resolve()
+    root = Path(_root_of(main))
+    sources = {Path(path).resolve(): digest for path, digest in model.sources.items()}
+    if main not in sources:
+        raise NotMovable("it was not loaded from a file")
+    files: dict[Path, str] = {}
+    for path, digest in sources.items():
+        text = _text(path)
+        if sha256(text.encode()).hexdigest() != digest:
+            raise NotMovable(f"{path.name} has changed since it was loaded")
+        if path.suffix != ".fizz":
+            _look_at(path, text, root, set(sources))
+        if path.is_relative_to(root):
+            files[path] = text
+    for package in {init for path in files for init in _packages(path, root)} - files.keys():
+        text = _text(package)
+        if not all(map(_is_plain, ast.parse(text).body)):
+            raise NotMovable(f"its package runs code of its own ({package})")
+        files[package] = text
+    return Parcel(
+        main.relative_to(root).as_posix(),
+        tuple(sorted((path.relative_to(root).as_posix(), text) for path, text in files.items())),
+        {name: _sent(name, value) for name, value in model.constants.items()},
+        _digests(model),
+    )
+
+
+def unpack_spec(parcel: Parcel) -> Model:
+    """The model of a spec that was packed.
+
+    Raises:  NotMovable where another one comes of it; what `load` raises
+    """
+    before = set(sys.modules)
+    with tempfile.TemporaryDirectory(prefix="statewalk-spec-") as folder:
+        for name, text in parcel.files:
+            file = Path(folder, name)
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(text.encode())
+        try:
+            model = load(Path(folder, parcel.main), parcel.constants)
+        finally:
+            for name in set(sys.modules) - before:
+                if _lies_in(sys.modules[name], folder):
+                    del sys.modules[name]
+    if _digests(model) != parcel.digests:
+        raise NotMovable("modules of the spec are not the same here")
+    return model
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_bytes().decode("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise NotMovable(f"{path.name} cannot be read: {error}") from None
+
+
+def _digests(model: Model) -> tuple[tuple[str, str], ...]:
+    return tuple(sorted((Path(path).name, digest) for path, digest in model.sources.items()))
+
+
+def _look_at(path: Path, text: str, root: Path, sources: set[Path]) -> None:
+    """Raises NotMovable for a module that may mean something else elsewhere."""
+    tree = ast.parse(text)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and node.id == "__file__":
+            raise NotMovable(f"{path.name} uses __file__")
+        called = node.func if isinstance(node, ast.Call) else None
+        if isinstance(called, ast.Name) and called.id in _LOCAL:
+            raise NotMovable(f"{path.name} calls {called.id}")
+    for name in _imported(tree, _package_of(path)):
+        if name.partition(".")[0] not in _PURE and not _is_own(name, (path.parent, root), sources):
+            raise NotMovable(f"{path.name} imports {name}")
+
+
+def _is_own(name: str, folders: tuple[Path, ...], sources: set[Path]) -> bool:
+    """Whether a name, or what it is a part of, is a module of the spec, or a package of such."""
+    for folder in folders:
+        full = Path(folder, *name.split("."))
+        if full.with_suffix(".py") in sources or full.parent.with_suffix(".py") in sources:
+            return True
+        if (full / "__init__.py").is_file() and any(s.is_relative_to(full) for s in sources):
+            return True
+    return False
+
+
+def _packages(path: Path, root: Path) -> Iterator[Path]:
+    """The files that make packages of the folders between the root and a file."""
+    for folder in path.parents:
+        if folder == root:
+            return
+        if (folder / "__init__.py").is_file():
+            yield folder / "__init__.py"
+
+
+def _is_plain(node: ast.stmt) -> bool:
+    """Whether a statement of a package does nothing: a text, or a list of names."""
+    if isinstance(node, ast.Assign):
+        return all(isinstance(t, ast.Name) and t.id == "__all__" for t in node.targets)
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+def _sent(name: str, value: Any) -> Any:
+    """A constant as it is given to `load` elsewhere."""
+    if isinstance(value, Enum):
+        return GivenText(value.name)
+    if _is_literal(value):
+        return value
+    raise NotMovable(f"the constant {name} is no plain value")
+
+
+def _is_literal(value: Any) -> bool:
+    if type(value) in (tuple, list, set, frozenset):
+        return all(map(_is_literal, value))
+    if type(value) is dict:
+        return all(_is_literal(part) for item in value.items() for part in item)
+    return value is None or type(value) in (bool, int, str)
+
+
+def _lies_in(module: Any, folder: str) -> bool:
+    files = [getattr(module, "__file__", None), *(getattr(module, "__path__", None) or ())]
+    return any(str(file).startswith(folder) for file in files if file)
