@@ -7,6 +7,7 @@ Only specs are packed that mean the same wherever they are loaded: those that im
 from __future__ import annotations
 
 import ast
+import importlib
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -40,8 +41,8 @@ class NotMovable(Exception):
 class Parcel:
     """``files`` are (path below the root of the spec's package, text); ``main`` is the spec's path.
 
-    ``digests`` are the (file name, hash of the text) of all modules, also of those that are not
-    sent because they do not lie below that root: they are installed with this package.
+    ``digests`` are the (file name, hash of the text) of all modules of the spec, also of those that
+    are not sent because they do not lie below that root: they are installed with this package.
     """
 
     main: str
@@ -63,14 +64,20 @@ def pack_spec(model: Model) -> Parcel:
     if main not in sources:
         raise NotMovable("it was not loaded from a file")
     files: dict[Path, str] = {}
-    for path, digest in sources.items():
+    left, seen = sorted(sources), set(sources)
+    while left:
+        path = left.pop()
         text = _text(path)
-        if sha256(text.encode()).hexdigest() != digest:
+        if path in sources and sha256(text.encode()).hexdigest() != sources[path]:
             raise NotMovable(f"{path.name} has changed since it was loaded")
         if path.suffix != ".fizz":
-            _look_at(path, text, root, set(sources))
+            used = set(_used(path, text, root))
+            left += sorted(used - seen)
+            seen |= used
         if path.is_relative_to(root):
             files[path] = text
+        elif path not in sources:
+            raise NotMovable(f"{path} is not part of it")
     for package in {init for path in files for init in _packages(path, root)} - files.keys():
         text = _text(package)
         if not all(map(_is_plain, ast.parse(text).body)):
@@ -89,18 +96,22 @@ def unpack_spec(parcel: Parcel) -> Model:
 
     Raises:  NotMovable where another one comes of it; what `load` raises
     """
-    before = set(sys.modules)
+    packages = {name.partition("/")[0] for name, _ in parcel.files if "/" in name}
+    before = {n: m for n, m in sys.modules.items() if n.partition(".")[0] in packages - {"dsl"}}
     with tempfile.TemporaryDirectory(prefix="statewalk-spec-") as folder:
         for name, text in parcel.files:
             file = Path(folder, name)
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_bytes(text.encode())
+        for name in before:  # the same modules elsewhere, which load would take
+            del sys.modules[name]
+        importlib.invalidate_caches()
         try:
             model = load(Path(folder, parcel.main), parcel.constants)
         finally:
-            for name in set(sys.modules) - before:
-                if _lies_in(sys.modules[name], folder):
-                    del sys.modules[name]
+            for name in [n for n, module in sys.modules.items() if _lies_in(module, folder)]:
+                del sys.modules[name]
+            sys.modules.update(before)
     if _digests(model) != parcel.digests:
         raise NotMovable("modules of the spec are not the same here")
     return model
@@ -117,8 +128,11 @@ def _digests(model: Model) -> tuple[tuple[str, str], ...]:
     return tuple(sorted((Path(path).name, digest) for path, digest in model.sources.items()))
 
 
-def _look_at(path: Path, text: str, root: Path, sources: set[Path]) -> None:
-    """Raises NotMovable for a module that may mean something else elsewhere."""
+def _used(path: Path, text: str, root: Path) -> Iterator[Path]:
+    """The files of the spec that a module imports.
+
+    Raises:  NotMovable for one that may mean something else elsewhere
+    """
     tree = ast.parse(text)
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and node.id == "__file__":
@@ -126,20 +140,31 @@ def _look_at(path: Path, text: str, root: Path, sources: set[Path]) -> None:
         called = node.func if isinstance(node, ast.Call) else None
         if isinstance(called, ast.Name) and called.id in _LOCAL:
             raise NotMovable(f"{path.name} calls {called.id}")
-    for name in _imported(tree, _package_of(path)):
-        if name.partition(".")[0] not in _PURE and not _is_own(name, (path.parent, root), sources):
+    package = _package_of(path)
+    inner = [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)]
+    late = {name for function in inner for name in _imported(function, package)}
+    for name in _imported(tree, package):
+        if name.partition(".")[0] in _PURE:
+            continue
+        if name in late:
+            raise NotMovable(f"{path.name} imports {name} inside a function")
+        found = _found(name, (path.parent, root))
+        if found is None:
             raise NotMovable(f"{path.name} imports {name}")
+        if found.suffix == ".py":
+            yield found
 
 
-def _is_own(name: str, folders: tuple[Path, ...], sources: set[Path]) -> bool:
-    """Whether a name, or what it is a part of, is a module of the spec, or a package of such."""
+def _found(name: str, folders: tuple[Path, ...]) -> Path | None:
+    """The file of a module, or of the module that something is imported from; or a package."""
     for folder in folders:
         full = Path(folder, *name.split("."))
-        if full.with_suffix(".py") in sources or full.parent.with_suffix(".py") in sources:
-            return True
-        if (full / "__init__.py").is_file() and any(s.is_relative_to(full) for s in sources):
-            return True
-    return False
+        for file in (full.with_suffix(".py"), full.parent.with_suffix(".py")):
+            if file.is_file():
+                return file.resolve()
+        if (full / "__init__.py").is_file():
+            return full
+    return None
 
 
 def _packages(path: Path, root: Path) -> Iterator[Path]:

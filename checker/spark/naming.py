@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from checker.native.learned import Learned
 
 Name = bytes
+_PLAIN = (type(None), bool, int, str)
 
 
 class Nameless(Exception):
@@ -47,9 +48,7 @@ def _data(key: object) -> Iterator[bytes]:
         tag, data = b"b", key
     elif key is ABSENT:
         tag, data = b"a", b""
-    elif key is None or kind in (bool, int, str) or hasattr(kind, "_canonical"):
-        tag, data = b"v", encode(key)
-    elif isinstance(key, Enum):
+    elif kind in _PLAIN or isinstance(key, Enum) or hasattr(kind, "_canonical"):
         tag, data = b"v", encode(key)
     else:
         raise Nameless
@@ -101,7 +100,7 @@ class Names:
             numbers[name] = number
 
     def _named(self, what: str, slot: int, key: Any) -> Name | None:
-        """The name of a key at a slot. Those that `TracingView` makes hold an operation's number."""
+        """The name of a key at a slot; those that `TracingView` makes hold operations' numbers."""
         path = self._learned.layout.slots[slot].path
         if type(key) is tuple and len(key) > 1 and type(key[1]) is int and (
             (what == "operation" and key[0] == "then" and len(key) == 3)

@@ -15,14 +15,13 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from checker.engine import SearchOptions
 from checker.layout import Layout
-from checker.native.arrays import CALL, EDGE, FIRST_RESULT, NO_LINK, PROJECT, Array, Rows
+from checker.native.arrays import EDGE, NO_LINK, Array, Rows
 from checker.native.learned import Event, Learned
 from checker.native.learning import Learner, Roots, make_roots
 from checker.native.memo import Call
@@ -31,25 +30,13 @@ from checker.native.states import Shape
 from checker.native.tracing import Contradiction, TracingView
 from checker.native.workers import Worker
 from checker.spark.jobs import Load
-from checker.spark.lessons import (
-    NO_CALL,
-    Explained,
-    Lesson,
-    Noted,
-    OutcomeData,
-    Told,
-    identity,
-    value_of,
-)
-from checker.spark.naming import Name, Names
+from checker.spark.lessons import NO_CALL, Lesson, Told, identity, value_of
+from checker.spark.naming import Names
+from checker.spark.telling import Note, Telling
 from dsl.model import Model
 from dsl.parcel import unpack_spec
-from dsl.values import intern_key
 
 _MOST_ODD = 8  # evaluations of a root in vain, beyond those that gave something
-
-# What was noted: (call or NO_CALL, events, leaf, blind operations, calls relied on).
-_Note = tuple[int, tuple[Event, ...], int, tuple[int, ...], tuple[Any, ...]]
 
 
 @dataclass(frozen=True)
@@ -87,7 +74,7 @@ class _Noting(Learned):
     """What is learned, noting each path that is added. ``spoiled`` roots are the driver's."""
 
     view: _View
-    notes: list[_Note] | None = None
+    notes: list[Note] | None = None
 
     def __init__(self, layout: Layout, n_roots: int, n_bits: int) -> None:
         super().__init__(layout, n_roots, n_bits)
@@ -124,7 +111,7 @@ class Replica(Learner):
     def learn_all(self, lesson: Lesson) -> Told:
         """Explain a lesson's situations; what was not known before."""
         rows = self._rows(lesson)
-        telling = _Telling(self.learned, self._names)
+        telling = Telling(self.learned, self._names)
         walker = _Walker(rows, lesson.pairs, self.learned)
         while walker.busy:
             for position, root, *miss in walker.walk():
@@ -210,7 +197,7 @@ class _Walker:
         each = np.arange(n_roots)
         # Each root is a group of its own, which is wanted, and whose verdict is forgotten.
         self._groups = np.stack([each, each + 1, np.ones_like(each), np.zeros_like(each)])
-        self._room = np.full((2, n_roots), NO_LINK)
+        self._room: Array = np.full(n_roots, NO_LINK)
         self._tried: set[tuple[int, ...]] = set()
 
     @property
@@ -224,9 +211,8 @@ class _Walker:
         Each miss is given once: pairs that miss it still, the next time, are left alone.
         """
         worker, n_roots = self._worker, len(self._learned.roots)
-        worker.check(
-            self._rows, self._learned.tries(), self._groups, (0, n_roots), *self._room, n_roots
-        )
+        room, span = self._room, (0, n_roots)
+        worker.check(self._rows, self._learned.tries(), self._groups, span, room, room, n_roots)
         left, misses = worker.pairs, worker.take_misses()
         keys = [tuple(miss) for miss in misses[:, 1:].tolist()]
         fresh = np.array([key not in self._tried for key in keys], np.bool_)
@@ -234,81 +220,6 @@ class _Walker:
         misses = misses[fresh]
         worker.pairs = np.concatenate([left, misses[:, :2]])
         return Search.once(misses)
-
-
-class _Telling:
-    """Makes what is told from what was noted."""
-
-    def __init__(self, learned: Learned, names: Names) -> None:
-        self._learned = learned
-        self._names = names
-        self._told = Told()
-        self._events: list[Event] = []
-
-    def add(
-        self, row: int, root: int, seconds: float, notes: list[_Note], doubtful: bool
-    ) -> None:
-        """Tell of one evaluation."""
-        told, paths = self._told, []
-        for call, events, leaf, blind, relied in notes:
-            self._events += events
-            for kind, _, operand, value in events:
-                if kind == PROJECT:
-                    told.results[operand, value] = None
-                elif kind == CALL:
-                    told.call_results[operand, value] = None
-            if call != NO_CALL:
-                told.call_results[call, FIRST_RESULT - leaf] = None
-            elif leaf <= FIRST_RESULT:
-                told.outcomes.setdefault(FIRST_RESULT - leaf, _NOTHING)
-            told.operations.update(dict.fromkeys(blind, b""))
-            told.calls.update((number, b"") for number, _, _ in relied)
-            paths.append(Noted(call, len(events), leaf, blind, relied))
-        told.explained.append(Explained(row, root, seconds, tuple(paths), doubtful))
-
-    def told(self) -> Told:
-        """All of it, with the tables that say what the numbers mean."""
-        told, learned, names = self._told, self._learned, self._names
-        names.refresh()
-        told.events = np.fromiter(chain.from_iterable(self._events), np.int32).reshape(-1, 4)
-        told.slots = tuple(slot.path for slot in learned.layout.slots)
-        every = list(learned.outcome_of) if told.outcomes else []
-        for number in told.outcomes:
-            told.outcomes[number] = self._outcome(*every[number])
-        for number, result in told.results:
-            projection = learned.projections[number]
-            told.results[number, result] = _key(projection.results, result)
-        for number, result in told.call_results:
-            told.call_results[number, result] = _key(learned.calls[number].results, result)
-        told.projections = _named({n for n, _ in told.results}, names.projections)
-        told.calls = _named({n for n, _ in told.call_results} | told.calls.keys(), names.calls)
-        told.operations = _named(told.operations.keys(), names.operations)
-        return told
-
-    def _outcome(
-        self, known: Any, blind: Sequence[tuple[int, int]], fair: tuple[Any, ...]
-    ) -> OutcomeData:
-        slots = self._learned.layout.slots
-        changed = [(s, _key(slots[s].values, old), _key(slots[s].values, new)) for s, old, new in known]
-        operations = [(slot, -1 - new) for slot, new in blind if new < 0]
-        self._told.operations.update((number, b"") for _, number in operations)
-        return OutcomeData(
-            tuple(changed),
-            tuple((slot, _key(slots[slot].values, new)) for slot, new in blind if new >= 0),
-            tuple(operations),
-            fair,
-        )
-
-
-_NOTHING = OutcomeData((), (), (), ())
-
-
-def _key(values: list[Any], number: int) -> Any:
-    return intern_key(values[number])
-
-
-def _named(numbers: Any, names: list[Name | None]) -> dict[int, Name]:
-    return {number: name for number in numbers if (name := names[number]) is not None}
 
 
 # -- as a task -----------------------------------------------------------------------------------
@@ -334,7 +245,7 @@ def attend(school: School, lessons: Sequence[Any], task: int, load: Load) -> byt
 
 
 def _replica_of(school: School, load: Load) -> Replica | str:
-    """This process's replica, made when first asked for; or why it cannot be made."""
+    """The replica of this process, made when first asked for; or why it cannot be made."""
     known = _replicas.get(school.token)
     if known is None:
         _replicas.clear()

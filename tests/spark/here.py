@@ -16,7 +16,7 @@ from checker.spark.search import SparkSearch
 
 
 class JobsHere:
-    """What `checker.spark.jobs.Jobs` asks for. Each task has a replica of its own, as workers do."""
+    """What `checker.spark.jobs.Jobs` asks for. Each task has a replica of its own."""
 
     def __init__(self) -> None:
         self.replicas: dict[int, dict[str, Any]] = {}
