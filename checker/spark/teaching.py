@@ -21,6 +21,7 @@ from checker.spark.jobs import Jobs, waiting
 from checker.spark.lessons import Told, identity, lesson_of
 from checker.spark.naming import Names
 from checker.spark.replica import School, attend
+from checker.spark.settings import LEARN_FROM, LEARNERS
 from checker.spark.taking import Taking
 from dsl.parcel import NotMovable, pack_spec
 
@@ -69,6 +70,7 @@ class Teacher:
     stop: Callable[[], bool] = lambda: False
     told: Teaching = field(default_factory=Teaching)
     _school: School | None = None
+    _tasks: int = 0  # 0 before it was asked
     _names: Names = field(init=False)
 
     def __post_init__(self) -> None:
@@ -80,9 +82,9 @@ class Teacher:
 
         Raises:  Stopped; RunError[SW333] where Spark gives up
         """
-        bound = self.search.settings.learn_from
+        bound = self._bound()
         for _ in range(_LESSONS):
-            if bound is None or self.told.why_not:
+            if not bound or self.told.why_not:
                 break
             groups = self._groups(self._survey(worker, run, level))
             if sum(group.expected for group in groups) < bound:
@@ -96,6 +98,14 @@ class Teacher:
         if self._school is not None:
             self.jobs.drop(self._school.spec)
             self._school = None
+
+    def _bound(self) -> int:
+        """From how many situations on tasks are asked; 0 for never."""
+        given = self.search.settings.learn_from
+        if given is None:
+            self._tasks = self._tasks or self.search.most_tasks(self.jobs)
+            return LEARN_FROM if self._tasks >= LEARNERS else 0
+        return given
 
     # -- what is missing -------------------------------------------------------------------------
 
@@ -185,7 +195,8 @@ class Teacher:
 
     def _shares(self, groups: list[_Group]) -> list[Array]:
         """(position, root) pairs per task; the longest group first, to whoever has least so far."""
-        n = min(self.search.most_tasks(self.jobs), len(groups))
+        self._tasks = self._tasks or self.search.most_tasks(self.jobs)
+        n = min(self._tasks, len(groups))
         loads = [0.0] * n
         shares: list[list[Array]] = [[] for _ in loads]
         for group in sorted(groups, key=lambda group: -group.expected * group.each):
