@@ -6,7 +6,9 @@ import os
 import subprocess
 import sys
 import textwrap
+from dataclasses import replace
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -208,7 +210,7 @@ def test_what_does_something_else_the_next_time(often: int, tmp_path: Path, here
         explore(load(path), SearchOptions(), tasks=2, native_until=1, learn_from=1)
 
 
-def test_tasks_that_tell_nonsense_are_not_believed(
+def test_tasks_that_tell_nonsense_are_found_out(
     spec: Path, here: JobsHere, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def swapped(self: Any, *given: Any, **more: Any) -> Any:
@@ -220,10 +222,69 @@ def test_tasks_that_tell_nonsense_are_not_believed(
 
     real = replica.Replica.learn_all
     monkeypatch.setattr(replica.Replica, "learn_all", swapped)
+    # Most of it is refused; what slips in contradicts what the driver finds when it looks again.
+    with pytest.raises(SpecError, match="did something else the second time"):
+        _both(spec)
+
+
+def test_tasks_that_cannot_learn_are_not_asked_again(
+    spec: Path, here: JobsHere, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(self: Any, *given: Any) -> Any:
+        raise LookupError("no such thing here")
+
+    monkeypatch.setattr(replica.Replica, "learn_all", broken)
     native, found, figures = _both(spec)
 
     assert native == found
-    assert figures["evaluations"] > figures["taught"]
+    assert figures["lessons"] == 1
+    assert "no such thing here" in figures["learned_here"]
+
+
+def test_what_is_lost_on_the_way_is_evaluated_by_the_driver(
+    spec: Path, here: JobsHere, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def lossy(self: Any, *given: Any) -> Any:
+        told = real(self, *given)
+        numbers = count.pop()
+        count.append(numbers + 1)
+        return type(told)() if numbers % 2 else told
+
+    count = [0]
+    real = replica.Replica.learn_all
+    monkeypatch.setattr(replica.Replica, "learn_all", lossy)
+    native, found, figures = _both(spec)
+
+    assert native == found
+    assert 0 < figures["taught"] < figures["evaluations"]
+
+
+def test_a_search_is_resumed(spec: Path, here: JobsHere, tmp_path: Path) -> None:
+    settings: dict[str, Any] = {"buckets": 8, "tasks": 3, "native_until": 1, "learn_from": 1}
+    saved = SearchOptions(keep_going=True, checkpoint=str(tmp_path / "saved"))
+    explore(load(spec), replace(saved, max_depth=4), **settings)
+    found = explore(load(spec), replace(saved, resume=True, max_depth=8), **settings)
+    native = explore_natively(load(spec), SearchOptions(keep_going=True, max_depth=8))
+
+    assert told(native) == told(found)
+    assert found.statistics["taught"]
+
+
+def test_a_lesson_is_cancelled(spec: Path, here: JobsHere, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, cancelled = Event(), Event()
+
+    def endless(function: Any, tasks: int) -> Any:
+        begun.set()
+        assert cancelled.wait(60)
+        raise RuntimeError("cancelled")
+
+    monkeypatch.setattr(here, "each", endless)
+    monkeypatch.setattr(here, "cancel", cancelled.set)
+    options = SearchOptions(interrupted=begun.is_set)
+    found = explore(load(spec), options, tasks=2, native_until=1, learn_from=1)
+
+    assert found.stopped == "interrupt"
+    assert cancelled.is_set()
 
 
 def test_few_situations_are_the_drivers(spec: Path, here: JobsHere) -> None:
