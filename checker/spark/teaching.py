@@ -89,7 +89,8 @@ class Teacher:
             groups = self._groups(self._survey(worker, run, level))
             if sum(group.expected for group in groups) < bound:
                 break
-            self._teach(groups, level)
+            if not self._teach(groups, level):
+                break
         if worker.busy:
             self.search.complete([worker], run, level)
 
@@ -133,11 +134,11 @@ class Teacher:
 
     # -- a lesson --------------------------------------------------------------------------------
 
-    def _teach(self, groups: list[_Group], level: Level) -> None:
-        """Let tasks explain situations, and take over what they tell."""
+    def _teach(self, groups: list[_Group], level: Level) -> bool:
+        """Let tasks explain situations, and take over what they tell; whether that was anything."""
         school = self._school or self._open()
         if school is None:
-            return
+            return False
         shares = self._shares(groups)
         layout, values = self.search.layout, level.rows.values
         lessons = [lesson_of(layout, values, pairs) for pairs in shares]
@@ -149,10 +150,12 @@ class Teacher:
             for place in places:
                 self.jobs.drop(place)
         self.told.lessons += 1
+        before = self.told.taken + self.told.refused
         for (_, positions), answer in zip(lessons, answers, strict=True):
             self._take(pickle.loads(answer), values[positions])
         if self.told.refused > max(4 * _FEW, self.told.taken):
             self.told.why_not = "most of what tasks told was of no use"
+        return self.told.taken + self.told.refused > before
 
     def _open(self) -> School | None:
         """Send the spec; None where it cannot be sent."""
