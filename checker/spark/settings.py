@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 MOST_BUCKETS = 1 << 16
 LEARN_FROM = 512
-LEARNERS = 4
+LEARNERS = 8
 
 
 @dataclass(frozen=True)

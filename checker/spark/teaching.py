@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _ROUNDS = 1000  # walks until what is missing is left to the search itself
 _LESSONS = 8  # in a row, about the same states
 _FEW = 64  # evaluations, until it is judged whether tasks are of use
-_CHEAP = 2e-4  # seconds of an evaluation, below which taking it over costs as much
+_CHEAP = 3e-4  # seconds of an evaluation, below which taking it over costs as much
 _UNKNOWN = 5e-4  # seconds of an evaluation, until some are known
 _PER_EDGE = 512  # situations sent of those that stop at the same edge
 
