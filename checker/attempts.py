@@ -6,8 +6,21 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from dsl.errors import EngineError
 from dsl.model import Action, Model
 from dsl.view import Disabled, Path, PlainView, State, next_script
+
+
+def unrepeatable(code: str, message: str) -> EngineError:
+    """The error of a step that was found and does not go the same way when it is repeated."""
+    return EngineError(
+        code,
+        message,
+        why="Usually an action of the spec is not deterministic: it depends on time, on random "
+        "numbers, or on something that an earlier run left behind.",
+        help="Look for iterators, files and helpers with a memory. If there are none, this is a "
+        "bug in statewalk: please report it with the spec.",
+    )
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from difflib import get_close_matches
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -93,10 +94,32 @@ def main(argv: Sequence[str] | None = None) -> int:
     check_siblings()
     only = arguments[0] if arguments and arguments[0] in COMMANDS else None
     try:
-        parsed = make_parser(only).parse_args(arguments)
+        parser = make_parser(only)
+        parsed, unknown = parser.parse_known_args(arguments)
+        if unknown:
+            _refuse(parser, parsed, unknown)
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else MISTAKE
     return _guarded(parsed)
+
+
+def _refuse(
+    parser: argparse.ArgumentParser, parsed: argparse.Namespace, unknown: list[str]
+) -> None:
+    """Say which arguments the command that was given does not know. Exits."""
+    known: list[str] = []
+    inner: argparse.ArgumentParser | None = parser
+    while inner is not None:
+        parser, inner = inner, None
+        for action in parser._actions:
+            known += [name for name in action.option_strings if name.startswith("--")]
+            if isinstance(action, argparse._SubParsersAction):
+                inner = action.choices.get(str(getattr(parsed, action.dest, "")))
+    options = [word.partition("=")[0] for word in unknown if word.startswith("-")]
+    if not options:
+        parser.error(f"unrecognized arguments: {' '.join(unknown)}")
+    close = get_close_matches(options[0], known, n=1, cutoff=0.7)
+    parser.error(f"there is no {options[0]}." + (f" Did you mean {close[0]}?" if close else ""))
 
 
 def _guarded(parsed: argparse.Namespace) -> int:
@@ -111,6 +134,13 @@ def _guarded(parsed: argparse.Namespace) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return INCONCLUSIVE
+    except SystemExit:  # nothing of ours raises it here
+        print(
+            "SW205 The spec ended the program: SystemExit.\n"
+            "   That is no result. Leave out what exits: a guard is require(...).",
+            file=sys.stderr,
+        )
+        return MISTAKE
     except KeyboardInterrupt:
         print("\nstatewalk: interrupted before there was a result", file=sys.stderr)
         return INCONCLUSIVE

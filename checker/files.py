@@ -9,7 +9,7 @@ from pathlib import Path
 
 from dsl.errors import RunError
 
-OUT = "Give another place with --out DIR."
+OUT = "Give another place with --out."
 
 
 def write_text(file: Path, text: str, help: str = OUT) -> None:

@@ -219,6 +219,8 @@ def some_states(model: Model) -> Iterable[State]:
             try:
                 for outcome in model.outcomes(action, state):
                     meet(model.successor(state, outcome))
+                    if time.monotonic() > ended:  # one step may have millions of outcomes
+                        return
             except Exception:  # the search reports what raises; here it is only left out
                 continue
 

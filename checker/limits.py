@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import os
 import signal
+import stat
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from types import FrameType, TracebackType
 from typing import Any
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_HANG_UP = getattr(signal, "SIGHUP", None)  # of a terminal; not everywhere
 
 
 class Interruptions:
-    """While entered, the first Ctrl-C (or SIGTERM) asks the search to end; the second ends the
-    program.
+    """While entered, the first Ctrl-C (or SIGTERM, or the end of the terminal) asks the search to
+    end; the second ends the program.
 
     Called, it says whether the search should end.
     """
@@ -30,6 +33,8 @@ class Interruptions:
         if threading.current_thread() is threading.main_thread():
             for number in _SIGNALS:
                 self._saved[number] = signal.signal(number, self._handle)
+            if _HANG_UP and signal.getsignal(_HANG_UP) is not signal.SIG_IGN:  # as under nohup
+                self._saved[_HANG_UP] = signal.signal(_HANG_UP, self._handle)
         return self
 
     def __exit__(
@@ -43,9 +48,21 @@ class Interruptions:
         self._saved = {}
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
-        if self.asked:
+        if number == _HANG_UP:
+            _let_go_of_the_terminal()
+        elif self.asked:
             raise KeyboardInterrupt
         self.asked = True
+
+
+def _let_go_of_the_terminal() -> None:
+    """Send what would be printed nowhere: writing to a terminal that is gone fails."""
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):
+        with suppress(OSError):
+            if stat.S_ISCHR(os.fstat(stream).st_mode):
+                os.dup2(nowhere, stream)
+    os.close(nowhere)
 
 
 class MemoryGuard:

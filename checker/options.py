@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -124,6 +125,14 @@ def read_seconds(text: str) -> float:
     if found is None:
         raise ValueError(f"'{text}' is not a time such as 90, 10m or 2h")
     return float(found[1]) * _TIMES[found[2]]
+
+
+def read_threads(text: str) -> int:
+    """How many threads: not many more than there are processors. Raises ValueError."""
+    count, most = read_count(text), max(64, 4 * (os.cpu_count() or 1))
+    if count > most:
+        raise ValueError(f"'{text}' threads are too many: at most {most} are of use here")
+    return count
 
 
 def read_count(text: str) -> int:

@@ -14,11 +14,11 @@ from functools import cached_property
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
+from checker.attempts import unrepeatable
 from checker.content import Content, choice_shown, content_of, short_names
 from checker.diff import Change, changes
 from checker.showing import text_of
 from checker.truths import Truth, truths
-from dsl.errors import EngineError
 from dsl.view import Disabled, PlainView, apply_writes
 
 if TYPE_CHECKING:
@@ -213,12 +213,10 @@ def build(model: Model, finding: Finding, loop: int | None = None) -> Trace:
         taken = take_step(model, state, action, step.choices)
         failing = finding.failing is not None and number == len(wanted) - 1
         if taken is None or (taken.state is None and not failing):
-            raise EngineError(
+            raise unrepeatable(
                 "SW903",
                 f"Step {number + 1} of the trace of {finding.property}, {action.label}, cannot be "
                 "repeated.",
-                why="Usually an action of the spec is not deterministic: it depends on time, on "
-                "random numbers, or on something that an earlier run left behind.",
             )
         steps.append(taken.step)
         if taken.state is not None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from enum import IntEnum
 from typing import Any
 
 from dsl.nodes import walk
@@ -37,22 +38,18 @@ CHANGING = frozenset(
     ]
 )
 LISTING = frozenset({"items", "keys", "values", "copy", "clear"})
-_LOOKING = frozenset(
-    {
-        "len",
-        "sorted",
-        "sum",
-        "min",
-        "max",
-        "any",
-        "all",
-        "set",
-        "frozenset",
-        "tuple",
-        "list",
-        "bool",
-    }
-)
+_LOOKING = frozenset({"len", "sum", "any", "all", "set", "frozenset", "bool"})
+_PASSING_ON = frozenset({"sorted", "min", "max", "tuple", "list"})  # elements, as they are
+_ELEMENTS_OF = frozenset({"get", "items", "values", "copy"})
+
+
+class Reach(IntEnum):
+    """What of a field can be changed by someone who got hold of what an expression gives."""
+
+    NOTHING = 0
+    ELEMENTS = 1  # what it contains, as after ``sorted(self.jobs)``
+    CONTENT = 2  # itself where it is a container, as after ``self.jobs or []``
+    ANYTHING = 3
 
 
 @dataclass
@@ -60,8 +57,14 @@ class Usage:
     """How the spec uses one field."""
 
     written: bool = False
+    reach: Reach = Reach.NOTHING
     listed: bool = False
     pointwise: bool = True
+
+
+_USED_UP = (
+    ast.Compare | ast.UnaryOp | ast.If | ast.While | ast.Assert | ast.FormattedValue | ast.Expr
+)
 
 
 @dataclass
@@ -128,7 +131,9 @@ class _Uses:
         use = self.classify(node)
         for cls in owners:
             usage = self.result.usage[(cls.__name__, node.attr)]
-            usage.written |= use.written and not in_init
+            if not in_init:
+                usage.written |= use.written
+                usage.reach = max(usage.reach, use.reach)
             usage.listed |= use.listed
             usage.pointwise &= use.pointwise
 
@@ -146,59 +151,56 @@ class _Uses:
             if called and parent.attr in CHANGING:
                 return Usage(written=True, listed=parent.attr in LISTING, pointwise=False)
             if called and parent.attr == "get":
-                return Usage(written=self.escapes(self.parents[parent]), pointwise=False)
+                return Usage(reach=self.reach(self.parents[parent]), pointwise=False)
+            if called and parent.attr in LISTING:
+                return Usage(reach=self.reach(node), listed=True, pointwise=False)
             if called:
-                return Usage(written=parent.attr not in LISTING, listed=True, pointwise=False)
-            return Usage(written=self.escapes(parent), listed=True, pointwise=False)
+                return Usage(written=True, listed=True, pointwise=False)
+            return Usage(reach=self.reach(parent), listed=True, pointwise=False)
         if isinstance(parent, ast.Subscript) and parent.value is node:
-            return Usage(written=self.escapes(parent), pointwise=False)
+            return Usage(reach=self.reach(parent), pointwise=False)
         if isinstance(parent, ast.Compare):
             at = parent.comparators.index(node) if node in parent.comparators else -1
             if at >= 0 and isinstance(parent.ops[at], ast.In | ast.NotIn):
                 return Usage()
             return Usage(listed=True, pointwise=False)
-        return Usage(written=self.escapes(node), listed=True, pointwise=False)
+        return Usage(reach=self.reach(node), listed=True, pointwise=False)
 
-    def escapes(self, node: ast.AST) -> bool:
-        """Whether what an expression denotes may be changed by someone who got hold of it."""
+    def reach(self, node: ast.AST) -> Reach:
+        """What can be changed by someone who got hold of what an expression denotes."""
+        reach = Reach.ANYTHING
         while True:
             parent = self.parents.get(node)
             if not isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
-                return True
+                return reach
             if isinstance(parent, ast.Attribute):
-                if isinstance(self.parents.get(parent), ast.Call):
-                    return parent.attr in CHANGING or parent.attr not in (
-                        "get",
-                        "items",
-                        "keys",
-                        "values",
-                        "copy",
-                        "count",
-                        "index",
-                    )
-                node = parent
-            elif isinstance(parent, ast.Subscript) and parent.value is node:
-                node = parent
+                call = self.parents.get(parent)
+                if not isinstance(call, ast.Call):
+                    node = parent
+                elif parent.attr in _ELEMENTS_OF:
+                    node, reach = call, min(reach, Reach.ELEMENTS)
+                else:
+                    return Reach.NOTHING if parent.attr in ("keys", "count", "index") else reach
             elif isinstance(parent, ast.Subscript):
-                return False
+                if parent.value is not node:
+                    return Reach.NOTHING
+                node = parent
             elif isinstance(parent, ast.Call):
-                return getattr(parent.func, "id", "") not in _LOOKING
+                name = getattr(parent.func, "id", "")
+                if name not in _PASSING_ON:
+                    return Reach.NOTHING if name in _LOOKING else reach
+                one_of = name in ("min", "max") and len(parent.args) > 1
+                node, reach = parent, min(reach, Reach.CONTENT if one_of else Reach.ELEMENTS)
+            elif isinstance(parent, ast.BoolOp | ast.IfExp):
+                if isinstance(parent, ast.IfExp) and parent.test is node:
+                    return Reach.NOTHING
+                node, reach = parent, min(reach, Reach.CONTENT)
+            elif isinstance(parent, ast.BinOp):
+                node, reach = parent, min(reach, Reach.ELEMENTS)
             elif isinstance(parent, ast.AugAssign):
-                return parent.target is node
+                return min(reach, Reach.ELEMENTS)
             else:
-                return not isinstance(
-                    parent,
-                    ast.Compare
-                    | ast.BoolOp
-                    | ast.BinOp
-                    | ast.UnaryOp
-                    | ast.If
-                    | ast.While
-                    | ast.Assert
-                    | ast.IfExp
-                    | ast.FormattedValue
-                    | ast.Expr,
-                )
+                return Reach.NOTHING if isinstance(parent, _USED_UP) else reach
 
 
 class Receivers:

@@ -1,7 +1,7 @@
 """Flows and blocks of the embedded language: ``flow="serial"``, ``with parallel():`` and so on.
 
 They become functions with ``yield``, before anything else looks at them. Where a ``yield`` is put
-is decided by `dsl.fizz_threads`, as for .fizz text, with two differences: every step is one, also
+is decided by `dsl.flow_threads`, as for .fizz text, with two differences: every step is one, also
 one that does nothing; and a function that says nothing is atomic, not serial.
 
 A function with blocks is called plainly. Where it gives way, its callers do so too. In a property
@@ -13,15 +13,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping, Sequence
 
-from dsl import fizz_steps, lowered
-from dsl import fizz_tree as tree
+from dsl import flow_steps, lowered
+from dsl import flow_tree as tree
 from dsl.blocks_pieces import RUNTIME, STEPS, OwnPieces
 from dsl.blocks_read import Reader, has_blocks, refused
 from dsl.effects import Effects
 from dsl.errors import Mistakes
-from dsl.fizz_enabled import ACTED, NONE, NOT_YET, Status
-from dsl.fizz_notes import RESUMED, Made, Statements
-from dsl.fizz_threads import Threads
+from dsl.flow_notes import Made, Statements
+from dsl.flow_status import ACTED, NONE, NOT_YET, RESUMED, Status
+from dsl.flow_threads import Threads
 from dsl.nodes import copied
 from dsl.tree import Function, SpecTree
 
@@ -30,7 +30,7 @@ _INSIDE_ATOMIC = "What is atomic happens in one step. Take this out of it, or le
 
 
 class Program:
-    """The functions of a spec that do something, as nodes of `dsl.fizz_tree`."""
+    """The functions of a spec that do something, as nodes of `dsl.flow_tree`."""
 
     def __init__(self, tree_: SpecTree) -> None:
         self.effects = Effects(tree_)
@@ -229,7 +229,7 @@ def expand_blocks(spec: SpecTree, mistakes: Mistakes, first: int = 1) -> None:
         return
     for module in spec.loading.modules:
         module.namespace[RUNTIME] = lowered
-        module.namespace[STEPS] = fizz_steps
+        module.namespace[STEPS] = flow_steps
     program = Program(spec)
     threads, at_once = OwnThreads(program, mistakes, first), AtOnce(program, Mistakes(), first)
     threads.begin()

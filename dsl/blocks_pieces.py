@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from dsl import fizz_tree as tree
+from dsl import flow_tree as tree
 from dsl.nodes import copied
 from dsl.pieces import Pieces, Statements
 

@@ -1,6 +1,6 @@
 """Functions with blocks (``with serial():`` and its kin), read as the tree of flows.
 
-`dsl.fizz_threads` decides where steps end, for this language as for .fizz text. Here the functions
+`dsl.flow_threads` decides where steps end, for this language as for .fizz text. Here the functions
 become what it understands; every statement keeps its own syntax tree as ``source``.
 """
 
@@ -10,9 +10,9 @@ import ast
 from typing import Any
 
 from dsl import declare
-from dsl import fizz_tree as tree
+from dsl import flow_tree as tree
 from dsl.errors import SpecError
-from dsl.fizz_tree import FlowName
+from dsl.flow_tree import FlowName
 from dsl.nodes import copied, meaning
 from dsl.tree import Function
 

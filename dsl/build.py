@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from dsl import refs
-from dsl.analysis import Analysis, Usage
+from dsl.analysis import Analysis, Reach, Usage
 from dsl.crashing import keep_starts, may_crash
 from dsl.domains import ANYTHING, Domain, domain_of
 from dsl.errors import Mistakes, Span, SpecError, StatewalkError
@@ -47,13 +47,22 @@ def make_fields(
             if domain.kind == "set" and usage.pointwise and not listed:
                 field.layout = "elements"
             field.keys = usage.listed or listed
-            field.constant = not usage.written
+            field.constant = not (usage.written or _reached(domain, usage.reach))
             fields[(cls.__name__, name)] = field
             defaults[name] = default_of(cls, name)
         cls._defaults = defaults  # type: ignore[attr-defined]
         for name in cls._fields:
             setattr(cls, name, fields[(cls.__name__, name)])
     return fields
+
+
+def _reached(domain: Domain, reach: Reach) -> bool:
+    """Whether a field can be changed by who gets hold of so much of it."""
+    if reach is Reach.ELEMENTS and domain.kind != "scalar":
+        return domain.element is None or domain.element.may_contain
+    if reach in (Reach.ELEMENTS, Reach.CONTENT):
+        return domain.may_contain
+    return reach is Reach.ANYTHING
 
 
 def _hints(tree: SpecTree, cls: type, mistakes: Mistakes) -> dict[str, Any]:
@@ -292,7 +301,7 @@ def make_actions(tree: SpecTree, flows: Flows, mistakes: Mistakes) -> list[Actio
 
 def _is_own(role: Any, function: Function) -> bool:
     found = getattr(type(role), function.name, None)
-    return getattr(found, "__code__", None) is function.function.__code__
+    return getattr(found, "__code__", 0) is getattr(function.function, "__code__", None)
 
 
 def _runner(

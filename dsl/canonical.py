@@ -95,6 +95,13 @@ def intern_key(value: Any) -> Any:
     return encode(value)
 
 
+VALUES = (
+    "Elements of sets, keys, parts of tuples and what is in them are values; so are what pop took "
+    "out of the state and what set operators make. Values do not change."
+)
+"""Why something cannot be changed."""
+
+
 def unstorable(value: Any) -> SpecError:
     """The error of a value that the state cannot hold."""
     return SpecError(
@@ -106,14 +113,16 @@ def unstorable(value: Any) -> SpecError:
     )
 
 
+_MAKERS = {"list": "list(...)", "set": "set(...)", "dict": "dict(...)", "bag": "Bag(...)"}
+
+
 def unchangeable(kind: str, name: str) -> SpecError:
     """The error of a change to a container that is a value."""
     return SpecError(
         "SW202",
-        f"This {kind} is a value (in an element of a set, in a key, or taken out of the state), "
-        f"so there is no {name}.",
-        why="Values do not change.",
-        help="Make a new one, and store that.",
+        f"This {kind} is a value, not a place in the state, so there is no {name}.",
+        why=VALUES,
+        help=f"Make one of your own, {_MAKERS[kind]}, change that, and store it.",
     )
 
 

@@ -12,8 +12,10 @@ from dsl.check_blocks import check_blocks, check_strays
 from dsl.check_calls import check_calls, check_flow, check_index
 from dsl.check_classes import check_classes
 from dsl.check_detached import warn_of_detached
+from dsl.check_marked import check_decorated, check_marked
 from dsl.check_names import check_assigned, check_configurations, check_fields, check_statements
 from dsl.check_rule import Checked
+from dsl.check_shared import check_shared
 from dsl.check_state import check_property, check_values
 from dsl.check_warnings import warn_of_crashes, warn_of_fields, warn_of_function
 from dsl.effects import Effects
@@ -36,6 +38,9 @@ FUNCTION_RULES: tuple[Callable[[Checked], None], ...] = (
 )
 SPEC_RULES: tuple[Callable[[SpecTree, Effects, Mistakes], None], ...] = (
     check_configurations,
+    check_marked,
+    check_decorated,
+    check_shared,
     check_strays,
     warn_of_fields,
     warn_of_crashes,

@@ -155,13 +155,18 @@ def _is_store(node: ast.AST) -> bool:
     return isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load)
 
 
+def changed_in(node: ast.AST) -> ast.expr | None:
+    """What a node changes, if it is an assignment to a part of something or a changing method."""
+    if isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load):
+        return node.value
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        return node.func.value if node.func.attr in CHANGING else None
+    return None
+
+
 def _changed(node: ast.AST) -> ast.Name | None:
     """The name at the root of a place that is changed."""
-    at: Any = None
-    if isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load):
-        at = node.value
-    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        at = node.func.value if node.func.attr in CHANGING else None
+    at: Any = changed_in(node)
     while isinstance(at, ast.Attribute | ast.Subscript):
         at = at.value
     return at if isinstance(at, ast.Name) else None

@@ -111,7 +111,7 @@ def check_assigned(checked: Checked) -> None:
             f"the {what} of that name does not change.",
             target,
             why="Constants stay as they are during a run." if what == "constant" else "",
-            help=_field_instead(name, module.namespace[name]),
+            help=field_instead(name, module.namespace[name]),
         )
 
 
@@ -121,12 +121,15 @@ def _global(checked: Checked, node: ast.Global, name: str) -> None:
         f"'{name}' is a variable of the module, which is no part of the state.",
         node,
         why="The checker goes back and forth between states; such a variable would not.",
-        help=_field_instead(name, checked.function.module.namespace.get(name)),
+        help=field_instead(name, checked.function.module.namespace.get(name)),
     )
 
 
-def _field_instead(name: str, value: object) -> str:
+def field_instead(name: str, value: object) -> str:
+    """How to write a variable of a module as a part of the state."""
     kind = type(value).__name__ if isinstance(value, int | str | bool) else "..."
+    if isinstance(value, list | dict | set):
+        kind = f"{type(value).__name__}[...]"
     return f"Shared state lives in a field: class Shared(State): {name}: {kind} = {value!r}"
 
 

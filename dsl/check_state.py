@@ -101,9 +101,9 @@ def _check_element(
     new = shortened(value) if value is not None else "..."
     checked.wrong(
         "SW202",
-        f"'{name}' is an element of the set {source}, and elements of a set are values.",
+        f"'{name}' is {source}, which is a value and does not change.",
         target,
-        help=f"Remove it, then add replace({name}, {target.attr}={new}).",
+        help=f"Remove it, then put in replace({name}, {target.attr}={new}).",
     )
 
 

@@ -7,13 +7,14 @@ pointwise).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from dsl import refs
-from dsl.dicts import DictReference, EntriesReference, entries
+from dsl.dicts import DictReference, EntriesReference, entries, replace_entries
 from dsl.errors import EngineError, SpecError
 from dsl.lists import ListReference
+from dsl.records import Bag
 from dsl.refs import Reference
 from dsl.set_operators import SetOperators
 from dsl.sized import Sized
@@ -35,6 +36,7 @@ __all__ = [
     "ListReference",
     "SetReference",
     "entries",
+    "replace_entries",
 ]
 
 
@@ -49,6 +51,9 @@ class SetReference(Sized, SetOperators):
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self._freeze())
+
+    def copy(self) -> set[Any]:
+        return set(self._freeze())
 
     def add(self, element: Any) -> None:
         e = self._member(element, self._domain.element if self._domain else None)
@@ -124,6 +129,9 @@ class BagReference(Sized):
     def __iter__(self) -> Iterator[Any]:
         return iter(self._freeze())
 
+    def copy(self) -> Bag[Any]:
+        return Bag(self._freeze())
+
     def count(self, element: Any) -> int:
         e = freeze(element)
         return int(self._project(("count", intern_key(e)), lambda b: b.count(e)))
@@ -175,6 +183,10 @@ class ElementsReference(Reference):
         )
 
 
+# Patterns (``case [first, *_]:``) ask for these, not for what an object can do.
+Sequence.register(ListReference)  # pyright: ignore[reportAttributeAccessIssue]
+Mapping.register(DictReference)  # pyright: ignore[reportAttributeAccessIssue]
+Mapping.register(EntriesReference)  # pyright: ignore[reportAttributeAccessIssue]
 refs._REFERENCES.update(
     {
         FrozenList: ListReference,

@@ -45,6 +45,8 @@ def marks(function: object) -> list[Mark]:
 
 def _mark(function: F, kind: str, **options: Any) -> F:
     function._statewalk_marks = [Mark(kind, options), *marks(function)]  # type: ignore[attr-defined]
+    if _declared and all(known is not function for known in _declared[-1].marked):
+        _declared[-1].marked.append(function)
     return function
 
 
@@ -134,6 +136,8 @@ class LeadsTo:
         self.kind = kind
         self.premise = premise
         self.conclusion = conclusion
+        if _declared:
+            _declared[-1].leads.append(self)
 
     def __call__(self) -> bool:
         """Whether nothing is owed in this state."""
@@ -210,11 +214,20 @@ def crash(role: object, /) -> None:
 
 
 def old(value: T, /) -> T:
-    """An expression's value before the step, in `on_step` properties."""
+    """An expression's value before the step, in `on_step` properties.
+
+    Raises:  SpecError[SW121] elsewhere.
+    """
     if callable(value) and binding.before is not None:
         with before_the_step():
             result: T = freeze(value())
             return result
+    if binding.view is not None:
+        raise SpecError(
+            "SW121",
+            "old(...) is asked where no step is looked at.",
+            help="It is for properties with @on_step. An action keeps what it needs in a local.",
+        )
     return value
 
 
@@ -283,8 +296,15 @@ def symmetric_values(name: str, count: int, /) -> tuple[str, ...]:
 # ------------------------------------------------------------------------------------
 @dataclass
 class Declared:
-    """What is declared by calls while a spec module runs."""
+    """What is declared by calls while a spec module runs.
 
+    ``marked``, ``leads`` and ``roles`` are what was made at all, wherever in the text; what of it
+    is found where a spec is read is in the tree.
+    """
+
+    marked: list[Callable[..., object]] = field(default_factory=list)
+    leads: list[LeadsTo] = field(default_factory=list)
+    roles: list[Any] = field(default_factory=list)
     configurations: list[Configuration] = field(default_factory=list)
     options: dict[str, Any] = field(default_factory=dict)
     symmetric_values: list[tuple[str, ...]] = field(default_factory=list)

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from dsl import refs
-from dsl.detaching import forget
+from dsl.detaching import Cell, forget, sub_key
 from dsl.errors import EngineError, SpecError
-from dsl.refs import Reference, make, place
+from dsl.refs import Reference, make, place, place_in
+from dsl.runtime import binding
 from dsl.sized import Sized
 from dsl.values import (
     ABSENT,
@@ -16,6 +17,7 @@ from dsl.values import (
     freeze,
     intern_key,
 )
+from dsl.view import Path
 
 _MISSING = object()
 
@@ -91,6 +93,19 @@ class _DictMethods:
         for key in list(self):
             self._remove(key)
 
+    def copy(self) -> dict[Any, Any]:
+        return dict(self.items())
+
+    def __or__(self, other: Any) -> Any:
+        return {**self.copy(), **other} if isinstance(other, dict) else NotImplemented
+
+    def __ror__(self, other: Any) -> Any:
+        return {**other, **self.copy()} if isinstance(other, dict) else NotImplemented
+
+    def __ior__(self, other: Any) -> Any:
+        self.update(other)
+        return self
+
 
 class DictReference(_DictMethods, Sized):
     """A dict inside a value: a dict in a list, a record or another dict."""
@@ -139,15 +154,24 @@ class EntriesReference(_DictMethods, Reference):
     def __class__(self) -> type:  # pyright: ignore[reportIncompatibleMethodOverride]
         return dict
 
+    @property
+    def _replaced(self) -> Any:
+        """A reference to what the field held, once it holds another dict."""
+        return place_in(self._cell, self._path, (), self._domain) if self._cell else None
+
     def _slot(self, key: Any) -> Any:
         return (*self._path, "key", intern_key(freeze(key)))
 
     def __contains__(self, key: object) -> bool:
+        if self._cell is not None:
+            return key in self._replaced
         return bool(
             refs.current_view().project(self._slot(key), "present", lambda v: v is not ABSENT)
         )
 
     def _key_set(self) -> Any:
+        if self._cell is not None:
+            return list(self._replaced)
         if not self._keys:
             raise EngineError(
                 "SW901", f"{refs.show_place(self._path, ())} is listed, but its keys are not kept."
@@ -164,15 +188,22 @@ class EntriesReference(_DictMethods, Reference):
         return len(self) > 0
 
     def _item(self, key: Any) -> Any:
+        if self._cell is not None:
+            return self._replaced._item(key)
         return refs.current_view().get(self._slot(key))
 
     def __getitem__(self, key: Any) -> Any:
+        if self._cell is not None:
+            return self._replaced[key]
         if key not in self:
             raise KeyError(key)
         return place(self._slot(key), (), self._domain.element if self._domain else None)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         refs.forbid_change(self._path)
+        if self._cell is not None:
+            self._replaced[key] = value
+            return
         k = self._member(key, self._domain.key if self._domain else None)
         v = self._checked(value, self._domain.element if self._domain else None)
         path = self._slot(k)
@@ -182,6 +213,9 @@ class EntriesReference(_DictMethods, Reference):
 
     def _remove(self, key: Any) -> None:
         refs.forbid_change(self._path)
+        if self._cell is not None:
+            self._replaced._remove(key)
+            return
         k = freeze(key)
         path = self._slot(k)
         forget(path)
@@ -203,15 +237,35 @@ class EntriesReference(_DictMethods, Reference):
         for key, item in value.items():
             self[key] = item
 
-    def copy(self) -> Any:
-        return dict(self.items())
-
-    def __or__(self, other: Any) -> Any:
-        return {**dict(self._freeze()), **dict(other)}
+    __copy__ = _DictMethods.copy
 
 
-def entries(path: Any, domain: Any, *, keys: bool) -> Any:
+def entries(path: Path, domain: Any, *, keys: bool) -> Any:
     """The reference to a dict field laid out by key."""
     result = make(EntriesReference, path, (), domain)
     result._keys = keys
     return result
+
+
+def replace_entries(path: Path, domain: Any, value: Any, *, keys: bool) -> None:
+    """Give a dict field laid out by key another (frozen) dict. References are detached."""
+    known = binding.references.get(path, {}).pop((), None)
+    if known is not None:
+        _detach(known)
+    entries(path, domain, keys=keys)._assign(value)
+
+
+def _detach(reference: EntriesReference) -> None:
+    """Let a reference, and those into entries, show what the field holds now."""
+    view = refs.current_view()
+    slots = {key: reference._slot(key) for key in reference}
+    held = {key: view.later(slot) for key, slot in slots.items()}
+    cell = Cell(lambda: FrozenDict((key, later()) for key, later in held.items()))
+    for key, slot in slots.items():
+        for inside in binding.references.pop(slot, {}).values():
+            sub = (("k", key), *inside._sub)
+            for name, new in (("_path", reference._path), ("_sub", sub), ("_cell", cell)):
+                object.__setattr__(inside, name, new)
+            object.__setattr__(inside, "_place", sub_key(sub))
+            cell.references[inside._place] = inside
+    reference._cell = cell

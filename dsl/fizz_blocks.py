@@ -8,11 +8,12 @@ from typing import Literal
 
 from dsl import fizz_tree as tree
 from dsl.errors import SpecError
-from dsl.fizz_enabled import ACTED, NOT_YET, Enabling, Status, certainly_some, settled
+from dsl.fizz_enabled import Enabling
 from dsl.fizz_exprs import Expressions
 from dsl.fizz_live import live_at_loops
 from dsl.fizz_making import at_place, is_truth, with_created
-from dsl.fizz_names import is_text
+from dsl.flow_status import ACTED, NOT_YET, Status, certainly_some, settled
+from dsl.flow_tree import is_text
 
 Kind = Literal["action", "func", "init", "property", "def", "constant"]
 Statements = list[ast.stmt]

@@ -23,8 +23,15 @@ parameters of actions from roles.
 def convert(path: str) -> str:
     """The text of a Python module that means what a .fizz file means.
 
-    Raises:  RunError[SW302] for a file that cannot be read; SpecError for mistakes in it.
+    Raises:  RunError[SW302] for a file that cannot be read, RunError[SW150] for one of Python;
+    SpecError for mistakes in it.
     """
+    if Path(path).suffix == ".py":
+        raise RunError(
+            "SW150",
+            f"{path} is in the embedded language already.",
+            help="convert takes a .fizz file.",
+        )
     try:
         text = Path(path).read_text(encoding="utf-8")
     except OSError as error:

@@ -1,9 +1,8 @@
 """When a Fizzbee step counts as taken, and where it gives way: two questions answered beforehand.
 
 In Fizzbee a step that runs no enabling statement (assignment, expression, ``pass``) is as if it
-were not possible. The analysis follows a *status* through the statements: T, some enabling
-statement ran; F, none ran since the start or the last choice; C, a choice was the last thing to
-happen (which counts if nothing at all follows it). A set of statuses says which are possible.
+were not possible. The analysis follows a status (`dsl.flow_status`) through the statements: whether
+some enabling statement ran since the start or the last choice.
 
 In serial flow a statement ends a step when something enabling ran and text follows.
 """
@@ -15,23 +14,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from dsl import fizz_tree as tree
-from dsl.fizz_names import Names, is_one_block, is_self, is_text
-
-Status = frozenset[str]
-NONE: Status = frozenset()
-NOT_YET: Status = frozenset("F")
-ACTED: Status = frozenset("T")
-CHOSE: Status = frozenset("C")
-
-
-def settled(status: Status) -> Status:
-    """The status once another statement follows: a choice alone no longer counts."""
-    return frozenset("F" if s == "C" else s for s in status)
-
-
-def certainly_some(options: ast.expr) -> bool:
-    """Whether a choice certainly has options."""
-    return isinstance(options, ast.List | ast.Tuple) and len(options.elts) > 0
+from dsl.fizz_names import Names, is_one_block, is_self
+from dsl.flow_status import ACTED, CHOSE, NONE, NOT_YET, Status, certainly_some, settled
+from dsl.flow_tree import is_text
 
 
 @dataclass

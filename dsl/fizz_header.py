@@ -82,7 +82,7 @@ class Header:
         for source, words in (
             ("dsl", needed.dsl),
             ("dsl.fizz_runtime", needed.runtime - {"math", "itertools"}),
-            ("dsl.fizz_steps", needed.steps),
+            ("dsl.flow_steps", needed.steps),
             ("dsl.fizz_symmetry", needed.domains),
             ("dsl.fizz_next", needed.ahead),
         ):

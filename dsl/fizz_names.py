@@ -130,7 +130,7 @@ def loop_names(nodes: Iterable[ast.AST]) -> set[str]:
 
 def body_of(block: list[ast.stmt]) -> list[ast.stmt]:
     """A block without doc-strings; a block that is only a flow block is that block."""
-    kept = [s for s in block if not is_text(s)]
+    kept = [s for s in block if not tree.is_text(s)]
     if len(kept) == 1 and isinstance(kept[0], tree.FlowBlock) and kept[0].flow == "atomic":
         return body_of(kept[0].body)
     return kept
@@ -138,17 +138,8 @@ def body_of(block: list[ast.stmt]) -> list[ast.stmt]:
 
 def is_one_block(block: list[ast.stmt]) -> bool:
     """Whether a block is only a flow block, whose flow then counts."""
-    kept = [s for s in block if not is_text(s)]
+    kept = [s for s in block if not tree.is_text(s)]
     return len(kept) == 1 and isinstance(kept[0], tree.FlowBlock)
-
-
-def is_text(statement: ast.stmt) -> bool:
-    """Whether a statement is only a string."""
-    return (
-        isinstance(statement, ast.Expr)
-        and isinstance(statement.value, ast.Constant)
-        and isinstance(statement.value.value, str)
-    )
 
 
 def parameters(arguments: ast.arguments) -> list[str]:

@@ -12,7 +12,7 @@ from dsl.pieces import Pieces, Statements
 
 
 class FizzPieces(Pieces):
-    """Makes what `dsl.fizz_threads` puts together, with the translation of single statements."""
+    """Makes what `dsl.flow_threads` puts together, with the translation of single statements."""
 
     def __init__(self, blocks: Blocks, returns: bool) -> None:
         self.b = blocks

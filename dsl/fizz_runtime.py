@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, MutableMapping, MutableSet
 from typing import Any, ClassVar, NoReturn
 
 from dsl import refs
+from dsl.canonical import VALUES
 from dsl.declare import _declared
 from dsl.detaching import forget
 from dsl.errors import SpecError
@@ -51,9 +52,10 @@ class record(Record):  # noqa: N801 (the name it has in Fizzbee)
         if "_bytes" in self.__dict__:
             raise SpecError(
                 "SW202",
-                "This record is a value (an element of a set, a key, or taken out of the state).",
-                why="Values do not change.",
-                help="Remove it, then add a changed copy: record(...).",
+                "This record is a value, not a place in the state.",
+                why=VALUES,
+                help="Make a changed one, record(...), and store that; in a set or as a key, after "
+                "removing the old one.",
             )
         self.__dict__[name] = value
 

@@ -30,8 +30,8 @@ from dsl.fizz_names import (
 from dsl.fizz_options import Options
 from dsl.fizz_pieces import FizzPieces
 from dsl.fizz_refuse import refuse_unsupported
-from dsl.fizz_threads import Threads
 from dsl.fizz_words import Scope
+from dsl.flow_threads import Threads
 
 _DECORATORS = {
     "always": "always",

@@ -1,20 +1,30 @@
-"""The syntax tree of .fizz text: Python's `ast` for what both languages share, and these nodes.
-
-All of them are statements, so `ast.walk` and visitors go through them like through Python's own.
-They carry ``lineno`` and ``col_offset`` of the .fizz file (columns from 0, as in `ast`).
-"""
+"""The syntax tree of .fizz text: that of flows (`dsl.flow_tree`), and these nodes around it."""
 
 from __future__ import annotations
 
 import ast
-from typing import Literal
 
-FlowName = Literal["atomic", "serial", "parallel", "oneof"]
-FairName = Literal["none", "weak", "strong"]
+from dsl.flow_tree import (
+    Act,
+    Choice,
+    ChoiceBlock,
+    FairName,
+    FlowBlock,
+    FlowName,
+    For,
+    Func,
+    Labelled,
+    Node,
+    Require,
+    While,
+    is_text,
+)
 
-
-class Node(ast.stmt):
-    """A statement that Python does not have."""
+__all__ = [
+    "Act", "Assertion", "Choice", "ChoiceBlock", "Compose", "FairName", "FlowBlock", "FlowName",
+    "For", "Func", "InitStanza", "Invariant", "Invariants", "Labelled", "Node", "Require", "Role",
+    "While", "is_text",
+]  # fmt: skip
 
 
 class Role(Node):
@@ -25,26 +35,6 @@ class Role(Node):
     symmetric: bool
     body: list[ast.stmt]
     decorators: list[ast.expr]
-
-
-class Act(Node):
-    """``[flow] [fair] action Name:``; ``flow`` is None when none is written."""
-
-    _fields = ("body",)
-    name: str
-    flow: FlowName | None
-    fair: FairName
-    body: list[ast.stmt]
-
-
-class Func(Node):
-    """``[flow] func name(parameters):``."""
-
-    _fields = ("args", "body")
-    name: str
-    flow: FlowName | None
-    args: ast.arguments
-    body: list[ast.stmt]
 
 
 class Assertion(Node):
@@ -84,59 +74,3 @@ class Compose(Node):
 
     _fields = ()
     name: str
-
-
-class FlowBlock(Node):
-    """``atomic:``, ``serial:``, ``parallel:`` or ``oneof:`` with a block."""
-
-    _fields = ("body",)
-    flow: FlowName
-    body: list[ast.stmt]
-
-
-class Require(Node):
-    """``require condition``."""
-
-    _fields = ("test",)
-    test: ast.expr
-
-
-class Choice(Node):
-    """``target = [fair] oneof options [if condition]``; ``fair`` None: not fair."""
-
-    _fields = ("target", "options", "condition")
-    target: ast.expr
-    options: ast.expr
-    condition: ast.expr | None
-    fair: FairName
-    word: str
-
-
-class ChoiceBlock(Node):
-    """``oneof x in options:`` with a block."""
-
-    _fields = ("target", "options", "body")
-    target: ast.expr
-    options: ast.expr
-    fair: FairName
-    body: list[ast.stmt]
-
-
-class Labelled(Node):
-    """A statement with a label in back-quotes before it."""
-
-    _fields = ("body",)
-    label: str
-    body: list[ast.stmt]
-
-
-class For(ast.For):
-    """A loop, possibly with a flow of its own."""
-
-    flow: FlowName | None
-
-
-class While(ast.While):
-    """A loop, possibly with a flow of its own."""
-
-    flow: FlowName | None

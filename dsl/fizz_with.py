@@ -14,11 +14,11 @@ from dsl import fizz_tree as tree
 from dsl.blocks import expand_blocks
 from dsl.blocks_pieces import RUNTIME, STEPS
 from dsl.errors import Mistakes, SpecError
-from dsl.fizz_names import collect, is_text
+from dsl.fizz_names import collect
 from dsl.fizz_options import Options
 from dsl.fizz_refuse import refuse_unsupported
-from dsl.fizz_threads import Threads
 from dsl.fizz_translate import Translation
+from dsl.flow_threads import Threads
 from dsl.modules import parse_source, run_spec
 from dsl.nodes import copied
 from dsl.tree import read_tree
@@ -130,7 +130,7 @@ class _Writer(Threads):
         return ast.copy_location(made, at)
 
     def _block(self, statements: Statements) -> Statements:
-        return [made for s in statements if not is_text(s) for made in self._written(s)]
+        return [made for s in statements if not tree.is_text(s) for made in self._written(s)]
 
     def _written(self, node: ast.stmt) -> Statements:
         assert self.pieces is not None
@@ -159,9 +159,9 @@ class _Writer(Threads):
 
 
 def _flow_and_body(node: tree.Act | tree.Func) -> tuple[str, Statements]:
-    flow, kept = node.flow or "serial", [s for s in node.body if not is_text(s)]
+    flow, kept = node.flow or "serial", [s for s in node.body if not tree.is_text(s)]
     while len(kept) == 1 and isinstance(kept[0], tree.FlowBlock):
-        flow, kept = kept[0].flow, [s for s in kept[0].body if not is_text(s)]
+        flow, kept = kept[0].flow, [s for s in kept[0].body if not tree.is_text(s)]
     return flow, kept
 
 

@@ -67,7 +67,7 @@ class Words:
         return self.name(self.dsl.get(word, word), at)
 
     def noting(self, word: str, at: ast.AST) -> ast.expr:
-        """A name of `dsl.fizz_steps`."""
+        """A name of `dsl.flow_steps`."""
         self.needs.steps.add(word)
         return self.name(self.dsl.get(word, word), at)
 

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from dsl.errors import SpecError
-from dsl.fizz_steps import asks_for_notes
+from dsl.flow_steps import asks_for_notes
 from dsl.tree import Function
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class Instruction:
 
     A ``callee`` with a dot before it belongs to the call's first argument; ``names`` are those of
     its last ones, if given by name. ``asks``: the test is whether the step has done something
-    (`dsl.fizz_steps`).
+    (`dsl.flow_steps`).
     """
 
     kind: str

@@ -1,8 +1,8 @@
 """What a suspended run keeps of its locals, and how they come back.
 
 Of a value a copy is kept. A reference to something in the state is kept as its place and bound
-again. Lists, dicts, sets, bags and records that are not part of the state can be changed after the
-yield as before it; what they refer to is kept in the same way.
+again. Lists, dicts, sets, bags and records that are not part of the state, or no longer, can be
+changed after the yield as before it; what they refer to is kept in the same way.
 """
 
 from __future__ import annotations
@@ -13,11 +13,18 @@ from typing import Any
 from dsl.decode import decode
 from dsl.detaching import Sub, sub_key
 from dsl.errors import SpecError
-from dsl.records import Bag, Record
+from dsl.records import Bag, Record, own
 from dsl.refs import Reference, current_view, place, show_place, walk
 from dsl.roles import Field
 from dsl.runtime import binding
-from dsl.values import ABSENT, FrozenDict, FrozenList, freeze, intern_key, ordered
+from dsl.values import (
+    ABSENT,
+    FrozenDict,
+    FrozenList,
+    freeze,
+    intern_key,
+    ordered,
+)
 
 _PLACE = "@place"  # (_PLACE, role, field, keys, steps into the value)
 _OWN = "@own"  # (_OWN, name of the class, content): what is no part of the state
@@ -27,7 +34,7 @@ Fields = Mapping[tuple[str, str], Field]
 def keep(value: Any) -> Any:
     """A local as a stored value: a reference as its place, anything else as a copy."""
     if isinstance(value, Reference):
-        return _place_of(value) if value._cell is None else freeze(value)
+        return _place_of(value) if value._cell is None else _copy_of(own(freeze(value)))
     return _copy_of(value)
 
 

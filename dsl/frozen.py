@@ -117,9 +117,14 @@ class FrozenSet(_ByBytes, AbstractSet[Any]):
         """Whether this set has all elements of the other."""
         return self >= FrozenSet(other)
 
-    def copy(self) -> FrozenSet:
-        """Itself: nothing can change it."""
-        return self
+    def copy(self) -> set[Any]:
+        """An ordinary set with the same elements."""
+        return set(self)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in CHANGING:
+            raise unchangeable("set", name)
+        raise AttributeError(f"'set' object has no attribute '{name}'")
 
     def __repr__(self) -> str:
         return "{" + ", ".join(map(repr, self)) + "}" if self else "set()"
@@ -167,6 +172,11 @@ class FrozenBag(_ByBytes, Collection[Any]):
         return self._canonical() == other._canonical()
 
     __hash__ = _ByBytes.__hash__
+
+    def __getattr__(self, name: str) -> Any:
+        if name in CHANGING:
+            raise unchangeable("bag", name)
+        raise AttributeError(f"'Bag' object has no attribute '{name}'")
 
     def count(self, element: Any) -> int:
         """How often an element is in it."""

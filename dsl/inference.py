@@ -29,8 +29,17 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
+_MEMBERS = {
+    set: "an element of the set",
+    frozenset: "an element of the set",
+    Bag: "an element of the bag",
+    dict: "a key of the dict",
+}
+"""How the members of containers are called that are values."""
+
+
 class ElementOf(str):
-    """Of which set (or dict, for a key) something is an element; the text of that expression."""
+    """What something is that has no place of its own: "an element of the set self.inbox"."""
 
     __slots__ = ()
 
@@ -52,7 +61,7 @@ def spec_class(hint: Any) -> type[Role] | type[Record] | None:
 
 
 def element_of(hint: Any) -> str:
-    """The set of which something with this type is an element; empty if none."""
+    """Of which set or bag something with this type is an element, or of which dict a key."""
     while typing.get_origin(hint) is Annotated:
         for extra in typing.get_args(hint)[1:]:
             if isinstance(extra, ElementOf):
@@ -62,16 +71,15 @@ def element_of(hint: Any) -> str:
 
 
 def element(hint: Any, text: str = "") -> Any:
-    """The type of the elements of a container (of the keys of a dict)."""
+    """The type of the elements of a container (of the keys of a dict), written as ``text``."""
     hint = bare(hint)
     origin, args = typing.get_origin(hint), typing.get_args(hint)
     if not args or origin is None:
         return None
     if origin is tuple and args[-1] is not Ellipsis:
         return args[0] if all(a == args[0] for a in args) else None
-    if origin in (set, frozenset, dict, Bag):
-        return Annotated[args[0], ElementOf(text)] if text else args[0]
-    return args[0]
+    word = _MEMBERS.get(origin)
+    return Annotated[args[0], ElementOf(f"{word} {text}")] if word and text else args[0]
 
 
 class Types:
@@ -298,11 +306,12 @@ class Types:
         if func.attr in _SAME:
             return hint
         if origin is dict:
+            key = element(hint, ast.unparse(func.value))
             if func.attr == "items":
-                return list[tuple[args]]  # type: ignore[valid-type]
+                return list[tuple[key, args[1]]]  # type: ignore[valid-type]
             if func.attr in ("get", "pop", "setdefault"):
                 return args[1]
-            return {"values": list[args[1]], "keys": list[args[0]]}.get(func.attr)  # type: ignore[valid-type]
+            return {"values": list[args[1]], "keys": list[key]}.get(func.attr)  # type: ignore[valid-type]
         return element(hint) if func.attr == "pop" else None
 
 

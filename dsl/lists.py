@@ -155,18 +155,27 @@ class ListReference(Sized):
             lambda items: items.__setitem__(slice(None), new), ("sorted", _key(new)), order.index
         )
 
+    def copy(self) -> list[Any]:
+        return self[:]  # type: ignore[no-any-return]
+
     def __add__(self, other: Any) -> list[Any]:
-        return [*self._freeze(), *other]
+        return [*self[:], *other]
 
     def __radd__(self, other: Any) -> list[Any]:
-        return [*other, *self._freeze()]
+        return [*other, *self[:]]
 
     def __iadd__(self, other: Any) -> Any:
         self.extend(other)
         return self
 
     def __mul__(self, times: int) -> list[Any]:
-        return list(self._freeze()) * times
+        return self[:] * times  # type: ignore[no-any-return]
+
+    __rmul__ = __mul__
+
+    def __imul__(self, times: int) -> Any:
+        self[:] = list(self._freeze()) * times
+        return self
 
     def __lt__(self, other: Any) -> bool:
         return list(self._freeze()) < list(other)

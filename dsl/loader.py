@@ -125,7 +125,9 @@ def _nothing_to_check(path: str) -> SpecError:
     return SpecError(
         "SW115",
         f"{path} has nothing to check: no action and no property.",
-        help="A move is a method with @action, a property a function with @always.",
+        help="A move is written 'action Name:', a property 'always assertion Name:'."
+        if path.endswith(".fizz")
+        else "A move is a method with @action, a property a function with @always.",
     )
 
 

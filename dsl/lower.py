@@ -85,9 +85,12 @@ class Lowering:
 
 
 def _recompilable(function: Function) -> bool:
-    """Closures over the class cell (super) and generators stay as they are."""
+    """Closures over the class cell (super), generators, and what is no function (`functools.cache`)
+    stay as they are.
+    """
     names = {n.id for n in walk(function.node) if isinstance(n, ast.Name)}
-    if names & {"super", "__class__"} or function.function.__code__.co_freevars:
+    code = getattr(function.function, "__code__", None)
+    if code is None or names & {"super", "__class__"} or code.co_freevars:
         return False
     return not any(isinstance(n, ast.Yield | ast.YieldFrom) for n in walk(function.node))
 

@@ -135,19 +135,21 @@ class Loading:
         namespace["__builtins__"] = {**vars(builtins), "__import__": self._import}
         self.by_name[name] = module
         spec = SpecModule(name, source, namespace)
+        stored = _Storing(self, spec)
+        stored.check()
         code = compile(source.tree, source.path, "exec", dont_inherit=True)
         _declared.append(self.declared)
         saved = sys.modules.get(name)
         sys.modules[name] = module
         try:
-            exec(code, namespace, _Storing(self, spec))
+            exec(code, namespace, stored)
         except StatewalkError as error:
             if error.at is None:
                 error.at = _user_span(error, self.paths(source))
             raise
         except AssertionError as error:
             raise self._assumption(error, source) from None
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise SpecError(
                 "SW303",
                 f"{type(error).__name__} while the spec was loaded: {error}",
@@ -237,6 +239,19 @@ class _Storing(dict[str, Any]):
             if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
             if (hint := is_constant(node.annotation)) is not None
         }
+
+    def check(self) -> None:
+        """Raises SpecError[SW301] for a constant without a value, which would be none at all."""
+        for name, (_, node) in self._hints.items():
+            if node.value is None:
+                hint = ast.unparse(node.annotation)
+                raise SpecError(
+                    "SW301",
+                    f"The constant {name} has no value.",
+                    at=self._module.source.span(node),
+                    help=f"Give it one here, {name}: {hint} = ...; --set {name}=VALUE and "
+                    "configurations change it.",
+                )
 
     def __setitem__(self, name: str, value: Any) -> None:
         namespace = self._module.namespace

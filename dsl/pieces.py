@@ -1,6 +1,6 @@
 """What flows are put together from, whichever language they are written in.
 
-`dsl.fizz_threads` decides where steps end; a front end says here how a single statement, the end
+`dsl.flow_threads` decides where steps end; a front end says here how a single statement, the end
 of a step and a choice are written. One of several statements, and statements in any order, are
 made from these.
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from abc import ABC, abstractmethod
 
-from dsl import fizz_tree as tree
+from dsl import flow_tree as tree
 
 Statements = list[ast.stmt]
 
@@ -38,7 +38,7 @@ class Pieces(ABC):
 
     @abstractmethod
     def call(self, word: str, at: ast.AST, *arguments: ast.expr) -> ast.expr:
-        """A call of a function of `dsl.fizz_steps`."""
+        """A call of a function of `dsl.flow_steps`."""
 
     @abstractmethod
     def any_of(self, options: ast.expr, at: ast.AST) -> ast.expr:

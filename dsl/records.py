@@ -12,8 +12,19 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from typing_extensions import dataclass_transform
 
+from dsl.canonical import VALUES
 from dsl.errors import SpecError, did_you_mean, no_field
-from dsl.values import _END, _RECORD, FrozenBag, _text_bytes, encode, freeze
+from dsl.values import (
+    _END,
+    _RECORD,
+    FrozenBag,
+    FrozenDict,
+    FrozenList,
+    FrozenSet,
+    _text_bytes,
+    encode,
+    freeze,
+)
 
 T = TypeVar("T")
 R = TypeVar("R", bound="Record")
@@ -90,9 +101,10 @@ class Record:
         if "_bytes" in self.__dict__:
             raise SpecError(
                 "SW202",
-                f"This {cls.__name__} is a value: an element of a set, a key, or a stored copy.",
-                why="Values do not change.",
-                help=f"Remove it, then add replace(record, {name}={value!r}).",
+                f"This {cls.__name__} is a value, not a place in the state.",
+                why=VALUES,
+                help=f"Make a changed one, replace(record, {name}={value!r}), and store that; "
+                "in a set or as a key, after removing the old one.",
             )
         self.__dict__[name] = value
 
@@ -147,10 +159,32 @@ class Record:
         return f"{type(self).__name__}({shown})"
 
     def __copy__(self) -> Any:
-        return self._freeze()
+        return _unfrozen(record_class(self), {n: getattr(self, n) for n in fields_of(self)})
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
-        return self._freeze()
+        return own(freeze(self))
+
+
+def own(value: Any) -> Any:
+    """A copy of a stored value that can be changed, as can what is in it; sets hold values."""
+    kind = type(value)
+    if kind is FrozenList:
+        return [own(v) for v in value]
+    if kind is FrozenDict:
+        return {k: own(v) for k, v in value.items()}
+    if kind is FrozenSet:
+        return set(value)
+    if kind is FrozenBag:
+        return Bag(value)
+    if isinstance(value, Record):
+        return _unfrozen(kind, {n: own(value.__dict__[n]) for n in fields_of(value)})
+    return value
+
+
+def _unfrozen(cls: type[Record], content: dict[str, Any]) -> Any:
+    result = object.__new__(cls)
+    result.__dict__.update(content)
+    return result
 
 
 class Message(Record):

@@ -17,7 +17,7 @@ from typing import Any
 from dsl.detaching import Cell, Sub, forget, sub_key
 from dsl.domains import Domain, misfit_of
 from dsl.errors import SpecError, placed
-from dsl.records import Record
+from dsl.records import Record, own
 from dsl.runtime import binding
 from dsl.values import FrozenBag, FrozenDict, FrozenList, FrozenSet, freeze, intern_key
 from dsl.view import WHOLE, Path, Place, View
@@ -136,11 +136,8 @@ class Reference:
     def __repr__(self) -> str:
         return repr(self._freeze())
 
-    def __copy__(self) -> Any:
-        return self._freeze()
-
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
-        return self._freeze()
+        return own(self._freeze())
 
 
 def forbid_change(path: Path) -> None:

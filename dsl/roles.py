@@ -13,7 +13,8 @@ from typing import Any, ClassVar, Literal
 from typing_extensions import dataclass_transform
 
 from dsl import refs
-from dsl.containers import ElementsReference, entries
+from dsl.containers import ElementsReference, entries, replace_entries
+from dsl.declare import _declared
 from dsl.detaching import forget
 from dsl.domains import Domain, Kind
 from dsl.errors import SpecError, no_field
@@ -125,7 +126,7 @@ class Field:
             forget(path)
             view.set(path, value)
         elif self.layout == "entries":
-            entries(path, self.domain, keys=self.keys)._assign(value)
+            replace_entries(path, self.domain, value, keys=self.keys)
         else:
             raise SpecError(
                 "SW901", f"{refs.show_place(path, ())} is replaced, but kept by element."
@@ -163,8 +164,13 @@ class Role:
         cls._fields = tuple(dict.fromkeys([*inherited, *own]))
         cls._symmetric = symmetric
         cls._instances = []
+        if _declared:
+            _declared[-1].roles.append(cls)
 
-    def __new__(cls, **fields: Any) -> Any:
+    def __new__(cls, *values: Any, **fields: Any) -> Any:
+        if values:
+            shown = ", ".join(f"{name}=..." for name in cls._fields[: len(values)])
+            raise TypeError(f"{cls.__name__} takes its fields by name: {cls.__name__}({shown})")
         if binding.view is not None:
             return _instance_in_run(cls)
         role = object.__new__(cls)

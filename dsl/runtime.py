@@ -21,7 +21,7 @@ class Binding:
     reference object, and replacing a place can detach it. ``reading`` names the property being
     evaluated, if one is. ``classes`` are the record classes of the model by name, ``actions`` the
     action instances that a property may look ahead along. ``step`` and ``ended`` are notes that a
-    step makes about itself, see `dsl.fizz_steps`; ``handed`` are the values that it took into use,
+    step makes about itself, see `dsl.flow_steps`; ``handed`` are the values that it took into use,
     see `dsl.fizz_symmetry`.
     """
 

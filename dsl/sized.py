@@ -27,7 +27,11 @@ class Sized(Reference):
         return bool(self._project(("in", intern_key(e)), lambda v: e in v))
 
     def copy(self) -> Any:
-        return self._freeze()
+        """A container of the same kind that is no part of the state, with the same elements."""
+        raise NotImplementedError
+
+    def __copy__(self) -> Any:
+        return self.copy()
 
     def _element(self, value: Any) -> Any:
         return self._checked(value, self._domain.element if self._domain else None)

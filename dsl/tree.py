@@ -101,20 +101,26 @@ def read_tree(loading: Loading) -> SpecTree:
                     tree.functions.append(
                         Function(node.name, module, None, node, found, marks(found))
                     )
-            elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-                value = module.namespace.get(node.targets[0].id)
-                if isinstance(value, LeadsTo):
-                    tree.leads.append((node.targets[0].id, value, module.source.span(node)))
+            elif isinstance(node, ast.Assign | ast.AnnAssign):
+                target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+                value = module.namespace.get(getattr(target, "id", ""))
+                if isinstance(target, ast.Name) and isinstance(value, LeadsTo):
+                    tree.leads.append((target.id, value, module.source.span(node)))
     return tree
 
 
 def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
-    """The statements of a module, those under an ``if`` included."""
+    """The statements of a module or class, those under ``if``, ``try`` and ``with`` included."""
     for node in body:
         yield node
-        if isinstance(node, ast.If):
+        if isinstance(node, ast.If | ast.Try):
+            parts = [node.body, node.orelse]
+            if isinstance(node, ast.Try):
+                parts += [*(handler.body for handler in node.handlers), node.finalbody]
+            for part in parts:
+                yield from _statements(part)
+        elif isinstance(node, ast.With):
             yield from _statements(node.body)
-            yield from _statements(node.orelse)
 
 
 def _is_from(found: Any, node: ast.FunctionDef) -> bool:
@@ -136,10 +142,11 @@ def _read_class(tree: SpecTree, module: SpecModule, node: ast.ClassDef) -> None:
         tree.records.append(cls)
     elif issubclass(cls, enum.Enum):
         tree.enums.append(cls)
-    for item in node.body:
-        if isinstance(item, ast.FunctionDef):
-            raw = cls.__dict__.get(item.name)
-            found = getattr(raw, "__func__", raw)
-            found = found.fget if isinstance(found, property) else found
-            if callable(found):
-                tree.functions.append(Function(item.name, module, cls, item, found, marks(found)))
+    for item in _statements(node.body):
+        if not isinstance(item, ast.FunctionDef):
+            continue
+        raw = cls.__dict__.get(item.name)
+        found = getattr(raw, "__func__", raw)
+        found = found.fget if isinstance(found, property) else found
+        if callable(found) and _is_from(found, item):
+            tree.functions.append(Function(item.name, module, cls, item, found, marks(found)))

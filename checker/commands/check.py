@@ -9,7 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from checker.engines import NAMES
-from checker.options import CheckOptions, read_count, read_seconds, read_settings, read_size
+from checker.options import (
+    CheckOptions,
+    read_count,
+    read_seconds,
+    read_settings,
+    read_size,
+    read_threads,
+)
 
 if TYPE_CHECKING:
     from checker.result import Result
@@ -102,7 +109,10 @@ def add_search_options(parser: argparse.ArgumentParser) -> None:
         "--timeout", type=seconds, metavar="S", help="stop after so long (90, 10m, 2h)"
     )
     group.add_argument(
-        "--threads", type=number, metavar="N", help="threads to search with (all processors)"
+        "--threads",
+        type=argument(read_threads),
+        metavar="N",
+        help="threads to search with (all processors)",
     )
     group.add_argument(
         "--seed", type=int, metavar="N", help="for engines that take samples; none does yet"

@@ -35,5 +35,9 @@ def run(arguments: argparse.Namespace) -> int:
         with Path(arguments.out).open("x", encoding="utf-8") as file:
             file.write(text)
     except OSError as error:
-        raise RunError("SW302", f"{arguments.out} cannot be written: {error.strerror}.") from error
+        raise RunError(
+            "SW403",
+            f"{arguments.out} cannot be written: {error.strerror}.",
+            help="Give the name of a new file with --out.",
+        ) from error
     return 0

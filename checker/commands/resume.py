@@ -41,6 +41,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def read_request(folder: Path) -> tuple[str, dict[str, Any], Any]:
     """(spec, constants, options) of a run's folder. Raises RunError[SW342]."""
+    from pydantic import TypeAdapter
+
     from checker.commands.checking import REQUEST
     from checker.options import CheckOptions
     from dsl.constants import GivenText
@@ -51,14 +53,16 @@ def read_request(folder: Path) -> tuple[str, dict[str, Any], Any]:
         known = {f.name for f in fields(CheckOptions)}
         given = dict(about["options"])
         if not (isinstance(about["spec"], str) and set(given) <= known):
-            raise ValueError("it does not hold a check")
-        if isinstance(given.get("properties"), list):
-            given["properties"] = tuple(given["properties"])
+            raise ValueError
+        options = TypeAdapter(CheckOptions).validate_python(given)
         constants = {str(k): GivenText(v) for k, v in about["constants"].items()}
-        return about["spec"], constants, CheckOptions(**given)
+        return about["spec"], constants, options
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        missing = isinstance(error, FileNotFoundError | NotADirectoryError)
-        why = f"it has no {REQUEST}" if missing else error
+        why = f"its {REQUEST} does not hold a check"
+        if isinstance(error, FileNotFoundError | NotADirectoryError):
+            why = f"it has no {REQUEST}"
+        elif isinstance(error, OSError | UnicodeDecodeError | json.JSONDecodeError):
+            why = f"its {REQUEST} cannot be read ({error})"
         raise RunError(
             "SW342",
             f"{folder} is not the folder of a check that can be resumed: {why}.",

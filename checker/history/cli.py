@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from checker.history import from_trace
 from checker.history.collect import cli as collect
-from checker.history.errors import HistoryError, Undecided
+from checker.history.errors import HistoryError, Undecided, no_access
 
 if TYPE_CHECKING:
     from checker.history.check import Options
@@ -160,6 +160,13 @@ def run_check(args: argparse.Namespace) -> int:
         folder = args.file.is_dir() and args.format in ("auto", "jsonl", "polysi", "dbcop")
         if folder and not many.is_one(args.file):
             return _check_many(args, options)
+        if args.engine != "processes" or args.jobs or args.master:
+            raise HistoryError(
+                "--engine, --jobs and --master are for a folder of histories",
+                source=str(args.file),
+                expected="such a folder; one history is checked by one process",
+                code="SW709",
+            )
         return _check(_read(args), args, options)
     except Undecided:
         sys.stderr.write(f"{args.file}: undecided within {args.timeout:g} seconds\n")
@@ -173,7 +180,7 @@ def run_check(args: argparse.Namespace) -> int:
     except HistoryError as error:
         sys.stderr.write(f"{error}\n")
     except OSError as error:
-        sys.stderr.write(f"{error.filename}: {error.strerror}\n")
+        sys.stderr.write(f"{no_access(error, args.file)}\n")
     return _UNREADABLE
 
 
@@ -252,7 +259,7 @@ def run_convert(args: argparse.Namespace) -> int:
         sys.stderr.write(f"{error}\n")
         return _UNREADABLE
     except OSError as error:
-        sys.stderr.write(f"{error.filename}: {error.strerror}\n")
+        sys.stderr.write(f"{no_access(error, args.file)}\n")
         return _UNREADABLE
     sys.stdout.write(f"{args.to_file}: {len(history)} transactions as {args.to}\n")
     for what in lost:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 
 class Undecided(Exception):
     """The time that was given ran out before there was a verdict."""
@@ -28,3 +30,13 @@ class HistoryError(Exception):
         place = ", ".join(part for part in (source, where) if part)
         text = f"{place}: {code} {message}" if place else f"{code} {message}"
         super().__init__(f"{text}\n   Expected {expected}." if expected else text)
+
+
+def no_access(error: OSError, read: Path | None = None) -> str:
+    """What to say of a file that cannot be opened: ``read`` (or inside it), or one to write."""
+    name = str(error.filename or "")
+    reading = read is not None and Path(name).is_relative_to(read)
+    reason = error.strerror or str(error)
+    if reading:
+        return f"{name}: SW302 cannot be read: {reason}"
+    return f"{name}: SW403 cannot be written: {reason}"

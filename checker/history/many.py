@@ -177,18 +177,16 @@ def on_spark(files: list[Path], asked: Asked, jobs: int, master: str | None) -> 
     The files must be where the executors can read them.
     Raises:  RunError[SW330] to [SW332] without a session, HistoryError[SW709] without RDDs.
     """
-    from checker.spark.connecting import session_of
+    from checker.spark.connecting import context_of
     from checker.spark.settings import Settings
 
-    session = session_of(Settings(master=master), jobs)
-    try:
-        context = session.sparkContext
-    except Exception:
+    context = context_of(Settings(master=master), jobs)
+    if context is None:
         raise HistoryError(
             "Spark Connect runs no Python tasks of ours",
             expected="--master with local[N], spark:// or another cluster",
             code="SW709",
-        ) from None
+        )
     work: Callable[[str], Row] = partial(check_file, asked=asked)
     names = [str(file.absolute()) for file in files]
     rows = context.parallelize(names, len(names)).map(work).collect()

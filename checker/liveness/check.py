@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from checker.attempts import unrepeatable
 from checker.engine import Step
 from checker.liveness.explore import outcomes
 from checker.liveness.fair_cycles import fair_components
@@ -28,7 +29,7 @@ from checker.liveness.result import (
     LivenessResult,
     NotTaken,
 )
-from dsl.errors import EngineError, RunError
+from dsl.errors import RunError
 from dsl.model import Model, Property
 from dsl.view import State
 
@@ -187,7 +188,7 @@ def _step(model: Model, graph: StateGraph, edge: Edge, state: State) -> tuple[St
     action = model.actions[label.action]
     outcome = next(islice(outcomes(model, action, state), label.ordinal, None), None)
     if outcome is None:
-        raise EngineError("SW905", f"The step {action.label} of a lasso cannot be repeated.")
+        raise unrepeatable("SW905", f"A step of {action.label} on a cycle cannot be repeated.")
     return Step(label.action, outcome.choices), model.successor(state, outcome)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from checker.attempts import attempts
+from checker.attempts import attempts, unrepeatable
 from checker.engine import ASSERTION, DEADLOCK, NO_ERROR, Finding, Step
 from checker.native.arrays import FIRST_ASSERTION, FIRST_ERROR, NO_LINK, Array
 from checker.native.states import Level, unpack
@@ -174,7 +174,8 @@ class Stage:
                 step = Step(index, attempt.choices)
                 finding = Finding(name, kind, way.initial, way.steps, step, attempt.error)
                 return (index, attempt.choices), finding
-        raise EngineError("SW310", f"{name}: the step that raised does not raise again.")
+        label = self.search.model.actions[index].label
+        raise unrepeatable("SW310", f"{label} raised, and does not raise again.")
 
     def _step_finding(self, name: str, link: int) -> Finding:
         """The finding of a step that violates a property, or whose check raised."""
@@ -245,4 +246,5 @@ def replay(search: Search, state: State, link: int) -> tuple[Step, State]:
                 )
                 return Step(index, attempt.choices), after
             taken += 1
-    raise EngineError("SW310", "A step that was taken cannot be taken again.")
+    label = search.model.actions[index].label
+    raise unrepeatable("SW310", f"A step of {label} was found, and cannot be taken again.")

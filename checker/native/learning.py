@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from checker.engine import SearchOptions
+from checker.engine import SearchOptions, StoppedBy
 from checker.layout import Layout
 from checker.native.arrays import (
     ASSERTION,
@@ -27,6 +27,8 @@ from checker.native.tracing import Contradiction, LookAgain, Overwritten, Tracin
 from dsl.errors import SpecError
 from dsl.model import Action, Model, Property
 from dsl.view import Disabled, next_script
+
+_ASK_EVERY = 256  # runs of actions
 
 RootKind = Literal["always", "exists", "constraint", "action", "terminal", "step"]
 
@@ -87,8 +89,19 @@ def make_roots(model: Model, options: SearchOptions) -> Roots:
     return Roots(tuple(roots), watched, len(checks), first, end, end_terminal, steps, len(on_step))
 
 
+class Stopped(Exception):
+    """The search is to stop, and what is being learned takes long: a step with many choices."""
+
+    def __init__(self, reason: StoppedBy) -> None:
+        super().__init__(reason)
+        self.reason: StoppedBy = reason
+
+
 class Learner:
-    """Runs the spec where the kernels do not know what it does; ``seconds`` is what that took."""
+    """Runs the spec where the kernels do not know what it does; ``seconds`` is what that took.
+
+    ``urgent`` is asked now and then while actions run; `Stopped` is raised where it has a reason.
+    """
 
     def __init__(self, model: Model, roots: Roots, layout: Layout) -> None:
         self.model = model
@@ -97,6 +110,8 @@ class Learner:
         self.evaluations: Array = np.zeros(len(roots.all), np.int64)
         self.time: Array = np.zeros(len(roots.all), np.float64)
         self.filled = 0
+        self.urgent: Callable[[], StoppedBy | None] = lambda: None
+        self._runs = 0
         self._view = TracingView(self.learned)
         self._after = TracingView(self.learned, 0)
         self._before = TracingView(self.learned, 1)
@@ -180,6 +195,8 @@ class Learner:
         view = self._view if before is None else self._after
         script: list[int] | None = []
         while script is not None:
+            if root.action:
+                self._pause()
             if root.action and not again:
                 choices = self.learned.choices_of(number, row, script)
                 if choices is not None:
@@ -203,6 +220,11 @@ class Learner:
             if contradiction is not None:
                 raise Contradiction(contradiction)
             script = next_script(view.choices)
+
+    def _pause(self) -> None:
+        self._runs += 1
+        if self._runs % _ASK_EVERY == 0 and (reason := self.urgent()):
+            raise Stopped(reason)
 
     def _act(self, root: Root, view: TracingView) -> int:
         """Run an action with the script's choices; its leaf."""

@@ -120,6 +120,7 @@ def explore(model: Model, options: SearchOptions) -> Exploration:
         search.writer = checkpoints.writer(
             options.checkpoint, key, saved, search.layout, options.checkpoint_every
         )
+    search.learner.urgent = search.urgent
     try:
         stopped = run_levels(search, resumed=saved is not None)
     finally:
@@ -144,7 +145,9 @@ def run_levels(search: Search, resumed: bool) -> StoppedBy | None:
         stopped = search.expand(stage)
         if stopped and search.writer and totals:
             search.writer.commit(search, totals)
+        rest = search.queue if stopped else 0
         search.advance(stage)
+        search.queue += rest
         violated = stage.violated
         search.tell(search.queue, at_once=True)
         if stopped:

@@ -17,7 +17,7 @@ from checker.native.arrays import FIRST_ERROR, NO_LINK, Array, Rows
 from checker.native.checkpoints import Totals, Writer
 from checker.native.findings import Stage
 from checker.native.learned import widest_variable
-from checker.native.learning import Learner, Roots
+from checker.native.learning import Learner, Roots, Stopped
 from checker.native.machine import memory_in_use
 from checker.native.orbits import Orbits
 from checker.native.states import Level, Seen, Shape, unpack
@@ -137,7 +137,7 @@ class Search:
         """Expand the level; new states wait in the segments. A reason, if stopped in the middle."""
         first = 0
         while first < self.level.n:
-            workers = []
+            workers, self.queue = [], self.level.n - first
             rows = min(self.batch_rows, _MAX_ROWS)
             for worker in self.workers:
                 end = min(self.level.n, first + rows)
@@ -145,7 +145,10 @@ class Search:
                     worker.begin(first, end, self.roots.first_action)
                     workers.append(worker)
                 first = end
-            self.expand_batch(workers, stage)
+            try:
+                self.expand_batch(workers, stage)
+            except Stopped as stop:
+                return stop.reason
             self.tell(self.level.n - first + self.seen.n_new)
             if stopped := self.urgent():
                 self.queue = self.level.n - first
@@ -155,13 +158,9 @@ class Search:
     def expand_batch(self, workers: list[Worker], stage: Stage) -> None:
         """Expand the ranges of some workers and insert what comes out."""
         learned, roots = self.learner.learned, self.roots
-        fixed = (
-            roots.first_action,
-            roots.end_action,
-            self.ordinal_bits,
-            self.seen.shift,
-            int(self.keep_loops or self.steps is not None),
-        )
+        loops = int(self.keep_loops or self.steps is not None)
+        shift = self.seen.shift
+        fixed = (roots.first_action, roots.end_action, self.ordinal_bits, shift, loops)
         self.complete(
             workers,
             lambda w: w.expand(self.level.rows, learned.tries(), learned.outcomes(), fixed),

@@ -114,9 +114,12 @@ class States(NamedTuple):
 class Blob(NamedTuple):
     """Some states of one sender, in the order of their fingerprints, for one receiver.
 
+    Fingerprints of a ``part`` are less than those of the next, where there is more than one.
+
     Shapes:  packed (n, K) uint8, ways (n, L) uint8, codes (n,), known (d, B)
     """
 
+    part: int
     packed: Array
     ways: Array  # links, see `narrow_links`
     codes: Array
@@ -127,13 +130,14 @@ class Blob(NamedTuple):
     @property
     def nbytes(self) -> int:
         """The size of its columns."""
-        return sum(array.nbytes for array in self[:4])
+        return sum(array.nbytes for array in self[1:5])
 
 
 @dataclass(frozen=True)
 class Sender:
-    """Makes blobs of new states that lie in no order."""
+    """Makes blobs of the new states of a part, which lie in no order."""
 
+    part: int
     packing: Packing
     ordinal_bits: int
     values: Array
@@ -153,7 +157,7 @@ class Sender:
         narrow_links(link, np.arange(len(order)), first, self.ordinal_bits, kept, ways)
         codes = _narrowest(self.quiet.codes[order], len(self.quiet.known))
         packed = self.packing.pack(self.values, order)
-        return Blob(packed, ways, codes, self.quiet.known, first, kept)
+        return Blob(self.part, packed, ways, codes, self.quiet.known, first, kept)
 
 
 class Arrived:
@@ -194,10 +198,12 @@ class Arrived:
             first = self.runs.pop()[0]
         self.runs.append((first, end))
 
-    def pick(self, which: Array) -> States:
-        """Some of the states, by position."""
-        quiet = self.known[self.code[which]]
-        return States(self.packed[which], self.fp[which], quiet, self.link[which])
+    def pick(self, which: Array, into: States) -> None:
+        """Some of the states, by position, to where there is room for them."""
+        into.packed[:], into.fp[:], into.link[:] = (
+            self.packed[which], self.fp[which], self.link[which],
+        )  # fmt: skip
+        into.quiet[:] = self.known[self.code[which]]
 
 
 # -- in files ------------------------------------------------------------------------------------

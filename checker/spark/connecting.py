@@ -5,32 +5,59 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from checker.spark.session import cluster_session, connect_session, is_connect, local_session
+from checker.spark.session import (
+    cluster_context,
+    cluster_session,
+    connect_session,
+    is_connect,
+    local_context,
+    local_session,
+)
 
 if TYPE_CHECKING:
     from checker.spark.jobs import Jobs
     from checker.spark.settings import Settings
 
+_CONNECT = "sc://"
+
 
 def session_of(settings: Settings, threads: int) -> Any:
     """The session that the settings ask for. Raises RunError[SW330] to RunError[SW332]."""
+    master = settings.master
     if settings.session is not None:
         return settings.session
-    master = settings.master
-    if master is not None and master.startswith("sc://"):
+    if master is not None and master.startswith(_CONNECT):
         return connect_session(master)
     if master is not None and not master.startswith("local"):
         return cluster_session(master)
-    return local_session(
-        master or f"local[{max(1, threads if threads > 1 else os.cpu_count() or 1)}]"
-    )
+    return local_session(master or _all_here(threads))
+
+
+def context_of(settings: Settings, threads: int) -> Any:
+    """The context that the settings ask for; None for Connect, which has none.
+
+    Raises:  RunError[SW330] to RunError[SW332]
+    """
+    session, master = settings.session, settings.master
+    if session is not None:
+        return None if is_connect(session) else session.sparkContext
+    if master is not None and master.startswith(_CONNECT):
+        return None
+    if master is not None and not master.startswith("local"):
+        return cluster_context(master)
+    return local_context(master or _all_here(threads))
 
 
 def jobs_of(settings: Settings, threads: int, folder: str) -> Jobs:
     """The jobs of the session that the settings ask for."""
     from checker.spark.jobs import FrameJobs, RddJobs
 
-    session = session_of(settings, threads)
-    if settings.form == "frame" or is_connect(session):
-        return FrameJobs(session, folder)
-    return RddJobs(session)
+    context = None if settings.form == "frame" else context_of(settings, threads)
+    if context is None:
+        return FrameJobs(session_of(settings, threads), folder)
+    return RddJobs(context)
+
+
+def _all_here(threads: int) -> str:
+    """The master for local mode: as many cores as there are threads asked for, or as there are."""
+    return f"local[{threads if threads > 1 else os.cpu_count() or 1}]"

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
+from socket import gethostname
 from typing import Any
 
 import numpy as np
@@ -33,11 +34,13 @@ from checker.native.states import Partition
 from checker.native.workers import Worker
 from checker.spark.blobs import Blob, Sender, coded, rows_of
 from checker.spark.files import Damaged, opened, verified, write
-from checker.spark.plan import Expanded, Miss, Plan
+from checker.spark.plan import Expanded, Miss, Plan, sources
+from checker.spark.room import borrow, give_back
 from checker.spark.step_checks import StepChecker, take_misses
+from dsl.errors import RunError
 
 NEVER = np.iinfo(np.int64).max
-_BATCH = 1 << 13  # states
+BATCH = 1 << 13  # states
 EXAMPLES = 32  # rows told per miss: what lies behind it differs between them
 _FLUSH = 1 << 22  # successors held by a task before they are sent
 _EACH = 2  # successors of a state that there is room for; it grows where there are more
@@ -68,7 +71,16 @@ class Missed:
 
 
 def expand_task(plan: Plan, learned: tuple[Tries, Outcomes], task: int) -> Iterator[Item]:
-    """(task of destination, (kind, content)): successors, and one report to the task itself."""
+    """(task of destination, (kind, content)): successors, and one report to the task itself.
+
+    Raises:  RunError[SW334] where the driver runs other code
+    """
+    if plan.sources != sources():
+        raise RunError(
+            "SW334",
+            f"Statewalk on {gethostname()} is not the driver's: their sources differ.",
+            help="Install the same version everywhere.",
+        )
     try:
         expander = Expander(plan, *learned, task)
         yield from expander.run()
@@ -88,20 +100,17 @@ class Expander:
         self.report.walks = np.zeros(plan.n_roots, np.int64)
         bits = max(_PARTITION_BITS, (plan.division.tasks - 1).bit_length())
         self.shift = 64 - bits
-        self.worker = Worker(1 << bits, plan.n_roots, 1 << 14, False)
-        self.kept = self._partitions(1 << bits)
-        self.aside = self._partitions(1)  # behind steps that a constraint refuses
+        self.room = borrow(bits, plan.n_roots, plan.shape())
+        self.worker, self.kept = self.room.worker, self.room.partitions
+        self.aside = [Partition(0, 1, plan.shape())]  # behind steps that a constraint refuses
         self.steps = StepChecker(self) if plan.n_steps else None
         self.missed = Missed()
         self._scratch = np.zeros(n_actions, np.int64)
         self._examples: dict[tuple[int, ...], int] = {}
 
-    def _partitions(self, n: int) -> list[Partition]:
-        return [Partition(number, n, self.plan.shape()) for number in range(n)]
-
     def run(self) -> Iterator[Item]:
         """Expand everything; successors come as they fill up the room for them."""
-        plan, task = self.plan, self.report.task
+        plan, task, most = self.plan, self.report.task, 0
         pairs = self._pairs(task)
         for part, offset in plan.division.touched(plan.parts, task):
             assert part.rows is not None
@@ -110,8 +119,8 @@ class Expander:
             own = plan.division.share(fps, task)
             if pairs is None:
                 self._reserve(own.stop - own.start)
-            for first in range(own.start, own.stop, _BATCH):
-                end = min(own.stop, first + _BATCH)
+            for first in range(own.start, own.stop, BATCH):
+                end = min(own.stop, first + BATCH)
                 chosen = None
                 if pairs is not None:
                     low, high = np.searchsorted(pairs[:, 0], [offset + first, offset + end])
@@ -120,9 +129,12 @@ class Expander:
                         continue
                 batch = slice(first, end)
                 self.expand_batch(Here(_rows(plan, rows, fps, batch), offset + first), chosen)
-                if sum(p.n for p in self.kept) > _FLUSH:
+                held = sum(p.n for p in self.kept)
+                most = max(most, held)
+                if held > _FLUSH:
                     yield from self._send()
         yield from self._send()
+        give_back(self.room, most if pairs is None else _FLUSH)
         if self.missed.parts:
             left = np.concatenate(self.missed.parts)
             left = left[np.lexsort((left[:, 1], left[:, 0]))]
@@ -284,8 +296,9 @@ class Expander:
         order = np.argsort(fps)
         cuts = np.searchsorted(fps, plan.division.cuts(), sorter=order).tolist()
         sender = Sender(
-            plan.packing, plan.ordinal_bits, segment.values, segment.link, coded(segment.quiet[:n])
-        )
+            partition.number, plan.packing, plan.ordinal_bits, segment.values, segment.link,
+            coded(segment.quiet[:n]),
+        )  # fmt: skip
         for target, (start, stop) in enumerate(pairwise([0, *cuts, n])):
             if stop > start:
                 yield target, sender.blob(order[start:stop])

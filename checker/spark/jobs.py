@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import os
 import pickle
+import re
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotYet
@@ -24,6 +25,7 @@ from checker.spark.plan import Expanded, Merged, Plan
 from checker.spark.session import is_connect
 from dsl.errors import RunError
 
+_OURS = re.compile(r"\bSW\d{3}\b|No module named")  # what says more than that a task failed
 _POLL = 0.2  # seconds between looks at whether to go on
 Report = Expanded | Merged
 Load = Callable[[Any], bytes]  # from where bytes were sent to the bytes
@@ -102,13 +104,15 @@ def waiting(
 
 def _gave_up(error: Exception) -> RunError:
     """What to say of a job that Spark could not finish."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    told = [line for line in lines if "Error" in line or "Exception" in line]
-    return RunError(
-        "SW333",
-        f"Spark gave up a level: {(told or lines or [type(error).__name__])[-1][:300]}",
-        help="Look at Spark's own logs. With --out the search can be resumed.",
-    )
+    lines = [line.strip() for line in str(error).splitlines()]
+    lines = [line for line in lines if line and not line.startswith(("at ", "... ", "File "))]
+    told = [line for line in lines if _OURS.search(line)]
+    told = told or [line for line in lines if "Error" in line or "Exception" in line]
+    said = (told or lines or [type(error).__name__])[-1][:300]
+    help = "Look at Spark's own logs. With --out the search can be resumed."
+    if "No module named" in said:
+        help = "Every node needs statewalk and what it depends on, for the Python that Spark runs."
+    return RunError("SW333", f"Spark gave up a level: {said}", help=help)
 
 
 # -- in the driver -------------------------------------------------------------------------------
@@ -132,10 +136,10 @@ def level_here(plan: Plan, tries: Tries, outcomes: Outcomes) -> list[Report]:
 
 
 class RddJobs:
-    """A session with a SparkContext."""
+    """A context of Spark's core."""
 
-    def __init__(self, session: Any) -> None:
-        self.context = session.sparkContext
+    def __init__(self, context: Any) -> None:
+        self.context = context
         self._tags = f"statewalk-{os.getpid()}-{id(self)}"
 
     def cores(self) -> int:

@@ -25,7 +25,7 @@ from checker.native.arrays import (
 from checker.native.run_kernels import mark, merge
 from checker.native.workers import Worker
 from checker.spark.blobs import Arrived, Blob, States, columns_of, rows_of
-from checker.spark.expanding import EXAMPLES, NEVER
+from checker.spark.expanding import BATCH, EXAMPLES, NEVER
 from checker.spark.files import Damaged, Part, Stored, opened, write
 from checker.spark.plan import Expanded, Left, Merged, Plan
 from checker.spark.step_checks import take_misses
@@ -106,7 +106,7 @@ class Merger:
     def _before(self) -> tuple[States, States, States]:
         """(new states, those cut, those behind refused steps) of the attempt before."""
         plan, left = self.plan, self.left
-        old = cut = outside = _none(plan)
+        old = cut = outside = _room(plan, 0)
         if left.part is not None and left.part.rows is not None:
             ids, rows = (opened(plan.folder, f) for f in (left.part.ids, left.part.rows))
             old = _states(plan, ids, rows)
@@ -117,18 +117,28 @@ class Merger:
         return old, cut, outside
 
     def _unseen(self, blobs: list[Blob], runs: list[Array]) -> States:
-        """Each state that arrived once, by its least link, without those that were visited."""
-        plan = self.plan
-        if not blobs:
-            return _none(plan)
-        arrived = Arrived(blobs, plan.packing, plan.base, plan.ordinal_bits, self.outcomes)
-        blobs.clear()
-        order = _order(arrived.fp, arrived.link, arrived.runs)
-        fps = arrived.fp[order]
-        known = np.zeros(len(fps), np.bool_)
-        for run in runs:
-            mark(fps, run, known)
-        return arrived.pick(order[~known])
+        """Each state that arrived once, by its least link, without those that were visited.
+
+        Part by part: what is looked at together then stays in the processor's cache. Room that
+        turns out not to be needed is never touched, and costs nothing.
+        """
+        plan, n = self.plan, 0
+        found = _room(plan, sum(len(blob.codes) for blob in blobs))
+        blobs.sort(key=lambda blob: blob.part)
+        while blobs:
+            here = [blob for blob in blobs if blob.part == blobs[0].part]
+            del blobs[: len(here)]
+            arrived = Arrived(here, plan.packing, plan.base, plan.ordinal_bits, self.outcomes)
+            order = _order(arrived.fp, arrived.link, arrived.runs)
+            fps = arrived.fp[order]
+            known = np.zeros(len(fps), np.bool_)
+            for run in runs:
+                low, high = np.searchsorted(run, fps[[0, -1]])
+                mark(fps, run[low : high + 1], known)
+            new = order[~known]
+            arrived.pick(new, found.pick(slice(n, n + len(new))))
+            n += len(new)
+        return found.pick(slice(n))
 
     def _merged(self, earlier: list[States], new: States) -> States:
         """New states, and those of the attempt before: each once, by its least link."""
@@ -148,20 +158,33 @@ class Merger:
         keep = np.ones(len(states.fp), np.bool_)
         if not plan.n_watched:
             return keep
-        due = np.flatnonzero(_due(states.quiet, plan.first_action))
-        if not len(due):
-            return keep
-        part = states if len(due) == len(keep) else states.pick(due)
         groups = plan.groups
         if not constraints:
             groups = groups.copy()
             groups[2, groups[0] >= plan.n_properties] = 0
-        values = plan.packing.unpack(part.packed, plan.shape().dtype)
-        rows = Rows(values, part.fp, np.zeros(0, np.uint64), part.quiet)
-        events = np.full(plan.n_watched, NEVER)
-        cut_by = np.full(len(due) if constraints else 0, NEVER)
         worker = Worker(1, plan.n_roots, 1, False)
-        worker.begin(0, len(due), 0)
+        for first in range(0, len(keep), BATCH):
+            batch = states.pick(slice(first, first + BATCH))
+            due = np.flatnonzero(_due(batch.quiet, plan.first_action))
+            if len(due):
+                part = batch.pick(due)
+                cut = self._check_batch(worker, part, groups, constraints)
+                batch.quiet[due] = part.quiet
+                keep[first + due[cut]] = False
+        assert report.walks is not None
+        report.walks += worker.batch.walks
+        return keep
+
+    def _check_batch(
+        self, worker: Worker, states: States, groups: Array, constraints: bool
+    ) -> Array:
+        """Check states in which something is due; the positions of those that are cut."""
+        plan, report = self.plan, self.report
+        values = plan.packing.unpack(states.packed, plan.shape().dtype)
+        rows = Rows(values, states.fp, np.zeros(0, np.uint64), states.quiet)
+        events = np.full(plan.n_watched, NEVER)
+        cut_by = np.full(len(values) if constraints else 0, NEVER)
+        worker.begin(0, len(values), 0)
         while worker.busy:
             worker.check(
                 rows, self.tries, groups, (0, plan.first_action), events, cut_by,
@@ -169,17 +192,12 @@ class Merger:
             )  # fmt: skip
             for position, *miss in take_misses(worker).tolist():
                 self._tell(miss, values[position].tolist())
-        if part is not states:
-            states.quiet[due] = part.quiet
-        assert report.walks is not None
-        report.walks += worker.batch.walks
-        self._events(part, events, int(worker.batch.counters[FIRST_ERROR]))
-        if constraints:
-            groups_cut, times = np.unique(cut_by[cut_by != NEVER], return_counts=True)
-            for group, count in zip(groups_cut.tolist(), times.tolist(), strict=True):
-                report.cut[group] = report.cut.get(group, 0) + count
-            keep[due] = cut_by == NEVER
-        return keep
+        self._events(states, events, int(worker.batch.counters[FIRST_ERROR]))
+        cut = np.flatnonzero(cut_by != NEVER)
+        groups_cut, times = np.unique(cut_by[cut], return_counts=True)
+        for group, count in zip(groups_cut.tolist(), times.tolist(), strict=True):
+            report.cut[group] = report.cut.get(group, 0) + count
+        return cut
 
     def _tell(self, miss: list[int], row: list[int]) -> None:
         key = tuple(miss)
@@ -237,10 +255,11 @@ class Merger:
 # -- columns -------------------------------------------------------------------------------------
 
 
-def _none(plan: Plan) -> States:
-    packed = np.zeros((0, plan.packing.n_bytes), np.uint8)
-    quiet = np.zeros((0, plan.words), np.uint64)
-    return States(packed, np.zeros(0, np.uint64), quiet, np.zeros(0, np.int64))
+def _room(plan: Plan, n: int) -> States:
+    """States that are not filled in."""
+    packed = np.empty((n, plan.packing.n_bytes), np.uint8)
+    quiet = np.empty((n, plan.words), np.uint64)
+    return States(packed, np.empty(n, np.uint64), quiet, np.empty(n, np.int64))
 
 
 def _states(plan: Plan, ids: Mapping[str, Array], rows: Mapping[str, Array]) -> States:

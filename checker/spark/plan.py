@@ -10,6 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
+from hashlib import sha256
+from pathlib import Path
 
 import numpy as np
 
@@ -20,6 +23,16 @@ from checker.spark.files import Part, Stored
 
 # (root, kind, operand, value), and the rows in which it was missed: after and before for a step.
 Miss = tuple[int, int, int, int, list[int], list[int] | None]
+
+
+@lru_cache(maxsize=1)
+def sources() -> bytes:
+    """A digest of the code that a search runs: driver and tasks must have the same."""
+    told, root = sha256(), Path(__file__).resolve().parents[2]
+    for package in ("checker", "dsl"):
+        for file in sorted((root / package).rglob("*.py")):
+            told.update(f"{file.relative_to(root)}\n".encode() + file.read_bytes())
+    return told.digest()
 
 
 @dataclass(frozen=True)
@@ -66,6 +79,7 @@ class Division:
 class Plan:
     """What every task of an attempt at a level knows.
 
+    ``sources`` are those of the driver, which must be the task's own.
     ``token`` tells this driver's files from those of one that died. ``parts`` are the level to
     expand, ``runs`` the visited fingerprints, of which those from ``compact`` on become one.
     ``durable`` files outlive the search. After the first attempt ``before`` holds per task what the
@@ -74,6 +88,7 @@ class Plan:
     one found it out. ``base`` is the part of the fingerprint that all states have in common.
     """
 
+    sources: bytes
     folder: str
     token: str
     durable: bool

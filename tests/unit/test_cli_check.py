@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
+import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -259,6 +261,29 @@ def test_an_interrupted_search_says_what_it_knows(
     assert "bounded: an interruption" in data["warnings"]
     assert 0 < data["counts"]["distinct"]
     assert (tmp_path / ".statewalk/runs/0001/result.json").exists()
+
+
+HANG_UP = """
+import os, pty, sys, time
+child, terminal = pty.fork()
+if child == 0:
+    words = "check endless.py --out run --engine reference --property goal".split()
+    os.execv(sys.executable, [sys.executable, "-m", "checker", *words])
+while not os.path.exists("run/request.json"):
+    time.sleep(0.05)
+time.sleep(0.5)
+os.close(terminal)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+def test_a_terminal_that_goes_away_costs_no_result(tmp_path: Path) -> None:
+    (tmp_path / "endless.py").write_text(COUNTER.replace("require(self.n < TOP)", "pass"))
+
+    done = subprocess.run([sys.executable, "-c", HANG_UP], cwd=tmp_path, check=False, timeout=60)
+
+    assert 3 == done.returncode
+    assert "bounded" == json.loads((tmp_path / "run/result.json").read_text())["verdict"]
 
 
 def test_a_time_limit_ends_the_search(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

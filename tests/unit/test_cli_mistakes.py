@@ -50,6 +50,8 @@ def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     (tmp_path / "binary.py").write_bytes(bytes(range(128, 256)))
     (tmp_path / "empty.py").write_text("")
     (tmp_path / "syntax.py").write_text("x = \n")
+    (tmp_path / "leaves.py").write_text("import dsl\nraise SystemExit(0)\n")
+    (tmp_path / "ends.py").write_text(ACTION.replace("return 1", "raise SystemExit(0)"))
     (tmp_path / "raises.py").write_text(RAISES)
     (tmp_path / "asserts.py").write_text(FALSE_ASSERTION)
     (tmp_path / "invariant.py").write_text(RAISES_IN_INVARIANT)
@@ -80,6 +82,14 @@ def run(*arguments: str) -> int:
         (["good.py", "--max-memory", "lots"], ["'lots' is not a size such as 500M or 4G"]),
         (["good.py", "--timeout", "soon"], ["'soon' is not a time"]),
         (["good.py", "--engine", "warp"], ["invalid choice: 'warp'"]),
+        (["good.py", "--threads", "100000"], ["'100000' threads are too many: at most"]),
+        (
+            ["good.py", "--kep-going"],
+            ["there is no --kep-going. Did you mean --keep-going?"],
+        ),
+        (["good.py", "more"], ["statewalk check: unrecognized arguments: more"]),
+        (["leaves.py"], ["leaves.py:2:1: SW303 SystemExit while the spec was loaded"]),
+        (["ends.py"], ["SW205 The spec ended the program: SystemExit."]),
         ([], ["SPEC"]),
     ],
 )
@@ -164,7 +174,7 @@ def test_a_run_folder_that_cannot_be_made_keeps_the_result(
     assert 2 == code
     assert 4 == json.loads(printed.out)["counts"]["distinct"]
     assert "SW403" in printed.err
-    assert "--out DIR" in printed.err
+    assert "with --out" in printed.err
 
 
 def test_a_full_disk_keeps_the_result(
@@ -282,3 +292,33 @@ def test_a_stored_member_that_the_spec_does_not_have() -> None:
         decode(data, {})
     with pytest.raises(RunError, match="SW402 Fewer has no member"):
         decode(data, {"Colour": Fewer})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["convert", "good.py"], ["SW150 good.py is in the embedded language already."]),
+        (["convert", "missing.fizz"], ["SW302 missing.fizz cannot be read"]),
+        (
+            ["convert", "none.fizz", "--out", "good.py"],
+            ["SW403 good.py cannot be written"],
+        ),
+        (
+            ["convert", "none.fizz", "--out", "no/x.py"],
+            ["SW403 no/x.py cannot be written: No such"],
+        ),
+        (["check", "none.fizz"], ["SW115 none.fizz has nothing to check", "'action Name:'"]),
+        (["convert", "none.fizz", "--ot", "x"], ["convert: there is no --ot. Did you mean --out?"]),
+        (["history", "check", "x", "--levl", "si"], ["history check: there is no --levl."]),
+    ],
+)
+def test_a_mistake_of_other_commands(
+    capsys: pytest.CaptureFixture[str], arguments: list[str], said: list[str]
+) -> None:
+    Path("none.fizz").write_text("")
+
+    code = main(arguments)
+
+    printed = capsys.readouterr().err
+    assert 2 == code
+    assert [] == [text for text in said if text not in printed], printed

@@ -47,16 +47,33 @@ def test_a_spec_named_by_a_relative_path(
     assert "SW341" not in capsys.readouterr().err
 
 
+WRONG = ["threads", "max_depth", "timeout", "properties", "spark", "checkpoint_every"]
+
+
 @pytest.mark.parametrize(
-    "text", ["", "{", "[]", '{"spec": 1}', '{"spec": "x", "options": {"a": 1}}']
+    ("text", "said"),
+    [
+        ("", "its request.json cannot be read (Expecting value"),
+        ("{", "its request.json cannot be read"),
+        ("[]", "its request.json does not hold a check."),
+        ("{}", "its request.json does not hold a check."),
+        ('{"spec": 1, "options": {}}', "its request.json does not hold a check."),
+        ('{"spec": "x", "options": {"a": 1}}', "its request.json does not hold a check."),
+        *(
+            (f'{{"spec": "x", "constants": {{}}, "options": {{"{name}": "many"}}}}', "not hold a")
+            for name in WRONG
+        ),
+    ],
 )
 def test_a_folder_that_cannot_be_resumed(
-    text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    text: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "request.json").write_text(text)
 
     assert 2 == main(["resume", str(tmp_path)])
-    assert "SW342" in capsys.readouterr().err
+    printed = capsys.readouterr().err
+    assert "SW342" in printed
+    assert said in printed
 
 
 def test_a_changed_spec_is_refused(

@@ -98,3 +98,26 @@ calm = leads_to(top, quiet)
         *("back(C#0)", "back(C#1)", "calm(C#0)", "calm(C#1)"),
     ] == [p.name for p in model.properties]
     assert {"low(C#0)", "low(C#1)"} == {f.property for f in found}
+
+
+@pytest.mark.parametrize("engine", [reference, native])
+@pytest.mark.parametrize("optimize", [True, False])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "@always\ndef p():\n    return old(cs[0].n) <= cs[0].n",
+        "@exists\ndef p():\n    return old(cs[0].n) == 0",
+        "@action\ndef keep():\n    cs[0].n = old(cs[0].n)",
+    ],
+)
+def test_what_was_before_is_asked_of_steps_only(
+    text: str, optimize: bool, engine: ModuleType, tmp_path: Path
+) -> None:
+    path = tmp_path / "spec.py"
+    path.write_text(SPEC + text)
+
+    found = engine.explore(load(path, optimize=optimize), SearchOptions()).findings
+
+    assert isinstance(found[0].error, SpecError)
+    assert found[0].error.code == "SW121"
+    assert "old(...) is asked where no step is looked at." in found[0].error.message

@@ -9,7 +9,7 @@ from pathlib import Path
 from checker.history.collect.databases import DATABASES
 from checker.history.collect.driver import Run, collect
 from checker.history.collect.workloads import WORKLOADS, Shape
-from checker.history.errors import HistoryError
+from checker.history.errors import HistoryError, no_access
 
 _DONE, _MISTAKE = 0, 2
 
@@ -94,7 +94,7 @@ def run_collect(args: argparse.Namespace) -> int:
     except database.errors as error:
         return _refused(args, error)
     except OSError as error:
-        sys.stderr.write(f"{error.filename}: {error.strerror}\n")
+        sys.stderr.write(f"{no_access(error)}\n")
         return _MISTAKE
     sys.stdout.write(
         f"{args.out}: {sum(counts.values())} transactions of {args.workload} on {args.database} "
@@ -107,5 +107,5 @@ def run_collect(args: argparse.Namespace) -> int:
 
 def _refused(args: argparse.Namespace, error: Exception) -> int:
     said = " ".join(str(error).split()) or type(error).__name__
-    sys.stderr.write(f"{args.database} cannot be used: {said}\n")
+    sys.stderr.write(f"SW708 {args.database} cannot be used: {said}\n")
     return _MISTAKE

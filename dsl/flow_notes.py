@@ -1,7 +1,4 @@
-"""What is known of functions of .fizz text that may give way, and the notes that steps keep.
-
-See `dsl.fizz_threads` for the letters of a status.
-"""
+"""What is known of functions that may give way, and the notes that steps keep."""
 
 from __future__ import annotations
 
@@ -10,16 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from dsl import fizz_tree as tree
-from dsl.fizz_enabled import NONE, NOT_YET, Status
+from dsl import flow_tree as tree
+from dsl.flow_status import NONE, NOT_YET, Status
 
 if TYPE_CHECKING:
     from dsl.pieces import Pieces
 
 Statements = list[ast.stmt]
 Made = tuple[Statements, Status]
-RESUMED: Status = frozenset("P")
-OVER: Status = frozenset("Y")
 
 
 class Program(Protocol):

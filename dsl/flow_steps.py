@@ -1,8 +1,8 @@
-"""What a step has done so far, for flows that come from .fizz files.
+"""What a step has done so far, for serial and parallel flows.
 
-There a step ends after a statement that counts as doing something, and a step that does nothing
-does not exist. Where that is known beforehand nothing is asked here; where it depends on the way
-taken, the step keeps a note, which begins afresh with each step:
+There a step ends after a statement that counts as doing something, and in .fizz text a step that
+does nothing does not exist. Where that is known beforehand nothing is asked here; where it depends
+on the way taken, the step keeps a note, which begins afresh with each step:
 
     "idle"    nothing was done, and there is nothing to go on with
     "resumed" a suspended run goes on; that alone makes a step

