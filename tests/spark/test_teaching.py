@@ -120,9 +120,11 @@ def never_fewer_marks() -> bool:
     return len(shelf.marks) >= len(old(shelf.marks)) or largest() > 1
 """
 MOODY = """
+from itertools import count
+
 from dsl import *
 
-times = [0]
+times = count(1)
 
 
 class Box(State):
@@ -131,8 +133,7 @@ class Box(State):
 
     @action
     def go(self) -> None:
-        times[0] += 1
-        if times[0] % {often} == 0:
+        if next(times) % {often} == 0:
             require(self.b < 9)
         require(self.a < 30)
         self.a += 1
