@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import operator
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -58,6 +59,9 @@ def pack_spec(model: Model) -> Parcel:
     """
     if not model.optimized:
         raise NotMovable("it is run as it is written")
+    parts = model.parts
+    if len(model.loaded) != len(parts) or not all(map(operator.is_, model.loaded, parts)):
+        raise NotMovable("it is not what its file gives")
     main = Path(model.path).resolve()
     root = Path(_root_of(main))
     sources = {Path(path).resolve(): digest for path, digest in model.sources.items()}

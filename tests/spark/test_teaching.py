@@ -314,6 +314,15 @@ def test_a_spec_that_cannot_be_sent_is_learned_by_the_driver(
     assert figures["learned_here"] == "clock.py imports time"
 
 
+def test_a_model_that_was_changed_is_learned_by_the_driver(spec: Path, here: JobsHere) -> None:
+    model = load(spec)
+    changed = replace(model, actions=model.actions[:3])
+    found = explore(changed, SearchOptions(max_depth=4), tasks=2, native_until=1, learn_from=1)
+
+    assert told(explore_natively(changed, SearchOptions(max_depth=4))) == told(found)
+    assert found.statistics["learned_here"] == "it is not what its file gives"
+
+
 def test_the_driver_looks_again_now_and_then(
     spec: Path, here: JobsHere, monkeypatch: pytest.MonkeyPatch
 ) -> None:
