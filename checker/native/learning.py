@@ -142,15 +142,20 @@ class Learner:
             return
         self.evaluate(root, row(), before() if before else None)
 
-    def evaluate(self, number: int, row: list[int], before: list[int] | None = None) -> None:
-        """Run a root in a state for all choices, and remember the paths."""
+    def evaluate(
+        self, number: int, row: list[int], before: list[int] | None = None, twice: bool = False
+    ) -> None:
+        """Run a root in a state for all choices, and remember the paths.
+
+        Now and then, and if ``twice`` is asked for, it is run again, to see that it does the same.
+        """
         started = time.perf_counter()
         count = int(self.evaluations[number])
         self.evaluations[number] = count + 1
         while True:
             try:
                 self._run(number, row, before)
-                if count & (count - 1) == 0 or count % 256 == 0:
+                if twice or count & (count - 1) == 0 or count % 256 == 0:
                     self._run(number, row, before, again=True)
             except LookAgain as raised:
                 self._look_again(raised.operation)
