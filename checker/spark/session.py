@@ -30,6 +30,7 @@ from checker.spark.java import find_java
 from dsl.errors import RunError
 
 _START_SECONDS = 60.0
+_GIVEN_UP_WITHIN = 0.5  # seconds
 _MEMORY, _FIRST_HEAP = "2g", "512m"
 _starting = threading.RLock()  # a context that is being made is there already for who asks
 
@@ -220,7 +221,7 @@ def cluster_context(master: str, conf: Mapping[str, str] | None = None) -> Any:
         alive = _alive()
         if alive is None:
             try:
-                return _context(settings, _MEMORY)
+                return _running(_context(settings, _MEMORY))
             except RunError:
                 raise
             except Exception as error:
@@ -232,6 +233,17 @@ def cluster_context(master: str, conf: Mapping[str, str] | None = None) -> Any:
             help="Stop that session, or pass it instead of a master.",
         )
     return alive
+
+
+def _running(context: Any) -> Any:
+    """A context, if it is not one that Spark gives up as soon as it is made."""
+    until = time.monotonic() + _GIVEN_UP_WITHIN
+    while time.monotonic() < until:
+        if context._jsc.sc().isStopped():
+            context.stop()  # else it is taken for the one that this process has
+            raise ConnectionError("nobody answers there.")
+        time.sleep(0.05)
+    return context
 
 
 def cluster_session(master: str, conf: Mapping[str, str] | None = None) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -130,6 +131,19 @@ def test_a_cluster_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(session, "_alive", lambda: None)
     with pytest.raises(RunError, match=r"There is no Spark at spark://nowhere:7077: no route"):
         session.cluster_session("spark://nowhere:7077")
+
+
+def test_a_cluster_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    from checker.spark import session
+
+    context = Mock()
+    context._jsc.sc().isStopped.return_value = True
+    monkeypatch.setattr(session, "_context", lambda settings, memory: context)
+    monkeypatch.setattr(session, "_alive", lambda: None)
+    with pytest.raises(RunError, match=r"no Spark at spark://nowhere:7077: nobody answers there"):
+        session.cluster_context("spark://nowhere:7077")
+
+    context.stop.assert_called_once_with()
 
 
 @pytest.mark.spark
