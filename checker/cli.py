@@ -160,8 +160,13 @@ def _guarded(parsed: argparse.Namespace) -> int:
 
 def _unwritable(error: OSError) -> int:
     """Say that standard output takes nothing more, and keep Python from trying again at its end."""
-    print(f"SW403 Standard output cannot be written: {error.strerror or error}.", file=sys.stderr)
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    why = error.strerror or error
+    try:
+        print(f"SW403 Standard output cannot be written: {why}.", file=sys.stderr, flush=True)
+    except OSError:  # a terminal that is gone takes this as little
+        os.dup2(nowhere, sys.stderr.fileno())
     return MISTAKE
 
 

@@ -267,7 +267,7 @@ HANG_UP = """
 import os, pty, signal, sys, time
 child, terminal = pty.fork()
 if child == 0:
-    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # whoever runs the tests may ignore it
+    signal.signal(signal.SIGHUP, signal.{how})  # whoever runs the tests may ignore it
     words = "check endless.py --out run --engine reference --property goal".split()
     os.execv(sys.executable, [sys.executable, "-m", "checker", *words])
 while not os.path.exists("run/request.json"):
@@ -278,13 +278,22 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
 
 
+def hang_up(folder: Path, how: str) -> int:
+    """The exit code of an endless search whose terminal goes away."""
+    (folder / "endless.py").write_text(COUNTER.replace("require(self.n < TOP)", "pass"))
+    text = HANG_UP.format(how=how)
+    return subprocess.run(
+        [sys.executable, "-c", text], cwd=folder, check=False, timeout=60
+    ).returncode
+
+
 def test_a_terminal_that_goes_away_costs_no_result(tmp_path: Path) -> None:
-    (tmp_path / "endless.py").write_text(COUNTER.replace("require(self.n < TOP)", "pass"))
-
-    done = subprocess.run([sys.executable, "-c", HANG_UP], cwd=tmp_path, check=False, timeout=60)
-
-    assert 3 == done.returncode
+    assert hang_up(tmp_path, "SIG_DFL") == 3
     assert "bounded" == json.loads((tmp_path / "run/result.json").read_text())["verdict"]
+
+
+def test_a_terminal_that_goes_away_unheard_is_no_verdict(tmp_path: Path) -> None:
+    assert hang_up(tmp_path, "SIG_IGN") == 2, "not 1, a violation"
 
 
 def test_a_time_limit_ends_the_search(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
