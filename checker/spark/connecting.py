@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from checker.spark.session import (
     cluster_context,
-    cluster_session,
     connect_session,
     is_connect,
     local_context,
-    local_session,
+    session_over,
 )
 
 if TYPE_CHECKING:
@@ -23,14 +22,13 @@ _CONNECT = "sc://"
 
 def session_of(settings: Settings, threads: int) -> Any:
     """The session that the settings ask for. Raises RunError[SW330] to RunError[SW332]."""
-    master = settings.master
     if settings.session is not None:
         return settings.session
-    if master is not None and master.startswith(_CONNECT):
-        return connect_session(master)
-    if master is not None and not master.startswith("local"):
-        return cluster_session(master)
-    return local_session(master or _all_here(threads))
+    context = context_of(settings, threads)
+    if context is None:
+        assert settings.master is not None
+        return connect_session(settings.master)
+    return session_over(context)
 
 
 def context_of(settings: Settings, threads: int) -> Any:

@@ -90,9 +90,18 @@ def local_context(master: str, conf: Mapping[str, str] | None = None, memory: st
 
 def local_session(master: str, conf: Mapping[str, str] | None = None, memory: str = _MEMORY) -> Any:
     """A session on this machine, of the context there is or a new one."""
+    return session_over(local_context(master, conf, memory))
+
+
+def session_over(context: Any) -> Any:
+    """The session of a context: the user's, as it is, or a new one. Raises RunError[SW332]."""
+    from pyspark.sql import SparkSession
+
     with _starting:
-        local_context(master, conf, memory)
-        return _session()
+        try:
+            return SparkSession.builder.getOrCreate()
+        except Exception as error:
+            raise _unreachable(context.master, error) from error
 
 
 def _alive() -> Any:
@@ -100,13 +109,6 @@ def _alive() -> Any:
     from pyspark import SparkContext
 
     return SparkContext._active_spark_context  # there is no other way to ask without making one
-
-
-def _session() -> Any:
-    """The session of the context there is: the user's, as it is, or a new one."""
-    from pyspark.sql import SparkSession
-
-    return SparkSession.builder.getOrCreate()
 
 
 def _context(settings: dict[str, str], memory: str) -> Any:
@@ -244,16 +246,6 @@ def _running(context: Any) -> Any:
             raise ConnectionError("nobody answers there.")
         time.sleep(0.05)
     return context
-
-
-def cluster_session(master: str, conf: Mapping[str, str] | None = None) -> Any:
-    """A session of a cluster. Raises RunError[SW332] where it cannot be reached."""
-    with _starting:
-        cluster_context(master, conf)
-        try:
-            return _session()
-        except Exception as error:
-            raise _unreachable(master, error) from error
 
 
 def connect_session(url: str) -> Any:

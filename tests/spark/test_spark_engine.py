@@ -130,7 +130,7 @@ def test_a_cluster_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(session, "_context", fails)
     monkeypatch.setattr(session, "_alive", lambda: None)
     with pytest.raises(RunError, match=r"There is no Spark at spark://nowhere:7077: no route"):
-        session.cluster_session("spark://nowhere:7077")
+        session.cluster_context("spark://nowhere:7077")
 
 
 def test_a_cluster_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -152,4 +152,4 @@ def test_a_cluster_beside_a_session_that_lives() -> None:
 
     session.local_session("local[2]")
     with pytest.raises(RunError, match="this process has a Spark session with local"):
-        session.cluster_session("spark://nowhere:7077")
+        session.cluster_context("spark://nowhere:7077")
