@@ -89,6 +89,11 @@ def make_roots(model: Model, options: SearchOptions) -> Roots:
     return Roots(tuple(roots), watched, len(checks), first, end, end_terminal, steps, len(on_step))
 
 
+def is_repeated(count: int) -> bool:
+    """Whether a root is run again after so many evaluations, to see that it does the same."""
+    return count & (count - 1) == 0 or count % 256 == 0
+
+
 class Stopped(Exception):
     """The search is to stop, and what is being learned takes long: a step with many choices."""
 
@@ -155,7 +160,7 @@ class Learner:
         while True:
             try:
                 self._run(number, row, before)
-                if twice or count & (count - 1) == 0 or count % 256 == 0:
+                if twice or is_repeated(count):
                     self._run(number, row, before, again=True)
             except LookAgain as raised:
                 self._look_again(raised.operation)

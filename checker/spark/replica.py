@@ -23,7 +23,7 @@ from checker.engine import SearchOptions
 from checker.layout import Layout
 from checker.native.arrays import EDGE, NO_LINK, Array, Rows
 from checker.native.learned import Event, Learned
-from checker.native.learning import Learner, Roots, make_roots
+from checker.native.learning import Learner, Roots, is_repeated, make_roots
 from checker.native.memo import Call
 from checker.native.search import Search
 from checker.native.states import Shape
@@ -170,7 +170,7 @@ class Replica(Learner):
         notes = self.learned.notes = []
         try:
             self._run(root, row, None)
-            if count & (count - 1) == 0 or count % 256 == 0:
+            if is_repeated(count):
                 self.learned.notes = None
                 self._run(root, row, None, again=True)
             self.learned.notes = notes

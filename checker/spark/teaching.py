@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from checker.native.arrays import EDGE, Array
+from checker.native.learning import is_repeated
 from checker.spark.jobs import Jobs, waiting
 from checker.spark.lessons import Told, identity, lesson_of
 from checker.spark.naming import Names
@@ -227,7 +228,7 @@ class Teacher:
             whole = taking.take(explained, row)
             self.told.taken += whole
             self.told.refused += not whole
-            if whole and count & (count - 1) and count % 256:
+            if whole and not is_repeated(count):
                 learner.evaluations[root] += 1
                 learner.time[root] += explained.seconds
             else:  # now and then the driver looks whether it finds the same
