@@ -100,7 +100,7 @@ def columns_of(model: Model, layout: Layout) -> list[Column]:
             whole[path] = slot
     names, taken = short_names(model), {name.lower() for name in RESERVED}
     kinds = dict(declared_fields(model))
-    others = [p for p in (*whole, *parts) if p not in kinds and _ever(whole.get(p))]
+    others = [p for p in {**whole, **parts} if p not in kinds and (p in parts or _ever(whole[p]))]
     result = []
     for path in [*kinds, *sorted(set(others), key=repr)]:
         shown = show_field(path, names)
@@ -114,9 +114,9 @@ def columns_of(model: Model, layout: Layout) -> list[Column]:
     return result
 
 
-def _ever(slot: Slot | None) -> bool:
-    """Whether a slot ever holds something; None stands for one of several parts."""
-    return slot is None or len(slot.values) > 1
+def _ever(slot: Slot) -> bool:
+    """Whether a slot ever holds something."""
+    return len(slot.values) > 1
 
 
 def _free(name: str, taken: set[str]) -> str:

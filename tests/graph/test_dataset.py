@@ -18,11 +18,14 @@ from hypothesis import strategies as st
 from checker import native
 from checker.api import load
 from checker.engine import Exploration, SearchOptions
+from checker.graph.columns import columns_of
 from checker.graph.dataset import read_about
 from checker.graph.write import write_graph
+from checker.layout import Layout
 from checker.showing import text_of
 from dsl.errors import RunError
 from dsl.model import Model
+from dsl.values import encode
 from tests.graph.explicit import explicit
 from tests.native.generated import generate
 
@@ -214,3 +217,13 @@ def test_generated_models(random: Random, max_depth: int | None) -> None:
         if found.stopped == "states" or any(f.kind == "error" for f in found.findings):
             return
         agree(model, Path(folder, "graph"), keep_going=True, max_depth=max_depth)
+
+
+def test_a_field_that_is_only_ever_there_in_parts_has_a_column() -> None:
+    model = load(Path(__file__).parents[2] / "models" / "toys" / "die_hard.py")
+    layout = Layout(model)
+    layout.slot(("R", 0, "f0"))  # looked at, and never there as a whole
+    part = layout.slot(("R", 0, "f0", "key", encode(1)))
+    layout.value_id(part, 7)
+
+    assert "R#0.f0" in [column.shows for column in columns_of(model, layout)]
