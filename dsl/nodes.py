@@ -6,6 +6,7 @@ Source: `ast.walk` of Python's library, whose order it keeps.
 from __future__ import annotations
 
 import ast
+from functools import cache
 from types import ModuleType
 from typing import Any, TypeVar
 
@@ -40,17 +41,44 @@ _Node = TypeVar("_Node", bound=ast.AST)
 
 
 def copied(node: _Node) -> _Node:
-    """A copy of a syntax tree that shares no node with it that could be changed."""
-    result = type(node).__new__(type(node))
-    for name, value in node.__dict__.items():
+    """A copy of a syntax tree that shares no node with it that could be changed.
+
+    Only what makes up a tree is copied: others may have written on its nodes, for instance which
+    node is above (``executing``, which notebooks use, does), and on operators, which Python shares
+    between all trees.
+    """
+    kind: Any = type(node)
+    result: _Node = kind.__new__(kind)
+    content = node.__dict__
+    for name in _parts(kind):
+        if name not in content:
+            continue
+        value = content[name]
         if type(value) is list:
             part: Any = [copied(item) if isinstance(item, ast.AST) else item for item in value]
-        elif isinstance(value, ast.AST) and not isinstance(value, ast.expr_context):
+        elif isinstance(value, ast.AST) and not isinstance(value, _SHARED):
             part = copied(value)
         else:
             part = value
         result.__dict__[name] = part
     return result
+
+
+_SHARED = (ast.expr_context, ast.boolop, ast.operator, ast.unaryop, ast.cmpop)
+
+
+@cache
+def _parts(kind: type[ast.AST]) -> tuple[str, ...]:
+    """What a node holds: its fields, its place, what our own kinds of nodes declare besides, and
+    the statement that a block was read from.
+    """
+    own = [
+        name
+        for base in kind.__mro__
+        if base.__module__ not in ("ast", "_ast", "builtins")
+        for name in base.__dict__.get("__annotations__", ())
+    ]
+    return tuple(dict.fromkeys([*kind._fields, *kind._attributes, *own, "source"]))
 
 
 def placed(lines: list[str], at: ast.AST) -> list[ast.stmt]:
