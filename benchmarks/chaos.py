@@ -39,10 +39,7 @@ SPEC = (
     str(ROOT / "models" / "kafka" / "init_pid.py"),
     "--set", "CLIENTS=3", "--set", "MUTANT=no_epoch_bump", "--keep-going", "--no-liveness",
 )  # fmt: skip
-SPARK = (
-    "--spark-native-until", "20", "--spark-tasks", "4", "--spark-buckets", "64",
-    "--spark-learn-from", "1",
-)  # fmt: skip
+SPARK = ("--spark-native-until", "20", "--spark-tasks", "4", "--spark-buckets", "64")
 KINDS = ("executor", "worker", "driver")
 TOO_LONG = 300.0  # seconds for one check
 

@@ -58,10 +58,7 @@ def load(
                 "SW305", f"There is no configuration {config}. {did_you_mean(config, known)}"
             )
         loading = run_spec(source, {**known[config].constants, **given})
-    model = model_of(loading, str(path), optimize=optimize)
-    if not fizzbee_counts:
-        model.loaded = model.parts
-    return model
+    return model_of(loading, str(path), optimize=optimize)
 
 
 def model_of(loading: Loading, path: str, *, optimize: bool = True) -> Model:

@@ -143,7 +143,7 @@ class Model:
     right. ``flows`` knows the suspended runs. ``fixed`` holds the slots that no action writes
     (folded into the code; part of every state's content all the same). ``fresh_values``: steps
     take the first symmetric value that nothing mentions. ``sources`` maps each file of the spec to
-    the hash of its text. ``loaded`` are its `parts` as its file gives them, read the usual way.
+    the hash of its text.
     """
 
     name: str
@@ -170,15 +170,6 @@ class Model:
     warnings: tuple[tuple[str, str], ...] = ()
     choice_names: Mapping[tuple[str, int], str] = field(default_factory=dict)
     flows: Flows | None = None
-    loaded: tuple[object, ...] = field(default=(), repr=False, compare=False)
-
-    @property
-    def parts(self) -> tuple[object, ...]:
-        """What a search runs."""
-        return (
-            self.initial_states, self.actions, self.properties, self.constraints,
-            self.step_constraints, self.terminal, self.fixed, self.flows, self.classes,
-        )  # fmt: skip
 
     def take(self, action: Action, view: View) -> object:
         """Run an action against a view; what it returns. Raises `Disabled`, or what the spec

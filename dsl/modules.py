@@ -317,7 +317,7 @@ def _is_spec_module(path: Path, package: str, folders: tuple[str, ...], seen: se
     )
 
 
-def _imported(tree: ast.AST, package: str) -> list[str]:
+def _imported(tree: ast.Module, package: str) -> list[str]:
     """The full names that a module imports; of `from m import n`, both `m` and `m.n`."""
     names: list[str] = []
     for node in ast.walk(tree):

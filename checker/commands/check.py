@@ -176,12 +176,6 @@ def add_spark_options(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="levels of fewer states are searched without Spark (50000)",
     )
-    group.add_argument(
-        "--spark-learn-from",
-        type=int,
-        metavar="N",
-        help="situations met for the first time, from which on tasks run the spec too (0: never)",
-    )
 
 
 def spark_settings(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -192,7 +186,6 @@ def spark_settings(arguments: argparse.Namespace) -> dict[str, Any]:
         "buckets": arguments.spark_buckets,
         "tasks": arguments.spark_tasks,
         "native_until": arguments.spark_native_until,
-        "learn_from": arguments.spark_learn_from,
     }
     return {name: value for name, value in found.items() if value is not None}
 

@@ -133,7 +133,7 @@ class Learned(Effects):
             elif below < 0:
                 return "first it was done, then it went on to " + self.describe(kind, slot, operand)
             else:
-                known = self.looks_at(below)
+                known = self._looks_at(below)
                 if known != (kind, slot, operand):
                     first = self.describe(*known)
                     return f"first {first}, then {self.describe(kind, slot, operand)}"
@@ -142,12 +142,12 @@ class Learned(Effects):
         if below == MISSING:
             self._attach(roots, root, node, value, leaf)
         elif below > 0:
-            return f"first {self.describe(*self.looks_at(below))}, then it was done"
+            return f"first {self.describe(*self._looks_at(below))}, then it was done"
         elif below != leaf:
             return "what it did in the end differed"
         return None
 
-    def looks_at(self, node: int) -> tuple[int, int, int]:
+    def _looks_at(self, node: int) -> tuple[int, int, int]:
         """A node's (kind, slot, operand), whether or not its children are hashed."""
         field = self.nodes.data.item
         kind = field(node, KIND)
@@ -218,7 +218,7 @@ class Learned(Effects):
         node = int(self.roots[root])
         choices: list[tuple[int, int]] = []
         while node > 0:
-            kind, slot, operand = self.looks_at(node)
+            kind, slot, operand = self._looks_at(node)
             if kind == FORK:
                 value = script[len(choices)] if len(choices) < len(script) else 0
                 choices.append((value, operand))

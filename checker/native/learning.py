@@ -147,12 +147,10 @@ class Learner:
             return
         self.evaluate(root, row(), before() if before else None)
 
-    def evaluate(
-        self, number: int, row: list[int], before: list[int] | None = None, twice: bool = False
-    ) -> None:
+    def evaluate(self, number: int, row: list[int], before: list[int] | None = None) -> None:
         """Run a root in a state for all choices, and remember the paths.
 
-        Now and then, and if ``twice`` is asked for, it is run again, to see that it does the same.
+        Now and then it is run again, to see that it does the same.
         """
         started = time.perf_counter()
         count = int(self.evaluations[number])
@@ -160,7 +158,7 @@ class Learner:
         while True:
             try:
                 self._run(number, row, before)
-                if twice or is_repeated(count):
+                if is_repeated(count):
                     self._run(number, row, before, again=True)
             except LookAgain as raised:
                 self._look_again(raised.operation)

@@ -1,12 +1,13 @@
 """What was learned, on its way to the executors: a base, then what changed, in versions.
 
 The driver compares the arrays with what it sent last, block by block, and sends the blocks that
-differ. A worker process keeps the newest version it has seen and applies what came since.
+differ. A worker process keeps the newest version it has seen and applies what came since. Versions
+may lie in a folder, so they are plain arrays: reading one runs nothing.
 """
 
 from __future__ import annotations
 
-import pickle
+import io
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -63,7 +64,7 @@ class Feed:
             self._known, self._sizes = [], []
         changes = self._changes(arrays)
         if changes:
-            data = pickle.dumps(changes, protocol=5)
+            data = _written(changes)
             places = (*self.version.places, self.send(data))
             self.version = Version(self.token, self.version.first, places)
             self._sizes.append(len(data))
@@ -86,6 +87,18 @@ class Feed:
             if not self._known or blocks or known.shape != array.shape:
                 result.append((number, array.shape, array.dtype.str, blocks))
         return result
+
+
+def _written(changes: Change) -> bytes:
+    """Changes as an archive: of array n ``n`` its shape, ``n@`` its type, ``n@start`` elements."""
+    arrays: dict[str, Any] = {}
+    for number, shape, dtype, blocks in changes:
+        arrays[f"{number}"] = np.array(shape, np.int64)
+        arrays[f"{number}@"] = np.zeros(0, dtype)
+        arrays.update((f"{number}@{start}", elements) for start, elements in blocks)
+    file = io.BytesIO()
+    np.savez(file, **arrays)
+    return file.getvalue()
 
 
 def _blocks(old: Array, new: Array) -> list[tuple[int, Array]]:
@@ -111,11 +124,25 @@ def learned(version: Version, load: Callable[[Any], bytes]) -> tuple[Tries, Outc
     if not version.first <= number <= version.number:
         number, arrays = version.first - 1, []
     for place in version.places[number + 1 - version.first :]:
-        arrays = _applied(arrays, pickle.loads(load(place)))
+        arrays = _applied(arrays, _read(load(place)))
     _newest.clear()
     _newest[version.token] = (version.number, arrays)
     n_tries = len(Tries._fields)
     return Tries(*arrays[:n_tries]), Outcomes(*arrays[n_tries:])
+
+
+def _read(data: bytes) -> Change:
+    with np.load(io.BytesIO(data), allow_pickle=False) as file:
+        blocks: dict[str, list[tuple[int, Array]]] = {}
+        for name in file.files:
+            number, _, start = name.partition("@")
+            if start:
+                blocks.setdefault(number, []).append((int(start), file[name]))
+        return [
+            (int(n), tuple(file[n].tolist()), file[f"{n}@"].dtype.str, blocks.get(n, []))
+            for n in file.files
+            if "@" not in n
+        ]
 
 
 def _applied(arrays: list[Array], changes: Change) -> list[Array]:

@@ -2,7 +2,6 @@
 
 The examples are walked natively like a small level of their own: one that an example before it has
 explained is not evaluated, and one that leads on to something else unknown is followed there.
-Where there is much to learn tasks are asked first, see `checker.spark.teaching`.
 """
 
 from __future__ import annotations
@@ -20,12 +19,11 @@ from checker.native.workers import Worker
 if TYPE_CHECKING:
     from checker.native.search import Search
     from checker.spark.plan import Miss
-    from checker.spark.teaching import Teacher
 
 _NEVER = np.iinfo(np.int64).max
 
 
-def learn(search: Search, misses: Iterable[Miss], teacher: Teacher) -> None:
+def learn(search: Search, misses: Iterable[Miss]) -> None:
     """Learn misses, each situation once."""
     roots = search.roots
     pairs: dict[str, dict[tuple[int, tuple[int, ...]], None]] = {"check": {}, "act": {}, "end": {}}
@@ -42,10 +40,10 @@ def learn(search: Search, misses: Iterable[Miss], teacher: Teacher) -> None:
             search.learner.learn((root, kind, operand, value), partial(_itself, row), earlier)
     for span, found in pairs.items():
         if found:
-            _walk(search, span, list(found), teacher)
+            _walk(search, span, list(found))
 
 
-def look_ahead(search: Search, rows: Rows, teacher: Teacher) -> None:
+def look_ahead(search: Search, rows: Rows) -> None:
     """Learn what some states of a level ask for: most of what all of them will ask for.
 
     They are expanded and their successors checked, natively; what comes out is not kept.
@@ -55,7 +53,7 @@ def look_ahead(search: Search, rows: Rows, teacher: Teacher) -> None:
     worker = Worker(2, n_roots, 1 << 12, False)
     worker.begin(0, len(rows.fp), search.roots.first_action)
     level = Level(rows, np.zeros(len(rows.fp), np.int64))
-    teacher.complete(worker, _runner(search, "act", rows), level)
+    search.complete([worker], _runner(search, "act", rows), level)
     worker.sort()
     search.widen()
     ignored = np.zeros_like(search.fresh)
@@ -67,16 +65,14 @@ def look_ahead(search: Search, rows: Rows, teacher: Teacher) -> None:
             partition.release(new, link, 0)
             checker = Worker(1, n_roots, 1, False)
             checker.begin(0, len(link), 0)
-            teacher.complete(checker, _runner(search, "check", new), Level(new, link))
+            search.complete([checker], _runner(search, "check", new), Level(new, link))
 
 
 def _itself(row: list[int]) -> list[int]:
     return row
 
 
-def _walk(
-    search: Search, span: str, found: list[tuple[int, tuple[int, ...]]], teacher: Teacher
-) -> None:
+def _walk(search: Search, span: str, found: list[tuple[int, tuple[int, ...]]]) -> None:
     """Walk (root, row) pairs until nothing is missing in them."""
     search.widen()
     n, shape = len(found), search.shape
@@ -92,7 +88,7 @@ def _walk(
     worker.pairs = np.array([(at, root) for at, (root, _) in enumerate(found)], np.int64)
     worker.finished = True
     level = Level(rows, np.zeros(n, np.int64))
-    teacher.complete(worker, _runner(search, span, rows), level)
+    search.complete([worker], _runner(search, span, rows), level)
 
 
 def _runner(search: Search, span: str, rows: Rows) -> Callable[[Worker], object]:

@@ -7,8 +7,6 @@ from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 MOST_BUCKETS = 1 << 16
-LEARN_FROM = 512
-LEARNERS = 8
 
 
 @dataclass(frozen=True)
@@ -20,9 +18,6 @@ class Settings:
     level the driver searches by itself. ``folder`` is a folder that driver and executors share;
     unless said, the run's own where it is to be resumed, else a temporary one. ``form`` is how
     levels become jobs: over an RDD, or over DataFrames, which is all that Spark Connect has.
-    ``learn_from`` so many situations that nothing explains yet tasks evaluate them, which then run
-    the spec's code; 0 leaves all of them to the driver. Unless said, `LEARN_FROM` with at least
-    `LEARNERS` tasks; with fewer the driver is as fast.
     """
 
     master: str | None = None
@@ -32,7 +27,6 @@ class Settings:
     native_until: int = 50_000
     folder: str | None = None
     form: Literal["rdd", "frame"] | None = None
-    learn_from: int | None = None
 
 
 def mistake(given: Mapping[str, Any]) -> str:
@@ -46,8 +40,6 @@ def mistake(given: Mapping[str, Any]) -> str:
         return f"--spark-buckets is a power of two up to {MOST_BUCKETS:,}, not {buckets}"
     if settings.tasks is not None and not 1 <= settings.tasks <= buckets:
         return f"--spark-tasks is at most --spark-buckets, {buckets}, not {settings.tasks}"
-    if settings.learn_from is not None and settings.learn_from < 0:
-        return f"--spark-learn-from is a number of situations, not {settings.learn_from}"
     if settings.form not in (None, "rdd", "frame"):
         return f"its form is rdd or frame, not {settings.form}"
     return ""

@@ -22,7 +22,6 @@ from checker.spark.learning import learn, look_ahead
 from checker.spark.levels import FileLevel
 from checker.spark.plan import Division, Expanded, Left, Merged, Miss, Plan, sources
 from checker.spark.room import forget
-from checker.spark.teaching import Teacher
 from dsl.errors import EngineError
 
 if TYPE_CHECKING:
@@ -69,7 +68,6 @@ class Spread:
     levels: list[tuple[Part, ...]]
     figures: Figures = field(default_factory=Figures)
     feed: Feed = field(init=False)
-    teacher: Teacher = field(init=False)
     expanded: list[Expanded] = field(default_factory=list)
     merged: dict[int, Merged] = field(default_factory=dict)
     new_runs: dict[int, Part] = field(default_factory=dict)
@@ -85,7 +83,6 @@ class Spread:
     def __post_init__(self) -> None:
         """Begin to send what is learned."""
         self.feed = Feed(self.search.token, self.jobs.send, self.jobs.drop)
-        self.teacher = Teacher(self.search, self.jobs, self.pool)
         self.shuffled_before = self.jobs.shuffled()
 
     # -- one level ---------------------------------------------------------------------------------
@@ -107,12 +104,8 @@ class Spread:
             return bool(reasons)
 
         known, before = self._evaluations(), self.figures.jobs
-        self.teacher.stop = stop
         if self.learning:
-            try:
-                look_ahead(search, self._sample(), self.teacher)
-            except Stopped:
-                return reasons[0]
+            look_ahead(search, self._sample())
         for attempt in range(_MAX_ATTEMPTS):
             plan = self.plan(attempt, left, again)
             try:
@@ -132,10 +125,7 @@ class Spread:
                 jobs = self.figures.jobs - before
                 self.figures.levels.append((self.level.n, jobs, time.monotonic() - started))
                 return None
-            try:
-                learn(search, misses, self.teacher)
-            except Stopped:
-                return reasons[0]
+            learn(search, misses)
             if stopped := search.urgent():
                 return stopped
         raise EngineError("SW312", "A level is not learned after many attempts.")
@@ -331,9 +321,6 @@ class Spread:
             / max(1, distinct),
             "balance": figures.largest,
             "learned_bytes": self.feed.sent,
-            "lessons": self.teacher.told.lessons,
-            "taught": self.teacher.told.taken,
-            "learned_here": self.teacher.told.why_not,
             "levels": tuple(figures.levels),
         }
 
@@ -341,7 +328,6 @@ class Spread:
         """Take away what was sent to executors."""
         self.pool.shutdown(wait=False)
         self.feed.close()
-        self.teacher.close()
         forget()
 
     # -- committing --------------------------------------------------------------------------------

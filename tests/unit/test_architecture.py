@@ -42,6 +42,12 @@ DOORS: dict[str, tuple[str, ...]] = {
 }
 
 
+# Modules that read data in which code may lie, and the only files that may use them: for what Spark
+# moves between its own processes, never for a file.
+CODE_IN_DATA = {"pickle", "_pickle", "marshal", "shelve", "cloudpickle", "dill", "joblib"}
+MAY_PICKLE = {"checker/spark/jobs.py"}
+
+
 @dataclass(frozen=True)
 class Import:
     """One imported module. `on_loading`: the import runs when the importing module is loaded."""
@@ -180,6 +186,25 @@ def long_functions(root: Path) -> list[str]:
     return offences
 
 
+def code_in_data(root: Path) -> list[str]:
+    """Data is read by what can give nothing but data."""
+    offences = [
+        str(i)
+        for i in imports(root)
+        if i.module.split(".")[0] in CODE_IN_DATA and i.path not in MAY_PICKLE
+    ]
+    for path, text in source_files(root):
+        for node in ast.walk(ast.parse(text, path)):
+            if not isinstance(node, ast.Call):
+                continue
+            called = ast.unparse(node.func)
+            if called in ("yaml.load", "yaml.unsafe_load") or (
+                called == "np.load" and "allow_pickle=False" not in ast.unparse(node)
+            ):
+                offences.append(f"{path}:{node.lineno} calls {called}")
+    return offences
+
+
 Rule = Callable[[Path], list[str]]
 RULES: tuple[Rule, ...] = (
     wrong_directions,
@@ -187,6 +212,7 @@ RULES: tuple[Rule, ...] = (
     engines_importing_engines,
     importers_of_the_command_line,
     heavy_imports_outside_their_doors,
+    code_in_data,
     long_files,
     long_functions,
 )
@@ -230,6 +256,10 @@ LONG_FUNCTION = "def f():\n" + "    pass\n" * MAX_FUNCTION_LINES
             "try:\n    import lark\nfinally:\n    pass",
         ),
         (heavy_imports_outside_their_doors, "checker/native/a.py", "import pyspark.sql"),
+        (code_in_data, "checker/a.py", "def f(x):\n    import pickle"),
+        (code_in_data, "checker/spark/feed.py", "from pickle import loads"),
+        (code_in_data, "checker/a.py", "np.load(path)"),
+        (code_in_data, "dsl/a.py", "yaml.load(text)"),
         (long_files, "dsl/a.py", "\n" * (MAX_FILE_LINES + 1)),
         (long_functions, "models/a.py", LONG_FUNCTION),
         (

@@ -1,0 +1,55 @@
+"""What was learned on its way to executors: changes between versions, as plain arrays."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from checker.native.arrays import Outcomes, Tries
+from checker.spark import feed
+from checker.spark.feed import Feed, learned
+
+N_TRIES = len(Tries._fields)
+N = N_TRIES + len(Outcomes._fields)
+
+
+def test_a_task_has_the_arrays_of_every_version() -> None:
+    random = np.random.default_rng(1)
+    feed = Feed("token", bytes, lambda place: None)
+    arrays = [np.zeros((1, 2), np.int32) for _ in range(N)]
+    for step in range(40):
+        at = step % N
+        rows = len(arrays[at]) + int(random.integers(0, 9000))
+        grown = np.zeros((rows, 2), [np.int32, np.uint64][step % 2])
+        grown[:: step + 1] = step
+        arrays[at] = grown
+        version = feed.update(Tries(*arrays[:N_TRIES]), Outcomes(*arrays[N_TRIES:]))
+        tries, outcomes = learned(version, bytes)
+
+        for expected, found in zip(arrays, [*tries, *outcomes], strict=True):
+            assert expected.dtype == found.dtype
+            np.testing.assert_array_equal(expected, found)
+
+
+class Bomb:
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Path.touch, (self.path,)
+
+
+def test_a_foreign_file_in_the_folder_runs_nothing(tmp_path: Path) -> None:
+    went = tmp_path / "went"
+    bombs = [pickle.dumps(Bomb(went))]
+    np.save(tmp_path / "bomb.npy", np.array([Bomb(went)], object), allow_pickle=True)
+    np.savez(tmp_path / "bomb.npz", **{"0": np.array([Bomb(went)], object)})  # type: ignore[arg-type]
+    bombs += [(tmp_path / f"bomb.{kind}").read_bytes() for kind in ("npy", "npz")]
+    for bomb in bombs:
+        with pytest.raises(ValueError, match="pickle"):
+            learned(feed.Version("other", 0, (bomb,)), bytes)
+
+    assert not went.exists()
