@@ -109,7 +109,7 @@ def short_names(model: Model) -> dict[str, str]:
         name for name, roles in model.roles.items()
         if len(roles) == 1 and isinstance(roles[0], SharedState)
     ]  # fmt: skip
-    return {name: "" if model.path.endswith(".fizz") else name for name in single}
+    return {name: "" if model.dialect == "fizz" else name for name in single}
 
 
 def show_field(path: Path, names: Mapping[str, str] | None = None) -> str:

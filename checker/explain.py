@@ -57,7 +57,7 @@ def explain(model: Model, finding: Finding) -> Explanation | None:
     text.
     """
     found = _explained(model, finding)
-    if (found is None or not found.layers) and model.optimized and model.path.endswith(".py"):
+    if (found is None or not found.layers) and model.optimized and model.dialect == "python":
         # loops are compiled turn by turn: only the function as it is written shows where it ended
         try:
             plain = load(model.path, model.constants, optimize=False)
@@ -111,9 +111,9 @@ def _by_elements(model: Model, prop: Property, state: State, before: State) -> E
         except Exception:
             continue
         if element.text:
-            values = _globals_in(model, state, _written(element))
+            values = _globals_in(model, state, _written(model, element))
             layer = Layer(
-                _written(element), False, element.bindings, values, element.span or prop.span
+                _written(model, element), False, element.bindings, values, element.span or prop.span
             )
             return Explanation((layer,))
     return None
@@ -129,9 +129,9 @@ def _globals_in(model: Model, state: State, text: str) -> Values:
     )
 
 
-def _written(element: Element) -> str:
+def _written(model: Model, element: Element) -> str:
     """The text of an element as its author wrote it: a .fizz line was translated."""
-    if element.span is not None and element.span.file.endswith(".fizz"):
+    if element.span is not None and model.dialect == "fizz":
         return line_of(element.span.file, element.span.line).removeprefix("return ")
     return element.text
 

@@ -36,7 +36,7 @@ def unique_states(model: Model, asked: SearchOptions, engine: Engine) -> int | N
 
     Raises:  RunError[SW309] for specs of another language.
     """
-    if not model.path.endswith(".fizz"):
+    if model.dialect != "fizz":
         raise RunError(
             "SW309",
             "--fizzbee-counts is about .fizz specs, and this is none.",

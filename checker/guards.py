@@ -93,7 +93,7 @@ def _guard(
     file = frame.f_code.co_filename
     if not values:
         return Guard(file, line)
-    if file.endswith(".fizz"):
+    if model.dialect == "fizz":
         return Guard(file, line, _named(model, action, line_of(file, line), view))
     return Guard(file, line, _values(model, frame, line, view))
 

@@ -73,7 +73,7 @@ def uses_symmetry(model: Model, options: CheckOptions) -> bool:
     """
     if options.symmetry is not None:
         return options.symmetry
-    return model.path.endswith(".fizz") and bool(model.symmetric or model.symmetric_values)
+    return model.dialect == "fizz" and bool(model.symmetric or model.symmetric_values)
 
 
 def properties(checked: Checked) -> tuple[PropertyResult, ...]:

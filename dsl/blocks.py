@@ -47,7 +47,7 @@ class Program:
         return ((f, self.nodes[id(f)]) for f in self.functions.values())
 
     def _takes_part(self, function: Function) -> bool:
-        if function.module.source.path.endswith(".fizz"):
+        if function.module.source.dialect == "fizz":
             return False
         return has_blocks(function) or self.effects.of(function) == "effects"
 

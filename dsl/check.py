@@ -49,12 +49,12 @@ SPEC_RULES: tuple[Callable[[SpecTree, Effects, Mistakes], None], ...] = (
 
 def check_tree(tree: SpecTree, mistakes: Mistakes) -> None:
     """Add every mistake of a spec that its text shows; warnings go to ``mistakes.warned``."""
-    if all(module.source.path.endswith(".fizz") for module in tree.loading.modules):
+    if all(module.source.dialect == "fizz" for module in tree.loading.modules):
         return
     effects = Effects(tree)
     running = effects.reachable()
     for function in tree.functions:
-        if not function.module.source.path.endswith(".fizz"):
+        if function.module.source.dialect != "fizz":
             checked = Checked(tree, effects, function, mistakes, running=id(function) in running)
             for rule in FUNCTION_RULES:
                 rule(checked)

@@ -131,7 +131,7 @@ def _option(function: ast.FunctionDef, name: str) -> ast.AST | None:
 def check_strays(tree: SpecTree, effects: Effects, mistakes: Mistakes) -> None:
     """SW118: blocks outside functions."""
     for module in tree.loading.modules:
-        if module.source.path.endswith(".fizz"):
+        if module.source.dialect == "fizz":
             continue
         for node in _outside_functions(module.source.tree):
             if isinstance(node, ast.With):

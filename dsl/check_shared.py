@@ -26,7 +26,7 @@ def check_shared(tree: SpecTree, effects: Effects, mistakes: Mistakes) -> None:
         if function.function in leads or any(m.kind != "init" for m in function.marks):
             reached |= {id(f): f for f in effects.reached_from(function)}
     for function in tree.functions:
-        if id(function) in reached and not function.module.source.path.endswith(".fizz"):
+        if id(function) in reached and function.module.source.dialect != "fizz":
             _look_at(function, mistakes)
             if hasattr(function.function, "cache_info") and effects.of(function) != "pure":
                 mistakes.add(

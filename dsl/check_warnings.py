@@ -169,7 +169,7 @@ def warn_of_fields(tree: SpecTree, effects: Effects, mistakes: Mistakes) -> None
                 found |= {(c.__name__, node.attr) for c in receivers.owners(node)}
     auxiliary = _auxiliary(tree)
     for module in tree.loading.modules:
-        if module.source.path.endswith(".fizz"):
+        if module.source.dialect == "fizz":
             continue
         for cls in [n for n in walk(module.source.tree) if isinstance(n, ast.ClassDef)]:
             for item in cls.body:

@@ -10,8 +10,6 @@ from dsl.fizz_options import Options, read_options
 from dsl.fizz_parse import parse, split_front_matter
 from dsl.fizz_translate import translate
 
-DIALECT = "fizz"
-
 
 @dataclass(frozen=True)
 class FizzSpec:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from typing import Any
 
 from dsl.flow_code import FlowCode
@@ -12,7 +13,7 @@ from dsl.values import FrozenBag, FrozenDict, FrozenList
 REST = "@left"
 
 
-def shown(code: dict[str, FlowCode], held: Any) -> Any:
+def shown(code: Mapping[str, FlowCode], held: Any) -> Any:
     """What a slot of suspended runs holds; a list where there can be several.
 
     ``at`` says in which line a run goes on, of each function that it is in. Then come its locals,
@@ -25,7 +26,7 @@ def shown(code: dict[str, FlowCode], held: Any) -> Any:
     return _run(code, held)
 
 
-def is_run(code: dict[str, FlowCode], value: Any) -> bool:
+def is_run(code: Mapping[str, FlowCode], value: Any) -> bool:
     """Whether a value that was chosen is a suspended run: which of several goes on, or crashes."""
     return (
         type(value) is tuple
@@ -34,7 +35,7 @@ def is_run(code: dict[str, FlowCode], value: Any) -> bool:
     )
 
 
-def _run(code: dict[str, FlowCode], frames: tuple[Any, ...]) -> FrozenDict:
+def _run(code: Mapping[str, FlowCode], frames: tuple[Any, ...]) -> FrozenDict:
     places, content = [], {}
     for depth, (name, at, kept, _) in enumerate(frames):
         short = name.rpartition(".")[2]

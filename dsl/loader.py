@@ -21,11 +21,10 @@ from dsl.crashing import crashes_of_roles
 from dsl.errors import Mistakes, SpecError, did_you_mean
 from dsl.fold import fold_constants
 from dsl.lower import Lowering
-from dsl.model import Model, Property
-from dsl.modules import Loading, read_source, run_spec
+from dsl.model import Dialect, Model, Property
+from dsl.modules import Loading, Source, read_source, read_text, run_spec
 from dsl.properties import make_property, property_kind
 from dsl.quantify import make_instances, make_leads
-from dsl.records import Record
 from dsl.stuck import bounds_of, deadlock_besides_faults
 from dsl.tree import SpecTree, read_tree
 
@@ -48,7 +47,7 @@ def load(
 
     Raises:  RunError for a file that cannot be read; SpecError for mistakes in the spec.
     """
-    source = read_source(str(path), counting=fizzbee_counts)
+    source = read_spec(str(path), counting=fizzbee_counts)
     given = dict(constants or {})
     loading = run_spec(source, given)
     if config is not None:
@@ -59,6 +58,19 @@ def load(
             )
         loading = run_spec(source, {**known[config].constants, **given})
     return model_of(loading, str(path), optimize=optimize)
+
+
+def read_spec(path: str, *, counting: bool = False) -> Source:
+    """Read and parse a spec of either language; ``counting``: see `dsl.fizz.read_fizz`.
+
+    Raises:  RunError[SW302], SpecError[SW100, SW150 to SW153].
+    """
+    if Path(path).suffix != ".fizz":
+        return read_source(path)
+    from dsl.fizz import read_fizz
+
+    text = read_text(path)
+    return Source(path, text, read_fizz(path, text, counting=counting).tree, "fizz")
 
 
 def model_of(loading: Loading, path: str, *, optimize: bool = True) -> Model:
@@ -74,8 +86,7 @@ def model_of(loading: Loading, path: str, *, optimize: bool = True) -> Model:
     fields = make_fields(tree, analysis, mistakes)
     mistakes.raise_if_any()
     classes: dict[str, type] = {c.__name__: c for c in [*tree.roles, *tree.records, *tree.enums]}
-    if _uses_fizz_runtime(loading):
-        classes |= {c.__name__: c for c in Record.__subclasses__() if c._open}
+    classes |= _open_records(loading)
     lowering = Lowering(tree, fields, classes, optimize=optimize)
     states, fixed = InitialStates(tree, fields, classes).compute()
     if not states:
@@ -92,10 +103,11 @@ def model_of(loading: Loading, path: str, *, optimize: bool = True) -> Model:
     deadlock = loading.declared.options.get("deadlock", True)
     stuck = deadlock_besides_faults(actions, terminal) if deadlock else None
     if not actions and not properties:
-        raise _nothing_to_check(path)
+        raise _nothing_to_check(path, loading.modules[-1].source.dialect)
     return Model(
         name=Path(path).stem,
         path=path,
+        dialect=loading.modules[-1].source.dialect,
         constants={n: v for m in loading.modules for n, v in m.constants.items()},
         initial_states=tuple(states),
         actions=tuple(actions),
@@ -121,12 +133,12 @@ def model_of(loading: Loading, path: str, *, optimize: bool = True) -> Model:
     )
 
 
-def _nothing_to_check(path: str) -> SpecError:
+def _nothing_to_check(path: str, dialect: Dialect) -> SpecError:
     return SpecError(
         "SW115",
         f"{path} has nothing to check: no action and no property.",
         help="A move is written 'action Name:', a property 'always assertion Name:'."
-        if path.endswith(".fizz")
+        if dialect == "fizz"
         else "A move is a method with @action, a property a function with @always.",
     )
 
@@ -160,13 +172,16 @@ def _properties(
     return found, constraints, step_constraints, terminal
 
 
-def _uses_fizz_runtime(loading: Loading) -> bool:
-    """Whether a spec comes from a .fizz file, directly or converted."""
-    return any(
-        getattr(value, "__module__", "") == "dsl.fizz_runtime"
-        for module in loading.modules
-        for value in module.namespace.values()
-    )
+def _open_records(loading: Loading) -> dict[str, type]:
+    """The class of records without declared fields, where a spec comes from a .fizz file, directly
+    or converted.
+    """
+    values = (v for module in loading.modules for v in module.namespace.values())
+    if not any(getattr(v, "__module__", "") == "dsl.fizz_runtime" for v in values):
+        return {}
+    from dsl.fizz_runtime import record
+
+    return {record.__name__: record}
 
 
 def _choice_names(tree: SpecTree) -> dict[tuple[str, int], str]:

@@ -171,7 +171,7 @@ class Rewriter(ast.NodeTransformer):
         ):
             return False
         if returns is None:
-            return callee.module.source.path.endswith(".fizz")
+            return callee.module.source.dialect == "fizz"
         text = ast.unparse(returns).strip("'\"")
         head = text.partition("[")[0]
         return head not in ("Iterator", "Iterable", "Generator", "Flow", "Callable", "object")

@@ -9,15 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal, Protocol
 
 from dsl.errors import Span
 from dsl.runtime import bound
 from dsl.view import Disabled, FairChoice, Path, PlainView, State, View, apply_writes, next_script
 
-if TYPE_CHECKING:
-    from dsl.flow_run import Flows
-
+Dialect = Literal["python", "fizz"]
+"""The language that a spec is written in; both become the same tree."""
 Fairness = Literal["none", "weak", "strong"]
 PropertyKind = Literal[
     "always",
@@ -135,6 +134,22 @@ class Outcome:
     fair: tuple[FairChoice, ...] = ()
 
 
+class Flows(Protocol):
+    """The functions that give way: their compiled ``code`` by name, the locals that are ``dropped``
+    from suspended runs when states are counted in another way, how many runs there may
+    be at a time (``limit``), and how many starts in all (``most_starts``).
+    """
+
+    @property
+    def code(self) -> Mapping[str, Any]: ...
+    @property
+    def dropped(self) -> frozenset[str] | None: ...
+    @property
+    def limit(self) -> int | None: ...
+    @property
+    def most_starts(self) -> int | None: ...
+
+
 @dataclass
 class Model:
     """A spec with its constants fixed.
@@ -148,6 +163,7 @@ class Model:
 
     name: str
     path: str
+    dialect: Dialect
     constants: Mapping[str, Any]
     initial_states: tuple[State, ...]
     actions: tuple[Action, ...]

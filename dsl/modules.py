@@ -22,6 +22,7 @@ from typing import Any
 from dsl.constants import GivenText, is_constant, read_constant, unknown_constant
 from dsl.declare import Declared, _declared
 from dsl.errors import RunError, Span, SpecError, StatewalkError
+from dsl.model import Dialect
 
 
 @dataclass
@@ -31,6 +32,7 @@ class Source:
     path: str
     text: str
     tree: ast.Module
+    dialect: Dialect = "python"
 
     @property
     def digest(self) -> str:
@@ -46,11 +48,13 @@ class Source:
         )
 
 
-def read_source(path: str, *, counting: bool = False) -> Source:
-    """Read and parse a spec module; ``counting`` is for .fizz files, see `dsl.fizz.read_fizz`.
+def read_source(path: str) -> Source:
+    """Read and parse a module in Python. Raises RunError[SW302], SpecError[SW100]."""
+    return parse_source(path, read_text(path))
 
-    Raises:  RunError[SW302], SpecError[SW100].
-    """
+
+def read_text(path: str) -> str:
+    """The text of a spec. Raises RunError[SW302], SpecError[SW100]."""
     file = Path(path)
     if file.is_dir():
         raise RunError(
@@ -65,18 +69,13 @@ def read_source(path: str, *, counting: bool = False) -> Source:
     except OSError as error:
         raise RunError("SW302", f"{path} cannot be read: {error.strerror}.") from error
     try:
-        text = data.decode("utf-8")
+        return data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise SpecError(
             "SW100",
             f"{path} is not text (byte {error.start}).",
             help="A spec is a UTF-8 text file.",
         ) from None
-    if file.suffix == ".fizz":
-        from dsl.fizz import read_fizz
-
-        return Source(path, text, read_fizz(path, text, counting=counting).tree)
-    return parse_source(path, text)
 
 
 def parse_source(path: str, text: str) -> Source:
@@ -115,7 +114,6 @@ class Loading:
     given: dict[str, Any]
     folder: str  # of the spec
     root: str  # of the package that the spec is in, or its folder
-    dialect: str = "python"
     modules: list[SpecModule] = field(default_factory=list)
     by_name: dict[str, types.ModuleType] = field(default_factory=dict)
     declared: Declared = field(default_factory=Declared)

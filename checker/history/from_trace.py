@@ -79,13 +79,13 @@ def load_with_hook(spec: str, trace: Trace) -> tuple[Model, Hook]:
     """
     from checker.replaying import another_spec, constants_of
     from dsl.errors import RunError, StatewalkError
-    from dsl.loader import model_of
-    from dsl.modules import read_source, run_spec
+    from dsl.loader import model_of, read_spec
+    from dsl.modules import run_spec
 
     if not Path(spec).exists():
         raise RunError("SW405", f"The spec {spec} is not there.", help=f"Trace of: {trace.spec}.")
     try:
-        loading = run_spec(read_source(spec), dict(constants_of(trace)))
+        loading = run_spec(read_spec(spec), dict(constants_of(trace)))
     except StatewalkError as error:
         if error.code == "SW301":
             raise another_spec(trace, spec, error.message) from None

@@ -73,7 +73,7 @@ class Case:
             )
         )
         initial = tuple({PLACE: s} for s in self.initial)
-        return Model("walk", "walk", {}, initial, actions, ())
+        return Model("walk", "walk", "python", {}, initial, actions, ())
 
     def property(self, kind: PropertyKind) -> Property:
         """The property of a kind over the two random sets of states."""

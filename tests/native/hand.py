@@ -32,6 +32,7 @@ def make_model(
     return Model(
         name=name,
         path="",
+        dialect="python",
         constants={},
         initial_states=tuple(states),
         actions=tuple(Action(i, n, None, (), run) for i, (n, run) in enumerate(actions)),
