@@ -16,6 +16,7 @@ from dsl.domains import ANYTHING, Domain, domain_of
 from dsl.errors import Mistakes, Span, SpecError, StatewalkError
 from dsl.flow_run import Flows, is_flow, slot_of
 from dsl.model import Action, FieldInfo
+from dsl.ranges import domains_of, no_instance, warn_of_nothing
 from dsl.roles import Field, Role, default_of, empty_for
 from dsl.runtime import binding, bound
 from dsl.tree import Function, SpecTree
@@ -254,13 +255,15 @@ def make_actions(tree: SpecTree, flows: Flows, mistakes: Mistakes) -> list[Actio
     for function in tree.of_kind("action"):
         mark = function.marked("action")
         options = mark.options if mark else {}
-        names, domains = [], []
-        for argument in function.parameters():
-            names.append(argument.arg)
-            domains.append(options_of(tree, function, argument, mistakes))
+        names = [argument.arg for argument in function.parameters()]
+        domains = domains_of(tree, function, mistakes)
         actors: list[Any] = [None]
         if function.owner is not None:
-            actors = [r for r in tree.instances(function.owner) if _is_own(r, function)]
+            everyone = tree.instances(function.owner)
+            actors = [r for r in everyone if _is_own(r, function)]
+            if not everyone:
+                why = no_instance(tree, function.owner)
+                warn_of_nothing(function, why, function.node, mistakes)
         name = options.get("name") or function.name
         fair = options.get("fair", "none")
         concurrent = int(options.get("concurrent", 1))
@@ -318,55 +321,6 @@ def _runner(
         return call(*arguments)
 
     return run
-
-
-def options_of(
-    tree: SpecTree, function: Function, argument: ast.arg, mistakes: Mistakes
-) -> list[Any]:
-    """The values over which a parameter of an action ranges."""
-    namespace = function.module.namespace
-    default = _default_of(function, argument)
-    if (
-        isinstance(default, ast.Call)
-        and getattr(default.func, "id", "") == "any_of"
-        and default.args
-    ):
-        found = eval(
-            compile(ast.Expression(default.args[0]), function.module.source.path, "eval"), namespace
-        )
-        return list(found)
-    hint: Any = None
-    if argument.annotation is not None:
-        try:
-            hint = eval(
-                compile(ast.Expression(argument.annotation), "<annotation>", "eval"), namespace
-            )
-            if isinstance(hint, str):
-                hint = eval(hint, namespace)
-        except Exception:
-            hint = None
-    if isinstance(hint, type) and issubclass(hint, Role):
-        return tree.instances(hint)
-    domain = domain_of(hint) if hint is not None else ANYTHING
-    if domain.options is not None:
-        return list(domain.options)
-    mistakes.add(
-        "SW112",
-        f"It is not known which values '{argument.arg}' of the action '{function.name}' takes.",
-        at=function.span(argument),
-        why="Parameters of role, enum, Literal and bool type range over their type.",
-        help=f"Say what others range over: {argument.arg}: int = any_of(range(3))",
-    )
-    return []
-
-
-def _default_of(function: Function, argument: ast.arg) -> ast.expr | None:
-    found = function.node.args
-    positional = [*found.posonlyargs, *found.args]
-    if argument in positional:
-        at = positional.index(argument) - (len(positional) - len(found.defaults))
-        return found.defaults[at] if at >= 0 else None
-    return None
 
 
 def field_table(fields: dict[tuple[str, str], Field]) -> dict[tuple[str, str], FieldInfo]:

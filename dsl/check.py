@@ -20,6 +20,7 @@ from dsl.check_state import check_property, check_values
 from dsl.check_warnings import warn_of_crashes, warn_of_fields, warn_of_function
 from dsl.effects import Effects
 from dsl.errors import Mistakes, SpecError
+from dsl.ranges import check_ranges
 from dsl.tree import SpecTree
 
 FUNCTION_RULES: tuple[Callable[[Checked], None], ...] = (
@@ -42,6 +43,7 @@ SPEC_RULES: tuple[Callable[[SpecTree, Effects, Mistakes], None], ...] = (
     check_decorated,
     check_shared,
     check_strays,
+    check_ranges,
     warn_of_fields,
     warn_of_crashes,
 )
@@ -60,10 +62,9 @@ def check_tree(tree: SpecTree, mistakes: Mistakes) -> None:
                 rule(checked)
     for spec_rule in SPEC_RULES:
         spec_rule(tree, effects, mistakes)
-    mistakes.warned = [w for w in mistakes.warned if not _allowed(tree, w)]
 
 
-def _allowed(tree: SpecTree, warning: SpecError) -> bool:
+def allowed(tree: SpecTree, warning: SpecError) -> bool:
     """Whether the line of a warning says ``# allow SW603``."""
     for module in tree.loading.modules:
         if warning.at is not None and module.source.path == warning.at.file:

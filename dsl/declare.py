@@ -175,9 +175,16 @@ def any_of(options: Iterable[T], /, *, fair: Fairness = "none") -> T:
         found = list(options) if not isinstance(options, set | frozenset) else ordered(options)
     else:
         found = list(options)
+    view = binding.view
+    if view is None and _declared:
+        raise SpecError(
+            "SW303",
+            "any_of(...) is asked while the spec is loaded.",
+            why="There is no step yet in which each option could be tried.",
+            help="Choose in @init or in an action.",
+        )
     if not found:
         raise Disabled
-    view = binding.view
     if view is None or (len(found) == 1 and fair == "none"):
         only: T = found[0]
         return only

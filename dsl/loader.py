@@ -16,7 +16,7 @@ from dsl.build import (
     make_actions,
     make_fields,
 )
-from dsl.check import check_tree
+from dsl.check import allowed, check_tree
 from dsl.crashing import crashes_of_roles
 from dsl.errors import Mistakes, SpecError, did_you_mean
 from dsl.fold import fold_constants
@@ -103,7 +103,7 @@ def model_of(loading: Loading, path: str, *, optimize: bool = True) -> Model:
     deadlock = loading.declared.options.get("deadlock", True)
     stuck = deadlock_besides_faults(actions, terminal) if deadlock else None
     if not actions and not properties:
-        raise _nothing_to_check(path, loading.modules[-1].source.dialect)
+        raise _nothing_to_check(path, loading.modules[-1].source.dialect, mistakes)
     return Model(
         name=Path(path).stem,
         path=path,
@@ -127,13 +127,18 @@ def model_of(loading: Loading, path: str, *, optimize: bool = True) -> Model:
         fresh_values=bool(loading.declared.options.get("fresh_values")),
         check_deadlock=deadlock and stuck is None,
         optimized=optimize,
-        warnings=tuple((w.code, str(w)) for w in mistakes.warned),
+        warnings=tuple((w.code, str(w)) for w in mistakes.warned if not allowed(tree, w)),
         choice_names=_choice_names(tree),
         flows=lowering.flows if lowering.flows.actions else None,
     )
 
 
-def _nothing_to_check(path: str, dialect: Dialect) -> SpecError:
+def _nothing_to_check(path: str, dialect: Dialect, mistakes: Mistakes) -> SpecError:
+    for warning in mistakes.warned:
+        if warning.code == "SW609":  # there is one in the text
+            return SpecError(
+                "SW115", f"{path} has nothing to check. {warning.message}", at=warning.at
+            )
     return SpecError(
         "SW115",
         f"{path} has nothing to check: no action and no property.",

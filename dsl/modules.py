@@ -22,7 +22,10 @@ from typing import Any
 from dsl.constants import GivenText, is_constant, read_constant, unknown_constant
 from dsl.declare import Declared, _declared
 from dsl.errors import RunError, Span, SpecError, StatewalkError
+from dsl.heads import without_ranges
 from dsl.model import Dialect
+from dsl.refs import NeedsState, too_early
+from dsl.view import Disabled
 
 
 @dataclass
@@ -135,7 +138,7 @@ class Loading:
         spec = SpecModule(name, source, namespace)
         stored = _Storing(self, spec)
         stored.check()
-        code = compile(source.tree, source.path, "exec", dont_inherit=True)
+        code = compile(without_ranges(source.tree), source.path, "exec", dont_inherit=True)
         _declared.append(self.declared)
         saved = sys.modules.get(name)
         sys.modules[name] = module
@@ -147,6 +150,8 @@ class Loading:
             raise
         except AssertionError as error:
             raise self._assumption(error, source) from None
+        except (NeedsState, Disabled) as error:
+            raise too_early(error, _user_span(error, self.paths(source))) from None
         except (Exception, SystemExit) as error:
             raise SpecError(
                 "SW303",

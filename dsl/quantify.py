@@ -7,11 +7,11 @@ import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from dsl.build import options_of
 from dsl.declare import LeadsTo, property_name
 from dsl.errors import Mistakes, Span
 from dsl.model import Element, Property, PropertyKind
 from dsl.properties import checked
+from dsl.ranges import domains_of
 from dsl.tree import Function, SpecTree
 
 
@@ -20,7 +20,7 @@ def make_instances(
 ) -> Iterator[Property]:
     """One property per combination of arguments: ``p(Client#0)``, ``p(Client#1)``."""
     name, span = property_name(function.function), function.span()
-    domains = [options_of(tree, function, a, mistakes) for a in function.parameters()]
+    domains = domains_of(tree, function, mistakes)
     doc = ast.get_docstring(function.node) or ""
     for values in itertools.product(*domains):
         shown = f"{name}({', '.join(map(repr, values))})"
@@ -40,8 +40,7 @@ def make_leads(
     kind: PropertyKind = "until" if lead.kind == "until" else "leads_to"
     known = {id(f.function): f for f in tree.functions}
     first, second = known.get(id(lead.premise)), known.get(id(lead.conclusion))
-    names = first.parameters() if first else []
-    domains = [options_of(tree, first, a, mistakes) for a in names] if first else []
+    domains = domains_of(tree, first, mistakes) if first else []
     for values in itertools.product(*domains):
         shown = f"{name}({', '.join(map(repr, values))})" if values else name
         given = values if second is not None and second.parameters() else ()

@@ -16,7 +16,7 @@ from typing import Any
 
 from dsl.detaching import Cell, Sub, forget, sub_key
 from dsl.domains import Domain, misfit_of
-from dsl.errors import SpecError, placed
+from dsl.errors import Span, SpecError, placed
 from dsl.records import Record, own
 from dsl.runtime import binding
 from dsl.values import FrozenBag, FrozenDict, FrozenList, FrozenSet, freeze, intern_key
@@ -57,6 +57,18 @@ def current_view() -> View:
 
 class NeedsState(BaseException):
     """State was read where none is bound: at load time, or outside the checker."""
+
+
+def too_early(error: BaseException, at: Span | None) -> SpecError:
+    """What only a step can do, asked for by the text of a module itself."""
+    said = "The state is asked for" if isinstance(error, NeedsState) else "A guard is false"
+    return SpecError(
+        "SW303",
+        f"{said} while the spec is loaded.",
+        at=at,
+        why="There is no state yet: it begins with the fields' defaults and @init.",
+        help="Do this in @init, an action or a property. An assumption on constants is an assert.",
+    )
 
 
 class Reference:
