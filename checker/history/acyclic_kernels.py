@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from checker.compiling import allocating
 from checker.history.cdcl_state import ON, REORDERS, STAMP, Search
-from checker.history.jit import kernel
 
 
-@kernel
+@allocating
 def _visit(s: Search, y: int, x: int, edge: int, tail: int, limit: int) -> int:
     """Add y, reached from x, to the forward queue unless seen or beyond the limit."""
     if s.mark[y] != s.reg[STAMP] and s.rank[y] <= limit:
@@ -23,7 +23,7 @@ def _visit(s: Search, y: int, x: int, edge: int, tail: int, limit: int) -> int:
     return tail
 
 
-@kernel
+@allocating
 def _forward(s: Search, u: int, v: int) -> int:
     """Nodes reached from v that rank up to u; their number, or -1 when u is among them."""
     s.reg[STAMP] += 1
@@ -45,7 +45,7 @@ def _forward(s: Search, u: int, v: int) -> int:
     return tail
 
 
-@kernel
+@allocating
 def _backward(s: Search, u: int, v: int) -> int:
     """Nodes that reach u and rank from v on; their number."""
     s.back_mark[u] = s.reg[STAMP]
@@ -71,7 +71,7 @@ def _backward(s: Search, u: int, v: int) -> int:
     return tail
 
 
-@kernel
+@allocating
 def _reorder(s: Search, ahead: int, behind: int) -> None:
     """Give the ranks of both node sets first to what reaches u, then to what v reaches."""
     ranks = np.empty(ahead + behind, np.int64)
@@ -91,7 +91,7 @@ def _reorder(s: Search, ahead: int, behind: int) -> None:
     s.reg[REORDERS] += 1
 
 
-@kernel
+@allocating
 def _cycle(s: Search, u: int, literal: int) -> int:
     """The literals on the path that _forward found to u, after `literal`; how many."""
     size = 1
@@ -113,7 +113,7 @@ def _cycle(s: Search, u: int, literal: int) -> int:
     return size
 
 
-@kernel
+@allocating
 def edges_of(s: Search, literal: int) -> int:
     """Switch the edges of a literal on; size of a conflict, or -1."""
     for e in range(s.first[literal], s.first[literal + 1]):

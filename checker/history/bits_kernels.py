@@ -10,21 +10,21 @@ from __future__ import annotations
 
 import numpy as np
 
+from checker.compiling import allocating
 from checker.history.data import Array, Ints
-from checker.history.jit import kernel
 from checker.history.reach_kernels import emit
 
 _WW, _RW = 2, 3
 _ONE = np.uint64(1)
 
 
-@kernel
+@allocating
 def bit(rows: Array, u: int, x: int) -> bool:
     """Whether bit x of row u is set."""
     return bool((rows[u, x >> 6] >> np.uint64(x & 63)) & np.uint64(1) != 0)
 
 
-@kernel
+@allocating
 def closure(
     order: Ints,
     start: Ints,
@@ -68,7 +68,7 @@ def closure(
             up[u, (u - base) >> 6] |= np.uint64(1) << np.uint64((u - base) & 63)
 
 
-@kernel
+@allocating
 def _inside(writer: Ints, w: int, base: int, size: int, a: int, z: int) -> tuple[int, int]:
     """The run of writers a..z (sorted by transaction) whose nodes lie in the block."""
     while a < z and w * writer[a] < base:
@@ -78,7 +78,7 @@ def _inside(writer: Ints, w: int, base: int, size: int, a: int, z: int) -> tuple
     return a, z
 
 
-@kernel
+@allocating
 def rules(
     down: Array,
     up: Array,
@@ -113,7 +113,7 @@ def rules(
     return m
 
 
-@kernel
+@allocating
 def _overlap_rule(
     up: Array,
     base: int,
@@ -142,7 +142,7 @@ def _overlap_rule(
     return m
 
 
-@kernel
+@allocating
 def _hidden(up: Array, near: Ints, n: int, w: int, x: int) -> bool:
     """Whether node x of the block reaches the begin of one of the n near writers."""
     for y in range(n):  # noqa: SIM110 - numba compiles no generator
@@ -151,7 +151,7 @@ def _hidden(up: Array, near: Ints, n: int, w: int, x: int) -> bool:
     return False
 
 
-@kernel
+@allocating
 def _read_rules(
     down: Array,
     up: Array,
@@ -200,7 +200,7 @@ def _read_rules(
     return m
 
 
-@kernel
+@allocating
 def undecided(
     down: Array, up: Array, base: int, w: int, writer: Ints, by_key: Ints, out: Ints, m: int
 ) -> int:

@@ -5,6 +5,7 @@ Glossary and sources in cdcl_state. Slow twin: checker.history.prove, which trie
 
 from __future__ import annotations
 
+from checker.compiling import allocating
 from checker.history.acyclic_kernels import edges_of
 from checker.history.cdcl_state import (
     CLAUSES,
@@ -26,17 +27,16 @@ from checker.history.cdcl_state import (
     Search,
     assign,
 )
-from checker.history.jit import kernel
 
 _FAR = 10  # levels; more than this many are not undone for one conflict
 
 
-@kernel
+@allocating
 def _is_false(s: Search, literal: int) -> bool:
     return bool(s.value[literal >> 1] == (literal & 1))
 
 
-@kernel
+@allocating
 def _move_watch(s: Search, w: int, at: int, stop: int, false: int) -> bool:
     """Give watch w another literal that is not false; its clause is arena[at:stop]."""
     for x in range(at + 2, stop):
@@ -50,7 +50,7 @@ def _move_watch(s: Search, w: int, at: int, stop: int, false: int) -> bool:
     return False
 
 
-@kernel
+@allocating
 def _highest(s: Search, at: int, stop: int) -> int:
     """The highest level among the literals arena[at:stop]."""
     level = 0
@@ -59,7 +59,7 @@ def _highest(s: Search, at: int, stop: int) -> int:
     return level
 
 
-@kernel
+@allocating
 def clauses_of(s: Search, false: int) -> int:
     """Visit the clauses that watch a literal that became false; size of a conflict, or -1."""
     w = s.watch[false]
@@ -95,7 +95,7 @@ def clauses_of(s: Search, false: int) -> int:
     return -1
 
 
-@kernel
+@allocating
 def _propagate(s: Search) -> int:
     """Follow every assignment, clauses before edges; size of a conflict, or -1."""
     while True:
@@ -113,7 +113,7 @@ def _propagate(s: Search) -> int:
             return size
 
 
-@kernel
+@allocating
 def _meet(s: Search, literal: int, top: int, size: int) -> tuple[int, int]:
     """Take one literal of a conflict into the analysis; (learnt size, 1 if of the top level)."""
     x = literal >> 1
@@ -126,7 +126,7 @@ def _meet(s: Search, literal: int, top: int, size: int) -> tuple[int, int]:
     return size + 1, 0
 
 
-@kernel
+@allocating
 def _analyse(s: Search, size: int, top: int) -> int:
     """The first-UIP clause of a conflict in `learnt`, asserting literal first; its size."""
     learnt, open_ = 1, 0
@@ -155,7 +155,7 @@ def _analyse(s: Search, size: int, top: int) -> int:
     return learnt
 
 
-@kernel
+@allocating
 def backtrack(s: Search, level: int) -> None:
     """Undo the assignments above a level, and the edges since its end.
 
@@ -184,7 +184,7 @@ def backtrack(s: Search, level: int) -> None:
     reg[HEAD] = reg[EDGE_HEAD] = at
 
 
-@kernel
+@allocating
 def _to_front(s: Search, x: int) -> None:
     """Move a variable to the front of the decision queue."""
     if s.reg[FRONT] == x:
@@ -202,7 +202,7 @@ def _to_front(s: Search, x: int) -> None:
     s.reg[CLOCK] += 1
 
 
-@kernel
+@allocating
 def _remember(s: Search, size: int) -> int:
     """Store the learnt clause with its two watches; its number."""
     c, used = s.reg[CLAUSES], s.reg[USED]
@@ -218,7 +218,7 @@ def _remember(s: Search, size: int) -> int:
     return int(c)
 
 
-@kernel
+@allocating
 def resolve(s: Search, size: int) -> bool:
     """Learn from a conflict and go back; False when there is nothing to go back to."""
     s.reg[CONFLICTS] += 1
@@ -247,7 +247,7 @@ def resolve(s: Search, size: int) -> bool:
     return True
 
 
-@kernel
+@allocating
 def _decide(s: Search) -> bool:
     """Assign the next free variable as the current order has it; False when none is free."""
     x = s.reg[NEXT]
@@ -263,7 +263,7 @@ def _decide(s: Search) -> bool:
     return True
 
 
-@kernel
+@allocating
 def run(s: Search) -> int:
     """Search until SAT (rank is the witness), UNSAT, or MORE: room or a pause is needed."""
     while True:

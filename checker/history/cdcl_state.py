@@ -14,8 +14,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from checker.compiling import allocating
 from checker.history.data import Array, Ints
-from checker.history.jit import kernel
 
 UNSAT, SAT, MORE = 0, 1, 2
 (
@@ -90,7 +90,7 @@ class Search(NamedTuple):
     reg: Ints
 
 
-@kernel
+@allocating
 def assign(s: Search, literal: int, reason: int, level: int) -> None:
     """Make a literal true at a level, at most the current one; reason: a clause, or -1."""
     x = literal >> 1

@@ -14,8 +14,7 @@ import numpy as np
 
 from checker.history.data import INITIAL, Bools, History, Ints
 from checker.history.graph import Graph, build, neighbours
-from checker.history.jit import kernel
-from checker.history.reach_kernels import topological
+from checker.history.reach_kernels import find_path, topological
 from checker.history.saturate import Reach, saturate
 from checker.history.scan import Facts
 from checker.history.search import decide
@@ -25,39 +24,6 @@ PATIENCE = 5.0
 _TRIES = 40
 _EXPANSIONS = 3000
 _FOLLOWED = 4
-
-
-@kernel
-def find_path(
-    start: Ints,
-    to: Ints,
-    edge: Ints,
-    batch: Ints,
-    newest: int,
-    source: int,
-    target: int,
-    came: Ints,
-    queue: Ints,
-) -> bool:
-    """Whether edges derived before pass `newest` lead from source to target, shortest first.
-
-    Shapes:  came (nodes,) becomes the edge by which each node was reached, -1 = not.
-    """
-    came[:] = -1
-    queue[0] = source
-    head, tail = 0, 1
-    while head < tail:
-        u = queue[head]
-        head += 1
-        for e in range(start[u], start[u + 1]):
-            v = to[e]
-            if batch[edge[e]] < newest and came[v] < 0 and v != source:
-                came[v] = edge[e]
-                if v == target:
-                    return True
-                queue[tail] = v
-                tail += 1
-    return False
 
 
 class Support:

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from checker.compiling import allocating
 from checker.history.data import Ints
-from checker.history.jit import kernel
 
 
-@kernel
+@allocating
 def next_writers(
     w: int,
     place: Ints,
@@ -52,7 +52,7 @@ def next_writers(
     return edges[:m], pairs[:m]
 
 
-@kernel
+@allocating
 def encode(
     w: int,
     pairs: Ints,

@@ -18,14 +18,14 @@ import heapq
 
 import numpy as np
 
+from checker.compiling import allocating
 from checker.history.data import Array, Floats, Ints
-from checker.history.jit import kernel
 
 FAR = np.int32(2**31 - 1)
 _WW, _RW = 2, 3
 
 
-@kernel
+@allocating
 def adjacency(n: int, src: Ints, dst: Ints, start: Ints, to: Ints, edge: Ints) -> None:
     """Edges by source: those of u are start[u]..start[u+1] in `to` and `edge` (their ids)."""
     start[:] = 0
@@ -40,7 +40,7 @@ def adjacency(n: int, src: Ints, dst: Ints, start: Ints, to: Ints, edge: Ints) -
         fill[src[e]] += 1
 
 
-@kernel
+@allocating
 def topological(n: int, start: Ints, to: Ints, order: Ints) -> int:
     """Nodes in an order that respects the edges; how many were placed (n = no cycle)."""
     degree = np.zeros(n, np.int64)
@@ -62,7 +62,7 @@ def topological(n: int, start: Ints, to: Ints, order: Ints) -> int:
     return tail
 
 
-@kernel
+@allocating
 def topological_by(n: int, start: Ints, to: Ints, priority: Floats, order: Ints) -> int:
     """As `topological`, taking of the ready nodes the one with the least priority."""
     degree = np.zeros(n, np.int64)
@@ -86,7 +86,7 @@ def topological_by(n: int, start: Ints, to: Ints, priority: Floats, order: Ints)
     return tail
 
 
-@kernel
+@allocating
 def nearest_first(
     order: Ints, start: Ints, to: Ints, back_start: Ints, after: Ints, before: Ints
 ) -> None:
@@ -113,7 +113,7 @@ def nearest_first(
             fill[before[e]] += 1
 
 
-@kernel
+@allocating
 def reach(
     order: Ints,
     start: Ints,
@@ -163,7 +163,7 @@ def reach(
             last[u, s] = pos[u]
 
 
-@kernel
+@allocating
 def first_at(pos: Ints, writer: Ints, w: int, half: int, a: int, z: int, x: int) -> int:
     """The first of writers a..z (one chain) whose node `half` (0 b, w-1 c) is at x or later."""
     while a < z:
@@ -175,7 +175,7 @@ def first_at(pos: Ints, writer: Ints, w: int, half: int, a: int, z: int, x: int)
     return a
 
 
-@kernel
+@allocating
 def emit(
     out: Array, m: int, src: int, dst: int, kind: int, k: int, rule: int, i: int, j: int, r: int
 ) -> int:
@@ -186,7 +186,7 @@ def emit(
     return m + 1
 
 
-@kernel
+@allocating
 def rule_one(
     first: Array,
     last: Array,
@@ -217,7 +217,7 @@ def rule_one(
     return m
 
 
-@kernel
+@allocating
 def rules(
     first: Array,
     last: Array,
@@ -265,7 +265,7 @@ def rules(
     return m
 
 
-@kernel
+@allocating
 def undecided(
     first: Array,
     last: Array,
@@ -299,3 +299,36 @@ def undecided(
                         out[m, 0], out[m, 1] = q, p
                     m += 1
     return m
+
+
+@allocating
+def find_path(
+    start: Ints,
+    to: Ints,
+    edge: Ints,
+    batch: Ints,
+    newest: int,
+    source: int,
+    target: int,
+    came: Ints,
+    queue: Ints,
+) -> bool:
+    """Whether edges derived before pass `newest` lead from source to target, shortest first.
+
+    Shapes:  came (nodes,) becomes the edge by which each node was reached, -1 = not.
+    """
+    came[:] = -1
+    queue[0] = source
+    head, tail = 0, 1
+    while head < tail:
+        u = queue[head]
+        head += 1
+        for e in range(start[u], start[u + 1]):
+            v = to[e]
+            if batch[edge[e]] < newest and came[v] < 0 and v != source:
+                came[v] = edge[e]
+                if v == target:
+                    return True
+                queue[tail] = v
+                tail += 1
+    return False

@@ -7,14 +7,14 @@ appends, 4 not a prefix of the longest list.
 
 from __future__ import annotations
 
+from checker.compiling import allocating
 from checker.history.data import Ints
-from checker.history.jit import kernel
 
 OWN, DIFFER, OWN_LIST, PREFIX = 1, 2, 3, 4
 _READ, _WRITE, _DELETE, _APPEND, _LIST, _RANGE, _ABSENT = 0, 1, 3, 4, 5, 6, 7
 
 
-@kernel
+@allocating
 def count_expanded(kind: Ints, value: Ints, count: Ints, low: Ints, high: Ints) -> int:
     """How many operations there are when each range is one read per key in its bounds."""
     total = 0
@@ -23,7 +23,7 @@ def count_expanded(kind: Ints, value: Ints, count: Ints, low: Ints, high: Ints) 
     return total
 
 
-@kernel
+@allocating
 def expand(
     first: Ints,
     kind: Ints,
@@ -68,7 +68,7 @@ def expand(
     return n
 
 
-@kernel
+@allocating
 def _own_appends(ops: Ints, start: int, stop: int, k: int, own: Ints) -> int:
     """Collect what this transaction appended to k before operation `stop`; how many."""
     n = 0
@@ -79,7 +79,7 @@ def _own_appends(ops: Ints, start: int, stop: int, k: int, own: Ints) -> int:
     return n
 
 
-@kernel
+@allocating
 def _outside(ops: Ints, start: int, q: int, items: Ints, own: Ints) -> int:
     """Length of the part of list read q that others wrote; -1 when it lacks own appends."""
     n_own = _own_appends(ops, start, q, ops[q, 1], own)
@@ -94,13 +94,13 @@ def _outside(ops: Ints, start: int, q: int, items: Ints, own: Ints) -> int:
     return int(length - n_own)
 
 
-@kernel
+@allocating
 def _report(found: Ints, sizes: Ints, code: int, q: int) -> None:
     found[sizes[2], 0], found[sizes[2], 1] = code, q
     sizes[2] += 1
 
 
-@kernel
+@allocating
 def scan(
     first: Ints,
     ops: Ints,
@@ -165,7 +165,7 @@ def scan(
             sizes[0] += 1
 
 
-@kernel
+@allocating
 def prefixes(reads: Ints, ops: Ints, items: Ints, longest: Ints, found: Ints) -> int:
     """Check that each list read is a prefix of the longest one of its key.
 

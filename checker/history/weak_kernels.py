@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from checker.compiling import allocating
 from checker.history.data import Ints
-from checker.history.jit import kernel
 from checker.history.reach_kernels import emit
 
 _RW, _WW = 3, 2
 
 
-@kernel
+@allocating
 def missed(
     n: int, keys: int, reads: Ints, first: Ints, written: Ints, in_order: bool, out: Ints, m: int
 ) -> int:
@@ -53,7 +53,7 @@ def missed(
     return m
 
 
-@kernel
+@allocating
 def _forced(out: Ints, m: int, i: int, j: int, r: int, k: int) -> int:
     """Reader r sees j but reads i's version of k: j is before i, which T0 (i < 0) cannot be."""
     if i < 0:
@@ -61,7 +61,7 @@ def _forced(out: Ints, m: int, i: int, j: int, r: int, k: int) -> int:
     return emit(out, m, j, i, _WW, k, 3, i, j, r)
 
 
-@kernel
+@allocating
 def missed_in_session(
     keys: int,
     order: Ints,

@@ -38,10 +38,9 @@ def run(
 @cache
 def compiled(kernel: Callable[..., Any]) -> Callable[..., Any]:
     """A kernel as machine code."""
-    from numba import njit
+    from checker import compiling
 
-    options: dict[str, Any] = {"nogil": True, "cache": True, "_nrt": False}
-    result: Callable[..., Any] = njit(**options)(kernel)
+    result: Callable[..., Any] = compiling.kernel(kernel)
     return result
 
 

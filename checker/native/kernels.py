@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from numba import int64, uint64
 
+from checker.compiling import inlined, kernel
 from checker.native.arrays import (
     ASSERTION,
     CANDIDATES_FULL,
@@ -25,7 +26,6 @@ from checker.native.arrays import (
     QUIET,
     SCRATCH_FULL,
 )
-from checker.native.loading import inlined, kernel
 from checker.native.walking import (
     S63,
     U0,

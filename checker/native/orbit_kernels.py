@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from numba import int64, uint64
 
+from checker.compiling import inlined, kernel
 from checker.native.arrays import DONE, POSITION_SHIFT, SCRATCH_FULL
-from checker.native.loading import inlined, kernel
 from checker.native.orbit_arrays import APART, HIDDEN, LANE, SELF
 from checker.native.walking import U0, U1, old_value, scramble, written
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from numba import int64, uint64
 
+from checker.compiling import inlined, kernel
 from checker.native.arrays import POSITION_SHIFT
-from checker.native.loading import inlined, kernel
 from checker.native.walking import U0, U1, scramble
 
 BYTE = uint64(255)

