@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
+from checker.commands.arguments import argument
 from checker.engines import NAMES
 from checker.options import (
     CheckOptions,
@@ -20,20 +20,6 @@ from checker.options import (
 
 if TYPE_CHECKING:
     from checker.result import Result
-
-T = TypeVar("T")
-
-
-def argument(read: Callable[[str], T]) -> Callable[[str], T]:
-    """A reader as argparse wants it: a ValueError's text becomes the message."""
-
-    def reader(text: str) -> T:
-        try:
-            return read(text)
-        except ValueError as error:
-            raise argparse.ArgumentTypeError(str(error)) from None
-
-    return reader
 
 
 def add_parser(subparsers: Any) -> None:

@@ -7,7 +7,7 @@ import shlex
 import sys
 from typing import TYPE_CHECKING, Any
 
-from checker.commands.check import argument
+from checker.commands.arguments import argument
 from checker.options import read_count
 from dsl.model import SAFETY_KINDS
 

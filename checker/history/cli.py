@@ -1,20 +1,23 @@
 """`statewalk history check`, `convert` and `collect`.
 
-Exit codes: 0 the level holds, 1 it is violated, 2 the history or the call is wrong, 3 undecided
-within --timeout, 70 a mistake of ours.
+The exit codes are those of `statewalk check`; undecided within --timeout is inconclusive.
 """
 
 from __future__ import annotations
 
 import argparse
 import math
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from checker.commands.arguments import argument
+from checker.exits import HOLDS, INCONCLUSIVE, INTERNAL, MISTAKE, VIOLATED
 from checker.history import from_trace
 from checker.history.collect import cli as collect
 from checker.history.errors import HistoryError, Undecided, no_access
+from checker.options import read_count, read_seconds
 
 if TYPE_CHECKING:
     from checker.history.check import Options
@@ -40,7 +43,6 @@ LEVEL_NAMES = (
     "strict-serializable",
 )
 FORMATS = ("jsonl", "viper", "edn", "polysi", "dbcop", "cobra")
-_HOLDS, _VIOLATED, _UNREADABLE, _UNDECIDED, _OURS = 0, 1, 2, 3, 70
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -71,7 +73,7 @@ def _add_check(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     _add_format(check)
     check.add_argument(
         "--clock-error",
-        type=_duration,
+        type=argument(_time_units),
         default=0.0,
         metavar="TIME",
         help="how far clocks may differ, in the history's time unit: an end "
@@ -89,14 +91,16 @@ def _add_check(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     )
     check.add_argument(
         "--timeout",
-        type=_duration,
+        type=argument(read_seconds),
         default=math.inf,
         metavar="S",
-        help="give up on a level after this many seconds, with exit code 3",
+        help="give up on a level after this time (90, 10m, 2h), with exit code 3",
     )
     several = check.add_argument_group("a folder of histories")
     several.add_argument("--engine", choices=("processes", "spark"), default="processes")
-    several.add_argument("--jobs", type=_jobs, metavar="N", help="processes, or local Spark tasks")
+    several.add_argument(
+        "--jobs", type=argument(read_count), metavar="N", help="processes, or local Spark tasks"
+    )
     several.add_argument("--master", metavar="URL", help="of Spark; without it, this machine")
     check.set_defaults(run=run_check)
 
@@ -126,20 +130,11 @@ def _add_format(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _jobs(text: str) -> int:
-    if not text.isdecimal() or not 0 < int(text) <= 10_000:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of 1 or more")
-    return int(text)
-
-
-def _duration(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not value >= 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of 0 or more")
-    return value
+def _time_units(text: str) -> float:
+    """A span in the history's own unit of time. Raises ValueError."""
+    if not re.fullmatch(r"\d+(?:\.\d+)?(?:[eE][+-]?\d+)?", text.strip()):
+        raise ValueError(f"'{text}' is not a number of 0 or more")
+    return float(text)
 
 
 def run_check(args: argparse.Namespace) -> int:
@@ -170,18 +165,16 @@ def run_check(args: argparse.Namespace) -> int:
         return _check(_read(args), args, options)
     except Undecided:
         sys.stderr.write(f"{args.file}: undecided within {args.timeout:g} seconds\n")
-        return _UNDECIDED
+        return INCONCLUSIVE
     except Mismatch as error:
         sys.stderr.write(
             f"{args.file}: accepted, but the order found is no execution of it: {error}\n"
             "   This is a bug in statewalk, not in your history. Please report it with the file.\n"
         )
-        return _OURS
-    except HistoryError as error:
-        sys.stderr.write(f"{error}\n")
+        return INTERNAL
     except OSError as error:
         sys.stderr.write(f"{no_access(error, args.file)}\n")
-    return _UNREADABLE
+        return MISTAKE
 
 
 def _check(history: History, args: argparse.Namespace, options: Options) -> int:
@@ -214,7 +207,7 @@ def _check(history: History, args: argparse.Namespace, options: Options) -> int:
             path.write_text(draw(history, first), encoding="utf-8")
         elif path:
             sys.stderr.write(f"{path} is not written: there is no violation to draw\n")
-    return _HOLDS if verdicts[args.level or "si"].holds else _VIOLATED
+    return HOLDS if verdicts[args.level or "si"].holds else VIOLATED
 
 
 def _check_many(args: argparse.Namespace, options: Options) -> int:
@@ -255,18 +248,15 @@ def run_convert(args: argparse.Namespace) -> int:
                 code="SW706",
             )
         lost = formats.write(history, args.to_file, args.to)
-    except HistoryError as error:
-        sys.stderr.write(f"{error}\n")
-        return _UNREADABLE
     except OSError as error:
         sys.stderr.write(f"{no_access(error, args.file)}\n")
-        return _UNREADABLE
+        return MISTAKE
     sys.stdout.write(f"{args.to_file}: {len(history)} transactions as {args.to}\n")
     for what in lost:
         sys.stdout.write(f"  dropped: {what}\n")
     if not lost:
         sys.stdout.write("  nothing was dropped\n")
-    return _HOLDS
+    return HOLDS
 
 
 def _read(args: argparse.Namespace) -> History:

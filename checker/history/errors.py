@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from dsl.errors import RunError
+
 
 class Undecided(Exception):
     """The time that was given ran out before there was a verdict."""
 
 
-class HistoryError(Exception):
+class HistoryError(RunError):
     """A recorded history that cannot be read or judged: where, what, and what was expected.
 
-    `where` is "line 12" or "byte 96"; `code` is stable and listed in docs/history-format.md.
+    `where` is "line 12" or "byte 96".
     """
 
     def __init__(
@@ -24,12 +26,20 @@ class HistoryError(Exception):
         expected: str = "",
         code: str = "SW701",
     ) -> None:
-        """Build the message once; an empty part is left out."""
-        self.message, self.source, self.where = message, source, where
-        self.expected, self.code = expected, code
-        place = ", ".join(part for part in (source, where) if part)
-        text = f"{place}: {code} {message}" if place else f"{code} {message}"
-        super().__init__(f"{text}\n   Expected {expected}." if expected else text)
+        """An empty part is left out of the text."""
+        super().__init__(code, message, help=f"Expected {expected}." if expected else "")
+        self.source, self.where, self.expected = source, where, expected
+
+    def __str__(self) -> str:
+        place = ", ".join(part for part in (self.source, self.where) if part)
+        return f"{place}: {super().__str__()}" if place else super().__str__()
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (_rebuild, (self.message, self.source, self.where, self.expected, self.code))
+
+
+def _rebuild(message: str, source: str, where: str, expected: str, code: str) -> HistoryError:
+    return HistoryError(message, source=source, where=where, expected=expected, code=code)
 
 
 def no_access(error: OSError, read: Path | None = None) -> str:

@@ -18,6 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from checker import exits
 from checker.history.check import Options
 from checker.history.errors import HistoryError, Undecided
 
@@ -30,7 +31,13 @@ HOLDS, VIOLATED, UNREADABLE, UNDECIDED, OURS = (
     "internal error",
 )
 # What the exit code tells of many files: the first of these that there is.
-EXITS = {OURS: 70, VIOLATED: 1, UNREADABLE: 2, UNDECIDED: 3, HOLDS: 0}
+EXITS = {
+    OURS: exits.INTERNAL,
+    VIOLATED: exits.VIOLATED,
+    UNREADABLE: exits.MISTAKE,
+    UNDECIDED: exits.INCONCLUSIVE,
+    HOLDS: exits.HOLDS,
+}
 
 
 @dataclass(frozen=True, slots=True)

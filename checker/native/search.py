@@ -12,13 +12,13 @@ import numpy as np
 
 from checker.engine import DEADLOCK, Finding, Progress, SearchOptions, StoppedBy
 from checker.layout import Layout
+from checker.limits import memory_in_use
 from checker.native import checkpoints
 from checker.native.arrays import FIRST_ERROR, NO_LINK, Array, Rows
 from checker.native.checkpoints import Totals, Writer
 from checker.native.findings import Stage
 from checker.native.learned import widest_variable
 from checker.native.learning import Learner, Roots, Stopped
-from checker.native.machine import memory_in_use
 from checker.native.orbits import Orbits
 from checker.native.states import Level, Seen, Shape, unpack
 from checker.native.steps import StepChecks

@@ -9,7 +9,7 @@ from typing import Any
 
 def add_parser(subparsers: Any) -> None:
     """Add the command to the parser."""
-    from checker.commands.check import argument
+    from checker.commands.arguments import argument
     from checker.options import read_count, read_seconds
 
     parser = subparsers.add_parser(

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from checker.history.__main__ import main
+from checker.cli import main
 
 HOLDS = [{"session": 1, "ops": [["w", "x", 1]]}, {"session": 2, "ops": [["r", "x", 1]]}]
 LOST_UPDATE = [
@@ -22,8 +22,7 @@ LOST_UPDATE = [
 
 
 def run(monkeypatch: pytest.MonkeyPatch, *args: str | Path) -> int:
-    monkeypatch.setattr(sys, "argv", ["history", *map(str, args)])
-    return main()
+    return main(["history", *map(str, args)])
 
 
 def file_of(tmp_path: Path, records: list[dict[str, Any]]) -> Path:
@@ -146,3 +145,19 @@ def test_help_loads_no_kernels() -> None:
     code = "import sys, checker.history.cli; sys.exit('numba' in sys.modules)"
 
     assert 0 == subprocess.run([sys.executable, "-c", code], check=False).returncode
+
+
+@pytest.mark.parametrize(
+    ("given", "said"), [("10m", ""), ("2h", ""), ("soon", "not a time such as 90")]
+)
+def test_times_are_written_as_everywhere(
+    given: str,
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    code = run(monkeypatch, "check", file_of(tmp_path, HOLDS), "--timeout", given)
+
+    assert (2 if said else 0) == code
+    assert said in capsys.readouterr().err

@@ -3,14 +3,13 @@
 import json
 import os
 import signal
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from checker.cli import main
 from checker.history import many
-from checker.history.__main__ import main
 from checker.history.check import Options
 from checker.history.many import Asked, Row, check_file, exit_code, histories, in_processes
 
@@ -22,8 +21,7 @@ LOST_UPDATE = [
 
 
 def run(monkeypatch: pytest.MonkeyPatch, *args: str | Path) -> int:
-    monkeypatch.setattr(sys, "argv", ["history", *map(str, args)])
-    return main()
+    return main(["history", *map(str, args)])
 
 
 def save(path: Path, records: list[dict[str, Any]]) -> None:

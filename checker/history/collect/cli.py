@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from pathlib import Path
 
+from checker.commands.arguments import argument
+from checker.exits import HOLDS, MISTAKE
 from checker.history.collect.databases import DATABASES
 from checker.history.collect.driver import Run, collect
 from checker.history.collect.workloads import WORKLOADS, Shape
-from checker.history.errors import HistoryError, no_access
-
-_DONE, _MISTAKE = 0, 2
+from checker.history.errors import no_access
+from checker.options import read_count
+from dsl.errors import StatewalkError
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -42,11 +45,13 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         ("operations", 8, "operations per transaction, about"),
         ("keys", 100, "keys"),
     ):
-        parser.add_argument(f"--{name}", type=_count, default=default, metavar="N", help=what)
+        parser.add_argument(
+            f"--{name}", type=argument(read_count), default=default, metavar="N", help=what
+        )
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the workload")
     parser.add_argument(
         "--pause",
-        type=_milliseconds,
+        type=argument(_milliseconds),
         default=0.0,
         metavar="MS",
         help="how long the workloads rmw and bank wait between reading and writing",
@@ -54,20 +59,11 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.set_defaults(run=run_collect)
 
 
-def _count(text: str) -> int:
-    if not text.isdecimal() or not 0 < int(text) <= 10**9:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of 1 or more")
-    return int(text)
-
-
 def _milliseconds(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0 <= value <= 60_000:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of milliseconds up to 60000")
-    return value / 1000
+    """Seconds from milliseconds. Raises ValueError."""
+    if not re.fullmatch(r"\d+(\.\d+)?", text) or float(text) > 60_000:
+        raise ValueError(f"'{text}' is not a number of milliseconds up to 60000")
+    return float(text) / 1000
 
 
 def run_collect(args: argparse.Namespace) -> int:
@@ -81,31 +77,27 @@ def run_collect(args: argparse.Namespace) -> int:
     )
     try:
         database = DATABASES[args.database](args.url, args.isolation)
-    except HistoryError as error:
-        sys.stderr.write(f"{error}\n")
-        return _MISTAKE
+    except StatewalkError:
+        raise
     except Exception as error:  # each driver has its own errors for what cannot be opened
         return _refused(args, error)
     try:
         counts = collect(database, run, args.out)
-    except HistoryError as error:
-        sys.stderr.write(f"{error}\n")
-        return _MISTAKE
     except database.errors as error:
         return _refused(args, error)
     except OSError as error:
         sys.stderr.write(f"{no_access(error)}\n")
-        return _MISTAKE
+        return MISTAKE
     sys.stdout.write(
         f"{args.out}: {sum(counts.values())} transactions of {args.workload} on {args.database} "
         f"({database.isolation}): {counts['ok']} committed, {counts['fail']} aborted, "
         f"{counts['info']} indeterminate\n"
         f"Check it:  statewalk history check {args.out}\n"
     )
-    return _DONE
+    return HOLDS
 
 
 def _refused(args: argparse.Namespace, error: Exception) -> int:
     said = " ".join(str(error).split()) or type(error).__name__
     sys.stderr.write(f"SW708 {args.database} cannot be used: {said}\n")
-    return _MISTAKE
+    return MISTAKE
