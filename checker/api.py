@@ -95,6 +95,9 @@ def search(
 
     judge.check_names(model, options.properties)
     asked = search_options(model, options, on_progress, interrupted)
+    expect = judge.expectation(model, options.config)
+    if expect is not None and expect.states is not None:
+        asked = replace(asked, keep_going=True)  # all states are to be counted
     refuse(model, options, asked)
     entry, engine = choose(options.engine, model, asked)
     if options.graph is not None:
@@ -210,4 +213,6 @@ def _expected(
         return first
     more = explore(model, replace(asked, properties=missing))
     extra: tuple[Finding, ...] = tuple(f for f in more.findings if f.property not in found)
+    if not {*missing} <= {f.property for f in extra}:
+        return explore(model, replace(asked, keep_going=True))  # to say that it is nowhere
     return replace(first, findings=(*first.findings, *extra), seconds=first.seconds + more.seconds)

@@ -5,59 +5,103 @@ workflows.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
 from xml.etree import ElementTree as Xml
 
+from checker import exits
+from checker.evidence import Evidence
+from dsl.errors import Span
+
 if TYPE_CHECKING:
-    from checker.evidence import Evidence, Violation
-    from checker.result import Result
+    from checker.evidence import Violation
+    from checker.result import PropertyResult, Result
     from checker.trace import Trace
-    from dsl.errors import Span
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _RULES = {
     "violated": "A property is violated.",
-    "error": "The spec raised an exception.",
+    "error": "The spec raised an exception, or could not be loaded.",
+    "expectation": "A configuration did not give what it expects.",
     "vacuous": "A property held because the case it speaks of never arose.",
     "never": "An action never happened.",
     "warning": "Something that may be a mistake.",
 }
 
 
-def to_junit(result: Result) -> str:
-    """One test case per property. Unknown verdicts are skipped, vacuous ones say so."""
-    suite = Xml.Element(
-        "testsuite",
-        name=result.spec,
-        tests=str(len(result.properties)),
-        failures=str(sum(p.verdict == "violated" for p in result.properties)),
-        errors=str(int(result.verdict == "error")),
-        time=f"{result.seconds:.3f}",
+def to_junit(*results: Result) -> str:
+    """One test case per property, one suite per check. Unknown verdicts are skipped.
+
+    What a configuration expects, and warnings that count, are cases of their own.
+    """
+    suites = [_suite(result) for result in results]
+    root = suites[0]
+    if len(suites) > 1:
+        root = Xml.Element("testsuites")
+        root.extend(suites)
+    Xml.indent(root)
+    return (
+        '<?xml version="1.0" encoding="UTF-8"?>\n' + Xml.tostring(root, encoding="unicode") + "\n"
     )
+
+
+def _suite(result: Result) -> Xml.Element:
+    evidence = result.evidence
+    config = evidence.options.config if evidence is not None else None
+    suite = Xml.Element("testsuite", name=f"{result.spec} [{config}]" if config else result.spec)
     properties = Xml.SubElement(suite, "properties")
     for name, value in result.constants.items():
-        Xml.SubElement(properties, "property", name=name, value=repr(value))
-    if result.verdict == "error" and not result.properties:
-        case = Xml.SubElement(suite, "testcase", name="load", classname=result.spec)
-        Xml.SubElement(case, "error", message="; ".join(result.warnings) or "error")
+        Xml.SubElement(properties, "property", name=name, value=_clean(repr(value)))
+
+    def case(name: str) -> Xml.Element:
+        return Xml.SubElement(suite, "testcase", name=name, classname=result.spec)
+
+    if result.verdict == "error":
+        message = _clean("; ".join(result.warnings[:1]) or "error")
+        Xml.SubElement(case(_error_of(result)), "error", message=message)
     for prop in result.properties:
-        case = Xml.SubElement(suite, "testcase", name=prop.name, classname=result.spec)
-        if prop.verdict == "violated":
-            steps = f" after {prop.length} steps" if prop.length is not None else ""
-            failure = Xml.SubElement(
-                case, "failure", message=f"{prop.name} is violated{steps}", type=prop.kind
-            )
-            trace = result.traces.get(prop.name)
-            failure.text = _clean(str(trace)) if trace else ""
-        elif prop.verdict == "unknown":
-            Xml.SubElement(case, "skipped", message=f"{prop.name}: unknown ({result.verdict})")
-        elif prop.vacuous:
-            Xml.SubElement(case, "system-out").text = "held vacuously"
-    Xml.indent(suite)
-    return (
-        '<?xml version="1.0" encoding="UTF-8"?>\n' + Xml.tostring(suite, encoding="unicode") + "\n"
-    )
+        if prop.kind != "error":
+            _junit_property(case(prop.name), result, prop)
+    if evidence is not None and evidence.expectation is not None and result.verdict != "error":
+        made = case("expectation")
+        if result.as_expected is False:
+            Xml.SubElement(made, "failure", message=_clean("; ".join(evidence.unexpected)))
+        elif result.as_expected is None:
+            Xml.SubElement(made, "skipped", message="expectation: cannot be told")
+    if refused := exits.refused_warnings(result):
+        failure = Xml.SubElement(case("warnings"), "failure", message="warnings, with --strict")
+        failure.text = _clean("\n".join(refused))
+    for word, kinds in (("tests", "testcase"), ("failures", "failure"), ("errors", "error")):
+        suite.set(word, str(sum(1 for _ in suite.iter(kinds))))
+    suite.set("skipped", str(sum(1 for _ in suite.iter("skipped"))))
+    suite.set("time", f"{result.seconds:.3f}")
+    return suite
+
+
+def _error_of(result: Result) -> str:
+    return next((p.name for p in result.properties if p.kind == "error"), "load")
+
+
+def _junit_property(case: Xml.Element, result: Result, prop: PropertyResult) -> None:
+    said = _violated(prop)
+    if prop.name in exits.faults(result):
+        failure = Xml.SubElement(case, "failure", message=said, type=prop.kind)
+        trace = result.traces.get(prop.name)
+        failure.text = _clean(str(trace)) if trace else ""
+    elif prop.verdict == "violated":
+        known = ", as expected" if result.as_expected is not None else ""
+        Xml.SubElement(case, "system-out").text = said + known
+    elif prop.verdict == "unknown":
+        Xml.SubElement(case, "skipped", message=f"{prop.name}: unknown ({result.verdict})")
+    elif prop.vacuous:
+        Xml.SubElement(case, "system-out").text = "held vacuously"
+
+
+def _violated(prop: PropertyResult) -> str:
+    steps = f" after {prop.length} steps" if prop.length is not None else ""
+    return f"{prop.name} is violated{steps}"
 
 
 def _clean(text: str) -> str:
@@ -65,8 +109,8 @@ def _clean(text: str) -> str:
     return "".join(c if c in "\n\t" or ord(c) >= 32 else "?" for c in text)
 
 
-def to_sarif(result: Result) -> str:
-    """One result per violated property, exception, vacuous property and action that never fired."""
+def to_sarif(*results: Result) -> str:
+    """What `findings` has, as SARIF 2.1.0."""
     document = {
         "$schema": _SCHEMA,
         "version": "2.1.0",
@@ -82,7 +126,7 @@ def to_sarif(result: Result) -> str:
                         ],
                     }
                 },
-                "results": [dict(found) for found in _sarif_results(result)],
+                "results": [_sarif(f, result) for result in results for f in findings(result)],
                 "columnKind": "unicodeCodePoints",
             }
         ],
@@ -90,32 +134,62 @@ def to_sarif(result: Result) -> str:
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 
-def _sarif_results(result: Result) -> Iterator[dict[str, Any]]:
-    evidence = result.evidence
-    if evidence is None:
-        return
-    for violation in evidence.violations:
-        yield _finding(
-            "violated", "error",
-            f"{violation.property} is violated after {violation.trace.length} steps.",
-            _span_of(violation), result.spec, violation.trace,
-        )  # fmt: skip
-    if evidence.failure is not None:
-        span = evidence.failure.frames[-1] if evidence.failure.frames else None
-        yield _finding(
-            "error", "error", evidence.failure.title, span, result.spec, evidence.failure.trace
-        )
+@dataclass(frozen=True)
+class Found:
+    """Something to say of a place. ``level``: error where it counts against the run."""
+
+    rule: str
+    level: Literal["error", "warning", "note"]
+    name: str
+    text: str
+    span: Span | None = None
+    trace: Trace | None = None
+
+
+def findings(result: Result) -> Iterator[Found]:
+    """What is wrong, what is as expected although it looks wrong, and warnings."""
+    evidence = result.evidence or Evidence()
+    faults = exits.faults(result)
+    known = {v.property: v for v in evidence.violations}
+    for prop in result.properties:
+        if prop.verdict == "violated" and prop.kind != "error":
+            violation = known.get(prop.name)
+            level: Literal["error", "note"] = "error" if prop.name in faults else "note"
+            expected = ", as expected" if level == "note" and result.as_expected else ""
+            yield Found(
+                "violated", level, prop.name, f"{_violated(prop)}{expected}.",
+                _span_of(violation) if violation else None, violation.trace if violation else None,
+            )  # fmt: skip
+    failure, warnings = evidence.failure, result.warnings
+    if failure is not None:
+        span = failure.frames[-1] if failure.frames else None
+        yield Found("error", "error", "exception", failure.title, span, failure.trace)
+        warnings = warnings[1:]
+    elif result.verdict == "error":
+        for text in warnings[:1] or ("The check could not begin.",):
+            yield Found("error", "error", "error", text, _placed(text))
+        warnings = warnings[1:]
+    if result.as_expected is False:
+        text = "; ".join(evidence.unexpected)
+        yield Found("expectation", "error", evidence.options.config or "expectation", text)
+    strict: Literal["error", "warning"] = "error" if exits.refused_warnings(result) else "warning"
     for prop in result.properties:
         if prop.vacuous:
-            yield _finding("vacuous", "warning", f"{prop.name} held vacuously.", None, result.spec)
+            yield Found("vacuous", strict, prop.name, f"{prop.name} held vacuously.")
     for action in evidence.never:
-        yield _finding(
-            "never", "warning", f"{action.name} never happened.", action.span, result.spec
-        )
-    said = ("never fired: ", "vacuous: ")  # told above
-    for warning in result.warnings[evidence.failure is not None :]:
-        if not warning.startswith(said):
-            yield _finding("warning", "warning", warning, None, result.spec)
+        # a bounded search warns of none
+        level_ = strict if result.exhaustive else "warning"
+        text = f"{action.name} never happened."
+        yield Found("never", level_, action.name, text, action.span)
+    for warning in warnings:
+        if not warning.startswith(("never fired: ", "vacuous: ")):  # told above
+            yield Found("warning", strict, "statewalk", warning, _placed(warning))
+
+
+def _placed(text: str) -> Span | None:
+    """The place that a message begins with."""
+    found = re.match(r"(?:SW\d+ )?(\S+?):(\d+):(\d+): ", text)
+    return Span(found[1], int(found[2]), int(found[3])) if found else None
 
 
 def _span_of(violation: Violation) -> Span | None:
@@ -129,13 +203,12 @@ def _span_of(violation: Violation) -> Span | None:
     return violation.span
 
 
-def _finding(
-    rule: str, level: str, text: str, span: Span | None, spec: str, trace: Trace | None = None
-) -> dict[str, Any]:
-    found: dict[str, Any] = {
-        "ruleId": rule,
-        "level": level,
-        "message": {"text": text},
+def _sarif(found: Found, result: Result) -> dict[str, Any]:
+    span, spec, trace = found.span, result.spec, found.trace
+    made: dict[str, Any] = {
+        "ruleId": found.rule,
+        "level": found.level,
+        "message": {"text": found.text},
         "locations": [_location(span.file if span else spec, span.line if span else 1, span)],
     }
     if trace is not None and trace.steps:
@@ -148,8 +221,8 @@ def _finding(
             }
             for step in trace.steps
         ]
-        found["codeFlows"] = [{"threadFlows": [{"locations": steps}]}]
-    return found
+        made["codeFlows"] = [{"threadFlows": [{"locations": steps}]}]
+    return made
 
 
 def _location(file: str, line: int, span: Span | None = None) -> dict[str, Any]:
@@ -160,31 +233,21 @@ def _location(file: str, line: int, span: Span | None = None) -> dict[str, Any]:
     return {"physicalLocation": {"artifactLocation": {"uri": uri}, "region": region}}
 
 
-def to_github(result: Result) -> str:
+def to_github(*results: Result) -> str:
     """Lines that a workflow of GitHub shows at the places they speak of."""
-    evidence = result.evidence
-    lines = list(_github_lines(result, evidence)) if evidence is not None else []
+    kinds = {"note": "notice"}
+    lines = [
+        _command(kinds.get(f.level, f.level), f.span, result.spec, f.name, _github_text(f))
+        for result in results
+        for f in findings(result)
+    ]
     return "".join(line + "\n" for line in lines)
 
 
-def _github_lines(result: Result, evidence: Evidence) -> Iterator[str]:
-    for violation in evidence.violations:
-        steps = violation.trace.steps
-        text = (
-            f"violated after {len(steps)} steps: {steps[-1].label}"
-            if steps
-            else "violated initially"
-        )
-        yield _command("error", _span_of(violation), result.spec, violation.property, text)
-    if evidence.failure is not None:
-        span = evidence.failure.frames[-1] if evidence.failure.frames else None
-        yield _command("error", span, result.spec, "exception", evidence.failure.title)
-    for action in evidence.never:
-        yield _command(
-            "warning", action.span, result.spec, action.name, "this action never happened"
-        )
-    for warning in result.warnings:
-        yield _command("warning", None, result.spec, "statewalk", warning)
+def _github_text(found: Found) -> str:
+    if found.rule != "violated" or found.trace is None or not found.trace.steps:
+        return found.text
+    return f"{found.text.rstrip('.')}: {found.trace.steps[-1].label}"
 
 
 def _command(kind: str, span: Span | None, spec: str, title: str, text: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from checker.engine import ASSERTION, DEADLOCK, NO_ERROR, Exploration, Finding
@@ -58,9 +58,15 @@ class Checked:
         return wanted is None or name in wanted or name.partition("(")[0] in wanted
 
 
+def known_names(model: Model) -> list[str]:
+    """The properties that can be asked for."""
+    names = [*(p.name for p in model.properties), ASSERTION]
+    return [*names, DEADLOCK] if model.check_deadlock else names
+
+
 def check_names(model: Model, names: tuple[str, ...] | None) -> None:
     """Raises RunError[SW308] for a property that the spec does not have."""
-    known = [p.name for p in model.properties] + [DEADLOCK, ASSERTION]
+    known = known_names(model)
     families = {name.partition("(")[0] for name in known}
     for name in names or ():
         if name not in known and name not in families:
@@ -195,49 +201,87 @@ def unexpected(
 
     ``holds`` is also met by a search that only the spec's own constraints and bounds limited.
     """
-    by_name = {r.name: r for r in results}
-    open_ = [n for n in expect.properties if n in by_name and by_name[n].verdict == "unknown"]
     own_bounds = checked.exploration.stopped is None or (
         checked.exploration.stopped == "depth" and checked.options.max_depth is None
     )
-    differs = []
+    differs: list[str] = []
+    open_ = False
     if expect.verdict == "holds":
         if run in ("violated", "error"):
             differs.append(f"expected to hold, but the verdict is '{run}'")
         elif run == "bounded" and not own_bounds:
             return None
-    else:
-        if run == "error":
-            differs.append("expected a violation, but the spec raised an exception")
-        elif not expect.properties and run != "violated":
-            if run == "bounded":
-                return None
-            differs.append("expected a violation, but everything holds")
-        missing = [n for n in expect.properties if n not in open_]
-        missing = [n for n in missing if n not in by_name or by_name[n].verdict != "violated"]
-        differs += [f"expected {name} to be violated, but it is not" for name in missing]
-    differs += _different_numbers(checked, expect, results)
-    if open_ and not differs:
+    elif run == "error":
+        differs.append("expected a violation, but the spec raised an exception")
+    elif not expect.properties and run != "violated":
+        if run == "bounded":
+            return None
+        differs.append("expected a violation, but everything holds")
+    for name in expect.properties:
+        violated, left_open = _is_violated(checked, name, results)
+        open_ = open_ or left_open
+        if not violated and not left_open:
+            differs.append(f"expected {name} to be violated, but {_instead(checked, name)}")
+    differs += _different_lengths(expect, results)
+    counted = _different_counts(checked, expect)
+    if (open_ or counted is None) and not differs:
         return None
-    return tuple(differs)
+    return (*differs, *(counted or ()))
 
 
-def _different_numbers(
-    checked: Checked, expect: Expectation, results: tuple[PropertyResult, ...]
-) -> list[str]:
-    counts = checked.exploration.counts
+def _named(name: str, results: tuple[PropertyResult, ...]) -> list[PropertyResult]:
+    """The results that a name means: its own, else those of its family."""
+    own = [r for r in results if r.name == name]
+    return own or [r for r in results if r.name.partition("(")[0] == name]
+
+
+def _is_violated(
+    checked: Checked, name: str, results: tuple[PropertyResult, ...]
+) -> tuple[bool, bool]:
+    """(is violated, cannot be told)"""
+    meant = _named(name, results)
+    violated = any(r.verdict == "violated" for r in meant)
+    asked = bool(meant) or not _is_known(checked.model, name)
+    return violated, not violated and (not asked or any(r.verdict == "unknown" for r in meant))
+
+
+def _is_known(model: Model, name: str) -> bool:
+    known = known_names(model)
+    return name in known or name in {n.partition("(")[0] for n in known}
+
+
+def _instead(checked: Checked, name: str) -> str:
+    if _is_known(checked.model, name):
+        return "it is not"
+    return f"there is no such property. {did_you_mean(name, known_names(checked.model))}"
+
+
+def _different_lengths(expect: Expectation, results: tuple[PropertyResult, ...]) -> Iterator[str]:
+    """What is violated after another number of steps than is expected of it."""
+    wanted = dict(expect.lengths)
+    if expect.length is not None and not expect.properties:
+        broken = [r.name for r in results if r.verdict == "violated"]
+        wanted = dict.fromkeys(broken[:1], expect.length)
+    for name, length in wanted.items():
+        broken_ = [r for r in _named(name, results) if r.verdict == "violated"]
+        lengths = [r.length for r in broken_ if r.length is not None]
+        if broken_ and length not in lengths:
+            found = f"found {min(lengths)}" if lengths else "but no steps lead there"
+            yield f"expected {name} violated after {length} steps, {found}"
+
+
+def _different_counts(checked: Checked, expect: Expectation) -> list[str] | None:
+    """Where counts differ; None where that cannot be told."""
+    counts, options = checked.exploration.counts, checked.options
     differs = []
     for name in ("distinct", "generated", "depth"):
         wanted, found = getattr(expect, name), getattr(counts, name)
         if wanted is not None and wanted != found:
             differs.append(f"expected {name} {wanted:,}, found {found:,}")
-    if expect.length is not None:
-        names = (
-            expect.properties[:1] or tuple(r.name for r in results if r.verdict == "violated")[:1]
-        )
-        lengths = [r.length for r in results if r.name in names and r.length is not None]
-        if lengths and lengths[0] != expect.length:
-            differs.append(
-                f"expected {names[0]} violated after {expect.length} steps, found {lengths[0]}"
-            )
+    if expect.states is not None and expect.states != counts.distinct:
+        stopped, own = checked.exploration.stopped, options.max_depth is None
+        if stopped is not None and not (stopped == "depth" and own):
+            if counts.distinct <= expect.states and not differs:
+                return None
+        differs.append(f"expected {expect.states:,} states, found {counts.distinct:,}")
     return differs

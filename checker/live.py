@@ -136,7 +136,7 @@ def _why_not(model: Model, options: CheckOptions, exploration: Exploration, prop
         return "the spec raised an exception"
     if exploration.stopped == "violation":
         expect = expectation(model, options.config)
-        expected = expect is not None and prop.name in expect.properties
+        expected = expect is not None and expect.names(prop.name)
         return "" if expected else _STOPPED["violation"]
     if exploration.cut.get(MAX_ACTIONS) and not options.allow_unsound:
         return f"{INCOMPLETE}: the spec's bound on the starts of actions cuts the search; {_ALLOW}"

@@ -10,14 +10,12 @@ from dsl.declare import (
     always,
     any_of,
     atomic,
-    config,
     constraint,
     crash,
     crashes,
     deadlock,
     eventually,
     exists,
-    holds,
     init,
     interrupt,
     leads_to,
@@ -35,8 +33,8 @@ from dsl.declare import (
     threads,
     unreachable,
     until,
-    violates,
 )
+from dsl.expectations import config, holds, violates
 from dsl.lookahead import enabled, next_steps
 from dsl.records import Bag, Message, Record, replace
 from dsl.roles import Role, State

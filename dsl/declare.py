@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal, NoReturn, TypeAlias, TypeVar, overload
 
 from dsl.errors import SpecError
-from dsl.model import Configuration, Expectation
+from dsl.model import Configuration
 from dsl.runtime import before_the_step, binding
 from dsl.values import FrozenSet, freeze, ordered
 from dsl.view import Disabled
@@ -320,36 +320,12 @@ class Declared:
 _declared: list[Declared] = []
 
 
-def holds(
-    *, distinct: int | None = None, generated: int | None = None, depth: int | None = None
-) -> Expectation:
-    """Expect that everything holds, optionally with exact counts."""
-    return Expectation("holds", distinct=distinct, generated=generated, depth=depth)
-
-
-def violates(
-    *properties: Callable[..., bool] | str, length: int | None = None, states: int | None = None
-) -> Expectation:
-    """Expect that these properties are violated, the first in ``length`` transitions.
-
-    ``states`` is the number of states in all, for a run that keeps going.
-    """
-    names = tuple(p if isinstance(p, str) else property_name(p) for p in properties)
-    return Expectation("violated", names, length, states=states)
-
-
 def property_name(function: Any) -> str:
     """The name of a property: that of ``@named``, else the function's."""
     for mark in marks(function):
         if mark.kind == "named":
             return str(mark.options["name"])
     return str(function.__name__)
-
-
-def config(name: str, /, *, expect: Expectation | None = None, **constants: object) -> None:
-    """A named set of constants, checked by ``statewalk check --config NAME``."""
-    if _declared:
-        _declared[-1].configurations.append(Configuration(name, constants, expect))
 
 
 def threads(most: int, /) -> None:

@@ -101,8 +101,9 @@ class FieldInfo:
 class Expectation:
     """What a run configuration should give.
 
-    ``distinct`` counts the states a run keeps, ``states`` those there are when it keeps going past
-    violations.
+    ``properties`` are those to be violated, ``lengths`` after how many steps, where that is said;
+    ``length`` is that of the first. ``distinct`` counts the states a run keeps, ``states`` those
+    there are when it keeps going past violations.
     """
 
     verdict: Literal["holds", "violated"]
@@ -112,6 +113,11 @@ class Expectation:
     generated: int | None = None
     depth: int | None = None
     states: int | None = None
+    lengths: Mapping[str, int] = field(default_factory=dict)
+
+    def names(self, name: str) -> bool:
+        """Whether a property is one of those to be violated, by its name or its family's."""
+        return name in self.properties or name.partition("(")[0] in self.properties
 
 
 @dataclass(frozen=True)

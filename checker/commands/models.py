@@ -49,12 +49,14 @@ def expected_text(expect: Expectation | None) -> str:
     if expect is None:
         return "-"
     if expect.verdict == "violated":
-        length = f" in {expect.length} steps" if expect.length is not None else ""
-        return f"violates {', '.join(expect.properties) or 'something'}{length}"
+        steps = {n: f" in {k} steps" for n, k in expect.lengths.items()}
+        named = [name + steps.get(name, "") for name in expect.properties]
+        states = f"; {expect.states} states" if expect.states is not None else ""
+        return f"violates {', '.join(named) or 'something'}{states}"
     counts = [
         f"{n} {getattr(expect, n)}"
         for n in ("distinct", "generated", "depth")
-        if getattr(expect, n)
+        if getattr(expect, n) is not None
     ]
     return "holds" + (f": {', '.join(counts)}" if counts else "")
 

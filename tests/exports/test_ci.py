@@ -122,7 +122,7 @@ def test_annotations_name_the_place(violated: Result) -> None:
     lines = to_github(violated).splitlines()
 
     assert lines[0].startswith("::error file=")
-    assert "title=epoch_monotone::violated after 5 steps" in lines[0]
+    assert "title=epoch_monotone::epoch_monotone is violated after 5 steps: Broker#0" in lines[0]
 
 
 def test_the_command_line_writes_them(

@@ -1,5 +1,10 @@
 """What configurations say they expect."""
 
+from pathlib import Path
+
+import pytest
+
+from checker.cli import main
 from dsl import holds, violates
 
 
@@ -18,3 +23,130 @@ def test_a_violation_may_state_its_length_and_how_many_states_there_are() -> Non
 
 def test_counts_of_a_run_that_holds_are_those_it_keeps() -> None:
     assert (holds(distinct=5).distinct, holds(distinct=5).states) == (5, None)
+
+
+SPEC = """
+from dsl import *
+class Counter(Role):
+    n: int = 0
+    @action
+    def up(self) -> None:
+        require(self.n < 5)
+        self.n += 1
+    @action
+    def back(self) -> None:
+        require(self.n == 5)
+        self.n = 0
+counter = Counter()
+@always
+def small() -> bool:
+    return counter.n < 2
+@always
+def tiny() -> bool:
+    return counter.n < 4
+@always
+def fine() -> bool:
+    return counter.n < 9
+@exists
+def huge() -> bool:
+    return counter.n > 9
+@always
+def each(c: Counter) -> bool:
+    return c.n < 3
+config("c", expect=%s)
+"""
+
+
+def code_of(folder: Path, expect: str, *options: str) -> int:
+    (folder / "spec.py").write_text(SPEC % expect)
+    words = ["check", str(folder / "spec.py"), "--engine", "reference", "--config", "c"]
+    return main([*words, "--out", str(folder / "run"), *options])
+
+
+ALL = "small, tiny, huge, each"
+# (an expectation that is met, the same with one thing in it wrong)
+PAIRS = {
+    "holds": ('violates("small")', "holds()"),
+    "violates": ("violates()", "holds()"),
+    "a property": ("violates(small)", "violates(fine)"),
+    "a property by name": ("violates('small')", "violates('smal')"),
+    "a second property": ("violates(small, tiny)", "violates(small, fine)"),
+    "a family": ("violates('each')", "violates('eac')"),
+    "of a family": ("violates('each(Counter#0)')", "violates('each(Counter#1)')"),
+    "length": ("violates(small, length=2)", "violates(small, length=3)"),
+    "length of no name": ("violates(length=2)", "violates(length=3)"),
+    "length of the first": ("violates(tiny, small, length=4)", "violates(tiny, small, length=2)"),
+    "length of each": ("violates({small: 2, tiny: 4})", "violates({small: 2, tiny: 5})"),
+    "length of each, first": ("violates({small: 2, tiny: 4})", "violates({small: 1, tiny: 4})"),
+    "length of a family": ("violates({'each': 3})", "violates({'each': 2})"),
+    "both forms": ("violates(small, {tiny: 4})", "violates(small, {tiny: 3})"),
+    "length where there is none": ("violates(huge)", "violates(huge, length=3)"),
+    "states": ("violates(small, states=6)", "violates(small, states=7)"),
+    "states of no name": ("violates(states=6)", "violates(states=3)"),
+}
+
+
+@pytest.mark.parametrize(("met", "unmet"), PAIRS.values(), ids=PAIRS.keys())
+def test_every_word_of_an_expectation_decides(tmp_path: Path, met: str, unmet: str) -> None:
+    assert 0 == code_of(tmp_path, met)
+    assert 4 == code_of(tmp_path, unmet)
+
+
+@pytest.mark.parametrize("word", ["distinct=6", "generated=7", "depth=6"])
+def test_every_count_of_what_holds_decides(tmp_path: Path, word: str) -> None:
+    name, _, number = word.partition("=")
+    (tmp_path / "spec.py").write_text(
+        (SPEC % f"holds({name}=NUMBER)").replace("@exists", "#").replace(" < ", " < 9 + ")
+        .replace("self.n < 9 + 5", "self.n < 5")
+        .replace("NUMBER", "N").replace("class Counter", "N: Constant[int] = 0\nclass Counter")
+    )  # fmt: skip
+    words = ["check", str(tmp_path / "spec.py"), "--engine", "reference", "--config", "c"]
+
+    assert 0 == main([*words, "--set", f"N={number}"])
+    assert 4 == main([*words, "--set", f"N={int(number) + 1}"])
+
+
+def test_what_was_not_looked_at_cannot_be_told(tmp_path: Path) -> None:
+    assert 3 == code_of(tmp_path, "violates(tiny)", "--max-depth", "2")
+    assert 3 == code_of(tmp_path, "violates(tiny)", "--property", "fine")
+    assert 3 == code_of(tmp_path, "violates(small, states=6)", "--max-depth", "4")
+    assert 4 == code_of(tmp_path, "violates(small, states=3)", "--max-depth", "4")
+
+
+@pytest.mark.parametrize(
+    "expect",
+    [
+        "violates(3)",
+        "violates(small, length='3')",
+        "violates(small, length=-1)",
+        "violates({small: 2}, length=3)",
+        "violates({small: True})",
+        "violates(small, lenght=3)",
+        "violates(leads_to(small, tiny))",
+        "holds(distinct=2.0)",
+        "holds(states=2)",
+        "holds(small)",
+        "holds",
+        "'holds'",
+        "holds(), N=3",
+        "holds())\nconfig('c', expect=holds()",
+        "holds())\nfor i in '12': config('d', expect=holds()",
+        "holds())\nconfig(3",
+        "holds())\nconfig(''",
+    ],
+)
+def test_words_that_mean_nothing_are_mistakes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], expect: str
+) -> None:
+    assert 2 == code_of(tmp_path, expect)
+    assert "SW30" in capsys.readouterr().err
+
+
+def test_a_property_that_there_is_not_is_told_with_a_suggestion(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code_of(tmp_path, "violates('smal')")
+
+    assert "there is no such property. Did you mean small?" in " ".join(
+        capsys.readouterr().out.split()
+    )
