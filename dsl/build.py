@@ -5,23 +5,19 @@ from __future__ import annotations
 import ast
 import itertools
 import typing
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from dsl import refs
 from dsl.analysis import Analysis, Reach, Usage
-from dsl.crashing import keep_starts, may_crash
+from dsl.crashing import may_crash
 from dsl.domains import ANYTHING, Domain, domain_of
-from dsl.errors import Mistakes, Span, SpecError, StatewalkError
+from dsl.errors import Mistakes, Span
 from dsl.flow_run import Flows, is_flow, slot_of
 from dsl.model import Action, FieldInfo
 from dsl.ranges import domains_of, no_instance, warn_of_nothing
-from dsl.roles import Field, Role, default_of, empty_for
-from dsl.runtime import binding, bound
+from dsl.roles import Field, Role, default_of
 from dsl.tree import Function, SpecTree
-from dsl.values import ABSENT, freeze, intern_key
-from dsl.view import Disabled, Path, PlainView, apply_writes, next_script
 
 _AUXILIARY, _EPHEMERAL = "statewalk.auxiliary", "statewalk.ephemeral"
 
@@ -76,7 +72,7 @@ def _hints(tree: SpecTree, cls: type, mistakes: Mistakes) -> dict[str, Any]:
         mistakes.add(
             "SW110",
             f"A type in {cls.__name__} cannot be understood: {error}.",
-            at=_class_span(tree, cls),
+            at=class_span(tree, cls),
             help="Annotations are evaluated after the module has run; their names must exist then.",
         )
         return {}
@@ -89,7 +85,8 @@ def _module_of(tree: SpecTree, cls: type) -> dict[str, Any]:
     return {}
 
 
-def _class_span(tree: SpecTree, cls: type) -> Span | None:
+def class_span(tree: SpecTree, cls: type) -> Span | None:
+    """Where a class of a spec is written."""
     for module in tree.loading.modules:
         for node in module.source.tree.body:
             if isinstance(node, ast.ClassDef) and module.namespace.get(node.name) is cls:
@@ -109,137 +106,6 @@ def _domain(hint: Any) -> tuple[Domain, list[str]]:
         if extra not in (_AUXILIARY, _EPHEMERAL):
             bare = typing.Annotated[bare, extra]
     return domain_of(bare), notes
-
-
-class InitialStates:
-    """Computes the initial states: defaults, then every run of the ``@init`` functions."""
-
-    def __init__(
-        self, tree: SpecTree, fields: dict[tuple[str, str], Field], classes: dict[str, type]
-    ) -> None:
-        self.tree = tree
-        self.fields = fields
-        self.classes = classes
-        self.constant = {key for key, field in fields.items() if field.constant}
-        self.made: dict[type, int] = {}
-
-    def compute(self) -> tuple[list[dict[Path, Any]], dict[Path, Any]]:
-        """(states, fixed slots). Fields that turn out constant keep their value on the role."""
-        for field in self.fields.values():
-            field.constant = False
-        inits = list(self.tree.of_kind("init"))
-        static = {cls: len(cls._instances) for cls in self.tree.roles}
-        defaults = self._defaults()
-        states: list[dict[Path, Any]] = []
-        script: list[int] | None = []
-        while script is not None:
-            view = PlainView(defaults, script)
-            for cls, count in static.items():
-                view.writes[(cls.__name__, -1, "@count")] = count
-            try:
-                with bound(view, classes=self.classes):
-                    for function in inits:
-                        function.function()
-            except Disabled:
-                pass
-            else:
-                states.append(self._finish(apply_writes(defaults, view.writes), static))
-            script = next_script(view.choices)
-        if states and may_crash(self.tree):
-            keep_starts(self.tree.roles, self.fields, states, _value_in)
-        return states, self._fix(states)
-
-    def _defaults(self) -> dict[Path, Any]:
-        state: dict[Path, Any] = {}
-        for cls in self.tree.roles:
-            for role in cls._instances:
-                for name in cls._fields:
-                    field = self.fields[(cls.__name__, name)]
-                    value = role.__dict__.get(name, ABSENT)
-                    state.update(self._slots(field, role, value))
-        return state
-
-    def _slots(self, field: Field, role: Any, value: Any) -> Iterator[tuple[Path, Any]]:
-        if value is ABSENT:
-            value = empty_for(field.kind)
-            if value is ABSENT:
-                return iter(())
-        try:
-            value = refs.stored(value, field.path(role), ())
-            if not field.domain.admits(value):
-                raise refs.outside(refs.show_place(field.path(role), ()), value, field.domain)
-        except StatewalkError as error:
-            error.at = error.at or _class_span(self.tree, type(role))
-            raise
-        return field.slots(role, value)
-
-    def _finish(self, state: dict[Path, Any], static: dict[Any, int]) -> dict[Path, Any]:
-        """Drop the counters, and note how many roles the run made. Raises SpecError[SW111]."""
-        made = {cls: state.pop((cls.__name__, -1, "@count"), n) for cls, n in static.items()}
-        for cls, count in made.items():
-            if self.made.setdefault(cls, count) != count:
-                raise SpecError(
-                    "SW111",
-                    f"Initial states differ in how many {cls.__name__} they have: "
-                    f"{self.made[cls]} and {count}.",
-                    at=_class_span(self.tree, cls),
-                    help="Make equally many in every run of @init.",
-                )
-        return state
-
-    def _fix(self, states: list[dict[Path, Any]]) -> dict[Path, Any]:
-        """Fields that no action writes and all initial states agree on become constant."""
-        fixed: dict[Path, Any] = {}
-        for key in sorted(self.constant):
-            field = self.fields[key]
-            cls = self.classes[field.owner]
-            contents = [
-                {p: v for p, v in s.items() if p[0] == key[0] and len(p) > 2 and p[2] == key[1]}
-                for s in states
-            ]
-            if any(c != contents[0] for c in contents):
-                continue
-            for role in cls._instances:  # type: ignore[attr-defined]
-                if states:
-                    with bound(PlainView(states[0]), classes=self.classes):
-                        role.__dict__[key[1]] = _value_of(field, role, contents[0])
-            field.constant = True
-            fixed.update(contents[0] if contents else {})
-            for state in states:
-                for path in contents[0]:
-                    state.pop(path, None)
-        return fixed
-
-
-def _value_in(field: Field, role: Any, state: Mapping[Path, Any]) -> Any:
-    """The value of a field in a state; ABSENT where it has none."""
-    path = field.path(role)
-    return _value_of(field, role, {p: v for p, v in state.items() if p[: len(path)] == path})
-
-
-def _value_of(field: Field, role: Any, content: Mapping[Path, Any]) -> Any:
-    path = field.path(role)
-    if field.layout == "whole":
-        return content.get(path, ABSENT)
-    at = {p[4]: v for p, v in content.items() if p[:3] == path and len(p) == 5}
-    if field.layout == "entries":
-        if field.keys:
-            return freeze(
-                {
-                    k: content[(*path, "key", intern_key(k))]
-                    for k in content.get((*path, "keys"), ())
-                }
-            )
-        return freeze({_decoded(k): v for k, v in at.items()})
-    return freeze({_decoded(k) for k in at})
-
-
-def _decoded(key: Any) -> Any:
-    if type(key) is bytes:
-        from dsl.decode import decode
-
-        return decode(key, binding.classes)
-    return key
 
 
 CONTINUED = " (continued)"

@@ -15,7 +15,7 @@ from enum import Enum
 from functools import lru_cache
 from typing import Any
 
-from dsl.errors import SpecError
+from dsl.errors import EngineError, SpecError
 
 
 class _Absent:
@@ -30,7 +30,7 @@ class _Absent:
         return "ABSENT"
 
     def __bool__(self) -> bool:
-        return False
+        raise EngineError("SW901", "A slot that does not exist was taken for a value.")
 
 
 ABSENT = _Absent()

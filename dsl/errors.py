@@ -104,6 +104,16 @@ def no_field(cls: type, name: str, known: Iterable[str]) -> UnknownField:
     )
 
 
+def no_delete(place: str) -> SpecError:
+    """The error of a field that is deleted."""
+    return SpecError(
+        "SW208",
+        f"{place} is deleted, which would leave it without a value.",
+        why="The fields of roles and records are the same in every state.",
+        help="Where it may be empty, say so with its type, ... | None, and store None.",
+    )
+
+
 def placed(error: StatewalkError, place: str) -> StatewalkError:
     """An error of a value that cannot be stored, said of the place where it was to go."""
     error.message = error.message.replace("The state cannot hold", f"{place} cannot hold", 1)

@@ -11,7 +11,6 @@ from dsl.analysis import analyse
 from dsl.blocks import expand_blocks
 from dsl.blocks_read import flow_of, flow_option
 from dsl.build import (
-    InitialStates,
     field_table,
     make_actions,
     make_fields,
@@ -20,6 +19,7 @@ from dsl.check import allowed, check_tree
 from dsl.crashing import crashes_of_roles
 from dsl.errors import Mistakes, SpecError, did_you_mean
 from dsl.fold import fold_constants
+from dsl.initial import InitialStates
 from dsl.lower import Lowering
 from dsl.model import Dialect, Model, Property
 from dsl.modules import Loading, Source, read_source, read_text, run_spec

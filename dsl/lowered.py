@@ -20,9 +20,9 @@ from dsl.refs import (
     outside,
     show_place,
 )
-from dsl.roles import Field, Role
+from dsl.roles import Field, Role, no_value
 from dsl.runtime import binding
-from dsl.values import freeze, intern_key, ordered
+from dsl.values import ABSENT, freeze, intern_key, ordered
 
 _OPERATORS: dict[str, tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]] = {
     "+": (operator.add, operator.iadd),
@@ -47,6 +47,8 @@ def augment(target: Any, name: str, sign: str, value: Any) -> None:
             domain = field.domain
 
             def changed(old: Any) -> Any:
+                if old is ABSENT:
+                    raise no_value(target, name)
                 new = freeze(plain(old, value))
                 if not domain.admits(new):
                     raise outside(show_place(path, ()), new, domain)

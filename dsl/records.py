@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 from typing_extensions import dataclass_transform
 
 from dsl.canonical import VALUES
-from dsl.errors import SpecError, did_you_mean, no_field
+from dsl.errors import SpecError, did_you_mean, no_delete, no_field
 from dsl.values import (
     _END,
     _RECORD,
@@ -92,7 +92,11 @@ class Record:
     def __getattr__(self, name: str) -> Any:
         if name[:1] == "_":
             raise AttributeError(name)
-        raise no_field(record_class(self), name, record_class(self)._fields)
+        cls = record_class(self)
+        raise (_no_value if name in cls._fields else no_field)(cls, name, cls._fields)
+
+    def __delattr__(self, name: str) -> None:
+        raise no_delete(f"{record_class(self).__name__}.{name}")
 
     def __setattr__(self, name: str, value: Any) -> None:
         cls = type(self)
@@ -115,6 +119,8 @@ class Record:
         result = object.__new__(cls)
         content = result.__dict__
         for name in cls._fields:
+            if name not in self.__dict__:
+                raise _no_value(cls, name, cls._fields)
             content[name] = freeze(self.__dict__[name])
         content["_bytes"] = None  # marks it as frozen; most are never compared
         return result
@@ -155,7 +161,7 @@ class Record:
         return hash(self._canonical())
 
     def __repr__(self) -> str:
-        shown = ", ".join(f"{n}={self.__dict__.get(n)!r}" for n in type(self)._fields)
+        shown = ", ".join(f"{n}={getattr(self, n)!r}" for n in type(self)._fields)
         return f"{type(self).__name__}({shown})"
 
     def __copy__(self) -> Any:
@@ -163,6 +169,16 @@ class Record:
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         return own(freeze(self))
+
+
+def _no_value(cls: type, name: str, known: Iterable[str]) -> SpecError:
+    """The error of a field that the constructor of a record left without a value."""
+    return SpecError(
+        "SW208",
+        f"{cls.__name__}.{name} has no value yet.",
+        why=f"The __init__ of {cls.__name__} did not give it one.",
+        help=f"Set all fields there: {', '.join(known)}.",
+    )
 
 
 def own(value: Any) -> Any:

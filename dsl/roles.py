@@ -17,7 +17,7 @@ from dsl.containers import ElementsReference, entries, replace_entries
 from dsl.declare import _declared
 from dsl.detaching import forget
 from dsl.domains import Domain, Kind
-from dsl.errors import SpecError, no_field
+from dsl.errors import SpecError, no_delete, no_field
 from dsl.records import declared_fields
 from dsl.refs import (
     Reference,
@@ -32,7 +32,6 @@ from dsl.runtime import binding
 from dsl.values import (
     _ROLE,
     ABSENT,
-    FrozenDict,
     FrozenSet,
     _int_bytes,
     _text_bytes,
@@ -48,11 +47,13 @@ class Field:
 
     ``layout`` tells how it is laid out in slots (see `dsl.view`); ``keys`` whether the key set of
     a dict is kept. A ``constant`` field has no slot: each role holds its value. An ``ephemeral``
-    one is set back by crashes.
+    one is set back by crashes. ``settled`` tells that it has a value in every state; any other is
+    one slot, which is not there until it has.
     """
 
     __slots__ = (
         "auxiliary", "constant", "domain", "ephemeral", "keys", "kind", "layout", "name", "owner",
+        "settled",
     )  # fmt: skip
 
     def __init__(
@@ -72,6 +73,7 @@ class Field:
         self.layout: RoleLayout = "entries" if domain.kind == "dict" else "whole"
         self.keys = True
         self.constant = False
+        self.settled = False
 
     def path(self, role: Role) -> Path:
         """The slot of a role's field."""
@@ -81,11 +83,15 @@ class Field:
         if role is None:
             return self
         if self.constant:
+            if self.name not in role.__dict__:
+                raise no_value(role, self.name)
             return role.__dict__[self.name]
         path = self.path(role)
         if self.layout == "whole":
             if self.kind == "scalar":
-                return self._scalar(path)
+                return self._scalar(role, path)
+            if not self.settled and not current_view().project(path, "present", _is_there):
+                raise no_value(role, self.name)
             return place(path, (), self.domain)
         known = binding.references.get(path)
         if known is not None and () in known:
@@ -95,13 +101,13 @@ class Field:
             return make(ElementsReference, path, (), self.domain)
         return entries(path, self.domain, keys=self.keys)
 
-    def _scalar(self, path: Path) -> Any:
+    def _scalar(self, role: Role, path: Path) -> Any:
         if self.domain.options is not None:
             value = current_view().get(path)
         else:
             value = place(path, (), self.domain)
         if value is ABSENT:
-            raise AttributeError(path)
+            raise no_value(role, self.name)
         return value
 
     def __set__(self, role: Role, value: Any) -> None:
@@ -131,6 +137,9 @@ class Field:
             raise SpecError(
                 "SW901", f"{refs.show_place(path, ())} is replaced, but kept by element."
             )
+
+    def __delete__(self, role: Role) -> None:
+        raise no_delete(refs.show_place(self.path(role), ()))
 
     def slots(self, role: Role, value: Any) -> Iterator[tuple[Path, Any]]:
         """The slots that hold a (frozen) value of the field."""
@@ -187,10 +196,12 @@ class Role:
             value = fields.get(name, ABSENT)
             if value is ABSENT:
                 value = default_of(cls, name)
+            if value is ABSENT:
+                continue
             if binding.view is None:
                 self.__dict__[name] = value
             else:
-                _start_in_run(self, name, value)
+                setattr(self, name, value)
 
     def __getattr__(self, name: str) -> Any:
         if name[:1] == "_":
@@ -268,17 +279,5 @@ def _instance_in_run(cls: type[Role]) -> Any:
     return cls._instances[index]
 
 
-def _start_in_run(role: Role, name: str, value: Any) -> None:
-    """Give a field of a role made during a run its first value; containers start empty."""
-    field: Field = getattr(type(role), name)
-    empty = empty_for(field.kind)
-    if empty is not ABSENT:
-        for path, content in field.slots(role, empty):
-            current_view().set(path, content)
-    if value is not ABSENT:
-        setattr(role, name, value)
-
-
-def empty_for(kind: str) -> Any:
-    """What a container field starts with when nothing is said."""
-    return {"dict": FrozenDict(), "set": FrozenSet()}.get(kind, ABSENT)
+def _is_there(value: Any) -> bool:
+    return value is not ABSENT
