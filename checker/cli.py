@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from checker.commands import COMMANDS
-from checker.exits import INCONCLUSIVE, INTERNAL, MISTAKE
+from checker.exits import HOLDS, INCONCLUSIVE, INTERNAL, MISTAKE
 
 VERSION = "0.1.0"
 _SIBLINGS = ("dsl", "models")
@@ -87,20 +87,28 @@ def prepare_streams() -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command; the exit code."""
-    gc.set_threshold(*_COLLECT_AFTER)
-    arguments = list(sys.argv[1:] if argv is None else argv)
-    prepare_streams()
-    check_siblings()
-    only = arguments[0] if arguments and arguments[0] in COMMANDS else None
+    """Run a command; the exit code. Whatever goes wrong, it is none that means a verdict."""
     try:
-        parser = make_parser(only)
-        parsed, unknown = parser.parse_known_args(arguments)
-        if unknown:
-            _refuse(parser, parsed, unknown)
-    except SystemExit as end:
-        return end.code if isinstance(end.code, int) else MISTAKE
-    return _guarded(parsed)
+        gc.set_threshold(*_COLLECT_AFTER)
+        arguments = list(sys.argv[1:] if argv is None else argv)
+        prepare_streams()
+        check_siblings()
+        return _guarded(_parsed(arguments))
+    except SystemExit as end:  # of the parser
+        return end.code if end.code in (HOLDS, MISTAKE) else INTERNAL  # type: ignore[return-value]
+    except KeyboardInterrupt:
+        return INCONCLUSIVE
+    except BaseException as error:
+        return _internal(error)
+
+
+def _parsed(arguments: list[str]) -> argparse.Namespace:
+    """The arguments as their command understands them. Exits where it does not."""
+    parser = make_parser(arguments[0] if arguments and arguments[0] in COMMANDS else None)
+    parsed, unknown = parser.parse_known_args(arguments)
+    if unknown:
+        _refuse(parser, parsed, unknown)
+    return parsed
 
 
 def _refuse(
@@ -153,9 +161,7 @@ def _guarded(parsed: argparse.Namespace) -> int:
     except OSError as error:
         if error.filename is None:  # nobody named a file: it is standard output
             return _unwritable(error)
-        return _internal(error)
-    except Exception as error:
-        return _internal(error)
+        raise
 
 
 def _unwritable(error: OSError) -> int:
@@ -170,8 +176,14 @@ def _unwritable(error: OSError) -> int:
     return MISTAKE
 
 
-def _internal(error: Exception) -> int:
-    """Report a bug of ours; the traceback goes to a file."""
+def _internal(error: BaseException) -> int:
+    """Report a bug of ours, as far as that can be done; the traceback goes to a file."""
+    with suppress(BaseException):
+        _report(error)
+    return INTERNAL
+
+
+def _report(error: BaseException) -> None:
     import tempfile
     import traceback
 
@@ -182,14 +194,17 @@ def _internal(error: Exception) -> int:
         with os.fdopen(handle, "w", encoding="utf-8", errors="replace") as file:
             file.write(f"statewalk {VERSION}, Python {sys.version}\n{' '.join(sys.argv)}\n\n{text}")
         where = f"\n   Please attach {name} to a report."
+    try:
+        said = f"{type(error).__name__}: {error}"
+    except Exception:  # its text is what is broken
+        said = type(error).__name__
     print(
-        f"statewalk: SW900 internal error: {type(error).__name__}: {error}\n"
+        f"statewalk: SW900 internal error: {said}\n"
         f"   This is a bug in statewalk, not in your spec.{where}",
         file=sys.stderr,
     )
-    if os.environ.get("STATEWALK_DEBUG"):
+    if os.environ.get("STATEWALK_DEBUG") or not where:
         print(text, file=sys.stderr)
-    return INTERNAL
 
 
 if __name__ == "__main__":
