@@ -155,6 +155,14 @@ def _guarded(parsed: argparse.Namespace) -> int:
     except StatewalkError as error:
         print(error, file=sys.stderr)
         return INTERNAL if isinstance(error, EngineError) else MISTAKE
+    except ModuleNotFoundError as error:
+        from checker.extras import missing_of
+
+        wanted = missing_of(error)
+        if wanted is None:
+            return _internal(error)
+        print(wanted, file=sys.stderr)
+        return MISTAKE
     except Endless as endless:
         print(endless.error, file=sys.stderr)
         return MISTAKE

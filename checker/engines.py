@@ -7,6 +7,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, cast
 
+from checker.extras import is_there, missing
 from dsl.errors import EngineError, RunError, did_you_mean
 
 if TYPE_CHECKING:
@@ -70,8 +71,9 @@ def unable(entry: EngineEntry, model: Model, options: SearchOptions) -> str:
     if not _exists(entry.module):
         return "it is not part of this version"
     for package in entry.needs:
-        if not _exists(package):
-            return f"it needs the package {package}, which is not installed"
+        if not is_there(package):
+            lack = missing(package, "it")
+            return f"{lack.message.rstrip('.')}: {lack.help}"
     if options.symmetry and not entry.symmetry:
         return "it does not support --symmetry on yet"
     own = getattr(import_module(entry.module), "unable", None)

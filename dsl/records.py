@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable, Iterator
-from typing import Any, ClassVar, Generic, TypeVar
-
-from typing_extensions import dataclass_transform
+from typing import Any, ClassVar, Generic, TypeVar, dataclass_transform
 
 from dsl.canonical import VALUES
 from dsl.errors import SpecError, did_you_mean, no_delete, no_field

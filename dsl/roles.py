@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator
-from typing import Any, ClassVar, Literal
-
-from typing_extensions import dataclass_transform
+from typing import Any, ClassVar, Literal, dataclass_transform
 
 from dsl import refs
 from dsl.containers import ElementsReference, entries, replace_entries

