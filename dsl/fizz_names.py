@@ -18,11 +18,12 @@ _MAKERS = {
 
 @dataclass
 class RoleInfo:
-    """A role: its fields in order of appearance, and what it can do."""
+    """A role: its fields in order of appearance, and what it can do. ``given``: when it is made."""
 
     node: tree.Role
     fields: dict[str, None] = field(default_factory=dict)
     parameters: dict[str, None] = field(default_factory=dict)
+    given: set[str] = field(default_factory=set)
     members: dict[str, Callable] = field(default_factory=dict)
 
     @property
@@ -220,6 +221,7 @@ def _parameters(names: Names) -> None:
             if info is not None:
                 given = [k.arg for k in part.keywords if k.arg]
                 info.parameters.update(dict.fromkeys(given))
+                info.given.update(given)
     for info in names.roles.values():
         for part in ast.walk(info.node):
             if is_self(part) and isinstance(part, ast.Attribute):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dsl import fizz_tree as tree
 from dsl.errors import Mistakes
+from dsl.fizz_fields import check_fields
 from dsl.fizz_names import Names
 from dsl.fizz_options import Options
 from dsl.fizz_parse import span
@@ -13,6 +14,8 @@ def refuse_unsupported(names: Names, file: str, options: Options) -> None:
     """Raises SpecErrors[SW152] that list every place where something is not supported."""
     mistakes = Mistakes()
     _declarations(names, file, options, mistakes)
+    mistakes.raise_if_any()
+    check_fields(names, file, mistakes)
     mistakes.raise_if_any()
 
 
