@@ -41,7 +41,7 @@ def make_fields(
             usage = analysis.usage[(cls.__name__, name)]
             if field.ephemeral and crashing:
                 usage = Usage(written=True, listed=True, pointwise=False)
-            if domain.kind == "set" and usage.pointwise and not listed:
+            if domain.kind in ("set", "frozenset") and usage.pointwise and not listed:
                 field.layout = "elements"
             field.keys = usage.listed or listed
             field.constant = not (usage.written or _reached(domain, usage.reach))

@@ -13,10 +13,12 @@ from dsl.check_calls import check_calls, check_flow, check_index
 from dsl.check_classes import check_classes
 from dsl.check_detached import warn_of_detached
 from dsl.check_marked import check_decorated, check_marked
+from dsl.check_methods import check_methods
 from dsl.check_names import check_assigned, check_configurations, check_fields, check_statements
 from dsl.check_rule import Checked
 from dsl.check_shared import check_shared
 from dsl.check_state import check_property, check_values
+from dsl.check_types import check_types
 from dsl.check_warnings import warn_of_crashes, warn_of_fields, warn_of_function
 from dsl.effects import Effects
 from dsl.errors import Mistakes, SpecError
@@ -26,6 +28,7 @@ from dsl.tree import SpecTree
 FUNCTION_RULES: tuple[Callable[[Checked], None], ...] = (
     check_classes,
     check_fields,
+    check_methods,
     check_assigned,
     check_statements,
     check_property,
@@ -38,6 +41,7 @@ FUNCTION_RULES: tuple[Callable[[Checked], None], ...] = (
     warn_of_detached,
 )
 SPEC_RULES: tuple[Callable[[SpecTree, Effects, Mistakes], None], ...] = (
+    check_types,
     check_configurations,
     check_marked,
     check_decorated,

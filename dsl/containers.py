@@ -7,7 +7,7 @@ pointwise).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from dsl import refs
@@ -16,7 +16,7 @@ from dsl.errors import EngineError, SpecError
 from dsl.lists import ListReference
 from dsl.records import Bag
 from dsl.refs import Reference
-from dsl.set_operators import SetOperators
+from dsl.set_operators import SET_METHODS, SetOperators
 from dsl.sized import Sized
 from dsl.values import (
     ABSENT,
@@ -24,7 +24,8 @@ from dsl.values import (
     FrozenDict,
     FrozenList,
     FrozenSet,
-    freeze,
+    elements_of,
+    hashable,
     intern_key,
 )
 
@@ -33,6 +34,7 @@ __all__ = [
     "DictReference",
     "ElementsReference",
     "EntriesReference",
+    "FrozenSetReference",
     "ListReference",
     "SetReference",
     "entries",
@@ -40,17 +42,40 @@ __all__ = [
 ]
 
 
-class SetReference(Sized, SetOperators):
-    """A set in the state. Iterates in canonical order; its elements are values."""
+class FrozenSetReference(Sized, SetOperators):
+    """A frozenset in the state, as its type says. Iterates in canonical order."""
 
     __slots__ = ()
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:  # pyright: ignore[reportIncompatibleMethodOverride]
-        return set
+        return frozenset
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self._freeze())
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(self._freeze())
+
+    def copy(self) -> Any:
+        return self._freeze()
+
+    def __getattr__(self, name: str) -> Any:
+        if name in SET_METHODS:
+            return getattr(self._freeze(), name)
+        kind = self.__class__.__name__
+        raise AttributeError(f"'{kind}' object has no attribute '{name}'")
+
+
+class SetReference(FrozenSetReference):
+    """A set in the state; its elements are values."""
+
+    __slots__ = ()
+    __hash__ = None  # type: ignore[assignment]
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:  # pyright: ignore[reportIncompatibleMethodOverride]
+        return set
 
     def copy(self) -> set[Any]:
         return set(self._freeze())
@@ -60,7 +85,7 @@ class SetReference(Sized, SetOperators):
         self._update(("add", intern_key(e)), lambda s: s.with_element(e))
 
     def discard(self, element: Any) -> None:
-        e = freeze(element)
+        e = hashable(element)
         self._update(("discard", intern_key(e)), lambda s: s.without_element(e))
 
     def remove(self, element: Any) -> None:
@@ -89,42 +114,40 @@ class SetReference(Sized, SetOperators):
                 self.discard(element)
 
     def intersection_update(self, *others: Iterable[Any]) -> None:
-        kept = [FrozenSet(o) for o in others]
+        kept = [elements_of(o) for o in others]
         self._update(("keep", *kept), lambda s: s.intersection(*kept))
 
     def symmetric_difference_update(self, other: Iterable[Any]) -> None:
-        changed = FrozenSet(other)
+        changed = elements_of(other)
         self._update(("xor", changed), lambda s: s ^ changed)
 
-    def __ixor__(self, other: Iterable[Any]) -> Any:
-        self.symmetric_difference_update(other)
+    def __ixor__(self, other: Any) -> Any:
+        return self._in_place(SetReference.symmetric_difference_update, other)
+
+    def __ior__(self, other: Any) -> Any:
+        return self._in_place(SetReference.update, other)
+
+    def __isub__(self, other: Any) -> Any:
+        return self._in_place(SetReference.difference_update, other)
+
+    def __iand__(self, other: Any) -> Any:
+        return self._in_place(SetReference.intersection_update, other)
+
+    def _in_place(self, change: Callable[[SetReference, Any], None], other: object) -> Any:
+        if not isinstance(other, set | frozenset):
+            return NotImplemented
+        change(self, other)
         return self
-
-    def __ior__(self, other: Iterable[Any]) -> Any:
-        self.update(other)
-        return self
-
-    def __isub__(self, other: Iterable[Any]) -> Any:
-        self.difference_update(other)
-        return self
-
-    def __iand__(self, other: Iterable[Any]) -> Any:
-        self.intersection_update(other)
-        return self
-
-    def __getattr__(self, name: str) -> Any:
-        if name in ("union", "intersection", "difference", "issubset", "issuperset", "isdisjoint"):
-            return getattr(self._freeze(), name)
-        raise AttributeError(f"'set' object has no attribute '{name}'")
-
-    def symmetric_difference(self, other: Iterable[Any]) -> Any:
-        return self._freeze() ^ FrozenSet(other)
 
 
 class BagReference(Sized):
     """A bag in the state."""
 
     __slots__ = ()
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:  # pyright: ignore[reportIncompatibleMethodOverride]
+        return Bag
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self._freeze())
@@ -133,7 +156,7 @@ class BagReference(Sized):
         return Bag(self._freeze())
 
     def count(self, element: Any) -> int:
-        e = freeze(element)
+        e = hashable(element)
         return int(self._project(("count", intern_key(e)), lambda b: b.count(e)))
 
     def add(self, element: Any) -> None:
@@ -141,7 +164,7 @@ class BagReference(Sized):
         self._update(("add", intern_key(e)), lambda b: b.adjusted(e, 1))
 
     def discard(self, element: Any) -> None:
-        e = freeze(element)
+        e = hashable(element)
         self._update(("discard", intern_key(e)), lambda b: b.adjusted(e, -1))
 
     def remove(self, element: Any) -> None:
@@ -166,7 +189,7 @@ class ElementsReference(Reference):
         return (*self._path, "in", intern_key(element))
 
     def __contains__(self, element: object) -> bool:
-        return refs.current_view().get(self._slot(freeze(element))) is not ABSENT
+        return refs.current_view().get(self._slot(hashable(element))) is not ABSENT
 
     def add(self, element: Any) -> None:
         refs.forbid_change(self._path)
@@ -175,7 +198,7 @@ class ElementsReference(Reference):
 
     def discard(self, element: Any) -> None:
         refs.forbid_change(self._path)
-        refs.current_view().set(self._slot(freeze(element)), ABSENT)
+        refs.current_view().set(self._slot(hashable(element)), ABSENT)
 
     def _freeze(self) -> Any:
         raise EngineError(
@@ -196,5 +219,11 @@ refs._REFERENCES.update(
     }
 )
 refs._BY_KIND.update(
-    {"list": ListReference, "set": SetReference, "bag": BagReference, "dict": DictReference}
+    {
+        "list": ListReference,
+        "set": SetReference,
+        "frozenset": FrozenSetReference,
+        "bag": BagReference,
+        "dict": DictReference,
+    }
 )

@@ -14,7 +14,9 @@ from dsl.sized import Sized
 from dsl.values import (
     ABSENT,
     FrozenDict,
+    Keys,
     freeze,
+    hashable,
     intern_key,
 )
 from dsl.view import Path
@@ -75,14 +77,19 @@ class _DictMethods:
             help="Choose a key with any_of(...), then pop it.",
         )
 
-    def keys(self) -> list[Any]:
-        return list(self)
+    def keys(self) -> Keys:
+        return Keys(self)
 
     def values(self) -> list[Any]:
         return [self[key] for key in self]
 
-    def items(self) -> list[tuple[Any, Any]]:
-        return [(key, self[key]) for key in self]
+    def items(self) -> Keys:
+        return Keys((key, self[key]) for key in self)
+
+    def __reversed__(self) -> Iterator[Any]:
+        return iter(list(self)[::-1])
+
+    fromkeys = staticmethod(dict.fromkeys)
 
     def update(self, other: Any = (), **named: Any) -> None:
         pairs = other.items() if hasattr(other, "items") else other
@@ -123,11 +130,11 @@ class DictReference(_DictMethods, Sized):
         return iter(self._project("keys", tuple))
 
     def _item(self, key: Any) -> Any:
-        k = freeze(key)
+        k = hashable(key)
         return self._project(("item", intern_key(k)), lambda v: v[k])
 
     def __getitem__(self, key: Any) -> Any:
-        k = freeze(key)
+        k = hashable(key)
         if k not in self:
             raise KeyError(key)
         return self._at(("k", k), self._domain.element if self._domain else None)
@@ -160,7 +167,7 @@ class EntriesReference(_DictMethods, Reference):
         return place_in(self._cell, self._path, (), self._domain) if self._cell else None
 
     def _slot(self, key: Any) -> Any:
-        return (*self._path, "key", intern_key(freeze(key)))
+        return (*self._path, "key", intern_key(hashable(key)))
 
     def __contains__(self, key: object) -> bool:
         if self._cell is not None:

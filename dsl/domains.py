@@ -12,7 +12,7 @@ from typing import Any, Literal
 from dsl.records import Bag, Record
 from dsl.values import ABSENT, FrozenBag, FrozenDict, FrozenList, FrozenSet, intern_key
 
-Kind = Literal["scalar", "list", "set", "bag", "dict", "record"]
+Kind = Literal["scalar", "list", "set", "frozenset", "bag", "dict", "record"]
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Domain:
     ``element`` is the domain of elements of a container (values of a dict), ``key`` of a dict's
     keys. ``records`` are the record classes its members may have; ``records_only`` tells that
     every member with fields is one of these; ``may_contain`` is false where no member holds other
-    values.
+    values. ``changing_sets`` tells that a set among its members can be changed where it is stored.
     """
 
     text: str
@@ -36,9 +36,10 @@ class Domain:
     records: tuple[type, ...] = ()
     records_only: bool = False
     may_contain: bool = True
+    changing_sets: bool = False
 
 
-ANYTHING = Domain("anything", lambda value: True)
+ANYTHING = Domain("anything", lambda value: True, changing_sets=True)
 
 
 def _exactly(cls: type, text: str) -> Domain:
@@ -68,6 +69,7 @@ def _either(parts: tuple[Domain, ...]) -> Domain:
         records=tuple(record for part in parts for record in part.records),
         records_only=all(part.records_only for part in parts),
         may_contain=any(part.may_contain for part in parts),
+        changing_sets=any(part.changing_sets for part in parts),
     )
 
 
@@ -75,7 +77,14 @@ def _container(kind: Kind, cls: Any, element: Domain) -> Domain:
     def admits(value: Any) -> bool:
         return type(value) is cls and all(element.admits(e) for e in value)
 
-    return Domain(f"a {kind} of {element.text}", admits, kind, element=element, records_only=True)
+    return Domain(
+        f"a {kind} of {element.text}",
+        admits,
+        kind,
+        element=element,
+        records_only=True,
+        changing_sets=kind == "set",
+    )
 
 
 def _dict(key: Domain, value: Domain) -> Domain:
@@ -121,7 +130,7 @@ _PLAIN: Mapping[Any, Domain] = {
 _BARE: Mapping[Any, Domain] = {
     list: _container("list", FrozenList, ANYTHING),
     set: _container("set", FrozenSet, ANYTHING),
-    frozenset: _container("set", FrozenSet, ANYTHING),
+    frozenset: _container("frozenset", FrozenSet, ANYTHING),
     Bag: _container("bag", FrozenBag, ANYTHING),
     dict: _dict(ANYTHING, ANYTHING),
 }
@@ -129,7 +138,8 @@ _BARE: Mapping[Any, Domain] = {
 
 def domain_of(hint: Any) -> Domain:
     """The domain of a resolved annotation; `ANYTHING` where it says nothing that can be checked."""
-    if hint is Any or hint is object:
+    hint = meant_by(hint)
+    if hint is Any or hint is object or getattr(hint, "_is_protocol", False):
         return ANYTHING
     if hint in _PLAIN:
         return _PLAIN[hint]
@@ -145,7 +155,7 @@ def domain_of(hint: Any) -> Domain:
     if origin is list:
         return _container("list", FrozenList, domain_of(args[0]))
     if origin is set or origin is frozenset:
-        return _container("set", FrozenSet, domain_of(args[0]))
+        return _container("set" if origin is set else "frozenset", FrozenSet, domain_of(args[0]))
     if origin is Bag:
         return _container("bag", FrozenBag, domain_of(args[0]))
     if origin is dict:
@@ -156,6 +166,13 @@ def domain_of(hint: Any) -> Domain:
     if isinstance(hint, type):
         return _class(hint)
     return ANYTHING
+
+
+def meant_by(hint: Any) -> Any:
+    """A type behind its names: ``NewType("Id", int)`` and ``type Id = int`` are int."""
+    while hasattr(hint, "__supertype__") or hasattr(hint, "__value__"):
+        hint = getattr(hint, "__supertype__", None) or hint.__value__
+    return hint
 
 
 def _annotated(args: tuple[Any, ...]) -> Domain:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from dsl.containers import FrozenSetReference
 from dsl.decode import decode
 from dsl.detaching import Sub, sub_key
 from dsl.errors import SpecError
@@ -21,6 +22,7 @@ from dsl.values import (
     ABSENT,
     FrozenDict,
     FrozenList,
+    Keys,
     freeze,
     intern_key,
     ordered,
@@ -28,12 +30,13 @@ from dsl.values import (
 
 _PLACE = "@place"  # (_PLACE, role, field, keys, steps into the value)
 _OWN = "@own"  # (_OWN, name of the class, content): what is no part of the state
+_ROWS: Mapping[str, Any] = {"list": list, "tuple": tuple, "Keys": Keys}
 Fields = Mapping[tuple[str, str], Field]
 
 
 def keep(value: Any) -> Any:
     """A local as a stored value: a reference as its place, anything else as a copy."""
-    if isinstance(value, Reference):
+    if isinstance(value, Reference) and type(value) is not FrozenSetReference:
         return _place_of(value) if value._cell is None else _copy_of(own(freeze(value)))
     return _copy_of(value)
 
@@ -51,8 +54,8 @@ def _copy_of(value: Any) -> Any:
     if kind is tuple:
         parts = tuple(keep(v) for v in value)
         return (_OWN, "tuple", parts) if parts[:1] in ((_PLACE,), (_OWN,)) else parts
-    if kind is list:
-        return (_OWN, "list", FrozenList(keep(v) for v in value))
+    if kind is list or kind is Keys:
+        return (_OWN, kind.__name__, FrozenList(keep(v) for v in value))
     if kind is dict:
         return (_OWN, "dict", FrozenDict({k: keep(v) for k, v in value.items()}))
     if kind is set or kind is Bag:
@@ -82,9 +85,8 @@ def restored(value: Any, fields: Fields) -> Any:
     if value[:1] != (_OWN,):
         return tuple(restored(v, fields) for v in value)
     _, kind, content = value
-    if kind in ("list", "tuple"):
-        parts = [restored(v, fields) for v in content]
-        return parts if kind == "list" else tuple(parts)
+    if kind in _ROWS:
+        return _ROWS[kind](restored(v, fields) for v in content)
     if kind == "dict":
         return {k: restored(v, fields) for k, v in content.items()}
     if kind == "set":
@@ -141,7 +143,7 @@ def told(value: Any) -> Any:
         return "→ " + show_place(path, tuple(steps))
     if value[:1] == (_OWN,):
         kind, content = value[1:]
-        if kind in ("list", "tuple"):
+        if kind in _ROWS:
             return FrozenList(told(v) for v in content)
         if type(content) is FrozenDict:
             return FrozenDict({k: told(v) for k, v in content.items()})

@@ -1,4 +1,4 @@
-"""Sets, bags and dicts as stored: immutable, in canonical order, with canonical bytes."""
+"""Sets and bags as stored: immutable, in canonical order, with canonical bytes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any
 
 from dsl.canonical import (
     _BAG,
-    _DICT,
     _END,
     _SET,
     ABSENT,
@@ -19,6 +18,32 @@ from dsl.canonical import (
     unstorable,
 )
 from dsl.frozen_list import CHANGING, FrozenList
+from dsl.runtime import binding
+
+
+def can_change(value: Any) -> bool:
+    """Whether a value is no element of a set and no key, as it can change: a list, a set, a dict.
+
+    Specs with free records (from .fizz files) have sets and dicts of anything.
+    """
+    kind: type = value.__class__
+    return kind in _CHANGE and not getattr(binding.classes.get("record"), "_open", False)
+
+
+def hashable(value: Any) -> Any:
+    """The stored form of what is looked up in a set or among keys.
+
+    Raises:  TypeError for what Python cannot look up either.
+    """
+    kind = type(value)
+    if kind in _SCALARS or kind in _FROZEN:
+        return value
+    if value.__class__ is not set and can_change(value):  # a set is looked up as a frozenset
+        raise TypeError(f"unhashable type: '{value.__class__.__name__}'")
+    return freeze(value)
+
+
+_CHANGE = frozenset({list, set, dict})
 
 
 class _ByBytes:
@@ -67,7 +92,7 @@ class FrozenSet(_ByBytes, AbstractSet[Any]):
         return frozenset
 
     def __contains__(self, element: object) -> bool:
-        return encode(freeze(element)) in self._entries
+        return encode(hashable(element)) in self._entries
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self._entries.values())
@@ -79,7 +104,8 @@ class FrozenSet(_ByBytes, AbstractSet[Any]):
             return self == FrozenSet(other)
         return NotImplemented
 
-    __hash__ = _ByBytes.__hash__
+    def __hash__(self) -> int:
+        return hash(frozenset(self))  # as the frozenset that it is equal to
 
     def with_element(self, element: Any) -> FrozenSet:
         """The set with one more (frozen) element."""
@@ -97,25 +123,54 @@ class FrozenSet(_ByBytes, AbstractSet[Any]):
 
     def union(self, *others: Iterable[Any]) -> FrozenSet:
         """The elements of all."""
-        return FrozenSet([*self, *(e for other in others for e in other)])
+        return FrozenSet([*self, *(e for other in others for e in elements_of(other))])
 
     def intersection(self, *others: Iterable[Any]) -> FrozenSet:
         """The elements common to all."""
-        kept = [FrozenSet(o) for o in others]
+        kept = [elements_of(o) for o in others]
         return FrozenSet(e for e in self if all(e in o for o in kept))
 
     def difference(self, *others: Iterable[Any]) -> FrozenSet:
         """The elements of this set that no other has."""
-        gone = FrozenSet(e for other in others for e in other)
+        gone = FrozenSet(e for other in others for e in elements_of(other))
         return FrozenSet(e for e in self if e not in gone)
+
+    def symmetric_difference(self, other: Iterable[Any]) -> FrozenSet:
+        """The elements that are in one of the two only."""
+        return FrozenSet(self ^ elements_of(other))
 
     def issubset(self, other: Iterable[Any]) -> bool:
         """Whether the other has all elements of this set."""
-        return self <= FrozenSet(other)
+        return self <= elements_of(other)
 
     def issuperset(self, other: Iterable[Any]) -> bool:
         """Whether this set has all elements of the other."""
-        return self >= FrozenSet(other)
+        return self >= elements_of(other)
+
+    def isdisjoint(self, other: Iterable[Any]) -> bool:
+        """Whether no element is in both."""
+        return AbstractSet.isdisjoint(self, elements_of(other))
+
+    def _joined(self, operation: Callable[[Any, Any], Any], other: Any) -> Any:
+        # as Python's sets: other collections are refused
+        return operation(self, other) if isinstance(other, set | frozenset) else NotImplemented
+
+    def __or__(self, other: Any) -> Any:
+        return self._joined(AbstractSet.__or__, other)
+
+    def __and__(self, other: Any) -> Any:
+        return self._joined(AbstractSet.__and__, other)
+
+    def __sub__(self, other: Any) -> Any:
+        return self._joined(AbstractSet.__sub__, other)
+
+    def __xor__(self, other: Any) -> Any:
+        return self._joined(AbstractSet.__xor__, other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return self._joined(lambda mine, others: FrozenSet(others).difference(mine), other)
+
+    __ror__, __rand__, __rxor__ = __or__, __and__, __xor__
 
     def copy(self) -> set[Any]:
         """An ordinary set with the same elements."""
@@ -138,6 +193,11 @@ def _set_of(entries: dict[bytes, Any]) -> FrozenSet:
     result._entries = entries
     result._bytes = None
     return result
+
+
+def elements_of(values: Iterable[Any]) -> FrozenSet:
+    """What an iterable gives, as a set. Raises TypeError for what is in no set."""
+    return values if type(values) is FrozenSet else FrozenSet(map(hashable, values))
 
 
 class FrozenBag(_ByBytes, Collection[Any]):
@@ -208,79 +268,10 @@ class FrozenBag(_ByBytes, Collection[Any]):
         return (FrozenBag, (tuple(self),))
 
 
-class FrozenDict(_ByBytes, Mapping[Any, Any]):
-    """A dict as stored; its order is the canonical order of its keys."""
-
-    __slots__ = ()
-    _tag = _DICT
-
-    def __init__(self, items: Mapping[Any, Any] | Iterable[tuple[Any, Any]] = ()) -> None:
-        pairs = items.items() if isinstance(items, Mapping) else items
-        frozen = ((freeze(k), freeze(v)) for k, v in pairs)
-        self._entries = _sorted_entries({encode(k): (k, v) for k, v in frozen})
-        self._bytes = None
-
-    def _parts(self) -> Iterable[bytes]:
-        return (key + encode(value) for key, (_, value) in self._entries.items())
-
-    @property  # type: ignore[misc]
-    def __class__(self) -> type:  # pyright: ignore[reportIncompatibleMethodOverride]
-        return dict
-
-    def __getitem__(self, key: Any) -> Any:
-        entry = self._entries.get(encode(freeze(key)))
-        if entry is None:
-            raise KeyError(key)
-        return entry[1]
-
-    def __contains__(self, key: object) -> bool:
-        return encode(freeze(key)) in self._entries
-
-    def __iter__(self) -> Iterator[Any]:
-        return (key for key, _ in self._entries.values())
-
-    def __eq__(self, other: object) -> bool:
-        if type(other) is FrozenDict:
-            return self._entries == other._entries
-        if isinstance(other, Mapping):
-            return self == FrozenDict(other)
-        return NotImplemented
-
-    __hash__ = _ByBytes.__hash__
-
-    def __setitem__(self, key: Any, value: Any) -> None:
-        raise unchangeable("dict", "assignment to a key")
-
-    def __delitem__(self, key: Any) -> None:
-        raise unchangeable("dict", "removal of a key")
-
-    def __getattr__(self, name: str) -> Any:
-        if name in CHANGING:
-            raise unchangeable("dict", name)
-        raise AttributeError(f"'dict' object has no attribute '{name}'")
-
-    def with_item(self, key: Any, value: Any) -> FrozenDict:
-        """The dict with one (frozen) entry set; ABSENT removes it."""
-        encoded = encode(key)
-        entries = dict(self._entries)
-        if value is ABSENT:
-            entries.pop(encoded, None)
-        else:
-            entries[encoded] = (key, value)
-        result = FrozenDict.__new__(FrozenDict)
-        result._entries = entries if value is ABSENT else _sorted_entries(entries)
-        result._bytes = None
-        return result
-
-    def __repr__(self) -> str:
-        return "{" + ", ".join(f"{k!r}: {v!r}" for k, v in self.items()) + "}"
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return (FrozenDict, (tuple(self.items()),))
-
-
 _SCALARS = frozenset({bool, int, str, type(None)})
-_FROZEN: frozenset[type] = frozenset({FrozenList, FrozenSet, FrozenBag, FrozenDict})
+_FROZEN: set[type] = {FrozenList, FrozenSet, FrozenBag}
+# How plain containers are frozen; `dsl.frozen_dict` adds dicts.
+_MAKERS: dict[type, Callable[[Any], Any]] = {}
 
 
 def freeze(value: Any) -> Any:
@@ -300,8 +291,8 @@ def freeze(value: Any) -> Any:
         return FrozenList(map(freeze, value))
     if kind is set or kind is frozenset:
         return FrozenSet(value)
-    if kind is dict:
-        return FrozenDict(value)
+    if kind in _MAKERS:
+        return _MAKERS[kind](value)
     if isinstance(value, Enum) or value is ABSENT:
         return value
     raise unstorable(value)

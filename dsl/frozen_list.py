@@ -65,10 +65,13 @@ class FrozenList(tuple[Any, ...]):
         raise unchangeable("list", "removal of an element")
 
     def __add__(self, other: Any) -> Any:
-        return list(self) + list(other)
+        return list(self) + _listed(other, "+")
 
     def __radd__(self, other: Any) -> Any:
-        return list(other) + list(self)
+        return _listed(other, "+") + list(self)
+
+    def __iadd__(self, other: Any) -> Any:
+        return [*self, *other]
 
     def __mul__(self, times: Any) -> Any:
         return list(self) * times
@@ -76,16 +79,16 @@ class FrozenList(tuple[Any, ...]):
     __rmul__ = __mul__
 
     def __lt__(self, other: Any) -> bool:
-        return list(self) < list(other)
+        return list(self) < _listed(other, "<")
 
     def __le__(self, other: Any) -> bool:
-        return list(self) <= list(other)
+        return list(self) <= _listed(other, "<=")
 
     def __gt__(self, other: Any) -> bool:
-        return list(self) > list(other)
+        return list(self) > _listed(other, ">")
 
     def __ge__(self, other: Any) -> bool:
-        return list(self) >= list(other)
+        return list(self) >= _listed(other, ">=")
 
     def copy(self) -> list[Any]:
         """An ordinary list with the same elements."""
@@ -98,3 +101,11 @@ class FrozenList(tuple[Any, ...]):
 
     def __repr__(self) -> str:
         return repr(list(self))
+
+
+def _listed(other: object, sign: str) -> list[Any]:
+    """The other operand as a list. A tuple is none, though Python would take it here."""
+    if not isinstance(other, list):
+        kind = type(other).__name__
+        raise TypeError(f"'{sign}' not supported between instances of 'list' and '{kind}'")
+    return list(other)

@@ -128,6 +128,10 @@ class Types:
                     yield target, partial(self._looped, value)
                 case ast.withitem(optional_vars=ast.expr() as target):
                     yield target, _unknown
+                case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+                    yield ast.Name(name, ast.Store()), _unknown
+                case ast.MatchMapping(rest=str(name)):
+                    yield ast.Name(name, ast.Store()), _unknown
                 case ast.FunctionDef(name=name) if node is not root:
                     yield ast.Name(name, ast.Store()), _unknown
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from dsl import refs
 from dsl.build import class_span
+from dsl.check_types import field_span
 from dsl.crashing import keep_starts, may_crash
 from dsl.errors import SpecError, StatewalkError
 from dsl.roles import Field, RoleLayout
@@ -97,7 +98,7 @@ class InitialStates:
             if not field.domain.admits(value):
                 raise refs.outside(refs.show_place(field.path(role), ()), value, field.domain)
         except StatewalkError as error:
-            error.at = error.at or class_span(self.tree, type(role))
+            error.at = error.at or field_span(self.tree, type(role), field.name)
             raise
         return field.slots(role, value)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -24,6 +26,9 @@ class ListReference(Sized):
     def __class__(self) -> type:  # pyright: ignore[reportIncompatibleMethodOverride]
         return list
 
+    def _asked(self, element: object) -> Any:
+        return freeze(element)
+
     def __iter__(self) -> Iterator[Any]:
         at = 0
         while at < len(self._freeze()):
@@ -42,7 +47,7 @@ class ListReference(Sized):
                         self._project(key, lambda v: FrozenList(tuple.__getitem__(v, index)))
                     )
             return [self[at] for at in range(*index.indices(len(self)))]
-        at = index.__index__()
+        at = as_index(index)
         if at < 0:
             at += len(self)
         if not self._project(("has", at), lambda v: 0 <= at < len(v)):
@@ -58,7 +63,7 @@ class ListReference(Sized):
                 lambda old: _replaced(index, len(self), len(new), old),
             )
             return
-        at = index.__index__()
+        at = as_index(index)
         at += len(self) if at < 0 else 0
         if not self._project(("has", at), lambda v: 0 <= at < len(v)):
             raise IndexError("list assignment index out of range")
@@ -103,8 +108,8 @@ class ListReference(Sized):
         self._update(("extend", _key(new)), lambda v: FrozenList((*v, *new)))
 
     def insert(self, index: int, element: Any) -> None:
+        index, size = as_index(index), len(self)
         e = self._element(element)
-        size = len(self)
         at = max(0, index + size) if index < 0 else min(index, size)
         self._change(
             lambda items: items.insert(at, e),
@@ -113,7 +118,8 @@ class ListReference(Sized):
         )
 
     def pop(self, index: int = -1) -> Any:
-        at = index + len(self) if index < 0 else index
+        at = as_index(index)
+        at += len(self) if at < 0 else 0
         if not self._project(("has", at), lambda v: 0 <= at < len(v)):
             raise IndexError("pop from empty list" if not len(self) else "pop index out of range")
         value = self._project(("item", at), lambda v: v[at])
@@ -129,9 +135,11 @@ class ListReference(Sized):
     def remove(self, element: Any) -> None:
         self._pop(self.index(element))
 
-    def index(self, element: Any) -> int:
-        e = freeze(element)
-        at = self._project(("index", intern_key(e)), lambda v: list(v).index(e) if e in v else -1)
+    def index(self, element: Any, start: int = 0, stop: int = sys.maxsize) -> int:
+        e, first, end = freeze(element), as_index(start), as_index(stop)
+        at = self._project(
+            ("index", intern_key(e), first, end), lambda v: index_in(list(v), e, first, end)
+        )
         if at < 0:
             raise ValueError(f"{element!r} is not in list")
         return int(at)
@@ -158,11 +166,11 @@ class ListReference(Sized):
     def copy(self) -> list[Any]:
         return self[:]  # type: ignore[no-any-return]
 
-    def __add__(self, other: Any) -> list[Any]:
-        return [*self[:], *other]
+    def __add__(self, other: Any) -> Any:
+        return [*self[:], *other] if isinstance(other, list) else NotImplemented
 
-    def __radd__(self, other: Any) -> list[Any]:
-        return [*other, *self[:]]
+    def __radd__(self, other: Any) -> Any:
+        return [*other, *self[:]] if isinstance(other, list) else NotImplemented
 
     def __iadd__(self, other: Any) -> Any:
         self.extend(other)
@@ -177,17 +185,31 @@ class ListReference(Sized):
         self[:] = list(self._freeze()) * times
         return self
 
-    def __lt__(self, other: Any) -> bool:
-        return list(self._freeze()) < list(other)
+    def __lt__(self, other: Any) -> Any:
+        return list(self._freeze()) < list(other) if isinstance(other, list) else NotImplemented
 
-    def __le__(self, other: Any) -> bool:
-        return list(self._freeze()) <= list(other)
+    def __le__(self, other: Any) -> Any:
+        return list(self._freeze()) <= list(other) if isinstance(other, list) else NotImplemented
 
-    def __gt__(self, other: Any) -> bool:
-        return list(self._freeze()) > list(other)
+    def __gt__(self, other: Any) -> Any:
+        return list(self._freeze()) > list(other) if isinstance(other, list) else NotImplemented
 
-    def __ge__(self, other: Any) -> bool:
-        return list(self._freeze()) >= list(other)
+    def __ge__(self, other: Any) -> Any:
+        return list(self._freeze()) >= list(other) if isinstance(other, list) else NotImplemented
+
+
+def as_index(index: Any) -> int:
+    """A number that an element is asked by. Raises TypeError for what is none."""
+    try:
+        return operator.index(index)
+    except TypeError:
+        kind = type(index).__name__
+        raise TypeError(f"list indices must be integers or slices, not {kind}") from None
+
+
+def index_in(items: list[Any], element: Any, start: int, stop: int) -> int:
+    """Where an element is first, between two places; -1 where it is not."""
+    return items.index(element, start, stop) if element in items[start:stop] else -1
 
 
 def _deleted(index: slice, size: int, old: int) -> int | None:

@@ -92,7 +92,7 @@ class FieldInfo:
 
     owner: str
     name: str
-    kind: Literal["scalar", "list", "set", "bag", "dict", "record"]
+    kind: Literal["scalar", "list", "set", "frozenset", "bag", "dict", "record"]
     auxiliary: bool = False
     constant: bool = False
 

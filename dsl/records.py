@@ -54,6 +54,7 @@ class Record:
     """A value with named fields. Equal when the fields are equal."""
 
     _fields: ClassVar[tuple[str, ...]] = ()
+    __match_args__: ClassVar[tuple[str, ...]] = ()
     _methods: ClassVar[frozenset[str]] = frozenset()
     # Whether fields of any name may be added, as in .fizz specs.
     _open: ClassVar[bool] = False
@@ -63,6 +64,8 @@ class Record:
         own = declared_fields(cls)
         inherited = [n for base in reversed(cls.__mro__[1:]) for n in getattr(base, "_fields", ())]
         cls._fields = tuple(dict.fromkeys([*inherited, *own]))
+        if "__match_args__" not in cls.__dict__:
+            cls.__match_args__ = cls._fields  # type: ignore[misc]
 
     def __init__(self, *values: Any, **named: Any) -> None:
         cls = type(self)
@@ -168,6 +171,9 @@ class Record:
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         return own(freeze(self))
 
+    def __replace__(self, /, **changes: Any) -> Any:
+        return replace(self, **changes)  # for copy.replace
+
 
 def _no_value(cls: type, name: str, known: Iterable[str]) -> SpecError:
     """The error of a field that the constructor of a record left without a value."""
@@ -256,6 +262,14 @@ class Bag(Generic[T]):
     def count(self, element: T, /) -> int:
         """How often an element is in it."""
         return self._content.count(element)
+
+    def clear(self) -> None:
+        """Take everything out."""
+        self._content = FrozenBag()
+
+    def copy(self) -> Bag[T]:
+        """Another bag with the same elements."""
+        return Bag(self._content)
 
     def __contains__(self, element: object, /) -> bool:
         return element in self._content

@@ -19,10 +19,9 @@ from dsl.domains import Domain, misfit_of
 from dsl.errors import Span, SpecError, placed
 from dsl.records import Record, own
 from dsl.runtime import binding
-from dsl.values import FrozenBag, FrozenDict, FrozenList, FrozenSet, freeze, intern_key
+from dsl.values import FrozenBag, FrozenDict, FrozenList, FrozenSet, can_change, freeze, intern_key
 from dsl.view import WHOLE, Path, Place, View
 
-_UNHASHABLE = frozenset({list, set, dict, FrozenList, FrozenDict})
 _CONTAINERS = (FrozenList, FrozenSet, FrozenBag, FrozenDict, Record)
 
 
@@ -126,17 +125,13 @@ class Reference:
 
     def _member(self, value: Any, domain: Domain | None) -> Any:
         """What is stored of an element of a set or a key. Raises SpecError[SW203]."""
-        if type(value) in _UNHASHABLE or isinstance(value, Reference):
-            kind = value.__class__
-            # Specs with free records (from .fizz files) have sets and dicts of anything.
-            generic = getattr(binding.classes.get("record"), "_open", False)
-            if kind in (list, set, dict) and not generic:
-                raise SpecError(
-                    "SW203",
-                    f"{show_place(self._path, self._sub)} cannot hold {value!r} as an element or a "
-                    f"key: a {kind.__name__} can change.",
-                    help="Use a tuple or a frozenset.",
-                )
+        if can_change(value):
+            raise SpecError(
+                "SW203",
+                f"{show_place(self._path, self._sub)} cannot hold {value!r} as an element or a "
+                f"key: a {value.__class__.__name__} can change.",
+                help="Use a tuple or a frozenset.",
+            )
         return self._checked(value, domain)
 
     def __eq__(self, other: object) -> bool:
@@ -147,6 +142,9 @@ class Reference:
 
     def __repr__(self) -> str:
         return repr(self._freeze())
+
+    def __reduce__(self) -> Any:
+        raise TypeError("what is in the state is not pickled; a copy of it can be")
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         return own(self._freeze())
@@ -227,7 +225,7 @@ def place(path: Path, sub: Sub, domain: Domain | None, at: Place | None = None) 
         value = _scalar_or_example(current_view(), path, sub, domain, at)
         if not isinstance(value, _CONTAINERS):
             return value
-        cls = class_for(value)
+        cls = class_for(value, domain)
     else:
         cls = _BY_KIND[domain.kind]
     return reference_to(cls, path, sub, domain, at)
@@ -247,7 +245,7 @@ def place_in(cell: Cell, path: Path, sub: Sub, domain: Domain | None) -> Any:
         return value
     at = sub_key(sub)
     known = cell.references.get(at)
-    return make(class_for(value), path, sub, domain, cell, at) if known is None else known
+    return make(class_for(value, domain), path, sub, domain, cell, at) if known is None else known
 
 
 def make(
@@ -295,9 +293,11 @@ def _example(cls: type) -> Any:
     return _EXAMPLES[cls]
 
 
-def class_for(value: Any) -> type:
-    """The class of references to values like this one."""
+def class_for(value: Any, domain: Domain | None = None) -> type:
+    """The class of references to values like this one, where such are stored."""
     kind = type(value)
+    if kind is FrozenSet and domain is not None and not domain.changing_sets:
+        return _BY_KIND["frozenset"]
     if kind in _REFERENCES:
         return _REFERENCES[kind]
     return record_reference(kind)
@@ -329,6 +329,10 @@ class RecordReference(Reference):
 
     __slots__ = ()
     _referenced: type
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:  # pyright: ignore[reportIncompatibleMethodOverride]
+        return self._referenced
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in Reference.__slots__:

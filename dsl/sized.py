@@ -6,7 +6,7 @@ from typing import Any
 
 from dsl.refs import Reference
 from dsl.values import (
-    freeze,
+    hashable,
     intern_key,
 )
 
@@ -23,8 +23,12 @@ class Sized(Reference):
         return len(self) > 0
 
     def __contains__(self, element: object) -> bool:
-        e = freeze(element)
+        e = self._asked(element)
         return bool(self._project(("in", intern_key(e)), lambda v: e in v))
+
+    def _asked(self, element: object) -> Any:
+        """What is looked for: in a set, or among keys, only what Python can look up there."""
+        return hashable(element)
 
     def copy(self) -> Any:
         """A container of the same kind that is no part of the state, with the same elements."""

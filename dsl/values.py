@@ -20,7 +20,16 @@ from dsl.canonical import (
     encode,
     intern_key,
 )
-from dsl.frozen import _SCALARS, FrozenBag, FrozenDict, FrozenSet, freeze
+from dsl.frozen import (
+    _SCALARS,
+    FrozenBag,
+    FrozenSet,
+    can_change,
+    elements_of,
+    freeze,
+    hashable,
+)
+from dsl.frozen_dict import FrozenDict, Keys
 from dsl.frozen_list import FrozenList
 
 __all__ = [
@@ -32,11 +41,15 @@ __all__ = [
     "FrozenDict",
     "FrozenList",
     "FrozenSet",
+    "Keys",
     "_int_bytes",
     "_text_bytes",
+    "can_change",
     "describe",
+    "elements_of",
     "encode",
     "freeze",
+    "hashable",
     "intern_key",
     "ordered",
     "thaw",
