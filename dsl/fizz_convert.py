@@ -41,10 +41,13 @@ def convert(path: str) -> str:
     spec = read_fizz(path, text)
     module = with_blocks(lambda: parsed(path, text), path, spec.options)
     title = _title(split_front_matter(text)[0]) or f"The specification {Path(path).stem}."
-    header = _HEADER.format(
-        title=title.replace("\\", "\\\\").replace('"""', "'''"), file=Path(path).name
-    )
+    header = _HEADER.format(title=_quoted(title), file=_quoted(Path(path).name))
     return header + "\n" + _layout(module, text)
+
+
+def _quoted(text: str) -> str:
+    """Text that stays inside the quotes around it."""
+    return text.replace("\\", "\\\\").replace('"""', "'''")
 
 
 def _title(text: str) -> str:

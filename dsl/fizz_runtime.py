@@ -37,13 +37,21 @@ from dsl.view import Disabled
 MAX_TURNS = 2000
 
 
+def _named(fields: dict[str, Any]) -> dict[str, Any]:
+    """Fields by name; names that begin with an underscore are not the specification's."""
+    for name in fields:
+        if name[:1] == "_":
+            raise ValueError(f"a field cannot be called '{name}'")
+    return fields
+
+
 class record(Record):  # noqa: N801 (the name it has in Fizzbee)
     """A value with fields of any name; fields may be added. Equal when the fields are equal."""
 
     _open: ClassVar[bool] = True
 
     def __init__(self, **fields: Any) -> None:
-        self.__dict__.update(fields)
+        self.__dict__.update(_named(fields))
 
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(f"record has no field '{name}'")
@@ -154,7 +162,7 @@ class _Enum:
     """Names for plain strings: ``E.Ready`` is "Ready", ``dir(E)`` lists the names."""
 
     def __init__(self, names: tuple[str, ...]) -> None:
-        self.__dict__.update({name: name for name in names})
+        self.__dict__.update(_named({name: name for name in names}))
 
     def __dir__(self) -> list[str]:
         return list(self.__dict__)

@@ -12,6 +12,7 @@ from typing import Any
 
 from dsl import fizz_tree as tree
 from dsl.fizz_blocks import Blocks, Body, Kind, NeedsFlag
+from dsl.fizz_check import check_names
 from dsl.fizz_enabled import Enabling
 from dsl.fizz_exprs import AT_ONCE
 from dsl.fizz_header import Header
@@ -53,10 +54,11 @@ def translate(
     ``counting`` makes the module tell states apart as Fizzbee does: also by what the last action
     returned.
 
-    Raises:  SpecError (SW102, SW152, SW153) with the place of the first mistake.
+    Raises:  SpecError (SW101, SW102, SW152, SW153, SW155) with the place of the first mistake.
     """
     names = collect(module)
     refuse_unsupported(names, file, options)
+    check_names(names, file)
     return Translation(names, file, options, counting).module()
 
 

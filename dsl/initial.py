@@ -11,6 +11,7 @@ from dsl.build import class_span
 from dsl.check_types import field_span
 from dsl.crashing import keep_starts, may_crash
 from dsl.errors import SpecError, StatewalkError
+from dsl.modules import place_of, raised
 from dsl.roles import Field, RoleLayout
 from dsl.runtime import binding, bound
 from dsl.tree import SpecTree
@@ -36,6 +37,7 @@ class InitialStates:
             field.constant = False
         wanted = self._as_a_whole()
         inits = list(self.tree.of_kind("init"))
+        paths = {module.source.path for module in self.tree.loading.modules}
         static = {cls: len(cls._instances) for cls in self.tree.roles}
         defaults = self._defaults()
         states: list[dict[Path, Any]] = []
@@ -50,6 +52,12 @@ class InitialStates:
                         function.function()
             except Disabled:
                 pass
+            except StatewalkError as error:
+                error.at = error.at or place_of(error, paths)
+                raise
+            except Exception as error:
+                when = "while the initial state was made"
+                raise raised(error, when, paths) from error
             else:
                 states.append(self._finish(apply_writes(defaults, view.writes), static))
             script = next_script(view.choices)

@@ -12,7 +12,7 @@ import builtins
 import importlib.util
 import sys
 import types
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -133,7 +133,7 @@ class Loading:
         module.__file__ = source.path
         module.__package__ = package
         namespace = module.__dict__
-        namespace["__builtins__"] = {**vars(builtins), "__import__": self._import}
+        namespace["__builtins__"] = self._builtins(source.path)
         self.by_name[name] = module
         spec = SpecModule(name, source, namespace)
         stored = _Storing(self, spec)
@@ -146,18 +146,15 @@ class Loading:
             exec(code, namespace, stored)
         except StatewalkError as error:
             if error.at is None:
-                error.at = _user_span(error, self.paths(source))
+                error.at = place_of(error, self.paths(source))
             raise
         except AssertionError as error:
             raise self._assumption(error, source) from None
         except (NeedsState, Disabled) as error:
             raise too_early(error, _user_span(error, self.paths(source))) from None
         except (Exception, SystemExit) as error:
-            raise SpecError(
-                "SW303",
-                f"{type(error).__name__} while the spec was loaded: {error}",
-                at=_user_span(error, self.paths(source)),
-            ) from error
+            when = "while the spec was loaded"
+            raise raised(error, when, self.paths(source)) from error
         finally:
             _declared.pop()
             if saved is None:
@@ -167,11 +164,18 @@ class Loading:
         self.modules.append(spec)
         return module
 
+    def _builtins(self, path: str) -> dict[str, Any]:
+        if path.endswith(".fizz"):
+            from dsl.fizz_allowed import builtins_of_fizz
+
+            return builtins_of_fizz()
+        return {**vars(builtins), "__import__": self._import}
+
     def paths(self, source: Source) -> set[str]:
         return {source.path, *(m.source.path for m in self.modules)}
 
     def _assumption(self, error: AssertionError, source: Source) -> SpecError:
-        span = _user_span(error, self.paths(source))
+        span = place_of(error, self.paths(source))
         shown = ", ".join(f"{n}={v!r}" for m in self.modules for n, v in m.constants.items())
         return SpecError(
             "SW304",
@@ -345,15 +349,27 @@ def _module_file(name: str, folders: tuple[str, ...]) -> Path | None:
     return None
 
 
-def _user_span(error: BaseException, paths: set[str]) -> Span | None:
+def place_of(error: BaseException, paths: Collection[str]) -> Span | None:
     """The innermost place of a traceback that lies in the spec's own files."""
     span = None
     trace = error.__traceback__
     while trace is not None:
-        if trace.tb_frame.f_code.co_filename in paths:
-            span = Span(trace.tb_frame.f_code.co_filename, trace.tb_lineno, 1)
+        code = trace.tb_frame.f_code
+        if code.co_filename in paths:
+            places = list(code.co_positions())
+            line, last, column, end = places[trace.tb_lasti // 2]
+            span = Span(code.co_filename, trace.tb_lineno, 1)
+            if line == trace.tb_lineno and column is not None:
+                one_line = line == last and end is not None
+                span = Span(code.co_filename, line, column + 1, end + 1 if one_line else None)
         trace = trace.tb_next
     return span
+
+
+def raised(error: BaseException, when: str, paths: Collection[str]) -> SpecError:
+    """The error of a spec whose own code raised something."""
+    text = f": {error}" if str(error) else "."
+    return SpecError("SW303", f"{type(error).__name__} {when}{text}", at=place_of(error, paths))
 
 
 def run_spec(source: Source, given: Mapping[str, Any] | None = None) -> Loading:
