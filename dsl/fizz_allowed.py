@@ -8,31 +8,32 @@ that its module has of Python's functions while it runs, should a name ever get 
 from __future__ import annotations
 
 import builtins
-import math
 import types
 from typing import Any
 
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
 # Functions that may also be handed on: sorted(x, key=len).
-VALUES = frozenset(
+VALUES = _words(
     "abs all any bool bytes chr dict enumerate float int len list max min ord range repr reversed "
-    "set sorted str sum tuple zip".split()
+    "set sorted str sum tuple zip"
 )
 # Functions that can only be called.
-CALLED = frozenset(
+_CALLED = _words(
     "Channel bag deepcopy dir enum fail genericmap genericset getattr hasattr next_states print "
-    "record resolve_role struct symmetric_values type".split()
+    "record resolve_role struct symmetric_values type"
 )
 MODULES = {
-    "math": frozenset(
+    "math": _words(
         "acos acosh asin asinh atan atan2 atanh ceil copysign cos cosh degrees e exp fabs floor "
-        "gamma hypot log pi pow radians remainder sin sinh sqrt tan tanh".split()
-    )
-    & frozenset(dir(math)),
-    "itertools": frozenset(
-        "chain combinations combinations_with_replacement permutations product".split()
+        "gamma hypot log pi pow radians remainder sin sinh sqrt tan tanh"
     ),
+    "itertools": _words("chain combinations combinations_with_replacement permutations product"),
 }
-FUNCTIONS = VALUES | CALLED | {*MODULES, "symmetry"}
+FUNCTIONS = VALUES | _CALLED | {*MODULES, "symmetry"}
 LITERALS = ("True", "False", "None")
 
 _LIST = "append clear copy count extend index insert pop remove reverse sort"
@@ -47,9 +48,9 @@ _STRING = (
     "rsplit rstrip split splitlines startswith strip title upper"
 )
 _DOMAIN = "choices choose fresh max min segments values"
-METHODS = frozenset(f"{_LIST} {_DICT} {_SET} {_STRING} {_DOMAIN}".split())
+METHODS = _words(f"{_LIST} {_DICT} {_SET} {_STRING} {_DOMAIN}")
 # What `next_states()` gives, and the identity of a role.
-PARTS = frozenset("__id__ action_name index kind name role_id role_ref state".split())
+PARTS = _words("__id__ action_name index kind name role_id role_ref state")
 
 # How Python's own values show their insides: no field may be called so.
 _SHOWING = (
@@ -97,7 +98,9 @@ def builtins_of_fizz() -> dict[str, Any]:
     return {**found, "__import__": _import}
 
 
-def _import(name: str, globals: Any = None, locals: Any = None, parts: Any = (), at: int = 0) -> Any:
-    if name not in _IMPORTED or at:
+def _import(
+    name: str, globals: Any = None, locals: Any = None, parts: Any = (), level: int = 0
+) -> Any:
+    if name not in _IMPORTED or level:
         raise ImportError(f"a .fizz file does not import {name}")
     return builtins.__import__(name, globals, locals, parts)

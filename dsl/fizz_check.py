@@ -17,7 +17,6 @@ from unicodedata import normalize
 from dsl import fizz_tree as tree
 from dsl.errors import Mistakes, Span, did_you_mean
 from dsl.fizz_allowed import (
-    CALLED,
     FUNCTIONS,
     INSIDES,
     INSTEAD,
@@ -60,11 +59,11 @@ class _Check:
                 self.visit(node, self.top | set(self.names.state))
             else:  # constants and functions of constants
                 self.visit(node, self.top)
-        for node in ast.walk(self.names.module):
-            for name in _written(node):
-                self._spelling(name, node)
-        for name, node in early_reads(self.names):
-            self._early(name, node)
+        for part in ast.walk(self.names.module):
+            for name in _written(part):
+                self._spelling(name, part)
+        for name, read in early_reads(self.names):
+            self._early(name, read)
 
     def _role(self, node: tree.Role) -> None:
         for decorator in node.decorators:
@@ -205,7 +204,9 @@ class _Check:
         asked = node.args[1] if len(node.args) > 1 else None
         word = asked.value if isinstance(asked, ast.Constant) else None
         if not isinstance(word, str) or any(isinstance(a, ast.Starred) for a in node.args):
-            self.python(node, "The name of a field is written here as text.", help='getattr(x, "a")')
+            self.python(
+                node, "The name of a field is written here as text.", help='getattr(x, "a")'
+            )
         elif word[:1] == "_" or word in INSIDES | {"format"} or word != normalize("NFKC", word):
             self.python(asked or node, f"'{word}' cannot be asked for.")
 
@@ -235,16 +236,16 @@ class _Check:
             self.wrong(
                 node,
                 f"'@{ast.unparse(node)}' is not known.",
-                'A role can say what a crash takes: @state(ephemeral=["a"]), @state(durable=["b"]).',
+                'What a crash takes is said by @state(ephemeral=["a"]) or @state(durable=["b"]).',
             )
 
     # -- errors -------------------------------------------------------------------------------
     def wrong(self, node: ast.AST, message: str, help: str = "") -> None:
-        """There is no such name, SW153."""
+        """What does not fit together, SW153."""
         self.mistakes.add("SW153", message, at=self._at(node), help=help)
 
     def python(self, node: ast.AST, message: str, word: str = "", help: str = "") -> None:
-        """This would lead to Python, SW155."""
+        """Something that would lead to Python, SW155."""
         help = help or INSTEAD.get(word, "")
         self.mistakes.add("SW155", message, at=self._at(node), why=_SANDBOX, help=help)
 
@@ -281,9 +282,7 @@ def _written(node: ast.AST) -> Iterator[str]:
         yield node.id
     elif isinstance(node, ast.Attribute):
         yield node.attr
-    elif isinstance(node, ast.arg):
-        yield node.arg
-    elif isinstance(node, ast.keyword) and node.arg is not None:
+    elif isinstance(node, ast.arg | ast.keyword) and node.arg is not None:
         yield node.arg
     elif isinstance(node, _NAMED):
         yield node.name

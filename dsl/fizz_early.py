@@ -46,9 +46,11 @@ def _in_order(node: ast.AST, local: set[str], known: set[str], reads: dict[str, 
         return
     if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
         _read(node.target, local, known, reads)
-    bound = [t.id for t in targets_of(node) if isinstance(t, ast.Name)] if isinstance(
-        node, ast.stmt
-    ) else []
+    bound = (
+        [t.id for t in targets_of(node) if isinstance(t, ast.Name)]
+        if isinstance(node, ast.stmt)
+        else []
+    )
     if isinstance(node, tree.ChoiceBlock | tree.Choice):  # its condition asks about the target
         _expression(node.options, local, known, reads)
         known |= set(bound)

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import ast
 import builtins
+import importlib
 import importlib.util
 import sys
 import types
-from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -23,6 +23,7 @@ from dsl.constants import GivenText, is_constant, read_constant, unknown_constan
 from dsl.declare import Declared, _declared
 from dsl.errors import RunError, Span, SpecError, StatewalkError
 from dsl.heads import without_ranges
+from dsl.imports import file_of, is_spec_module, package_of, searching
 from dsl.model import Dialect
 from dsl.refs import NeedsState, too_early
 from dsl.view import Disabled
@@ -133,7 +134,7 @@ class Loading:
         module.__file__ = source.path
         module.__package__ = package
         namespace = module.__dict__
-        namespace["__builtins__"] = self._builtins(source.path)
+        namespace["__builtins__"] = self._builtins(source)
         self.by_name[name] = module
         spec = SpecModule(name, source, namespace)
         stored = _Storing(self, spec)
@@ -151,7 +152,7 @@ class Loading:
         except AssertionError as error:
             raise self._assumption(error, source) from None
         except (NeedsState, Disabled) as error:
-            raise too_early(error, _user_span(error, self.paths(source))) from None
+            raise too_early(error, place_of(error, self.paths(source))) from None
         except (Exception, SystemExit) as error:
             when = "while the spec was loaded"
             raise raised(error, when, self.paths(source)) from error
@@ -164,8 +165,8 @@ class Loading:
         self.modules.append(spec)
         return module
 
-    def _builtins(self, path: str) -> dict[str, Any]:
-        if path.endswith(".fizz"):
+    def _builtins(self, source: Source) -> dict[str, Any]:
+        if source.dialect == "fizz":
             from dsl.fizz_allowed import builtins_of_fizz
 
             return builtins_of_fizz()
@@ -191,39 +192,47 @@ class Loading:
         """``import`` inside a spec module: sibling spec modules are run privately."""
         package = (globals or {}).get("__package__") or ""
         full = importlib.util.resolve_name("." * level + name, package) if level else name
-        private = self._private(full)
-        if private is not None and (fromlist or "." not in full):
-            return private
-        if fromlist:
-            parent = [self._private(f"{full}.{item}") for item in fromlist]
-            if any(parent):
-                module = types.ModuleType(full)
-                for item, found in zip(fromlist, parent, strict=True):
-                    setattr(
-                        module,
-                        item,
-                        found or getattr(builtins.__import__(full, fromlist=(item,)), item),
-                    )
-                return module
-        with _searching(self.folder):
-            return builtins.__import__(name, globals, locals, fromlist, level)
+        parts = full.split(".")
+        chain = [".".join(parts[: i + 1]) for i in range(len(parts))]
+        inner = [f"{full}.{item}" for item in fromlist or ()]
+        if not any(map(self._is_own, (*chain, *inner))):
+            with searching(self.folder):
+                return builtins.__import__(name, globals, locals, fromlist, level)
+        for module in chain:
+            self._private(module)
+        for module in inner:
+            if not hasattr(self.by_name[full], module.rpartition(".")[2]) and self._is_own(module):
+                self._private(module)
+        return self.by_name[full if fromlist else chain[0]]
 
-    def _private(self, full: str) -> types.ModuleType | None:
-        if full in self.by_name:
-            return self.by_name[full]
-        if full.partition(".")[0] in ("dsl", "checker") or full in sys.builtin_module_names:
-            return None
-        with _searching(self.folder):
-            try:
-                found = importlib.util.find_spec(full)
-            except (ImportError, ValueError, AttributeError):
-                return None
-        if found is None or not found.origin or not found.origin.endswith(".py"):
-            return None
-        package = full.rpartition(".")[0]
-        if not _is_spec_module(Path(found.origin), package, self.folders, set()):
-            return None
-        return self.run(read_source(found.origin), full, package)
+    def _is_own(self, name: str) -> bool:
+        """Whether a module is one of the spec's: run already, a spec module, or below one."""
+        outer, head = name.rpartition(".")[0], name.partition(".")[0]
+        if name in self.by_name:
+            return True
+        if head in ("dsl", "checker"):
+            return False
+        file = file_of(name, self.folder)
+        return file is not None and (
+            outer in self.by_name
+            or is_spec_module(file, package_of(file, name), self.folders, set())
+        )
+
+    def _private(self, name: str) -> types.ModuleType:
+        """A module that is run as part of the spec, and a package around such a one."""
+        if name not in self.by_name:
+            file = file_of(name, self.folder)
+            if file is not None:
+                self.run(read_source(str(file)), name, package_of(file, name))
+            else:
+                with searching(self.folder):
+                    found = importlib.import_module(name)
+                only_holds = getattr(found, "__file__", None) is None  # a folder and no more
+                self.by_name[name] = types.ModuleType(name) if only_holds else found
+            outer, _, last = name.rpartition(".")
+            if outer:
+                setattr(self.by_name[outer], last, self.by_name[name])
+        return self.by_name[name]
 
     def check_given(self) -> None:
         """Raises SpecError[SW301] for a constant that was given and that nobody declares."""
@@ -292,63 +301,6 @@ class _Storing(dict[str, Any]):
             raise
 
 
-@contextmanager
-def _searching(folder: str) -> Iterator[None]:
-    sys.path.insert(0, folder)
-    try:
-        yield
-    finally:
-        sys.path.remove(folder)
-
-
-def _is_spec_module(path: Path, package: str, folders: tuple[str, ...], seen: set[Path]) -> bool:
-    """Whether a module imports `dsl`, or one in `folders` that does: both make it part of a spec.
-
-    Modules installed elsewhere, Python's own among them, count when they import `dsl` themselves.
-    """
-    seen.add(path)
-    try:
-        text = path.read_text(encoding="utf-8")
-        inside = any(path.is_relative_to(folder) for folder in folders)
-        if "dsl" not in text and not inside:  # most modules are settled without being parsed
-            return False
-        names = _imported(ast.parse(text), package)
-    except (OSError, SyntaxError, ValueError):
-        return False
-    if any(name.partition(".")[0] == "dsl" for name in names):
-        return True
-    return inside and any(
-        _is_spec_module(file, name.rpartition(".")[0], folders, seen)
-        for name in names
-        if (file := _module_file(name, folders)) is not None and file not in seen
-    )
-
-
-def _imported(tree: ast.Module, package: str) -> list[str]:
-    """The full names that a module imports; of `from m import n`, both `m` and `m.n`."""
-    names: list[str] = []
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            names += [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            relative = "." * node.level + (node.module or "")
-            try:
-                full = importlib.util.resolve_name(relative, package) if node.level else relative
-            except ImportError:
-                continue
-            names += [full, *(f"{full}.{alias.name}" for alias in node.names)]
-    return names
-
-
-def _module_file(name: str, folders: tuple[str, ...]) -> Path | None:
-    """The file of a module below one of some folders."""
-    for folder in folders:
-        file = Path(folder, *name.split(".")).with_suffix(".py")
-        if file.is_file():
-            return file
-    return None
-
-
 def place_of(error: BaseException, paths: Collection[str]) -> Span | None:
     """The innermost place of a traceback that lies in the spec's own files."""
     span = None
@@ -356,12 +308,11 @@ def place_of(error: BaseException, paths: Collection[str]) -> Span | None:
     while trace is not None:
         code = trace.tb_frame.f_code
         if code.co_filename in paths:
-            places = list(code.co_positions())
-            line, last, column, end = places[trace.tb_lasti // 2]
+            line, last, column, end = list(code.co_positions())[trace.tb_lasti // 2]
             span = Span(code.co_filename, trace.tb_lineno, 1)
-            if line == trace.tb_lineno and column is not None:
-                one_line = line == last and end is not None
-                span = Span(code.co_filename, line, column + 1, end + 1 if one_line else None)
+            if line is not None and column is not None:
+                after = end + 1 if line == last and end is not None else None
+                span = Span(code.co_filename, line, column + 1, after)
         trace = trace.tb_next
     return span
 
@@ -382,7 +333,7 @@ def run_spec(source: Source, given: Mapping[str, Any] | None = None) -> Loading:
     loading = Loading(constants, str(path.resolve().parent), root)
     package = _package_of(path)
     name = f"{package}.{path.stem}" if package else path.stem
-    with _searching(root):
+    with searching(root):
         loading.run(source, name, package)
     loading.check_given()
     return loading

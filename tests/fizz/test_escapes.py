@@ -191,7 +191,7 @@ FILES = {
     "decorator called": "@open('MARK', 'w')\nrole R:\n    action Init:\n        self.x = 0\n",
     "argument of a decorator": "@state(ephemeral=open('MARK', 'w'))\nrole R:\n    action Init:\n"
     "        self.x = 0\n",
-    "decorator of other text": "@state([].__class__)\nrole R:\n    action Init:\n        self.x = 0\n",
+    "decorator of other text": "@state([].__class__)\nrole R:\n    action Init:\n        pass\n",
     "name of a function": "def __init_subclass__(a):\n    return a\n",
     "name of an action": "action __init__:\n    pass\n",
     "name of a role": "role __builtins__:\n    action Init:\n        self.x = 0\n",
@@ -204,7 +204,7 @@ FILES = {
     "name of a choice": "action A:\n    oneof __builtins__ in [1]:\n        pass\n",
     "field of a class": "role R:\n    action Init:\n        self._instances = []\n",
     "field of the insides": "role R:\n    action Init:\n        self.gi_frame = 1\n",
-    "field by keyword": "action Init:\n    a = record(gi_frame=1)\n    b = (x for x in a).gi_frame\n",
+    "field by keyword": "action Init:\n    a = record(gi_frame=1)\n    b = [].gi_frame\n",
     "method of a module": "math.floor = 3\n",
     "method of a class": "bag.add = 3\n",
     "method of a function": "def f(a):\n    return a\nf.__code__ = 3\n",
