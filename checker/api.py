@@ -95,9 +95,6 @@ def search(
 
     judge.check_names(model, options.properties)
     asked = search_options(model, options, on_progress, interrupted)
-    expect = judge.expectation(model, options.config)
-    if expect is not None and expect.states is not None:
-        asked = replace(asked, keep_going=True)  # all states are to be counted
     refuse(model, options, asked)
     entry, engine = choose(options.engine, model, asked)
     if options.graph is not None:
@@ -168,9 +165,11 @@ def search_options(
 ) -> SearchOptions:
     """What an engine is asked."""
     asked = options.max_depth
+    expect = judge.expectation(model, options.config)
+    counted = expect is not None and expect.states is not None  # all there are
     return SearchOptions(
         properties=options.properties,
-        keep_going=options.keep_going,
+        keep_going=options.keep_going or counted,
         view=bool(options.view),
         symmetry=judge.uses_symmetry(model, options),
         max_depth=model.max_depth if asked is None else asked,

@@ -95,7 +95,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         check_siblings()
         return _guarded(_parsed(arguments))
     except SystemExit as end:  # of the parser
-        return end.code if end.code in (HOLDS, MISTAKE) else INTERNAL  # type: ignore[return-value]
+        return end.code if end.code in (HOLDS, MISTAKE) else INTERNAL
     except KeyboardInterrupt:
         return INCONCLUSIVE
     except BaseException as error:

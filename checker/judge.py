@@ -60,8 +60,8 @@ class Checked:
 
 def known_names(model: Model) -> list[str]:
     """The properties that can be asked for."""
-    names = [*(p.name for p in model.properties), ASSERTION]
-    return [*names, DEADLOCK] if model.check_deadlock else names
+    built_in = [DEADLOCK, ASSERTION] if model.check_deadlock else [ASSERTION]
+    return [*(p.name for p in model.properties), *built_in]
 
 
 def check_names(model: Model, names: tuple[str, ...] | None) -> None:

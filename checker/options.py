@@ -41,7 +41,6 @@ class CheckOptions:
     allow_unsound: bool = False
     symmetry: bool | None = None
     view: bool | None = None
-    seed: int | None = None
     strict: bool = False
     fizzbee_counts: bool = False
     optimize: bool = True

@@ -184,6 +184,8 @@ def _warnings(
         for r in results
         if r.vacuous
     ]
+    if evidence.failure is None and all(r.name in checked.unchecked for r in results):
+        found.append("no property was checked")
     found += [one_line(code, text) for code, text in checked.model.warnings]
     found += checked.warnings
     return tuple(found)

@@ -11,15 +11,17 @@ if TYPE_CHECKING:
     from checker.result import Result
 
 _STYLE = {"holds": "good", "violated": "bad", "bounded": "warn", "error": "bad"}
-_LEFT = ("verdict", "violated")
+_LEFT = ("config", "verdict", "violated")
 
 
 def table(rows: Sequence[tuple[Mapping[str, Any], Result]], *, width: int = 100) -> Page:
     """The results of a sweep; the columns of constants are those that were swept."""
     page = Page(width)
     names = list(rows[0][0]) if rows else []
-    heads = [*names, "verdict", "distinct", "generated", "depth", "time", "violated"]
-    cells = [_cells(constants, result) for constants, result in rows]
+    told = any(r.evidence is not None and r.evidence.expectation is not None for _, r in rows)
+    expected = ["expected"] if told else []
+    heads = [*names, "verdict", *expected, "distinct", "generated", "depth", "time", "violated"]
+    cells = [_cells(constants, result, told) for constants, result in rows]
     widths = [max(len(head), *(len(row[i]) for row in cells)) for i, head in enumerate(heads)]
     page.add((_line(heads, heads, widths), "head"))
     for (_, result), row in zip(rows, cells, strict=True):
@@ -32,22 +34,33 @@ def table(rows: Sequence[tuple[Mapping[str, Any], Result]], *, width: int = 100)
         if result.verdict == "error" and result.warnings:
             page.blank()
             page.lines += [[(line, "")] for line in result.warnings[0].splitlines()]
+        if result.as_expected is False and result.evidence is not None:
+            page.blank()
+            where = f"{result.evidence.options.config}: "
+            page.words((where, "bad"), "; ".join(result.evidence.unexpected))
     return page
 
 
-def _cells(constants: Mapping[str, Any], result: Result) -> list[str]:
+def _cells(constants: Mapping[str, Any], result: Result, told: bool) -> list[str]:
     counts = result.counts
     broken = [f"{p.name} at {p.length}" if p.length is not None else p.name
               for p in result.properties if p.verdict == "violated"]  # fmt: skip
     return [
         *(str(v) for v in constants.values()),
         result.verdict,
+        *([_expected(result)] if told else []),
         number(counts.distinct),
         number(counts.generated),
         str(counts.depth),
         seconds(result.seconds),
         ", ".join(broken),
     ]
+
+
+def _expected(result: Result) -> str:
+    if result.evidence is None or result.evidence.expectation is None:
+        return ""
+    return {True: "yes", False: "NO", None: "unknown"}[result.as_expected]
 
 
 def _line(heads: Sequence[str], row: Sequence[str], widths: Sequence[int]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -47,7 +48,12 @@ def add_model_options(parser: argparse.ArgumentParser) -> None:
         help="give a constant a value; NAME=2..4 checks each value and prints a table",
     )  # fmt: skip
     group.add_argument(
-        "--config", metavar="NAME", help="take the constants of a configuration of the spec"
+        "--config",
+        action="append",
+        default=[],
+        metavar="NAME",
+        dest="configs",
+        help="take the constants of a configuration of the spec; given again, check each",
     )
     group.add_argument(
         "--symmetry",
@@ -100,9 +106,6 @@ def add_search_options(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="threads to search with (all processors)",
     )
-    group.add_argument(
-        "--seed", type=int, metavar="N", help="for engines that take samples; none does yet"
-    )
 
 
 def add_output_options(parser: argparse.ArgumentParser) -> None:
@@ -118,7 +121,6 @@ def add_output_options(parser: argparse.ArgumentParser) -> None:
         "--checkpoint-every",
         type=argument(read_seconds),
         metavar="S",
-        default=CheckOptions.checkpoint_every,
         help="with --out: save the search at most so often, to be resumed (10s)",
     )
     group.add_argument(
@@ -179,8 +181,9 @@ def spark_settings(arguments: argparse.Namespace) -> dict[str, Any]:
 def options_of(arguments: argparse.Namespace) -> CheckOptions:
     """The options of a check from parsed arguments."""
     a = arguments
+    every = a.checkpoint_every
     return CheckOptions(
-        config=a.config,
+        config=a.configs[0] if len(a.configs) == 1 else None,
         engine=a.engine,
         properties=tuple(dict.fromkeys(a.properties)) if a.properties else None,
         keep_going=a.keep_going,
@@ -193,10 +196,9 @@ def options_of(arguments: argparse.Namespace) -> CheckOptions:
         allow_unsound=a.allow_unsound,
         symmetry=None if a.symmetry is None else a.symmetry == "on",
         view=None if a.view is None else a.view == "on",
-        seed=a.seed,
         strict=a.strict,
         fizzbee_counts=a.fizzbee_counts,
-        checkpoint_every=a.checkpoint_every,
+        checkpoint_every=CheckOptions.checkpoint_every if every is None else every,
         spark=spark_settings(a),
         graph=str(Path(a.graph).resolve()) if a.graph else None,
     )
@@ -204,22 +206,43 @@ def options_of(arguments: argparse.Namespace) -> CheckOptions:
 
 def run(arguments: argparse.Namespace) -> int:
     """Check, print, and leave the run folder; the exit code."""
-    from checker.commands.checking import run_check, run_sweep
+    from checker.commands.checking import run_check, run_several
 
+    without_effect(arguments)
     options = options_of(arguments)
     sweep = read_settings(arguments.settings)
+    configs = list(dict.fromkeys(arguments.configs))
     job = (arguments.spec, options, arguments.json, arguments.out)
-    if sweep.swept:
-        return run_sweep(*job, sweep)
 
-    def further(result: Result) -> None:
-        for_machines(result, arguments)
+    def further(results: Sequence[Result]) -> None:
+        for_machines(results, arguments)
 
+    if sweep.swept or len(configs) > 1:
+        return run_several(*job, sweep, configs or [None], further)
     return run_check(*job, sweep.fixed, further, props=arguments.props)
 
 
-def for_machines(result: Result, arguments: argparse.Namespace) -> None:
-    """Write the result in the forms that machines which build software read.
+def without_effect(arguments: argparse.Namespace) -> None:
+    """Raises RunError[SW326] for an option that would do nothing beside the others."""
+    from dsl.errors import RunError
+
+    a = arguments
+    several = len(set(a.configs)) > 1 or bool(read_settings(a.settings).swept)
+    spark = ["--master" if name == "master" else f"--spark-{name.replace('_', '-')}"
+             for name in spark_settings(a)]  # fmt: skip
+    saving = [] if a.checkpoint_every is None else ["--checkpoint-every"]
+    for given, needed, there in (
+        (spark, "--engine spark", a.engine == "spark"),
+        (saving, "--out DIR", bool(a.out)),
+        (["--props"] * a.props, "a single check: a table shows no trace", not several),
+    ):
+        if given and not there:
+            said = f"{given[0]} does nothing here."
+            raise RunError("SW326", said, help=f"It goes with {needed}.")
+
+
+def for_machines(results: Sequence[Result], arguments: argparse.Namespace) -> None:
+    """Write the results in the forms that machines which build software read.
 
     Raises:  RunError[SW403], once all that can be written is.
     """
@@ -234,10 +257,13 @@ def for_machines(result: Result, arguments: argparse.Namespace) -> None:
     ):
         if file:
             try:
-                write_text(Path(file), text(result), help=f"Give another place with {option} FILE.")
+                write_text(
+                    Path(file), text(*results), help=f"Give another place with {option} FILE."
+                )
             except RunError as error:
                 problem = problem or error
     if arguments.github:
-        sys.stdout.write(ci.to_github(result))
+        out = sys.stderr if arguments.json == "-" else sys.stdout  # GitHub reads both
+        out.write(ci.to_github(*results))
     if problem is not None:
         raise problem

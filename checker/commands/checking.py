@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from checker import exits
 from checker.api import load, search
+from checker.evidence import Evidence
 from checker.judge import action_names
 from checker.limits import Interruptions
 from checker.report import report
@@ -20,7 +22,7 @@ from checker.report_page import show
 from checker.report_progress import ProgressBlock
 from checker.result import Result
 from checker.runs import RunFolder, new_folder
-from dsl.errors import RunError, StatewalkError
+from dsl.errors import EngineError, RunError, StatewalkError
 
 if TYPE_CHECKING:
     from checker.options import CheckOptions, Sweep
@@ -36,27 +38,26 @@ def run_check(
     json_file: str | None,
     out: str | None,
     constants: Mapping[str, Any],
-    further: Callable[[Result], None] = lambda result: None,
+    further: Callable[[Sequence[Result]], None] = lambda results: None,
     *,
     props: bool = False,
 ) -> int:
-    """One check; the exit code. ``further`` is done with the result once it is shown."""
+    """One check; the exit code. ``further`` is done with the results once they are shown."""
     try:
-        model = load(spec, constants, config=options.config)
-        if out is not None and not options.resume:
-            if remember(Path(out), spec, constants, options):
-                options = replace(options, checkpoint=str(Path(out, CHECKPOINT)))
-        result, problem = checked(model, options, out)
+        result, problem = one_check(spec, options, out, constants)
     except StatewalkError as error:
+        failed = error_result(spec, options, constants, error)
         if json_file is not None:
-            write_json(error_result(spec, options, constants, error).to_dict(), json_file)
+            write_json(failed.to_dict(), json_file)
+        with suppress(RunError):  # the mistake is what matters
+            further([failed])
         raise
     if json_file != STDOUT:
         report(result, width=terminal_width(), props=props).show(sys.stdout)
     if json_file is not None:
         write_json(result.to_dict(), json_file)
     try:
-        further(result)
+        further([result])
     except RunError as error:
         problem = problem or error
     graph = result.evidence.graph if result.evidence is not None else None
@@ -65,6 +66,17 @@ def run_check(
         sys.stdout.flush()
         raise problem
     return exits.exit_code(result)
+
+
+def one_check(
+    spec: str, options: CheckOptions, out: str | Path | None, constants: Mapping[str, Any]
+) -> tuple[Result, RunError | None]:
+    """Load and check; where there is a folder, so that it can be resumed."""
+    model = load(spec, constants, config=options.config)
+    if out is not None and not options.resume:
+        if remember(Path(out), spec, constants, options):
+            options = replace(options, checkpoint=str(Path(out, CHECKPOINT)))
+    return checked(model, options, out)
 
 
 def remember(folder: Path, spec: str, constants: Mapping[str, Any], options: CheckOptions) -> bool:
@@ -118,54 +130,79 @@ def checked(
     return result, problem
 
 
-def run_sweep(
-    spec: str, options: CheckOptions, json_file: str | None, out: str | None, sweep: Sweep
+def run_several(
+    spec: str,
+    options: CheckOptions,
+    json_file: str | None,
+    out: str | None,
+    sweep: Sweep,
+    configs: Sequence[str | None],
+    further: Callable[[Sequence[Result]], None],
 ) -> int:
-    """One check for each combination of constants, and a table; the exit code of the worst."""
+    """One check for each configuration and combination of constants, and a table; the exit code of
+    the worst.
+    """
     from checker.report_table import table
 
     rows: list[tuple[dict[str, Any], Result]] = []
     codes: list[int] = []
     problem: RunError | None = None
-    for constants in sweep.combinations():
-        shown = {name: constants[name] for name in sweep.swept}
-        own = "-".join(f"{n}={v}" for n, v in shown.items())
-        place = Path(out, own) if out else None
-        graph = str(Path(options.graph, own)) if options.graph else None
+    cases = [(config, constants) for config in configs for constants in sweep.combinations()]
+    for config, constants in cases:
+        named = {"config": config} if len(configs) > 1 else {}
+        shown = {**named, **{name: constants[name] for name in sweep.swept}}
+        own = "-".join([*map(str, named.values()), *(f"{n}={constants[n]}" for n in sweep.swept)])
+        place = Path(out, safe_name(own)) if out else None
+        graph = str(Path(options.graph, safe_name(own))) if options.graph else None
+        asked = replace(options, graph=graph, config=config)
         try:
-            model = load(spec, constants, config=options.config)
-            result, failed = checked(model, replace(options, graph=graph), place)
-            problem = problem or failed
+            result, failed = one_check(spec, asked, place, constants)
+            found = result.evidence.graph if result.evidence is not None else None
+            problem = problem or failed or (found.problem if found is not None else None)
             codes.append(exits.exit_code(result))
         except StatewalkError as error:
-            result = error_result(spec, options, constants, error)
-            codes.append(exits.MISTAKE)
+            result = error_result(spec, asked, constants, error)
+            codes.append(exits.INTERNAL if isinstance(error, EngineError) else exits.MISTAKE)
         rows.append((shown, result))
         if result.evidence is not None and result.evidence.stopped == "interrupt":
             break
     if json_file != STDOUT:
         page = table(rows, width=terminal_width())
-        if len(rows) < len(sweep.combinations()):
-            page.add(f"interrupted: {len(sweep.combinations()) - len(rows)} more were not started")
+        if len(rows) < len(cases):
+            page.add(f"interrupted: {len(cases) - len(rows)} more were not started")
         page.show(sys.stdout)
     if json_file is not None:
-        write_json({"schema": 1, "sweep": [result.to_dict() for _, result in rows]}, json_file)
+        named_rows = [
+            {**({"config": shown["config"]} if len(configs) > 1 else {}), **result.to_dict()}
+            for shown, result in rows
+        ]
+        write_json({"schema": 1, "sweep": named_rows}, json_file)
+    try:
+        further([result for _, result in rows])
+    except RunError as error:
+        problem = problem or error
     if problem is not None:
         raise problem
     return exits.of_sweep(codes)
+
+
+def safe_name(text: str) -> str:
+    """A name for a folder."""
+    return re.sub(r"[^\w.=+-]+", "_", text)
 
 
 def error_result(
     spec: str, options: CheckOptions, constants: Mapping[str, Any], error: StatewalkError
 ) -> Result:
     """The result of a check that could not begin."""
-    return Result(
+    result = Result(
         spec=spec,
         constants={name: str(value) for name, value in constants.items()},
         engine=options.engine,
         verdict="error",
         warnings=(str(error),),
     )
+    return result.remembering(Evidence(options=options), {})
 
 
 def write_json(data: dict[str, Any], file: str) -> None:
