@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from checker.explain import Explanation
     from checker.guards import Guard
     from checker.trace import Trace
+    from dsl.declared import Expectation
     from dsl.errors import RunError, Span
-    from dsl.model import Expectation
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,9 @@ from checker.evidence import Graph
 from checker.options import CheckOptions
 from checker.result import ActionResult, PropertyResult, PropertyVerdict, RunVerdict
 from checker.spec_text import has_assertions
+from dsl.declared import Configuration, Expectation
 from dsl.errors import RunError, did_you_mean
-from dsl.model import Configuration, Expectation, Model, Property
+from dsl.model import Model, Property
 
 _BOUNDS: Mapping[str, str] = {
     "depth": "--max-depth",

@@ -13,7 +13,8 @@ from dsl.errors import RunError, did_you_mean
 
 if TYPE_CHECKING:
     from checker.result import Result
-    from dsl.model import Configuration, Model
+    from dsl.declared import Configuration
+    from dsl.model import Model
 
 
 CONFIGURED = re.compile(r"^ *config\(", re.MULTILINE)

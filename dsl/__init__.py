@@ -34,6 +34,7 @@ from dsl.declare import (
     unreachable,
     until,
 )
+from dsl.declared import Expectation
 from dsl.expectations import config, holds, violates
 from dsl.lookahead import enabled, next_steps
 from dsl.records import Bag, Message, Record, replace
@@ -41,10 +42,10 @@ from dsl.roles import Role, State
 from dsl.view import Disabled
 
 __all__ = [
-    "Auxiliary", "Bag", "Constant", "Disabled", "Ephemeral", "Fairness", "Flow", "Message",
-    "Record", "Role", "State", "action", "always", "any_of", "atomic", "config", "constraint",
-    "crash", "crashes", "deadlock", "enabled", "eventually", "exists", "holds", "init", "interrupt",
-    "leads_to", "maybe", "named", "next_steps", "old", "on_step", "oneof", "pairs", "parallel",
-    "replace", "require", "serial", "symmetric_values", "terminal", "threads", "unreachable",
-    "until", "violates",
+    "Auxiliary", "Bag", "Constant", "Disabled", "Ephemeral", "Expectation", "Fairness", "Flow",
+    "Message", "Record", "Role", "State", "action", "always", "any_of", "atomic", "config",
+    "constraint", "crash", "crashes", "deadlock", "enabled", "eventually", "exists", "holds",
+    "init", "interrupt", "leads_to", "maybe", "named", "next_steps", "old", "on_step", "oneof",
+    "pairs", "parallel", "replace", "require", "serial", "symmetric_values", "terminal",
+    "threads", "unreachable", "until", "violates",
 ]  # fmt: skip

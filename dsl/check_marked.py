@@ -8,7 +8,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from dsl.declare import marks
+from dsl.declared import marks
 from dsl.effects import Effects
 from dsl.errors import Mistakes, Span
 from dsl.tree import SpecTree

@@ -5,11 +5,10 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal, NoReturn, TypeAlias, TypeVar, overload
 
+from dsl.declared import LeadsTo, Mark, declaring, marks
 from dsl.errors import SpecError
-from dsl.model import Configuration
 from dsl.runtime import before_the_step, binding
 from dsl.values import FrozenSet, freeze, ordered
 from dsl.view import Disabled
@@ -29,24 +28,10 @@ Flow: TypeAlias = Generator[None, None, T]
 """Return type of an action or function that gives way to others at each ``yield``."""
 
 
-@dataclass
-class Mark:
-    """What a decorator says of a function."""
-
-    kind: str
-    options: dict[str, Any] = field(default_factory=dict)
-
-
-def marks(function: object) -> list[Mark]:
-    """The marks of a function, uppermost decorator first."""
-    found: list[Mark] = getattr(function, "_statewalk_marks", [])
-    return found
-
-
 def _mark(function: F, kind: str, **options: Any) -> F:
     function._statewalk_marks = [Mark(kind, options), *marks(function)]  # type: ignore[attr-defined]
-    if _declared and all(known is not function for known in _declared[-1].marked):
-        _declared[-1].marked.append(function)
+    if declaring and all(known is not function for known in declaring[-1].marked):
+        declaring[-1].marked.append(function)
     return function
 
 
@@ -125,25 +110,6 @@ def named(name: str, /) -> Callable[[F], F]:
     return lambda f: _mark(f, "named", name=name)
 
 
-class LeadsTo:
-    """Every state with the premise is followed by one with the conclusion; see `leads_to`,
-    `until`.
-    """
-
-    def __init__(
-        self, kind: str, premise: Callable[..., bool], conclusion: Callable[..., bool]
-    ) -> None:
-        self.kind = kind
-        self.premise = premise
-        self.conclusion = conclusion
-        if _declared:
-            _declared[-1].leads.append(self)
-
-    def __call__(self) -> bool:
-        """Whether nothing is owed in this state."""
-        return not self.premise() or self.conclusion()
-
-
 def leads_to(cause: Callable[..., bool], effect: Callable[..., bool], /) -> LeadsTo:
     """``served = leads_to(asked, answered)``: each state with the cause is followed by the effect.
 
@@ -176,7 +142,7 @@ def any_of(options: Iterable[T], /, *, fair: Fairness = "none") -> T:
     else:
         found = list(options)
     view = binding.view
-    if view is None and _declared:
+    if view is None and declaring:
         raise SpecError(
             "SW303",
             "any_of(...) is asked while the spec is loaded.",
@@ -294,58 +260,31 @@ def pairs(items: Iterable[T], /) -> Iterator[tuple[T, T]]:
 def symmetric_values(name: str, count: int, /) -> tuple[str, ...]:
     """Interchangeable values ``name0``, ``name1``, ..."""
     values = tuple(f"{name}{i}" for i in range(count))
-    if _declared:
-        _declared[-1].symmetric_values.append(values)
+    if declaring:
+        declaring[-1].symmetric_values.append(values)
     return values
 
 
 # -- configurations
 # ------------------------------------------------------------------------------------
-@dataclass
-class Declared:
-    """What is declared by calls while a spec module runs.
-
-    ``marked``, ``leads`` and ``roles`` are what was made at all, wherever in the text; what of it
-    is found where a spec is read is in the tree.
-    """
-
-    marked: list[Callable[..., object]] = field(default_factory=list)
-    leads: list[LeadsTo] = field(default_factory=list)
-    roles: list[Any] = field(default_factory=list)
-    configurations: list[Configuration] = field(default_factory=list)
-    options: dict[str, Any] = field(default_factory=dict)
-    symmetric_values: list[tuple[str, ...]] = field(default_factory=list)
-
-
-_declared: list[Declared] = []
-
-
-def property_name(function: Any) -> str:
-    """The name of a property: that of ``@named``, else the function's."""
-    for mark in marks(function):
-        if mark.kind == "named":
-            return str(mark.options["name"])
-    return str(function.__name__)
-
-
 def threads(most: int, /) -> None:
     """At most so many runs of actions are in flight at a time: with that many suspended, no action
     starts.
     """
-    if _declared:
-        _declared[-1].options["threads"] = most
+    if declaring:
+        declaring[-1].options["threads"] = most
 
 
 def crashes(may: bool = False, /, *, runs: bool | None = None, roles: bool | None = None) -> None:
     """What may crash at any time: suspended runs of actions, which end where they are, and roles
     with ``Ephemeral`` fields, see `crash`. ``crashes(True)``: both.
     """
-    if _declared:
-        _declared[-1].options["crashes"] = may if runs is None else runs
-        _declared[-1].options["role_crashes"] = may if roles is None else roles
+    if declaring:
+        declaring[-1].options["crashes"] = may if runs is None else runs
+        declaring[-1].options["role_crashes"] = may if roles is None else roles
 
 
 def deadlock(check: bool, /) -> None:
     """``deadlock(False)``: states without a step are not violations in this spec."""
-    if _declared:
-        _declared[-1].options["deadlock"] = check
+    if declaring:
+        declaring[-1].options["deadlock"] = check

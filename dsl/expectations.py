@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
-from dsl.declare import LeadsTo, _declared, property_name
+from dsl.declared import Configuration, Expectation, LeadsTo, declaring, property_name
 from dsl.errors import SpecError
-from dsl.model import Configuration, Expectation
 
 
 def holds(
@@ -65,7 +64,7 @@ def config(name: str, /, *, expect: Expectation | None = None, **constants: obje
         raise _odd(
             f"config({name!r}, ...) expects {expect!r}", "Write expect=holds() or violates(...)."
         )
-    if _declared:
-        if any(known.name == name for known in _declared[-1].configurations):
+    if declaring:
+        if any(known.name == name for known in declaring[-1].configurations):
             raise _odd(f"There are two configurations '{name}'", "Call one of them otherwise.")
-        _declared[-1].configurations.append(Configuration(name, constants, expect))
+        declaring[-1].configurations.append(Configuration(name, constants, expect))

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NoReturn
 
 from dsl import refs
 from dsl.canonical import VALUES
-from dsl.declare import _declared
+from dsl.declared import declaring
 from dsl.detaching import forget
 from dsl.errors import SpecError
 from dsl.flow_run import slot_of
@@ -332,9 +332,9 @@ def max_actions(count: int, *, counted: bool = False) -> None:
     ``counted`` keeps the number in the state, which specs need whose actions take several steps.
     Without it the bound is on steps.
     """
-    if _declared:
+    if declaring:
         name, value = ("most_starts", count) if counted else ("max_depth", count + 1)
-        _declared[-1].options[name] = value
+        declaring[-1].options[name] = value
 
 
 def at_most(most: int, count: int) -> None:
@@ -356,5 +356,5 @@ def in_flight(of: Any, action: str) -> int:
 
 def keep_locals(*dropped: str) -> None:
     """Tell suspended runs apart by all their locals, but these: as Fizzbee counts states."""
-    if _declared:
-        _declared[-1].options["keep_locals"] = frozenset(dropped)
+    if declaring:
+        declaring[-1].options["keep_locals"] = frozenset(dropped)

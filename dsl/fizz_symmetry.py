@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterator, Mapping
 from types import FrameType
 from typing import Any, NoReturn
 
-from dsl.declare import _declared, symmetric_values
+from dsl.declare import symmetric_values
+from dsl.declared import declaring
 from dsl.errors import SpecError
 from dsl.flow_run import Flows, slot_of
 from dsl.records import Record, fields_of
@@ -111,11 +112,11 @@ def nominal(name: str, limit: int, materialize: bool = False) -> Nominal:
         _wrong(f"The limit of a domain is a positive number, not {limit!r}.")
     if type(name) is not str or not name:
         _wrong(f"The name of a domain is a text, not {name!r}.")
-    if _declared:
-        taken = {value for values in _declared[-1].symmetric_values for value in values}
+    if declaring:
+        taken = {value for values in declaring[-1].symmetric_values for value in values}
         if f"{name}0" in taken:
             _wrong(f"There are other symmetric values with the name '{name}'.")
-        _declared[-1].options["fresh_values"] = True
+        declaring[-1].options["fresh_values"] = True
     return Nominal(name, limit, bool(materialize))
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
+from dsl.declared import Configuration
 from dsl.errors import Span
 from dsl.runtime import bound
 from dsl.view import Disabled, FairChoice, Path, PlainView, State, View, apply_writes, next_script
@@ -95,38 +96,6 @@ class FieldInfo:
     kind: Literal["scalar", "list", "set", "frozenset", "bag", "dict", "record"]
     auxiliary: bool = False
     constant: bool = False
-
-
-@dataclass(frozen=True)
-class Expectation:
-    """What a run configuration should give.
-
-    ``properties`` are those to be violated, ``lengths`` after how many steps, where that is said;
-    ``length`` is that of the first. ``distinct`` counts the states a run keeps, ``states`` those
-    there are when it keeps going past violations.
-    """
-
-    verdict: Literal["holds", "violated"]
-    properties: tuple[str, ...] = ()
-    length: int | None = None
-    distinct: int | None = None
-    generated: int | None = None
-    depth: int | None = None
-    states: int | None = None
-    lengths: Mapping[str, int] = field(default_factory=dict)
-
-    def names(self, name: str) -> bool:
-        """Whether a property is one of those to be violated, by its name or its family's."""
-        return name in self.properties or name.partition("(")[0] in self.properties
-
-
-@dataclass(frozen=True)
-class Configuration:
-    """A named set of constants with what to expect of them."""
-
-    name: str
-    constants: Mapping[str, Any]
-    expect: Expectation | None = None
 
 
 @dataclass(frozen=True)

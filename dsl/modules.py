@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from dsl.constants import GivenText, is_constant, read_constant, unknown_constant
-from dsl.declare import Declared, _declared
+from dsl.declared import Declared, declaring
 from dsl.errors import RunError, Span, SpecError, StatewalkError
 from dsl.heads import without_ranges
 from dsl.imports import file_of, is_spec_module, package_of, searching
@@ -140,7 +140,7 @@ class Loading:
         stored = _Storing(self, spec)
         stored.check()
         code = compile(without_ranges(source.tree), source.path, "exec", dont_inherit=True)
-        _declared.append(self.declared)
+        declaring.append(self.declared)
         saved = sys.modules.get(name)
         sys.modules[name] = module
         try:
@@ -157,7 +157,7 @@ class Loading:
             when = "while the spec was loaded"
             raise raised(error, when, self.paths(source)) from error
         finally:
-            _declared.pop()
+            declaring.pop()
             if saved is None:
                 del sys.modules[name]
             else:

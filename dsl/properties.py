@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from dsl.declare import property_name
+from dsl.declared import property_name
 from dsl.errors import Mistakes, Span, SpecError
 from dsl.model import Element, Property, PropertyKind
 from dsl.tree import Function

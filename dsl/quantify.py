@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from dsl.declare import LeadsTo, property_name
+from dsl.declared import LeadsTo, property_name
 from dsl.errors import Mistakes, Span
 from dsl.model import Element, Property, PropertyKind
 from dsl.properties import checked

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal, dataclass_transform
 
 from dsl import refs
 from dsl.containers import ElementsReference, entries, replace_entries
-from dsl.declare import _declared
+from dsl.declared import declaring
 from dsl.detaching import forget
 from dsl.domains import Domain, Kind
 from dsl.errors import SpecError, no_delete, no_field
@@ -171,8 +171,8 @@ class Role:
         cls._fields = tuple(dict.fromkeys([*inherited, *own]))
         cls._symmetric = symmetric
         cls._instances = []
-        if _declared:
-            _declared[-1].roles.append(cls)
+        if declaring:
+            declaring[-1].roles.append(cls)
 
     def __new__(cls, *values: Any, **fields: Any) -> Any:
         if values:

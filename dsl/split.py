@@ -10,7 +10,7 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from dsl.declare import property_name
+from dsl.declared import property_name
 from dsl.errors import StatewalkError
 from dsl.lower import Rewriter, compile_function
 from dsl.model import Element

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from dsl.declare import LeadsTo, Mark, marks
+from dsl.declared import LeadsTo, Mark, marks
 from dsl.errors import Span
 from dsl.modules import Loading, SpecModule
 from dsl.records import Record

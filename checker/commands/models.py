@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from checker.library import Row
-    from dsl.model import Expectation
+    from dsl.declared import Expectation
 
 
 def add_parser(subparsers: Any) -> None:

@@ -3,8 +3,7 @@
 Each states how many states there are in all. `docs/models/paimon.md` says what the rows show.
 """
 
-from dsl import holds, violates
-from dsl.model import Expectation
+from dsl import Expectation, holds, violates
 from models.tables.safety import (
     committed_once,
     consistent_read,

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from checker.fingerprints import Fingerprints
-from dsl.declare import marks
+from dsl.declared import marks
 from dsl.model import Model
 from dsl.runtime import binding
 from dsl.view import Disabled, PlainView, next_script

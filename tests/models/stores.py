@@ -17,12 +17,12 @@ from checker.engine import Exploration, SearchOptions
 from checker.history.check import check
 from checker.history.formats.jsonl import from_records
 from checker.history.from_trace import record
+from dsl.declared import Configuration
 from dsl.library import recording
 from dsl.library.isolation import Verdict
 from dsl.library.levels import LEVELS
 from dsl.library.recording import Did, Event, Recorded, from_events, version_order
 from dsl.loader import load
-from dsl.model import Configuration
 
 SNAPSHOT = Path(__file__).parents[2] / "models" / "stores" / "snapshot.py"
 Versions = dict[Any, tuple[Any, ...]]

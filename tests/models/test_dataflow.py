@@ -18,8 +18,8 @@ from checker import native, reference
 from checker.api import check
 from checker.cli import main
 from checker.engine import SearchOptions
+from dsl.declared import Configuration
 from dsl.loader import load
-from dsl.model import Configuration
 from models.stores.maintenance import (
     differences,
     kept_edges,

@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 
 from checker import native, reference
 from checker.engine import Exploration, SearchOptions
+from dsl.declared import Configuration
 from dsl.loader import load
-from dsl.model import Configuration, Model
+from dsl.model import Model
 
 PAIMON = Path(__file__).parents[2] / "models" / "tables" / "paimon.py"
 ENGINES = {"native": native.explore, "reference": reference.explore}

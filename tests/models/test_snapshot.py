@@ -21,10 +21,10 @@ from checker.history.formats.jsonl import from_records
 from checker.history.from_trace import history_of, load_with_hook, walk
 from checker.history.scan import scan
 from checker.trace import Trace
+from dsl.declared import Configuration
 from dsl.errors import RunError
 from dsl.library.recording import did, judged
 from dsl.loader import load
-from dsl.model import Configuration
 from tests.models.stores import (
     SNAPSHOT,
     accepted,

@@ -1,0 +1,103 @@
+"""What a spec declares while its modules run, and the registry in which it is found.
+
+A leaf: the words of the language write here, and whoever reads a spec looks here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+
+@dataclass
+class Mark:
+    """What a decorator says of a function."""
+
+    kind: str
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+def marks(function: object) -> list[Mark]:
+    """The marks of a function, uppermost decorator first."""
+    found: list[Mark] = getattr(function, "_statewalk_marks", [])
+    return found
+
+
+class LeadsTo:
+    """Every state with the premise is followed by one with the conclusion; see `leads_to`,
+    `until`.
+    """
+
+    def __init__(
+        self, kind: str, premise: Callable[..., bool], conclusion: Callable[..., bool]
+    ) -> None:
+        self.kind = kind
+        self.premise = premise
+        self.conclusion = conclusion
+        if declaring:
+            declaring[-1].leads.append(self)
+
+    def __call__(self) -> bool:
+        """Whether nothing is owed in this state."""
+        return not self.premise() or self.conclusion()
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """What a run configuration should give.
+
+    ``properties`` are those to be violated, ``lengths`` after how many steps, where that is said;
+    ``length`` is that of the first. ``distinct`` counts the states a run keeps, ``states`` those
+    there are when it keeps going past violations.
+    """
+
+    verdict: Literal["holds", "violated"]
+    properties: tuple[str, ...] = ()
+    length: int | None = None
+    distinct: int | None = None
+    generated: int | None = None
+    depth: int | None = None
+    states: int | None = None
+    lengths: Mapping[str, int] = field(default_factory=dict)
+
+    def names(self, name: str) -> bool:
+        """Whether a property is one of those to be violated, by its name or its family's."""
+        return name in self.properties or name.partition("(")[0] in self.properties
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """A named set of constants with what to expect of them."""
+
+    name: str
+    constants: Mapping[str, Any]
+    expect: Expectation | None = None
+
+
+@dataclass
+class Declared:
+    """What is declared by calls while a spec module runs.
+
+    ``marked``, ``leads`` and ``roles`` are what was made at all, wherever in the text; what of it
+    is found where a spec is read is in the tree.
+    """
+
+    marked: list[Callable[..., object]] = field(default_factory=list)
+    leads: list[LeadsTo] = field(default_factory=list)
+    roles: list[Any] = field(default_factory=list)
+    configurations: list[Configuration] = field(default_factory=list)
+    options: dict[str, Any] = field(default_factory=dict)
+    symmetric_values: list[tuple[str, ...]] = field(default_factory=list)
+
+
+declaring: list[Declared] = []
+"""The innermost last; empty where no spec is being loaded: a spec is an ordinary module too."""
+
+
+def property_name(function: Any) -> str:
+    """The name of a property: that of ``@named``, else the function's."""
+    for mark in marks(function):
+        if mark.kind == "named":
+            return str(mark.options["name"])
+    return str(function.__name__)
