@@ -45,7 +45,7 @@ EDITS = {
 def test_every_kernel_has_the_stamp_of_all(name: str) -> None:
     module = import_module("checker." + name.removesuffix(".py").replace("/", "."))
     kept = [
-        value._cache._cache_file  # type: ignore[attr-defined]
+        value._cache._cache_file
         for value in vars(module).values()
         if isinstance(value, Dispatcher) and hasattr(value, "_cache")
         if hasattr(value._cache, "_cache_file")
