@@ -18,14 +18,16 @@ from checker.engine import (
     ASSERTION,
     DEADLOCK,
     NO_ERROR,
+    Engine,
     Exploration,
     Finding,
     Progress,
     SearchOptions,
 )
-from checker.engines import choose
+from checker.engines import EngineEntry, choose
 from checker.limits import MemoryGuard
 from checker.live import check_liveness, refuse
+from checker.locks import held
 from checker.options import CheckOptions
 from checker.vacuity import watched
 from dsl.loader import load as load_spec
@@ -75,12 +77,14 @@ def check(
         if isinstance(spec, Model)
         else load(spec, constants, config=asked.config, optimize=asked.optimize)
     )
-    result = search(model, asked, on_progress=on_progress, interrupted=interrupted)
-    if out is not None:
-        from checker.runs import new_folder
+    if out is None:
+        return search(model, asked, on_progress=on_progress, interrupted=interrupted)
+    from checker.runs import new_folder
 
-        result = new_folder(out).write(result)
-    return result
+    folder = new_folder(out)
+    with held(out):
+        result = search(model, asked, on_progress=on_progress, interrupted=interrupted)
+        return folder.keep(result)
 
 
 def search(
@@ -91,8 +95,6 @@ def search(
     interrupted: Callable[[], bool] = lambda: False,
 ) -> Result:
     """Check a model that is loaded."""
-    from checker.outcome import conclude
-
     judge.check_names(model, options.properties)
     asked = search_options(model, options, on_progress, interrupted)
     refuse(model, options, asked)
@@ -101,6 +103,16 @@ def search(
         from checker.graph.during import refuse_graph
 
         refuse_graph(options.graph, asked, entry.name)
+    with held(options.graph, graph=True):
+        return _searched(model, options, asked, entry, engine)
+
+
+def _searched(
+    model: Model, options: CheckOptions, asked: SearchOptions, entry: EngineEntry, engine: Engine
+) -> Result:
+    from checker.outcome import conclude
+
+    interrupted = asked.interrupted
     guard = MemoryGuard(options.max_memory or 0, interrupted)
     if options.max_memory is not None and not entry.memory:
         asked = replace(asked, interrupted=guard)
@@ -121,11 +133,13 @@ def search(
         unique = unique_states(model, asked, engine)
         statistics = {**exploration.statistics, "fizzbee_unique": unique}
         exploration = replace(exploration, statistics=statistics)
-    graph = None
+    graph, warnings = None, exploration.warnings
     if options.graph is not None:
         from checker.graph.during import graph_of
 
         graph = graph_of(options.graph, model, asked, exploration)
+        if graph.unwritable and graph.problem is not None:
+            warnings = (*warnings, graph.problem.one_line)
     live = check_liveness(model, options, asked, exploration)
     found = _by_property(exploration)
     checked = judge.Checked(
@@ -139,7 +153,7 @@ def search(
         not_taken=live.not_taken,
         unsound=live.unsound,
         unfinished=live.unfinished,
-        warnings=live.warnings,
+        warnings=(*warnings, *live.warnings),
         graph=graph,
     )
     return conclude(checked, entry, time.monotonic() - started)
@@ -205,7 +219,8 @@ def _expected(
     }
     if any(n not in safety for n in expect.properties):
         # A liveness property is decided on the whole graph: go on past what is violated sooner.
-        return explore(model, replace(asked, keep_going=True))
+        again = explore(model, replace(asked, keep_going=True))
+        return replace(again, warnings=first.warnings)
     found = {f.property for f in first.findings}
     missing = tuple(n for n in expect.properties if n in safety and n not in found)
     if not missing:

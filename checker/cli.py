@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import gc
 import os
 import sys
@@ -19,6 +20,7 @@ from checker.exits import HOLDS, INCONCLUSIVE, INTERNAL, MISTAKE
 
 VERSION = "0.1.0"
 _SIBLINGS = ("dsl", "models")
+_NO_PLACE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG)
 # Imports and learning make many objects that stay and few cycles: looking for cycles after every
 # few hundred of them is a tenth of a short check.
 _COLLECT_AFTER = (50_000, 20, 100)
@@ -167,9 +169,22 @@ def _guarded(parsed: argparse.Namespace) -> int:
         print(endless.error, file=sys.stderr)
         return MISTAKE
     except OSError as error:
+        if error.errno in _NO_PLACE and (error.filename or not _stdout_fails()):
+            place = error.filename or "A file"
+            print(f"SW403 {place} cannot be written: {error.strerror}.", file=sys.stderr)
+            return MISTAKE
         if error.filename is None:  # nobody named a file: it is standard output
             return _unwritable(error)
         raise
+
+
+def _stdout_fails() -> bool:
+    """Whether it is standard output that takes nothing more."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        return True
+    return False
 
 
 def _unwritable(error: OSError) -> int:

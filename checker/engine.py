@@ -42,7 +42,8 @@ NO_ERROR = "no_error"
 class Progress:
     """What a running search says of itself; sizes in states, memory in bytes, times in seconds.
 
-    ``widest`` is the variable with most distinct values so far, with their number.
+    ``widest`` is the variable with most distinct values so far, with their number; ``saved`` says
+    where the last checkpoint is; ``warnings`` are those of the exploration.
     """
 
     level: int
@@ -54,6 +55,8 @@ class Progress:
     fresh: Mapping[int, int] = field(default_factory=dict)
     levels: tuple[int, ...] = ()
     widest: tuple[str, int] | None = None
+    saved: str = ""
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -138,7 +141,7 @@ class Exploration:
 
     ``cut`` counts, per constraint, the states (or steps) it refused. ``hidden`` counts generated
     states that the view took for equal although hidden slots differed. ``statistics`` are the
-    engine's own figures.
+    engine's own figures; ``warnings`` tell what to know of how the search was saved.
     """
 
     engine: str
@@ -154,6 +157,7 @@ class Exploration:
     queue: int = 0
     cut: Mapping[str, int] = field(default_factory=dict)
     statistics: Mapping[str, Any] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
 
 
 class Engine(Protocol):

@@ -70,6 +70,11 @@ class Graph:
     transitions: int = 0
     problem: RunError | None = None
 
+    @property
+    def unwritable(self) -> bool:
+        """Whether it was lost for want of a place, which takes nothing from the verdict."""
+        return self.problem is not None and self.problem.code == "SW403"
+
 
 @dataclass(frozen=True)
 class Evidence:

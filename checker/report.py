@@ -109,6 +109,7 @@ def _evidence(page: Page, result: Result, evidence: Evidence) -> None:
         graph = evidence.graph
         sizes = [plural(graph.states, "state"), plural(graph.transitions, "transition")]
         _row(page, "graph", [graph.folder, *sizes])
+    _row(page, "checkpoint", _checkpoint(evidence))
     if evidence.folder:
         _row(page, "run", [evidence.folder])
 
@@ -148,6 +149,15 @@ def _distributed(result: Result, evidence: Evidence) -> list[str]:
     if found["balance"]:
         items.append(f"largest partition {found['balance']:.2f} of the mean")
     return items
+
+
+def _checkpoint(evidence: Evidence) -> list[str]:
+    """Where the search was saved last, if it did not come to its end."""
+    saved = evidence.statistics.get("checkpoint")
+    if not saved or evidence.stopped in (None, "violation", "error"):
+        return []
+    resumed = evidence.stopped == "interrupt" and evidence.folder
+    return [saved, *([f"statewalk resume {evidence.folder} goes on from there"] if resumed else [])]
 
 
 def _actions(page: Page, result: Result, evidence: Evidence) -> None:

@@ -32,10 +32,17 @@ class ProgressBlock:
         self.started = self.shown_at = time.monotonic()
         self.shown_lines = 0
         self.last: Progress | None = None
+        self.warned: set[str] = set()
 
     def __call__(self, progress: Progress) -> None:
-        """Note where the search is, and show it when it is time to."""
+        """Note where the search is, and show it when it is time to; warnings at once."""
         self.last = progress
+        for text in progress.warnings:
+            if text not in self.warned:
+                self.warned.add(text)
+                self.close()
+                self.file.write(f"warning: {text}\n")
+                self.file.flush()
         self.tick()
 
     def tick(self) -> None:
@@ -48,6 +55,8 @@ class ProgressBlock:
         lines = self.lines(now - self.started)
         if not self.live:
             said = f"{clock(now - self.started)} {lines[1].strip()}" if self.last else lines[0]
+            if self.last and self.last.saved:
+                said += f" · saved {self.last.saved}"
             self.file.write(said + "\n")
         else:
             self._erase()
@@ -91,6 +100,8 @@ class ProgressBlock:
             result.append(f" hot: {hot}")
         if self.live:
             result.append(f" {estimate(p.levels, rate, p)}")
+        if self.live and p.saved:
+            result.append(f" saved: {p.saved}")
         return result
 
     def _hot(self, progress: Progress) -> str:

@@ -128,6 +128,12 @@ class Result(_Part):
         copy._evidence, copy._traces = evidence, self._traces
         return copy
 
+    def with_warning(self, text: str) -> Result:
+        """The result with one more warning."""
+        copy = self.model_copy(update={"warnings": (*self.warnings, text)})
+        copy._evidence, copy._traces = self._evidence, self._traces
+        return copy
+
     def __str__(self) -> str:
         return self._text()
 

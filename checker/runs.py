@@ -44,6 +44,13 @@ class RunFolder:
         write_text(self.path / RESULT, result.to_json() + "\n")
         return result
 
+    def keep(self, result: Result) -> Result:
+        """Write a result; where that cannot be done, the result with a warning that says so."""
+        try:
+            return self.write(result)
+        except RunError as problem:
+            return result.with_warning(problem.one_line)
+
     def discard(self) -> None:
         """Remove the folder if nothing is in it."""
         with suppress(OSError):

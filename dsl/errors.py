@@ -77,6 +77,11 @@ class StatewalkError(Exception):
             lines += ["   " + part for part in text.splitlines()]
         return "\n".join(lines)
 
+    @property
+    def one_line(self) -> str:
+        """The code and the message, as a warning has them."""
+        return f"{self.code} {self.message}"
+
     def __reduce__(self) -> tuple[object, ...]:
         return (_rebuild, (type(self), self.code, self.message, self.at, self.why, self.help))
 

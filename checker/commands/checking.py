@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING, Any
 from checker import exits
 from checker.api import load, search
 from checker.evidence import Evidence
+from checker.files import write_text
 from checker.judge import action_names
 from checker.limits import Interruptions
+from checker.locks import held
 from checker.report import report
 from checker.report_page import show
 from checker.report_progress import ProgressBlock
@@ -60,8 +62,6 @@ def run_check(
         further([result])
     except RunError as error:
         problem = problem or error
-    graph = result.evidence.graph if result.evidence is not None else None
-    problem = problem or (graph.problem if graph is not None else None)
     if problem is not None:
         sys.stdout.flush()
         raise problem
@@ -71,39 +71,67 @@ def run_check(
 def one_check(
     spec: str, options: CheckOptions, out: str | Path | None, constants: Mapping[str, Any]
 ) -> tuple[Result, RunError | None]:
-    """Load and check; where there is a folder, so that it can be resumed."""
+    """Load and check; where there is a folder, so that it can be resumed.
+
+    What cannot be written is a warning of the result, or else given beside it.
+    """
     model = load(spec, constants, config=options.config)
-    if out is not None and not options.resume:
-        if remember(Path(out), spec, constants, options):
-            options = replace(options, checkpoint=str(Path(out, CHECKPOINT)))
-    return checked(model, options, out)
+    with held(out):
+        unsaved = None
+        if out is not None and not options.resume:
+            unsaved = remember(Path(out), spec, constants, options)
+            if unsaved is None:
+                options = replace(options, checkpoint=str(Path(out, CHECKPOINT)))
+        result, problem = checked(model, options, out, unsaved)
+    graph = result.evidence.graph if result.evidence is not None else None
+    if graph is not None and graph.unwritable:
+        sys.stderr.write(f"{graph.problem}\n")
+    elif graph is not None:
+        problem = problem or graph.problem
+    return result, problem
 
 
-def remember(folder: Path, spec: str, constants: Mapping[str, Any], options: CheckOptions) -> bool:
-    """Note in a run's folder what was asked, so that it can be resumed; whether that was done."""
+def remember(
+    folder: Path, spec: str, constants: Mapping[str, Any], options: CheckOptions
+) -> RunError | None:
+    """Note in a run's folder what was asked, so that it can be resumed; what kept that from being
+    done.
+    """
     about = {
         "schema": 1,
         "spec": str(Path(spec).resolve()),
         "constants": {name: str(value) for name, value in constants.items()},
         "options": options.given(),
     }
-    with suppress(OSError):  # what is wrong with the folder is said when it is made
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / REQUEST).write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
-        return True
-    return False
+    try:
+        write_text(folder / REQUEST, json.dumps(about, indent=2) + "\n")
+    except RunError as problem:
+        return problem
+    return None
 
 
 def checked(
-    model: Model, options: CheckOptions, out: str | Path | None
+    model: Model,
+    options: CheckOptions,
+    out: str | Path | None,
+    unsaved: RunError | None = None,
 ) -> tuple[Result, RunError | None]:
-    """The result of a check with its run folder written, or with what kept that from being done."""
+    """The result of a check with its run folder written.
+
+    What kept something from being written is a warning; a folder that was asked for and cannot be
+    made is a mistake. ``unsaved`` is what keeps the search from being saved.
+    """
     folder: RunFolder | None = None
     problem: RunError | None = None
     try:
         folder = new_folder(out)
     except RunError as error:
-        problem = error
+        if out is not None:
+            problem = error
+        else:
+            unsaved = error
+    if unsaved is not None and problem is None:
+        sys.stderr.write(f"{unsaved}\n")
     constants = " ".join(f"{n}={show(v, 24)}" for n, v in model.constants.items())
     block = ProgressBlock(sys.stderr, f"{model.name}  {constants}", action_names(model))
     with Interruptions() as asked:
@@ -120,11 +148,13 @@ def checked(
             raise
         finally:
             block.close()
+    if unsaved is not None and problem is None:
+        result = result.with_warning(unsaved.one_line)
     if folder is not None:
-        try:
-            result = folder.write(result)
-        except RunError as error:
-            problem = error
+        known = len(result.warnings)
+        result = folder.keep(result)
+        for said in result.warnings[known:]:
+            sys.stderr.write(f"{said}\n")
             if out is None:
                 folder.discard()
     return result, problem
@@ -157,8 +187,7 @@ def run_several(
         asked = replace(options, graph=graph, config=config)
         try:
             result, failed = one_check(spec, asked, place, constants)
-            found = result.evidence.graph if result.evidence is not None else None
-            problem = problem or failed or (found.problem if found is not None else None)
+            problem = problem or failed
             codes.append(exits.exit_code(result))
         except StatewalkError as error:
             result = error_result(spec, asked, constants, error)
@@ -212,8 +241,6 @@ def write_json(data: dict[str, Any], file: str) -> None:
         sys.stdout.write(text)
         sys.stdout.flush()
         return
-    from checker.files import write_text
-
     with suppress(OSError):
         Path(file).parent.mkdir(parents=True, exist_ok=True)
     write_text(Path(file), text, help="Give another place with --json FILE.")

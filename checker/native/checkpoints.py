@@ -1,14 +1,14 @@
 """Checkpoints: a search on disk, from which another process goes on after whatever happened.
 
-    level-0007.npz      fingerprints and links of a level (zip archives carry check sums),
-                        written with the first commit after it
+    level-0007.npz      fingerprints and links of a level, written with the first commit after it
     frontier-0007.npz   rows of the level to expand next, counters
-    values-0007.npz     slots and values met since the last commit: rows are ids of these
-    manifest.json       which of these files make up the search; written last, by renaming
+    values-0003.npz     slots and values met since the last commit: rows are ids of these
+    manifest.json       which of these files make up the search, and what is in them; written last,
+                        by renaming (`checker.native.manifests`)
 
 A commit at level k makes all levels up to k final. What a crash tears is either not in the manifest
-yet or is told by its check sum; then the manifest before it counts. Tries are not saved: they are
-learned again.
+yet or is told by its digest; then the manifest before it counts. Tries are not saved: they are
+learned again. What keeps a search from being saved never ends it.
 """
 
 from __future__ import annotations
@@ -17,19 +17,21 @@ import hashlib
 import json
 import os
 import time
-import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from checker.engine import Finding, SearchOptions, Step
 from checker.fingerprints import FINGERPRINT_VERSION
 from checker.layout import Layout
+from checker.locks import Lock
 from checker.native.arrays import Array
+from checker.native.manifests import BEFORE, MANIFEST, write_arrays, write_manifest
 from checker.native.states import Level
 from dsl.model import Model
 from dsl.values import encode
@@ -37,10 +39,12 @@ from dsl.values import encode
 if TYPE_CHECKING:
     from checker.native.search import Search
 
-FORMAT = 1
-MANIFEST, BEFORE = "manifest.json", "manifest.before.json"
+FORMAT = 2
 _SHARE = 20  # of the time about one in so many parts is spent on commits
+_LONGEST = 300.0  # seconds for which what a commit seems to cost may put it off
+_TELLING = 1 << 24  # bytes; a smaller commit says nothing about how fast a disk is
 _PENDING = 1 << 27  # bytes of fingerprints that may wait for a commit
+_MOST = 1 << 30  # the same while nothing can be written: then saving is given up
 
 
 @dataclass(frozen=True)
@@ -58,13 +62,18 @@ class Totals:
 
 @dataclass(frozen=True)
 class Saved:
-    """What a folder holds: the search as it was before the stage that expands its last level."""
+    """What a folder holds: the search as it was before the stage that expands its last level.
 
-    layout_files: tuple[Path, ...]
+    ``values`` are the arrays of slots and values; ``damage`` says what kept a newer commit from
+    being used.
+    """
+
+    values: tuple[Mapping[str, Array], ...]
     levels: tuple[tuple[Array, Array, Array], ...]
     rows: Array
     totals: Totals
     manifest: Mapping[str, Any]
+    damage: str = ""
 
 
 # -- identity ------------------------------------------------------------------------------------
@@ -97,17 +106,25 @@ class Writer:
 
     folder: Path
     key: str
-    files: dict[str, int] = field(default_factory=dict)  # name -> size
+    files: dict[str, tuple[int, str]] = field(default_factory=dict)  # name -> size, digest
     values: list[str] = field(default_factory=list)
     written: list[int] = field(default_factory=list)  # per slot: values on disk
     committed: int = -1
     pending: dict[int, dict[str, Array]] = field(default_factory=dict)  # depth -> a level's arrays
     every: float = 0.0  # seconds that lie at least between two commits
-    speed: float = inf  # bytes written per second; known after the first commit
-    last: float = field(default_factory=time.monotonic)
+    run: str = field(default_factory=lambda: os.urandom(8).hex())  # names this search
+    lock: Lock | None = None
+    speed: float = inf  # bytes written per second, where that is known
+    took: float = 0.0  # seconds of the last try, where it says nothing about speed
+    last: float = field(default_factory=time.monotonic)  # when that was
+    begun: bool = False  # whether the folder is ours
+    saved: tuple[int, float] | None = None  # levels, and seconds of the search, at the last commit
+    problem: str = ""  # what keeps the search from being saved
+    given_up: bool = False
+    warnings: list[str] = field(default_factory=list)
 
     def begin(self) -> None:
-        """Make the folder, and forget an older search in it."""
+        """Make the folder, and forget an older search in it. Raises OSError."""
         self.folder.mkdir(parents=True, exist_ok=True)
         for old in (MANIFEST, BEFORE):
             (self.folder / old).unlink(missing_ok=True)
@@ -120,57 +137,127 @@ class Writer:
         Most searches end before one is due: what they met need not be written at all. Where much
         waits, it is written without a commit.
         """
+        if self.given_up:
+            return
         rows = level.rows
         self.pending[depth] = {"fp": rows.fp, "low": rows.low, "link": level.link}
         waiting = sum(level["fp"].nbytes + level["low"].nbytes for level in self.pending.values())
         if waiting > _PENDING:  # links are kept for traces anyway
-            self._write_levels()
+            self.trying(self._write_levels)
+        if self.problem and waiting > _MOST:
+            self._give_up("too much waits to be saved")
 
     def _write_levels(self) -> None:
-        for depth, arrays in self.pending.items():
+        for depth, arrays in list(self.pending.items()):
             self._write(f"level-{depth:04}.npz", **arrays)
-        self.pending.clear()
+            del self.pending[depth]
+
+    # -- commits ---------------------------------------------------------------------------------
 
     def due(self, level: Level) -> bool:
         """Whether it is time for a commit before a level is expanded, and one would cost little
         compared to the time since the last.
         """
-        cost = self._waiting(level) / self.speed
-        return time.monotonic() - self.last >= max(self.every, _SHARE * cost)
+        cost = max(self.took, self._waiting(level) / self.speed)
+        wait = max(self.every, min(_SHARE * cost, _LONGEST))
+        return not self.given_up and time.monotonic() - self.last >= wait
 
     def _waiting(self, level: Level) -> int:
         """Bytes that a commit before this level is expanded would write."""
         levels = (array for arrays in self.pending.values() for array in arrays.values())
         return sum(array.nbytes for array in levels) + level.rows.values.nbytes
 
-    def commit(self, search: Search, totals: Totals) -> None:
-        """Make everything up to the level to be expanded next final."""
+    def save(self, search: Search, totals: Totals) -> None:
+        """Make everything up to the level to be expanded next final, if that can be done."""
         depth = len(search.links) - 1
-        if depth == self.committed:
+        if depth == self.committed or self.given_up:
             return
-        started = time.monotonic()
-        size = self._waiting(search.level)
+        started, size = time.monotonic(), self._waiting(search.level)
+        done = self.trying(lambda: self._commit(search, depth, totals))
+        self.last = time.monotonic()
+        self.took = self.last - started
+        if done and size >= _TELLING:
+            self.speed, self.took = size / max(1e-9, self.took), 0.0
+        if done:
+            self.note(search, depth)
+        else:
+            self._remove(f"frontier-{depth:04}.npz")
+
+    def note(self, search: Search, depth: int) -> None:
+        """Remember what is saved now."""
+        self.committed, self.saved = depth, (depth + 1, search.seconds)
+
+    def trying(self, do: Callable[[], object]) -> bool:
+        """Do something with files; whether it was done. What kept it from being done is noted."""
+        if self.given_up:
+            return False
+        try:
+            if self.lock is not None and not self.lock.holds():
+                return self._give_up(f"{self.folder} was taken away")
+            if not self.begun:
+                self.begin()
+                self.begun = True
+            if lost := self._lost():
+                return self._give_up(f"{lost} is gone")
+            do()
+        except OSError as error:
+            place = error.filename or self.folder
+            self._unsaved(f"{place} cannot be written: {error.strerror or error}")
+            return False
+        self.problem = ""
+        return True
+
+    def _lost(self) -> Path | None:
+        """A file that later commits would rest on and that is not there any more."""
+        for name, (size, _) in self.files.items():
+            path = self.folder / name
+            try:
+                if path.stat().st_size != size:
+                    return path
+            except FileNotFoundError:
+                return path
+        return None
+
+    def _give_up(self, why: str) -> bool:
+        self.given_up = True
+        self.pending.clear()
+        self._unsaved(why)
+        return False
+
+    def _unsaved(self, why: str) -> None:
+        what = "Nothing of the search is saved"
+        if self.saved is not None:
+            what = f"The search is saved up to {self.saved_at}"
+        self.problem = f"SW403 {why}. {what}; it goes on all the same."
+
+    @property
+    def saved_at(self) -> str:
+        """Where the last commit was, in words; empty before there is one."""
+        if self.saved is None:
+            return ""
+        return f"depth {self.saved[0]} at {self.saved[1]:.1f} s"
+
+    def _commit(self, search: Search, depth: int, totals: Totals) -> None:
         self._write_levels()
         self._write(f"frontier-{depth:04}.npz", rows=search.level.rows.values)
-        self._write_values(depth, search.layout)
-        previous = self.folder / MANIFEST
-        if previous.exists():
-            os.replace(previous, self.folder / BEFORE)
-        text = json.dumps(self._manifest(search, depth, totals))
-        _write_synced(previous, f"{zlib.crc32(text.encode()):08x} {text}\n".encode())
+        self._write_values(search.layout)
+        write_manifest(self.folder, self._manifest(search, depth, totals), keep=True)
         self._drop_frontiers(depth)
-        self.committed = depth
-        self.last = time.monotonic()
-        self.speed = max(1, size) / max(1e-9, self.last - started)
 
     def _manifest(self, search: Search, depth: int, totals: Totals) -> dict[str, Any]:
+        frontier = f"frontier-{depth:04}.npz"  # those of earlier levels go
         return {
             "format": FORMAT,
+            "run": self.run,
             "key": self.key,
             "spec": search.model.path,
             "constants": {k: repr(v) for k, v in search.model.constants.items()},
             "depth": depth,
-            "files": self.files,
+            "files": {
+                name: about
+                for name, about in self.files.items()
+                if name == frontier or not name.startswith("frontier-")
+            },
             "values": self.values,
             "totals": {**vars(totals), "cut": dict(totals.cut)},
         }
@@ -178,23 +265,23 @@ class Writer:
     def _drop_frontiers(self, depth: int) -> None:
         """Remove the rows of levels older than the last commit."""
         keep = {f"frontier-{depth:04}.npz", f"frontier-{self.committed:04}.npz"}
-        for file in self.folder.glob("frontier-*.npz"):
-            if file.name not in keep:
-                self.files.pop(file.name, None)
-                file.unlink()
+        with suppress(OSError):  # one more file does no harm
+            for file in self.folder.glob("frontier-*.npz"):
+                if file.name not in keep:
+                    self._remove(file.name)
 
-    def _write_values(self, depth: int, layout: Layout) -> None:
+    def _write_values(self, layout: Layout) -> None:
         """Write the slots and values that are not on disk yet."""
         paths = [_encode_path(slot.path) for slot in layout.slots[len(self.written) :]]
         slots: list[int] = []
         values: list[bytes] = []
-        self.written += [1] * len(paths)  # value 0 is ABSENT everywhere
+        written = self.written + [1] * len(paths)  # value 0 is ABSENT everywhere
         for slot in layout.slots:
-            new = slot.values[self.written[slot.id] :]
+            new = slot.values[written[slot.id] :]
             slots += [slot.id] * len(new)
             values += map(encode, new)
-            self.written[slot.id] = len(slot.values)
-        name = f"values-{depth:04}.npz"
+            written[slot.id] = len(slot.values)
+        name = f"values-{len(self.values):04}.npz"
         path_bytes, path_ends = _joined(paths)
         value_bytes, value_ends = _joined(values)
         self._write(
@@ -202,15 +289,28 @@ class Writer:
             path_bytes=path_bytes, path_ends=path_ends,
             slots=np.array(slots, np.int32), value_bytes=value_bytes, value_ends=value_ends,
         )  # fmt: skip
-        self.values.append(name)
+        self.values, self.written = [*self.values, name], written
 
     def _write(self, name: str, **arrays: Array) -> None:
-        path = self.folder / name
-        with open(path, "wb") as file:
-            np.savez(file, **cast(Any, arrays))
-            file.flush()
-            os.fsync(file.fileno())
-        self.files[name] = path.stat().st_size
+        """Write a file; half a file is not left on a disk that may be full. Raises OSError."""
+        self.files.pop(name, None)
+        try:
+            self.files[name] = write_arrays(self.folder / name, self.run, arrays)
+        except OSError:
+            self._remove(name)
+            raise
+
+    def _remove(self, name: str) -> None:
+        self.files.pop(name, None)
+        with suppress(OSError):  # one more file does no harm
+            (self.folder / name).unlink()
+
+
+def told(writer: Writer | None) -> tuple[str, tuple[str, ...]]:
+    """Where the last commit was, and what there is to know of how the search was saved."""
+    if writer is None:
+        return "", ()
+    return writer.saved_at, (*writer.warnings, *filter(None, [writer.problem]))
 
 
 def totals_of(search: Search) -> Totals:
@@ -224,20 +324,6 @@ def totals_of(search: Search) -> Totals:
         tuple(_finding_out(finding) for finding in search.found.values()),
         0 if search.orbits is None else search.orbits.represented,
     )
-
-
-def _write_synced(path: Path, data: bytes) -> None:
-    temporary = path.with_suffix(".new")
-    with open(temporary, "wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(temporary, path)
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
 
 
 def _joined(parts: list[bytes]) -> tuple[Array, Array]:
@@ -273,15 +359,23 @@ def _finding_out(finding: Finding) -> dict[str, Any]:
 
 
 def writer(
-    folder: str, key: str, saved: Saved | None, layout: Layout, every: float = 0.0
+    folder: str, key: str, saved: Saved | None, layout: Layout, every: float, lock: Lock
 ) -> Writer:
     """A writer that begins a folder, or goes on with what was saved there; see `Writer.every`."""
+    result = Writer(Path(folder), key, every=every, lock=lock)
     if saved is None:
-        result = Writer(Path(folder), key, every=every)
-        result.begin()
+        result.trying(lambda: None)
         return result
-    files = dict(saved.manifest["files"])
-    depth = int(saved.manifest["depth"])
-    known = [len(slot.values) for slot in layout.slots]
-    values = list(saved.manifest["values"])
-    return Writer(Path(folder), key, files, values, known, depth, every=every)
+    result.files = {
+        name: (size, digest) for name, (size, digest) in saved.manifest["files"].items()
+    }
+    result.values = list(saved.manifest["values"])
+    result.written = [len(slot.values) for slot in layout.slots]
+    result.committed = int(saved.manifest["depth"])
+    result.saved = (result.committed + 1, saved.totals.seconds)
+    result.run, result.begun = saved.manifest["run"], True
+    if saved.damage:
+        result.warnings.append(f"{saved.damage}. The search went on from {result.saved_at}.")
+        # the damaged manifest must not take the place of the whole one with the next commit
+        result.trying(lambda: os.replace(result.folder / BEFORE, result.folder / MANIFEST))
+    return result

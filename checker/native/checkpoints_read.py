@@ -2,101 +2,96 @@
 
 from __future__ import annotations
 
-import json
-import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
-
-import numpy as np
 
 from checker.engine import Finding, Step
 from checker.layout import Layout
 from checker.native.arrays import Array
-from checker.native.checkpoints import BEFORE, FORMAT, MANIFEST, Saved, Totals
+from checker.native.checkpoints import FORMAT, Saved, Totals
+from checker.native.manifests import (
+    BEFORE,
+    MANIFEST,
+    Damaged,
+    another_search,
+    damaged,
+    nothing_saved,
+    read_arrays,
+    read_manifest,
+)
 from dsl.decode import decode
-from dsl.errors import RunError
 from dsl.model import Model
 
 
-class _Torn(Exception):
-    """A file is missing, too short, or not what was written."""
+def read(folder: Path, key: str, actions: int) -> Saved:
+    """The newest whole checkpoint of a folder, of a spec with so many actions.
 
-
-def manifests(folder: Path) -> Iterator[dict[str, Any]]:
-    """The manifests of a folder that are whole, newest first."""
+    Raises:  RunError[SW340] where there is none; RunError[SW341] where it is of another search;
+    RunError[SW343] where none that is there is whole
+    """
+    wrong: list[str] = []
     for name in (MANIFEST, BEFORE):
         try:
-            check, _, text = (folder / name).read_text(encoding="utf-8").rstrip("\n").partition(" ")
-        except (OSError, UnicodeDecodeError):
+            manifest = read_manifest(folder / name)
+            if (manifest.get("format"), manifest.get("key")) != (FORMAT, key):
+                raise another_search(folder)
+            return replace(_load(folder, manifest, actions), damage=wrong[0] if wrong else "")
+        except FileNotFoundError:
             continue
-        if check == f"{zlib.crc32(text.encode()):08x}":
-            manifest: dict[str, Any] = json.loads(text)
-            yield manifest
+        except Damaged as damage:
+            wrong.append(str(damage))
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
+            wrong.append(f"{folder / name} does not describe a search ({error})")
+    raise damaged(wrong) if wrong else nothing_saved(folder)
 
 
-def read(folder: Path, key: str) -> Saved:
-    """The newest whole checkpoint of a folder.
-
-    Raises:  RunError[SW340] where there is none; RunError[SW341] where it is of another search
-    """
-    for manifest in manifests(folder):
-        if manifest["format"] != FORMAT or manifest["key"] != key:
-            raise RunError(
-                "SW341",
-                f"The checkpoint in {folder} belongs to another spec, other constants or options.",
-                why="Since it was begun the spec, its constants or what to check have changed.",
-                help="Check the spec anew, or resume with what the search was begun with.",
-            )
-        try:
-            return _load(folder, manifest)
-        except (_Torn, OSError, ValueError, KeyError, zlib.error, EOFError):
-            continue
-    raise RunError(
-        "SW340",
-        f"There is no whole checkpoint in {folder}.",
-        help="The search ended before its first checkpoint: check the spec anew.",
-    )
-
-
-def _load(folder: Path, manifest: Mapping[str, Any]) -> Saved:
+def _load(folder: Path, manifest: Mapping[str, Any], actions: int) -> Saved:
     depth: int = manifest["depth"]
     levels = []
     for at in range(depth + 1):
         found = _arrays(folder, f"level-{at:04}.npz", manifest)
         levels.append((found["fp"], found["low"], found["link"]))
     rows = _arrays(folder, f"frontier-{depth:04}.npz", manifest)["rows"]
-    for name in manifest["values"]:
-        _arrays(folder, name, manifest)
-    about = dict(manifest["totals"])
-    about["found"] = tuple(about["found"])
-    totals = Totals(**{**about, "fired": tuple(about["fired"]), "fresh": tuple(about["fresh"])})
-    files = tuple(folder / name for name in manifest["values"])
-    return Saved(files, tuple(levels), rows, totals, manifest)
+    values = tuple(_arrays(folder, name, manifest) for name in manifest["values"])
+    totals = totals_in(manifest["totals"], actions)
+    sizes = [len(link) for _, _, link in levels]
+    if (totals.initial, totals.initial + sum(totals.fresh)) != (sizes[0], sum(sizes)):
+        raise ValueError("its counts are not those of its levels")
+    if len(rows) != sizes[-1]:
+        raise ValueError("it has rows of another level")
+    return Saved(values, tuple(levels), rows, totals, manifest)
+
+
+def totals_in(data: Any, actions: int) -> Totals:
+    """The counters that a manifest has, of a spec with so many actions.
+
+    Raises ValueError, LookupError, TypeError where they cannot be such.
+    """
+    from pydantic import TypeAdapter
+
+    totals: Totals = TypeAdapter(Totals).validate_python(data)
+    pairs = list(zip(totals.fired, totals.fresh, strict=True))
+    if len(pairs) != actions or any(not 0 <= fresh <= fired for fired, fresh in pairs):
+        raise ValueError("its counts do not fit together")
+    findings_of(totals)
+    return totals
 
 
 def _arrays(folder: Path, name: str, manifest: Mapping[str, Any]) -> dict[str, Array]:
-    """The arrays of a file, each read whole so that its check sum is looked at."""
-    path = folder / name
-    if path.stat().st_size != manifest["files"][name]:
-        raise _Torn
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            return {key: file[key] for key in file.files}
-    except BadZipFile:
-        raise _Torn from None
+    size, digest = manifest["files"][name]
+    return read_arrays(folder / Path(name).name, manifest["run"], size, digest)
 
 
-def restore_layout(saved: Saved, layout: Layout, model: Model) -> None:
+def restore_layout(parts: Iterable[Mapping[str, Array]], layout: Layout, model: Model) -> None:
     """Give an empty layout the slots and value ids of the saved search."""
-    for path in saved.layout_files:
-        with np.load(path, allow_pickle=False) as file:
-            for data in _parts(file["path_bytes"], file["path_ends"]):
-                layout.slot(_decode_path(data, model.classes))
-            values = _parts(file["value_bytes"], file["value_ends"])
-            for slot, value in zip(file["slots"].tolist(), values, strict=True):
-                layout.value_id(layout.slots[slot], decode(value, model.classes))
+    for part in parts:
+        for data in _parts(part["path_bytes"], part["path_ends"]):
+            layout.slot(_decode_path(data, model.classes))
+        values = _parts(part["value_bytes"], part["value_ends"])
+        for slot, value in zip(part["slots"].tolist(), values, strict=True):
+            layout.value_id(layout.slots[slot], decode(value, model.classes))
 
 
 def findings_of(totals: Totals) -> dict[str, Finding]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from checker.engine import Counts, Exploration, SearchOptions, StoppedBy
 from checker.layout import Layout
+from checker.locks import Lock, held
 from checker.native import checkpoints, checkpoints_read
 from checker.native.arrays import POSITION_SHIFT, Rows
 from checker.native.checkpoints import Saved
@@ -34,7 +35,7 @@ def start(
     symmetry = Symmetry.asked(model, options)
     layout = Layout(model, options.fingerprint_bits, options.view, symmetry)
     if saved is not None:
-        checkpoints_read.restore_layout(saved, layout, model)
+        checkpoints_read.restore_layout(saved.values, layout, model)
     learner = Learner(model, roots, layout)
     rows = [layout.row(state) for state in model.initial_states]
     learner.learned.contribute_all()
@@ -109,16 +110,24 @@ def _restore(search: Search, saved: Saved) -> None:
 def explore(model: Model, options: SearchOptions) -> Exploration:
     """Breadth-first search by levels; see `checker.engine` for the contract.
 
-    Raises:  RunError[SW340], RunError[SW341] where there is nothing to resume
+    Raises:  RunError[SW340], RunError[SW341], RunError[SW343] where there is nothing to resume;
+    RunError[SW345] where another process writes to the same folder
     """
+    if options.checkpoint is None:
+        return _explore(model, options, None)
+    with held(options.checkpoint) as lock:
+        return _explore(model, options, lock)
+
+
+def _explore(model: Model, options: SearchOptions, lock: Lock | None) -> Exploration:
     saved = None
     key = checkpoints.identity(model, options)
     if options.checkpoint and options.resume:
-        saved = checkpoints_read.read(Path(options.checkpoint), key)
+        saved = checkpoints_read.read(Path(options.checkpoint), key, len(model.actions))
     search = start(model, options, saved)
-    if options.checkpoint:
+    if options.checkpoint and lock is not None:
         search.writer = checkpoints.writer(
-            options.checkpoint, key, saved, search.layout, options.checkpoint_every
+            options.checkpoint, key, saved, search.layout, options.checkpoint_every, lock
         )
     search.learner.urgent = search.urgent
     try:
@@ -144,7 +153,7 @@ def run_levels(search: Search, resumed: bool) -> StoppedBy | None:
         stage = Stage(search)
         stopped = search.expand(stage)
         if stopped and search.writer and totals:
-            search.writer.commit(search, totals)
+            search.writer.save(search, totals)
         rest = search.queue if stopped else 0
         search.advance(stage)
         search.queue += rest
@@ -190,6 +199,7 @@ def _result(search: Search, stopped: StoppedBy | None) -> Exploration:
         queue=search.queue,
         cut={name: times for name, times in search.cut.items() if times},
         statistics=_statistics(search),
+        warnings=checkpoints.told(search.writer)[1],
     )
 
 
@@ -210,5 +220,6 @@ def _statistics(search: Search) -> dict[str, object]:
         "seen_bytes": search.seen.bytes + links,
         "profile": profile_of(search),
         **({} if search.orbits is None else {"represented": search.orbits.represented}),
+        **({} if search.writer is None else {"checkpoint": search.writer.saved_at}),
         "bytes_per_state": (search.seen.bytes + links) / max(1, search.distinct),
     }

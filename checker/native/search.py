@@ -344,7 +344,7 @@ class Search:
             return None
         totals = checkpoints.totals_of(self)
         if final or self.writer.due(self.level):
-            self.writer.commit(self, totals)
+            self.writer.save(self, totals)
         return totals
 
     # -- stopping --------------------------------------------------------------------------------
@@ -391,6 +391,7 @@ class Search:
             nonzero(self.fresh),
             tuple(map(len, self.links)),
             widest_variable(self.layout),
+            *checkpoints.told(self.writer),
         )
 
 

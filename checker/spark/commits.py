@@ -13,23 +13,33 @@ them: what a task of a dead driver still writes cannot be mistaken for anything.
 
 from __future__ import annotations
 
-import json
 import os
-import zlib
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from checker.native.checkpoints import MANIFEST, Writer, totals_of
+from checker.native.checkpoints import Totals, Writer
+from checker.native.checkpoints_read import totals_in
+from checker.native.manifests import (
+    MANIFEST,
+    Damaged,
+    another_search,
+    damaged,
+    nothing_saved,
+    read_manifest,
+    write_manifest,
+)
 from checker.spark.files import Part, Stored
 from dsl.errors import RunError
 
 if TYPE_CHECKING:
     from checker.layout import Layout
     from checker.native.search import Search
+    from checker.native.states import Level
 
-FORMAT = 2
+FORMAT = 3
 _OURS = ("level-", "rows-", "seen-", "early-", "values-", "aside-", "missed-", "learned-")
 
 
@@ -42,9 +52,10 @@ class Committed:
     early: Stored
     levels: tuple[tuple[Part, ...], ...]
     runs: tuple[tuple[Part, ...], ...]
-    values: tuple[str, ...]
-    sizes: Mapping[str, int]
-    totals: Mapping[str, Any]
+    totals: Totals
+    run: str = ""
+    values: tuple[str, ...] = ()
+    digests: Mapping[str, tuple[int, str]] = field(default_factory=dict)
 
     def files(self) -> Iterator[Stored]:
         """All files that tasks wrote, each once."""
@@ -73,35 +84,37 @@ class Committer(Writer):
                 help="Give another one with --spark-folder DIR, on storage all nodes share.",
             ) from error
 
+    def level(self, depth: int, level: Level) -> None:
+        """Levels are files of tasks, or in one that is written when the first of these begins."""
+
     def go_on(self, saved: Committed, layout: Layout) -> None:
         """Take over what an earlier process committed."""
-        self.files, self.values = dict(saved.sizes), list(saved.values)
+        self.files = dict(saved.digests)
+        self.values, self.run, self.begun = list(saved.values), saved.run, True
         self.written = [len(slot.values) for slot in layout.slots]
         self.committed = saved.depth
+        self.saved = (saved.depth + 1, saved.totals.seconds)
 
     def write(self, search: Search, about: Committed) -> None:
-        """Make everything up to the level to be expanded next final."""
-        self._write_values(about.depth, search.layout)
+        """Make everything up to the level to be expanded next final, if that can be done."""
+        if self.trying(lambda: self._write_all(search, about)):
+            self.note(search, about.depth)
+            with suppress(OSError):  # one more file does no harm
+                self.clear({*self.values, *(stored.name for stored in about.files())})
+
+    def _write_all(self, search: Search, about: Committed) -> None:
+        self._write_values(search.layout)
         manifest = {
             "format": FORMAT,
             "key": self.key,
             "spec": search.model.path,
             "constants": {k: repr(v) for k, v in search.model.constants.items()},
             **asdict(about),
+            "run": self.run,
             "values": self.values,
-            "sizes": self.files,
-            "totals": {**vars(totals_of(search)), "cut": dict(search.cut)},
+            "digests": self.files,
         }
-        text = json.dumps(manifest)
-        part = self.folder / f"{MANIFEST}.new"
-        with open(part, "wb") as file:
-            file.write(f"{zlib.crc32(text.encode()):08x} {text}\n".encode())
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(part, self.folder / MANIFEST)
-        _sync(self.folder)
-        self.committed = about.depth
-        self.clear({MANIFEST, *self.values, *(stored.name for stored in about.files())})
+        write_manifest(self.folder, manifest, keep=False)
 
     def clear(self, keep: set[str]) -> None:
         """Remove our files, but for some."""
@@ -110,51 +123,43 @@ class Committer(Writer):
                 Path(file.path).unlink(missing_ok=True)
 
 
-def _sync(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
-def read(folder: Path, key: str) -> Committed:
-    """What a folder holds.
+def read(folder: Path, key: str, actions: int) -> Committed:
+    """What a folder holds, of a search of a spec with so many actions.
 
     Raises:  RunError[SW340] where there is nothing; RunError[SW341] where it is of another search;
     RunError[SW343] where the manifest is damaged
     """
     path = folder / MANIFEST
     try:
-        check, _, text = path.read_text(encoding="utf-8").rstrip("\n").partition(" ")
+        manifest = read_manifest(path)
+        if (manifest.get("format"), manifest.get("key")) != (FORMAT, key):
+            raise another_search(folder)
+        return _committed(manifest, actions)
     except FileNotFoundError:
-        raise RunError(
-            "SW340",
-            f"There is no whole checkpoint in {folder}.",
-            help="The search ended before its first checkpoint: check the spec anew.",
-        ) from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise damaged([f"{path} cannot be read: {error}"]) from None
-    if check != f"{zlib.crc32(text.encode()):08x}":
-        raise damaged([f"{path} does not hold what was written to it"])
-    manifest = json.loads(text)
-    if (manifest["format"], manifest["key"]) != (FORMAT, key):
-        raise RunError(
-            "SW341",
-            f"The checkpoint in {folder} belongs to another spec, other constants or options.",
-            why="Since it was begun the spec, its constants or what to check have changed.",
-            help="Check the spec anew, or resume with what the search was begun with.",
-        )
-    return Committed(
+        raise nothing_saved(folder) from None
+    except Damaged as damage:
+        raise damaged([str(damage)]) from None
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise damaged([f"{path} does not describe a search ({error})"]) from None
+
+
+def _committed(manifest: Mapping[str, Any], actions: int) -> Committed:
+    found = Committed(
         manifest["depth"],
         manifest["buckets"],
         Stored(**manifest["early"]),
         _parts(manifest["levels"]),
         _parts(manifest["runs"]),
+        totals_in(manifest["totals"], actions),
+        manifest["run"],
         tuple(manifest["values"]),
-        manifest["sizes"],
-        manifest["totals"],
+        {name: (size, digest) for name, (size, digest) in manifest["digests"].items()},
     )
+    sizes = [part.n for part in found.levels[-1]]
+    totals = found.totals
+    if not sizes or sum(sizes) > totals.initial + sum(totals.fresh):
+        raise ValueError("its counts are not those of its levels")
+    return found
 
 
 def _parts(data: list[list[dict[str, Any]]]) -> tuple[tuple[Part, ...], ...]:
@@ -164,14 +169,3 @@ def _parts(data: list[list[dict[str, Any]]]) -> tuple[tuple[Part, ...], ...]:
         return Part(d["first"], d["end"], d["n"], ids, rows and Stored(**rows))
 
     return tuple(tuple(map(part, parts)) for parts in data)
-
-
-def damaged(what: list[str]) -> RunError:
-    """The error that names damaged files."""
-    more = f" (and {len(what) - 1} more)" if len(what) > 1 else ""
-    return RunError(
-        "SW343",
-        f"A file of the search is damaged: {what[0]}{more}.",
-        why="Every level rests on the ones before it: none of them can be left out.",
-        help="Restore the file from a copy, or check the spec anew.",
-    )

@@ -30,10 +30,11 @@ from checker.native.arrays import (
     Rows,
     Tries,
 )
+from checker.native.manifests import Damaged
 from checker.native.states import Partition
 from checker.native.workers import Worker
 from checker.spark.blobs import Blob, Sender, coded, rows_of
-from checker.spark.files import Damaged, opened, verified, write
+from checker.spark.files import opened, verified, write
 from checker.spark.plan import Expanded, Miss, Plan, sources
 from checker.spark.room import borrow, give_back
 from checker.spark.step_checks import StepChecker, take_misses

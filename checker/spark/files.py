@@ -17,17 +17,14 @@ from pathlib import Path
 import numpy as np
 
 from checker.native.arrays import Array
+from checker.native.manifests import Damaged, why_unread
 
 _ALIGNED = 64
 
 
-class Damaged(Exception):
-    """A file is missing, or is not what was written; the text is its path and what is wrong."""
-
-
 @dataclass(frozen=True)
 class Stored:
-    """A file that was written: its name, its size in bytes, and the CRC-32 of its columns."""
+    """A file that was written: its name, its size in bytes, and its CRC-32."""
 
     name: str
     size: int
@@ -65,13 +62,12 @@ def write(folder: str, name: str, columns: Mapping[str, Array], durable: bool = 
     part = Path(folder, f".{name}.{os.uname().nodename}.{os.getpid()}")
     check = 0
     with open(part, "wb") as file:
-        file.write(head)
-        for plain in arrays:
+        for plain in (np.frombuffer(head, np.uint8), *arrays):
             data = plain.reshape(-1).view(np.uint8).data if plain.size else b""
-            if durable:
-                check = zlib.crc32(data, check)
-            file.write(data)
-            file.write(bytes(_padded(plain.nbytes) - plain.nbytes))
+            for piece in (data, bytes(_padded(plain.nbytes) - plain.nbytes)):
+                if durable:
+                    check = zlib.crc32(piece, check)
+                file.write(piece)
         if durable:
             file.flush()
             os.fsync(file.fileno())
@@ -91,8 +87,7 @@ def read(folder: str, name: str, size: int | None = None) -> dict[str, Array]:
             about = json.loads(line)
             data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
     except (OSError, ValueError) as error:
-        why = "is missing" if isinstance(error, FileNotFoundError) else f"cannot be read: {error}"
-        raise Damaged(f"{path} {why}") from None
+        raise Damaged(f"{path} {why_unread(error)}") from None
     columns: dict[str, Array] = {}
     for column, dtype, shape, at in about:
         count = int(np.prod(shape))
@@ -108,14 +103,20 @@ def opened(folder: str, stored: Stored) -> dict[str, Array]:
 
 def verified(folder: str, stored: Stored) -> dict[str, Array]:
     """The columns of a file, looked at byte by byte. Raises `Damaged`."""
-    columns = opened(folder, stored)
-    check = 0
-    for array in columns.values():
-        if array.size:
-            check = zlib.crc32(array.reshape(-1).view(np.uint8).data, check)
+    path = Path(folder, stored.name)
+    try:
+        with open(path, "rb") as file:
+            check = 0
+            while piece := file.read(1 << 20):
+                check = zlib.crc32(piece, check)
+            found = file.tell()
+    except OSError as error:
+        raise Damaged(f"{path} {why_unread(error)}") from None
+    if found != stored.size:
+        raise Damaged(f"{path} has {found} bytes instead of {stored.size}")
     if check != stored.check:
-        raise Damaged(f"{Path(folder, stored.name)} does not hold what was written to it")
-    return columns
+        raise Damaged(f"{path} does not hold what was written to it")
+    return opened(folder, stored)
 
 
 def damages(folder: str, files: Iterable[Stored]) -> Iterator[str]:

@@ -21,11 +21,12 @@ import numpy as np
 
 from checker.graph.collect import Collected, GraphSearch, Steps, bare, collected
 from checker.native.arrays import POSITION_SHIFT, Array, Outcomes, Tries
+from checker.native.manifests import Damaged
 from checker.native.running import run_levels, start
 from checker.spark.blobs import rows_of
 from checker.spark.expanding import Expander, Here
 from checker.spark.feed import Version, learned
-from checker.spark.files import Damaged, Stored, opened, write
+from checker.spark.files import Stored, opened, write
 from checker.spark.plan import Plan
 from checker.spark.running import folder_of
 from checker.spark.search import SparkSearch

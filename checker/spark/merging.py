@@ -22,11 +22,12 @@ from checker.native.arrays import (
     Rows,
     Tries,
 )
+from checker.native.manifests import Damaged
 from checker.native.run_kernels import mark, merge
 from checker.native.workers import Worker
 from checker.spark.blobs import Arrived, Blob, States, columns_of, rows_of
 from checker.spark.expanding import BATCH, EXAMPLES, NEVER
-from checker.spark.files import Damaged, Part, Stored, opened, write
+from checker.spark.files import Part, Stored, opened, write
 from checker.spark.plan import Expanded, Left, Merged, Plan
 from checker.spark.step_checks import take_misses
 

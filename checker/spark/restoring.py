@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zipfile
 from collections import Counter
 from dataclasses import replace
 from functools import partial
@@ -10,9 +9,9 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from checker.native.checkpoints import Saved, Totals
 from checker.native.checkpoints_read import findings_of, restore_layout
-from checker.spark.commits import Committed, damaged
+from checker.native.manifests import Damaged, damaged, read_arrays
+from checker.spark.commits import Committed
 from checker.spark.files import Stored, damages, opened
 from checker.spark.levels import FileLevel
 
@@ -33,8 +32,8 @@ def restore(search: SparkSearch, saved: Committed) -> None:
     wrong = jobs.each(partial(_damages, search.folder, files, n), n)
     if any(wrong):
         raise damaged(sorted(chain.from_iterable(wrong)))
-    totals = _totals(saved)
-    _restore_values(search, saved, totals)
+    totals = saved.totals
+    _restore_values(search, saved)
     search.initial, search.earlier = totals.initial, totals.seconds
     search.fired[:], search.fresh[:] = totals.fired, totals.fresh
     search.cut = Counter(totals.cut)
@@ -56,26 +55,13 @@ def _damages(folder: str, files: list[Stored], tasks: int, task: int, _: Load) -
     return list(damages(folder, files[task::tasks]))
 
 
-def _totals(saved: Committed) -> Totals:
-    about = dict(saved.totals)
-    for name in ("fired", "fresh", "found"):
-        about[name] = tuple(about[name])
-    return Totals(**about)
-
-
-def _restore_values(search: SparkSearch, saved: Committed, totals: Totals) -> None:
+def _restore_values(search: SparkSearch, saved: Committed) -> None:
     """Give the layout the slots and value ids of the saved search."""
-    files = tuple(Path(search.folder, name) for name in saved.values)
-    for path in files:
-        size = path.stat().st_size if path.exists() else None
-        if size != saved.sizes[path.name]:
-            what = "is missing" if size is None else f"has {size} bytes instead of another number"
-            raise damaged([f"{path} {what}"])
-    whole = Saved(files, (), search.fired, totals, {})
+    folder = Path(search.folder)
     try:
-        restore_layout(whole, search.layout, search.model)
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
-        raise damaged([f"a file of values in {search.folder}: {error}"]) from None
-    learned = search.learner.learned
-    learned.contribute_all()
+        parts = [read_arrays(folder / n, saved.run, *saved.digests[n]) for n in saved.values]
+        restore_layout(parts, search.layout, search.model)
+    except Damaged as damage:
+        raise damaged([str(damage)]) from None
+    search.learner.learned.contribute_all()
     search.widen()

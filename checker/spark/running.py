@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import cast
 
 from checker.engine import Exploration, SearchOptions
+from checker.locks import Lock, held
 from checker.native import checkpoints
 from checker.native.running import _result, run_levels, start
 from checker.spark import commits
@@ -26,11 +27,13 @@ _ABOUT_MEMORY = ("seen_bytes", "bytes_per_state")
 def explore_with(model: Model, options: SearchOptions, settings: Settings) -> Exploration:
     """Breadth-first search by levels; see `checker.engine` for the contract.
 
-    Raises:  RunError[SW340] to RunError[SW344] where a search cannot be resumed
+    Raises:  RunError[SW340] to RunError[SW344] where a search cannot be resumed; RunError[SW345]
+    where another process writes to the same folder
     """
     folder, temporary = folder_of(options, settings)
     try:
-        return _explore(model, options, settings, folder)
+        with held(None if temporary else folder) as lock:
+            return _explore(model, options, settings, folder, lock)
     finally:
         if temporary:
             shutil.rmtree(folder, ignore_errors=True)
@@ -60,22 +63,24 @@ def folder_of(options: SearchOptions, settings: Settings) -> tuple[str, bool]:
         ) from error
 
 
-def _explore(model: Model, options: SearchOptions, settings: Settings, folder: str) -> Exploration:
+def _explore(
+    model: Model, options: SearchOptions, settings: Settings, folder: str, lock: Lock
+) -> Exploration:
     key = f"spark {checkpoints.identity(model, options)}"
     saved: Committed | None = None
     if options.checkpoint and options.resume:
-        saved = commits.read(Path(folder), key)
+        saved = commits.read(Path(folder), key, len(model.actions))
     search = cast(SparkSearch, start(model, replace(options, threads=1), kind=SparkSearch))
     search.options = options
     search.settings, search.folder = settings, folder
     if options.checkpoint:
-        search.committer = committer = Committer(Path(folder), key)
+        search.writer = committer = Committer(Path(folder), key, lock=lock)
         if saved is None:
             committer.begin()
-    if saved is not None:
-        search.restore(saved)
-        assert search.committer is not None
-        search.committer.go_on(saved, search.layout)
+            committer.begun = True
+        else:
+            search.restore(saved)
+            committer.go_on(saved, search.layout)
     try:
         stopped = run_levels(search, resumed=saved is not None)
         exploration = _result(search, stopped)

@@ -36,10 +36,14 @@ class SparkSearch(Search):
 
     settings: Settings = field(default_factory=Settings)
     folder: str = ""
-    committer: Committer | None = None
     jobs: Jobs | None = None
     spread: Spread | None = None
     token: str = field(default_factory=lambda: os.urandom(4).hex())
+
+    @property
+    def committer(self) -> Committer | None:
+        """Who writes the search to disk, where it can be resumed."""
+        return cast("Committer | None", self.writer)
 
     def connect(self) -> Jobs:
         """The session's jobs; the session is made when first needed."""

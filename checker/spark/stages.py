@@ -12,9 +12,11 @@ import numpy as np
 
 from checker.engine import DEADLOCK
 from checker.native.arrays import NO_LINK, Rows
+from checker.native.checkpoints import totals_of
 from checker.native.findings import _Candidate
+from checker.native.manifests import damaged
 from checker.spark.blobs import Packing, packing_of, rows_of
-from checker.spark.commits import Committed, Committer, damaged
+from checker.spark.commits import Committed, Committer
 from checker.spark.feed import Feed, Version
 from checker.spark.files import opened
 from checker.spark.jobs import Jobs, Stopped, level_here, waiting
@@ -338,7 +340,7 @@ class Spread:
         if committer.committed != depth:
             about = Committed(
                 depth, self.search.settings.buckets, self.early, tuple(self.levels),
-                tuple(self.runs), (), {}, {},
+                tuple(self.runs), totals_of(self.search),
             )  # fmt: skip
             committer.write(self.search, about)
 

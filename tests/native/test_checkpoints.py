@@ -14,7 +14,7 @@ import pytest
 
 from checker import native
 from checker.engine import SearchOptions
-from checker.native.checkpoints import MANIFEST
+from checker.native.manifests import MANIFEST
 from dsl.errors import RunError
 from dsl.loader import load
 from dsl.model import Model
@@ -40,6 +40,7 @@ def test_a_resumed_search_ends_like_one_that_was_never_interrupted(
     resumed = native.explore(BROKEN, interrupted_at(depth, tmp_path))
 
     assert told(expected) == told(resumed)
+    assert () == resumed.warnings
 
 
 @pytest.mark.parametrize("seed", range(30))

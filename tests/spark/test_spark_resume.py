@@ -17,8 +17,9 @@ import pytest
 
 from checker.cli import main
 from checker.engine import Exploration, SearchOptions
+from checker.locks import held
 from checker.native import explore as explore_natively
-from checker.native.checkpoints import MANIFEST
+from checker.native.manifests import MANIFEST
 from checker.spark import explore
 from dsl.errors import RunError
 from dsl.loader import load
@@ -186,3 +187,34 @@ def _depth(folder: Path) -> int:
         return int(json.loads((folder / MANIFEST).read_text().partition(" ")[2])["depth"])
     except (OSError, ValueError):
         return -1
+
+
+@pytest.mark.spark
+def test_values_of_another_search_are_not_believed(begun: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    explore(
+        _model(), SearchOptions(keep_going=True, checkpoint=str(other), max_depth=8), **SETTINGS
+    )
+    options = _copied(begun, tmp_path / "own")
+    for file in other.glob("values-*"):
+        shutil.copy(file, tmp_path / "own")
+
+    with pytest.raises(RunError, match="npz is a file of another search"):
+        explore(_model(), options, **SETTINGS)
+
+
+@pytest.mark.spark
+def test_the_first_line_of_a_file_is_checked_too(begun: Path, tmp_path: Path) -> None:
+    options = _copied(begun, tmp_path)
+    file = next(tmp_path.glob("level-00005*"))
+    file.write_bytes(file.read_bytes().replace(b'"link"', b'"lint"', 1))
+
+    with pytest.raises(RunError, match="does not hold what was written to it"):
+        explore(_model(), options, **SETTINGS)
+
+
+def test_a_second_writer_is_refused(tmp_path: Path) -> None:
+    options = SearchOptions(checkpoint=str(tmp_path))
+
+    with held(tmp_path), pytest.raises(RunError, match="SW345"):
+        explore(_model(), options, **SETTINGS)

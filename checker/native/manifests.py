@@ -1,0 +1,174 @@
+"""The files of a saved search: each is known by its size, its digest and the search it is of.
+
+A manifest names the files, and has a check sum of its own. What is not in it, or not what it says,
+is not believed: a file of another search is whole too.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import zipfile
+import zlib
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Any, cast
+
+import numpy as np
+
+from checker.native.arrays import Array
+from dsl.errors import RunError
+
+MANIFEST, BEFORE = "manifest.json", "manifest.before.json"
+_RUN = "run"  # the array that names the search
+
+
+class Damaged(Exception):
+    """A file is missing, or is not what was written; the text is its path and what is wrong."""
+
+
+def damaged(what: list[str]) -> RunError:
+    """The error that names damaged files."""
+    more = f" (and {len(what) - 1} more)" if len(what) > 1 else ""
+    return RunError(
+        "SW343",
+        f"A file of the search is damaged: {what[0]}{more}.",
+        why="Every level rests on the ones before it: none of them can be left out.",
+        help="Restore the file from a copy, or check the spec anew.",
+    )
+
+
+# -- arrays --------------------------------------------------------------------------------------
+
+
+class _Digesting:
+    """A file that is written from beginning to end, and the digest of what was."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self.file = file
+        self.size = 0
+        self.digest = hashlib.sha256()
+
+    def write(self, data: Any) -> int:
+        self.digest.update(data)
+        self.size += memoryview(data).nbytes
+        return self.file.write(data)
+
+    def read(self, n: int = -1) -> bytes:  # numpy takes what can be read for a file
+        raise OSError("written only")
+
+    def flush(self) -> None:
+        self.file.flush()
+
+
+def write_arrays(path: Path, run: str, arrays: Mapping[str, Array]) -> tuple[int, str]:
+    """Write arrays, and which search they are of; the size and digest of the file."""
+    with open(path, "wb") as file:
+        out = _Digesting(file)
+        about = {_RUN: np.frombuffer(run.encode(), np.uint8)}
+        np.savez(cast(Any, out), **cast(Any, {**about, **arrays}))
+        file.flush()
+        os.fsync(file.fileno())
+    return out.size, out.digest.hexdigest()
+
+
+def read_arrays(path: Path, run: str, size: int, digest: str) -> dict[str, Array]:
+    """The arrays of a file. Raises `Damaged` unless it is, to the byte, what was written."""
+    try:
+        with open(path, "rb") as file:
+            found = os.fstat(file.fileno()).st_size
+            same = found == size and hashlib.file_digest(file, "sha256").hexdigest() == digest
+            if not same:
+                raise Damaged(f"{path} {_difference(path, run, found, size)}")
+            file.seek(0)
+            with np.load(file, allow_pickle=False) as arrays:
+                if arrays[_RUN].tobytes() != run.encode():
+                    raise Damaged(f"{path} is a file of another search")
+                return {key: arrays[key] for key in arrays.files if key != _RUN}
+    except OSError as error:
+        raise Damaged(f"{path} {why_unread(error)}") from None
+
+
+def why_unread(error: Exception) -> str:
+    """Why a file cannot be read, in words."""
+    return "is missing" if isinstance(error, FileNotFoundError) else f"cannot be read: {error}"
+
+
+def _difference(path: Path, run: str, found: int, size: int) -> str:
+    """What is wrong with a file, in words."""
+    try:
+        with open(path, "rb") as file, np.load(file, allow_pickle=False) as arrays:
+            other = arrays[_RUN].tobytes() != run.encode()
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error):
+        other = False
+    if other:
+        return "is a file of another search"
+    if found != size:
+        return f"has {found} bytes instead of {size}"
+    return "does not hold what was written to it"
+
+
+# -- manifests -----------------------------------------------------------------------------------
+
+
+def write_manifest(folder: Path, data: Mapping[str, Any], keep: bool) -> None:
+    """Write a manifest in the place of the last, which may be kept beside it.
+
+    Until the new one is on disk whole nothing is touched.
+    """
+    text = json.dumps(data)
+    new, file = folder / f"{MANIFEST}.new", folder / MANIFEST
+    with open(new, "wb") as out:
+        out.write(f"{zlib.crc32(text.encode()):08x} {text}\n".encode())
+        out.flush()
+        os.fsync(out.fileno())
+    if keep and file.exists():
+        os.replace(file, folder / BEFORE)
+    os.replace(new, file)
+    with suppress(OSError):  # not every file system can; what is done is done
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def read_manifest(path: Path) -> dict[str, Any]:
+    """What a manifest says. Raises `Damaged`, FileNotFoundError."""
+    try:
+        check, _, text = path.read_text(encoding="utf-8").rstrip("\n").partition(" ")
+    except FileNotFoundError:
+        raise
+    except (OSError, UnicodeDecodeError) as error:
+        raise Damaged(f"{path} cannot be read: {error}") from None
+    if check != f"{zlib.crc32(text.encode()):08x}":
+        raise Damaged(f"{path} does not hold what was written to it")
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise Damaged(f"{path} is no manifest")
+    return found
+
+
+def another_search(folder: Path) -> RunError:
+    """The error of a checkpoint that is of something else."""
+    return RunError(
+        "SW341",
+        f"The checkpoint in {folder} belongs to another spec, other constants or options.",
+        why="Since it was begun the spec, its constants or what to check have changed, or "
+        "another version of statewalk wrote it.",
+        help="Check the spec anew, or resume with what the search was begun with.",
+    )
+
+
+def nothing_saved(folder: Path) -> RunError:
+    """The error of a folder without a checkpoint."""
+    return RunError(
+        "SW340",
+        f"There is no whole checkpoint in {folder}.",
+        help="The search ended before its first checkpoint: check the spec anew.",
+    )
