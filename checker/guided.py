@@ -2,19 +2,19 @@
 
 A steps file has one step per line, as reports show them, and ``#`` comments:
 
-    Client#0.send_init_pid(broker=Broker#0) tid=0
+    Client#0 · send_init_pid(broker=Broker#0) · tid=0
     Broker#0.receive_init_pid_request
     receive_init_pid_response            # enough where only one instance can
 
 Choices may be given by name (``tid=0``) or as ``[2]`` for the third option; the first way that fits
-is taken.
+is taken. A trace may be copied whole from a report: then its numbered lines are the steps.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from checker.attempts import attempts
@@ -23,12 +23,18 @@ from checker.diff import changes
 from checker.engine import Finding, Step
 from checker.guards import guard_of
 from checker.report_page import place
+from checker.report_trace import label_of
 from checker.trace import Taken, Trace, build, take_step
 
 if TYPE_CHECKING:
     from dsl.model import Action, Model
 
 _WORD = re.compile(r"\s+(?![^(]*\))")
+_COMMA = re.compile(r", (?=[\w.]+=)")
+_ACTOR = re.compile(r"\w+#\d+")
+_NUMBERED = re.compile(r"^!? +\d+  (\S.*)$")
+_INIT = "init"
+_START = re.compile(r"init(?: \((\d+)\))?(?:  .*)?$")
 
 
 @dataclass(frozen=True)
@@ -48,30 +54,53 @@ class Guided:
     model: Model
     steps: list[Step] = field(default_factory=list)
     state: Any = None
+    initial: int = 0
     failed: Wanted | None = None
     why: str = ""
 
     def trace(self) -> Trace:
         """The steps taken, as a trace."""
-        return build(self.model, Finding("guided", "exists", 0, tuple(self.steps)))
+        return build(self.model, Finding("guided", "exists", self.initial, tuple(self.steps)))
 
 
 def read_steps(text: str) -> list[Wanted]:
     """The steps that a file names."""
+    lines = list(enumerate(text.splitlines(), 1))
+    numbered = [(n, match[1]) for n, line in lines if (match := _NUMBERED.match(line))]
     found = []
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in numbered or lines:
         content = line.split(" #", 1)[0] if not line.lstrip().startswith("#") else ""
-        words = _WORD.split(content.strip())
-        if words and words[0]:
-            found.append(Wanted(content.strip(), number, words[0], tuple(words[1:])))
+        content = content.strip()
+        if numbered:  # what a step changes may stand beside it
+            content = content.split("   ", 1)[0]
+        if content:
+            found.append(_wanted(content, number))
     return found
+
+
+def _wanted(content: str, number: int) -> Wanted:
+    if (start := _START.match(content)) is not None:
+        return Wanted(content, number, _INIT, (start[1] or "1",))
+    parts = content.split(" · ")
+    if len(parts) == 1:
+        action, *choices = _WORD.split(content)
+        return Wanted(content, number, action, tuple(choices))
+    has_actor = "(" not in parts[0] and _ACTOR.fullmatch(parts[0]) is not None
+    action = ".".join(parts[: 1 + has_actor])
+    choices = [c for part in parts[1 + has_actor :] for c in _COMMA.split(part)]
+    return Wanted(content, number, action, tuple(choices))
 
 
 def follow(model: Model, wanted: Sequence[Wanted]) -> Guided:
     """Take the wanted steps from the first initial state, as far as that goes."""
     guided = Guided(model, state=dict(model.initial_states[0]))
-    for one in wanted:
-        taken = _take(model, guided.state, one)
+    shown = guided.trace()  # says how roles are shown
+    for at, one in enumerate(wanted):
+        if one.action == _INIT and at == 0 and int(one.choices[0]) <= len(model.initial_states):
+            guided.initial = int(one.choices[0]) - 1
+            guided.state = dict(model.initial_states[guided.initial])
+            continue
+        taken = _as_shown(model, shown, guided.state, one) or _take(model, guided.state, one)
         if isinstance(taken, str):
             guided.failed, guided.why = one, taken
             return guided
@@ -79,6 +108,21 @@ def follow(model: Model, wanted: Sequence[Wanted]) -> Guided:
         guided.steps.append(step)
         guided.state = after
     return guided
+
+
+def _as_shown(model: Model, trace: Trace, state: Any, wanted: Wanted) -> tuple[Step, Any] | None:
+    """The step that a report would show like this, its choices left out perhaps."""
+    first: tuple[Step, Any] | None = None
+    for action in model.actions:
+        for choices, taken in ways(model, state, action):
+            if taken.error is not None:
+                continue
+            found, less = taken.step, replace(taken.step, choices=())
+            if wanted.text in (found.label, label_of(trace, found)):
+                return Step(action.index, choices), taken.state
+            if wanted.text in (less.label, label_of(trace, less)):
+                first = first or (Step(action.index, choices), taken.state)
+    return first
 
 
 def _named(model: Model, name: str) -> list[Action]:

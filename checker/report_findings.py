@@ -16,6 +16,11 @@ if TYPE_CHECKING:
 
 _MAX_GUARDS = 8
 _MAX_NOT_TAKEN = 8
+_STOPPING = {
+    "py": "If stopping here is right, say so with a @terminal predicate; if anywhere is, with "
+    "deadlock(False).",
+    "fizz": "If stopping is right, say deadlock_detection: false in the options.",
+}
 
 
 def show_violation(
@@ -53,6 +58,8 @@ def show_violation(
     elif violation.span is not None:
         page.add(f"  {place(violation.span.file, violation.span.line)}")
     _blocked(page, violation)
+    if violation.kind == "deadlock":
+        page.words("  ", _STOPPING["fizz" if result.spec.endswith(".fizz") else "py"], "dim")
     page.blank()
     page.join(trace_page(trace, width=page.width))
     _not_taken(page, violation)

@@ -89,6 +89,11 @@ def _number(trace: Trace, at: int) -> Segment:
     return (f"{'!' if last else ' '}{at:>4}  ", "bad" if last else "dim")
 
 
+def label_of(trace: Trace, step: TraceStep) -> str:
+    """A step as the page of a trace shows it."""
+    return "".join(text for text, _ in _label(trace, step))
+
+
 def _label(trace: Trace, step: TraceStep) -> list[Segment]:
     parts: list[Segment] = []
     actor = "" if step.actor is None else repr(step.actor)

@@ -90,6 +90,9 @@ def _next(root: Path) -> Path:
     same.
     """
     root.mkdir(parents=True, exist_ok=True)
+    ignore = root.parent / ".gitignore"
+    if not ignore.exists():
+        ignore.write_text("*\n", encoding="utf-8")
     number = max((int(p.name) for p in root.iterdir() if p.name.isdecimal()), default=0)
     while True:
         number += 1

@@ -164,6 +164,15 @@ class Role:
 
     def __init_subclass__(cls, *, symmetric: bool = False, **options: Any) -> None:
         super().__init_subclass__(**options)
+        if "__init__" in cls.__dict__:
+            raise SpecError(
+                "SW123",
+                f"The role {cls.__name__} has an __init__ of its own.",
+                why="The fields of a role are declared in the class body, with a type and a "
+                "default; instances are made with fields by name.",
+                help=f"Write n: int = 0 in the body and {cls.__name__}(n=3). What is chosen or "
+                "computed at the beginning goes into @init.",
+            )
         own = declared_fields(cls)
         inherited = [
             n for base in reversed(cls.__mro__[1:]) for n in base.__dict__.get("_fields", ())

@@ -84,7 +84,7 @@ def run_steps(arguments: argparse.Namespace) -> int:
             (f"line {guided.failed.line}: {guided.failed.text}", "bad"), "  is not possible here"
         )
         page.add(f"  {guided.why}")
-        page.add("  possible here:")
+        page.add("  possible here, each to be written as it is shown:")
         for taken in possible(model, guided.state):
             page.add(f"    {taken.step.label}")
     for line in extension(model, guided.state, arguments.extend):

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from checker import check
+from checker.cli import main
 from checker.guided import extension, follow, read_steps
+from checker.report_trace import trace_page
 from dsl.loader import load
 
 MODELS = Path(__file__).parents[2] / "models"
@@ -55,3 +59,55 @@ def test_what_comes_next_is_listed() -> None:
     assert 6 == len(list(extension(model, state, 1)))
     assert 42 == len(list(extension(model, state, 2)))
     assert "only the first 10" in list(extension(model, state, 3, limit=10))[-1]
+
+
+@pytest.mark.parametrize(
+    ("model", "constants", "property"),
+    [
+        ("kafka/init_pid.py", {"BROKERS": 1, "MUTANT": "no_epoch_bump"}, "epoch_monotone"),
+        ("toys/die_hard.py", {}, "goal_not_reached"),
+        ("toys/counters.py", {"ATOMIC": False}, "nothing_lost"),
+        ("stores/snapshot.py", {}, None),
+    ],
+)
+def test_what_a_report_shows_can_be_followed(
+    model: str, constants: dict[str, Any], property: str | None
+) -> None:
+    result = check(MODELS / model, constants, engine="reference", max_depth=8)
+    loaded = load(MODELS / model, constants)
+    traces = [t for t in result.traces.values() if t.loop is None]
+
+    for trace in traces:
+        for width in (80, 160):
+            shown = trace_page(trace, width=width).plain()
+            guided = follow(loaded, read_steps(shown))
+            assert guided.failed is None, (guided.failed, guided.why)
+            assert str(trace.contents[-1]) == str(guided.trace().contents[-1])
+        plain = "\n".join(step.label for step in trace.steps)
+        followed = follow(loaded, read_steps(plain)).trace()
+        assert str(trace.contents[-1]) == str(followed.contents[-1])
+    assert traces or property is None
+
+
+def test_a_choice_that_a_report_shows_may_be_left_out() -> None:
+    model = load(MODELS / "kafka/init_pid.py", {"TIDS": 2})
+    guided = follow(model, read_steps("Client#0 · send_init_pid(broker=Broker#0)"))
+
+    assert guided.failed is None
+    assert (0,) == guided.steps[0].choices
+
+
+def test_what_is_possible_is_listed_as_it_may_be_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "steps.txt"
+    file.write_text("Client#0 · nothing\n")
+    words = ["replay", "--steps", str(file), "--spec", str(MODELS / "kafka/init_pid.py")]
+    main([*words, "--set", "TIDS=2"])
+    out = capsys.readouterr().out
+    listed = [line.strip() for line in out.partition("as it is shown:")[2].splitlines() if line]
+
+    assert "Client#0 · send_init_pid(broker=Broker#0) · self.tid=0" in listed
+    for line in listed:
+        file.write_text(line)
+        assert 0 == main([*words, "--set", "TIDS=2"])
