@@ -5,12 +5,14 @@ returned.
 from __future__ import annotations
 
 import ast
-import copy
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import FrameType
 from typing import TYPE_CHECKING, Any
+
+from dsl.nodes import copied
+from dsl.set_order import with_ordered_sets
 
 if TYPE_CHECKING:
     from dsl.model import Model
@@ -78,7 +80,7 @@ class _Old(ast.NodeTransformer):
 
 def evaluate(node: ast.expr, namespace: dict[str, Any], scope: Mapping[str, Any]) -> Any:
     """The value of an expression of the spec in the state that is bound."""
-    tree = ast.Expression(_Old().visit(copy.deepcopy(node)))
+    tree = with_ordered_sets(ast.Expression(_Old().visit(copied(node))))
     ast.fix_missing_locations(tree)
     # one dictionary: comprehensions look names up in globals only
     return eval(compile(tree, "<explanation>", "eval"), {**namespace, **scope})

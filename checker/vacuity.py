@@ -17,6 +17,8 @@ from checker.evaluate import namespace_of
 from checker.guards import some_states
 from checker.spec_text import function_at
 from dsl.model import Model, Property
+from dsl.nodes import copied
+from dsl.set_order import with_ordered_sets
 from dsl.view import PlainView
 
 if TYPE_CHECKING:
@@ -92,7 +94,7 @@ def premise_of(model: Model, prop: Property) -> Callable[[], bool] | None:
     text = premise_text(body[0].value)
     if text is None:
         return None
-    tree = ast.fix_missing_locations(ast.Expression(text))
+    tree = ast.fix_missing_locations(with_ordered_sets(ast.Expression(copied(text))))
     code = compile(tree, "<premise>", "eval")
 
     def premise() -> bool:

@@ -18,6 +18,7 @@ from dsl.analysis import CHANGING
 from dsl.check_rule import Checked
 from dsl.inference import bare, spec_class
 from dsl.nodes import walk
+from dsl.ordered_sets import OrderedSet
 from dsl.roles import Role
 
 
@@ -116,7 +117,7 @@ class _Detached:
         if cls is not None:
             return not issubclass(cls, Role)
         hint = bare(self.checked.types.of(value, scope))
-        return getattr(hint, "__origin__", hint) in (list, dict, set)
+        return getattr(hint, "__origin__", hint) in (list, dict, set, OrderedSet)
 
     def _changes(self, node: ast.stmt, known: _Known) -> None:
         for part in walk(node):

@@ -14,6 +14,7 @@ from dsl import refs
 from dsl.dicts import DictReference, EntriesReference, entries, replace_entries
 from dsl.errors import EngineError, SpecError
 from dsl.lists import ListReference
+from dsl.ordered_sets import OrderedSet
 from dsl.records import Bag
 from dsl.refs import Reference
 from dsl.set_operators import SET_METHODS, SetOperators
@@ -78,7 +79,7 @@ class SetReference(FrozenSetReference):
         return set
 
     def copy(self) -> set[Any]:
-        return set(self._freeze())
+        return OrderedSet(self._freeze())
 
     def add(self, element: Any) -> None:
         e = self._member(element, self._domain.element if self._domain else None)

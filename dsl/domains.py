@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Literal
 
+from dsl.ordered_sets import PLAIN
 from dsl.records import Bag, Record
 from dsl.values import ABSENT, FrozenBag, FrozenDict, FrozenList, FrozenSet, intern_key
 
@@ -169,10 +170,12 @@ def domain_of(hint: Any) -> Domain:
 
 
 def meant_by(hint: Any) -> Any:
-    """A type behind its names: ``NewType("Id", int)`` and ``type Id = int`` are int."""
+    """A type behind its names: ``NewType("Id", int)`` and ``type Id = int`` are int, a spec's own
+    ``set`` is Python's.
+    """
     while hasattr(hint, "__supertype__") or hasattr(hint, "__value__"):
         hint = getattr(hint, "__supertype__", None) or hint.__value__
-    return hint
+    return PLAIN.get(hint, hint) if isinstance(hint, type) else hint
 
 
 def _annotated(args: tuple[Any, ...]) -> Domain:

@@ -13,6 +13,7 @@ from typing import Any
 
 from dsl.fizz_runtime import deepcopy, record
 from dsl.lookahead import NextStep, next_steps
+from dsl.ordered_sets import OrderedSet
 from dsl.roles import Role
 from dsl.runtime import before_the_step
 from dsl.values import FrozenBag, FrozenDict, FrozenList, FrozenSet, freeze, intern_key
@@ -135,7 +136,7 @@ def _shown(look: Look, value: Any) -> Any:
         return record(**{k: _shown(look, v) for k, v in value._content().items()})
     kept = (_shown(look, part) for part in value)
     if type(value) is FrozenSet and not any(map(_is_unhashable, value)):
-        return set(kept)
+        return OrderedSet(kept)
     return tuple(kept) if type(value) is tuple else list(kept)
 
 

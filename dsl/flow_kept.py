@@ -14,6 +14,7 @@ from dsl.containers import FrozenSetReference
 from dsl.decode import decode
 from dsl.detaching import Sub, sub_key
 from dsl.errors import SpecError
+from dsl.ordered_sets import OrderedSet
 from dsl.records import Bag, Record, own
 from dsl.refs import Reference, current_view, place, show_place, walk
 from dsl.roles import Field
@@ -58,7 +59,7 @@ def _copy_of(value: Any) -> Any:
         return (_OWN, kind.__name__, FrozenList(keep(v) for v in value))
     if kind is dict:
         return (_OWN, "dict", FrozenDict({k: keep(v) for k, v in value.items()}))
-    if kind is set or kind is Bag:
+    if isinstance(value, set | Bag):
         return (_OWN, kind.__name__, freeze(value))
     if isinstance(value, Record) and "_bytes" not in value.__dict__:
         content = {name: keep(v) for name, v in value.__dict__.items()}
@@ -90,7 +91,7 @@ def restored(value: Any, fields: Fields) -> Any:
     if kind == "dict":
         return {k: restored(v, fields) for k, v in content.items()}
     if kind == "set":
-        return set(content)
+        return OrderedSet(content)
     if kind == "Bag":
         return Bag(content)
     record: Any = object.__new__(binding.classes[kind])

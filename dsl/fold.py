@@ -10,6 +10,7 @@ import ast
 from typing import Any
 
 from dsl.nodes import copied, walk
+from dsl.ordered_sets import OrderedFrozenSet
 from dsl.tree import Function, SpecTree
 
 _SCALARS = (bool, int, str, type(None))
@@ -110,4 +111,6 @@ class _Fold(ast.NodeTransformer):
 
 
 def _is_scalar_tuple(value: Any) -> bool:
-    return type(value) in (tuple, frozenset) and all(type(v) in _SCALARS for v in value)
+    return type(value) in (tuple, frozenset, OrderedFrozenSet) and all(
+        type(v) in _SCALARS for v in value
+    )

@@ -133,13 +133,12 @@ class Gathering:
 
     def _plain(self, name: str, node: Comprehension, over: ast.expr) -> ast.Lambda:
         """The source itself, as a function of the container."""
-        from dsl.lower import lambda_of, runtime_call
+        from dsl.lower import lambda_of
 
         body = copied(node)
         body.elt = self.rewriter.visit(body.elt)
         body.generators[0].ifs = [self.rewriter.visit(i) for i in body.generators[0].ifs]
-        in_order = name in ("list", "tuple", "any_of", "max", "min")
-        body.generators[0].iter = runtime_call("in_order", [over]) if in_order else over
+        body.generators[0].iter = over
         generator: ast.expr = body
         if not isinstance(body, ast.ListComp) or name != "list":
             if not isinstance(body, ast.SetComp) or name != "set":

@@ -7,7 +7,7 @@
 
 What a rewriting may do is fixed: it never changes a result (``optimize=False`` leaves it out, and
 both agree). Two things are rewritten always: ``old(e)`` into ``old(lambda: e)``, because
-it is evaluated in another state, and loops over local sets, which go in canonical order.
+it is evaluated in another state, and what makes sets, see `dsl.set_order`.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from dsl.gathering import Gathering
 from dsl.model import Element
 from dsl.nodes import copied, walk
 from dsl.roles import Field
+from dsl.set_order import with_ordered_sets
 from dsl.tree import Function, SpecTree
 from dsl.turns import find_turns, take_out
 
@@ -182,37 +183,6 @@ def runtime_call(name: str, arguments: list[Any]) -> ast.Call:
     return ast.Call(ast.Attribute(ast.Name(RUNTIME, ast.Load()), name, ast.Load()), arguments, [])
 
 
-_ORDER_MATTERS = frozenset({"list", "tuple", "enumerate", "iter", "zip", "max", "min", "map"})
-
-
-class _Ordered(ast.NodeTransformer):
-    """Local sets are gone through in canonical order, whatever their hash order is."""
-
-    @staticmethod
-    def _wrapped(node: ast.expr) -> ast.expr:
-        known = isinstance(node, ast.List | ast.Tuple | ast.ListComp | ast.Constant | ast.Starred)
-        name = getattr(getattr(node, "func", None), "id", "")
-        if known or name in ("range", "sorted", "pairs", "enumerate", "zip"):
-            return node
-        return ast.copy_location(runtime_call("in_order", [node]), node)
-
-    def visit_For(self, node: ast.For) -> ast.AST:
-        self.generic_visit(node)
-        node.iter = self._wrapped(node.iter)
-        return node
-
-    def visit_comprehension(self, node: ast.comprehension) -> ast.AST:
-        self.generic_visit(node)
-        node.iter = self._wrapped(node.iter)
-        return node
-
-    def visit_Call(self, node: ast.Call) -> ast.AST:
-        self.generic_visit(node)
-        if isinstance(node.func, ast.Name) and node.func.id in _ORDER_MATTERS:
-            node.args = [self._wrapped(a) for a in node.args]
-        return node
-
-
 class _Old(ast.NodeTransformer):
     """``old(e)`` → ``old(lambda: e)``"""
 
@@ -233,7 +203,7 @@ def lambda_of(names: list[str], body: ast.expr) -> ast.Lambda:
 
 def compile_function(function: Function, node: ast.FunctionDef) -> Any:
     """Compile a function definition in its module's namespace."""
-    node = _Ordered().visit(node)
+    node = with_ordered_sets(node, function.module.source.imported)
     node.decorator_list = []
     node.args.defaults = [ast.copy_location(ast.Constant(None), d) for d in node.args.defaults]
     node.args.kw_defaults = [

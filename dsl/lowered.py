@@ -22,7 +22,7 @@ from dsl.refs import (
 )
 from dsl.roles import Field, Role, no_value
 from dsl.runtime import binding
-from dsl.values import ABSENT, freeze, intern_key, ordered
+from dsl.values import ABSENT, freeze, intern_key
 
 _OPERATORS: dict[str, tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]] = {
     "+": (operator.add, operator.iadd),
@@ -200,14 +200,9 @@ def call(function: Callable[..., Any], *arguments: Any) -> Any:
     return unpack(view.call(key, lambda: pack(function(*arguments))))
 
 
-def in_order(values: Any) -> Any:
-    """Local sets are iterated in canonical order."""
-    return ordered(values) if type(values) in (set, frozenset) else values
-
-
 def listed(values: Any) -> list[Any]:
     """The elements of something, as a list of their own."""
-    return list(in_order(values))
+    return list(values)
 
 
 def bound_locals(found: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:

@@ -15,6 +15,7 @@ import sys
 import types
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,9 @@ from dsl.errors import RunError, Span, SpecError, StatewalkError
 from dsl.heads import without_ranges
 from dsl.imports import file_of, is_spec_module, package_of, searching
 from dsl.model import Dialect
+from dsl.nodes import copied
 from dsl.refs import NeedsState, too_early
+from dsl.set_order import imported_names, settled, with_ordered_builtins, with_ordered_sets
 from dsl.view import Disabled
 
 
@@ -37,6 +40,11 @@ class Source:
     text: str
     tree: ast.Module
     dialect: Dialect = "python"
+
+    @cached_property
+    def imported(self) -> frozenset[str]:
+        """The names that it imports, see `dsl.set_order`."""
+        return imported_names(self.tree)
 
     @property
     def digest(self) -> str:
@@ -139,7 +147,8 @@ class Loading:
         spec = SpecModule(name, source, namespace)
         stored = _Storing(self, spec)
         stored.check()
-        code = compile(without_ranges(source.tree), source.path, "exec", dont_inherit=True)
+        tree = with_ordered_sets(copied(without_ranges(source.tree)), source.imported)
+        code = compile(tree, source.path, "exec", dont_inherit=True)
         declaring.append(self.declared)
         saved = sys.modules.get(name)
         sys.modules[name] = module
@@ -169,8 +178,8 @@ class Loading:
         if source.dialect == "fizz":
             from dsl.fizz_allowed import builtins_of_fizz
 
-            return builtins_of_fizz()
-        return {**vars(builtins), "__import__": self._import}
+            return with_ordered_builtins(builtins_of_fizz())
+        return with_ordered_builtins({**vars(builtins), "__import__": self._import})
 
     def paths(self, source: Source) -> set[str]:
         return {source.path, *(m.source.path for m in self.modules)}
@@ -272,9 +281,9 @@ class _Storing(dict[str, Any]):
     def __setitem__(self, name: str, value: Any) -> None:
         namespace = self._module.namespace
         if name in self._hints:
-            value = self._constant(name, value)
+            value = settled(self._constant(name, value))
             self._module.constants[name] = value
-        namespace[name] = value
+        namespace[name] = settled(value)
 
     def __getitem__(self, name: str) -> Any:
         return self._module.namespace[name]

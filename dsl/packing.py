@@ -10,6 +10,7 @@ from enum import Enum
 from typing import Any
 
 from dsl.domains import Domain
+from dsl.ordered_sets import OrderedFrozenSet, OrderedSet
 from dsl.records import Bag, Record, fields_of
 from dsl.refs import Reference, make
 from dsl.roles import Role
@@ -87,7 +88,7 @@ def pack(value: Any) -> Any:
         return _of_parts("tuple", [pack(v) for v in value])
     if kind is list:
         return _of_parts("list", [pack(v) for v in value])
-    if kind is set or kind is frozenset:
+    if isinstance(value, set | frozenset):
         return _of_parts(kind.__name__, sorted((pack(v) for v in value), key=encode))
     if kind is dict:
         return _of_parts("dict", [pack(p) for item in value.items() for p in item])
@@ -110,7 +111,12 @@ def unpack(value: Any) -> Any:
         return dict(zip(found[::2], found[1::2], strict=True))
     if value.kind == "bag":
         return Bag(found[0])
-    makers: dict[str, Any] = {"tuple": tuple, "list": list, "set": set, "frozenset": frozenset}
+    makers: dict[str, Any] = {
+        "tuple": tuple,
+        "list": list,
+        "set": OrderedSet,
+        "frozenset": OrderedFrozenSet,
+    }
     return makers[value.kind](found)
 
 

@@ -11,9 +11,10 @@ from typing import Any
 from dsl.domains import ANYTHING, domain_of
 from dsl.errors import Mistakes
 from dsl.heads import defaults, is_range
-from dsl.nodes import walk
+from dsl.nodes import copied, walk
 from dsl.refs import NeedsState
 from dsl.roles import Field, Role
+from dsl.set_order import with_ordered_sets
 from dsl.tree import PROPERTY_MARKS, Function, SpecTree
 from dsl.view import Disabled
 
@@ -160,7 +161,9 @@ def _is_own(function: Function, error: BaseException) -> bool:
 
 def _evaluated(function: Function, node: ast.expr) -> Any:
     """The value of an expression in the head of a function."""
-    code = compile(ast.Expression(node), function.module.source.path, "eval")
+    source = function.module.source
+    tree = with_ordered_sets(ast.Expression(copied(node)), source.imported)
+    code = compile(tree, source.path, "eval")
     own = vars(function.owner) if function.owner is not None else {}
     plain = {n: v for n, v in own.items() if not isinstance(v, Field)}
     return eval(code, {**plain, **function.module.namespace})

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Generic, TypeVar, dataclass_transform
 
 from dsl.canonical import VALUES
 from dsl.errors import SpecError, did_you_mean, no_delete, no_field
+from dsl.ordered_sets import OrderedSet
 from dsl.values import (
     _END,
     _RECORD,
@@ -193,7 +194,7 @@ def own(value: Any) -> Any:
     if kind is FrozenDict:
         return {k: own(v) for k, v in value.items()}
     if kind is FrozenSet:
-        return set(value)
+        return OrderedSet(value)
     if kind is FrozenBag:
         return Bag(value)
     if isinstance(value, Record):

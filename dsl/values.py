@@ -31,6 +31,7 @@ from dsl.frozen import (
 )
 from dsl.frozen_dict import FrozenDict, Keys
 from dsl.frozen_list import FrozenList
+from dsl.ordered_sets import OrderedFrozenSet
 
 __all__ = [
     "ABSENT",
@@ -68,7 +69,7 @@ def thaw(value: Any) -> Any:
     if kind is tuple:
         return tuple(thaw(v) for v in value)
     if kind is FrozenSet:
-        return frozenset(thaw(v) for v in value)
+        return OrderedFrozenSet(thaw(v) for v in value)
     if kind is FrozenDict:
         return {thaw(k): thaw(v) for k, v in value.items()}
     return value

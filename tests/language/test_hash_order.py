@@ -1,0 +1,327 @@
+"""What a step does with a set of its own is the same under every PYTHONHASHSEED."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from checker import check
+from dsl.errors import SpecError
+from dsl.loader import load
+
+HELPER = """
+from dataclasses import dataclass, field
+
+NAMES = {"cd", "ab", "ef"}
+TABLE = {"names": frozenset({"cd", "ab", "ef"})}
+
+@dataclass
+class Box:
+    names: set[str] = field(default_factory=lambda: {"cd", "ab", "ef"})
+    def each(self):
+        yield {"cd", "ab", "ef"}
+
+BOX = Box()
+
+def names():
+    return {"cd", "ab", "ef"}
+
+def inside():
+    return [({"cd", "ab", "ef"}, 1)]
+
+def first(names):
+    return next(iter(names))
+
+def picked(names):
+    return sorted(names, key=len)[0]
+"""
+SPEC = """
+import copy
+import functools
+import itertools
+import operator
+import pickle
+from collections import Counter, deque
+from enum import Enum
+
+import helper
+from dsl import *
+from helper import NAMES as FOREIGN
+from helper import names
+
+class Fish(Enum):
+    EEL = "eel"
+    COD = "cod"
+    BASS = "bass"
+
+class Pair(Record):
+    left: str
+    right: int
+
+class Case(Record):
+    names: set[str] = {"cd", "ab", "ef"}
+
+class Node(Role):
+    n: int = 0
+
+OWN = {"cd", "ab", "ef"}
+MADE = frozenset(x + y for x, y in ("cd", "ab", "ef"))
+PARTS: Constant[frozenset[str]] = frozenset({"cd", "ab", "ef"})
+EARLY = sorted({"cd", "ab", "ef"}, key=len)
+
+def given(s={"cd", "ab", "ef"}):
+    return s
+
+def looped(s):
+    for x in s:
+        return x
+
+def unpacked(s):
+    x, *_ = s
+    return x
+
+def extended(s):
+    l = []
+    l.extend(s)
+    l += s
+    l[1:1] = s
+    return l
+
+def matched(s):
+    match s:
+        case set() | frozenset():
+            return [x for x in s]
+    return "no set"
+
+def augmented(s):
+    keys = dict.fromkeys(s).keys()
+    keys &= s
+    return sorted(keys, key=lambda _: 0)
+
+class S(State):
+    out: list[str] = []
+    w: list[str] = ["ef", "cd", "ab"]
+    s: set[str] = {"cd", "ab", "ef"}
+    d: dict[str, int] = {"cd": 1, "ab": 2, "ef": 3}
+    case: Case = Case()
+    names = {"cd", "ab", "ef"}
+
+    @action
+    def go(self, key: str = any_of({"ef", "gh"})) -> None:
+        require(not self.out)
+        local = dict.fromkeys(self.w, 1)
+        fresh = {"cd", "ab"}
+        fresh |= {"ef"}
+        pick = any_of({"cd", "ab"})
+        self.out = [pick, *EARLY, %s]
+
+s = S()
+nodes = [Node() for _ in range(3)]
+
+@always
+def ok() -> bool:
+    return not s.out
+"""
+STRINGS = [
+    '{"cd", "ab", "ef"}', 'set(self.w)', '{x for x in self.w}', 'frozenset(self.w)', '{*self.w}',
+    '{"ab"} | {"cd", "ef"}', 'self.s | {"ef"}', '{"ef"} | self.s', '{"ab", "cd", "ef"} - {"x"}',
+    '{"x", "ab"} ^ {"cd", "x", "ef"}', '{"ab", "cd", "ef"} & set(self.w)', 'names()', 'FOREIGN',
+    'helper.names()', 'helper.NAMES', 'helper.TABLE["names"]', 'helper.BOX.names',
+    'next(helper.BOX.each())', 'helper.inside()[0][0]', 'local.keys() | self.s',
+    'local.keys() & local.keys()', 'local.keys() - set()', 'OWN', 'MADE', 'PARTS', 'given()',
+    'self.names', 'self.s.copy()', 'Case().names', 'copy.copy(self.case).names',
+    'set().union(["ef"], ["cd", "ab"])', 'set.union({"ef"}, ["cd", "ab"])', 'set(self.d)',
+    'frozenset(self.s).copy()', 'copy.deepcopy({"cd", "ab", "ef"})', 'fresh',
+    'pickle.loads(pickle.dumps({"cd", "ab", "ef"}))',
+    'functools.reduce(operator.or_, [{"cd"}, {"ab"}, {"ef"}])', 'set(map(str, self.w))',
+    'OWN if OWN == FOREIGN else {}', 'set(self.w).intersection(self.w)',
+]  # fmt: skip
+OTHERS = [
+    'set(Fish)', '{Fish.BASS, Fish.EEL, Fish.COD}', '{n for n in nodes}', 'set(nodes)',
+    '{Pair("cd", 1), Pair("ab", 2), Pair("ab", 1)}', '{("cd", 1), ("ab", 2), ("ab", 1)}',
+    '{("cd", Fish.EEL), ("ab", None), ("ab", True)}', '{"cd", None, 3, Fish.COD, ("ab",)}',
+    '{frozenset({"ab", "cd"}), frozenset({"ab"}), frozenset()}', '{0.5, "ab", (0.25, "cd")}',
+    '{frozenset({0.5, "ab", "cd"}), frozenset({"ab", 1.5})}',
+]  # fmt: skip
+USES = [
+    'list(%s)', 'sorted(%s, key=lambda _: 0)', '"".join(map(str, %s))', 'next(filter(None, %s))',
+    'next(iter(%s))', 'list(enumerate(%s))', 'list(zip(%s, "abc"))', '[*%s]', '(*%s, 1)',
+    'list(reversed(list(%s)))', 'min(%s, key=lambda _: 0)', 'max(%s, key=lambda _: 0)',
+    'repr(%s)', "f'''{%s}'''", '"{}".format(%s)', '"%%r" %% (%s,)',
+    'str([%s])', 'str({1: (%s, 2)})', 'extended(%s)', 'looped(%s)',
+    'list(itertools.chain(%s, "x"))', 'list(dict.fromkeys(%s))',
+    'unpacked(%s)', 'helper.first(%s)', 'helper.picked([(x,) for x in %s])', 'matched(%s)',
+    'functools.reduce(lambda a, b: a, %s)', 'Counter(%s).most_common(1)', 'deque(%s)',
+    '{x: 1 for x in %s}', 'list(set(%s) | set(%s))', 'augmented(%s)', 'list(x for x in %s)',
+]  # fmt: skip
+MAKERS = STRINGS + OTHERS
+ALL = [(made, use) for made in MAKERS for use in USES]
+SOME = [(m, USES[(3 * at + n) % len(USES)]) for at, m in enumerate(MAKERS) for n in range(3)]
+MIXED = """
+from enum import Enum
+from dsl import *
+
+class Fish(Enum):
+    EEL = "eel"
+    COD = "cod"
+
+class Node(Role):
+    n: int = 0
+
+nodes = [Node() for _ in range(11)]
+deadlock(False)
+
+@always
+def ordered() -> bool:
+    mixed = {(1,), nodes[10], nodes[2], Fish.COD, Fish.EEL, "b", "a", 10, 2, False, None}
+    told = [None, False, 2, 10, "a", "b", Fish.EEL, Fish.COD, nodes[2], nodes[10], (1,)]
+    return list(mixed) == told and list(frozenset(mixed)) == told
+"""
+FUNCTIONS = """
+from dsl import *
+
+def f(): pass
+def g(): pass
+for x in {f, g}:
+    pass
+"""
+PLAIN = """
+from dsl import *
+
+class Box(State):
+    s: set[int] = {1, 2}
+    n: int = 0
+    @action
+    def add(self) -> None:
+        self.n = (self.n + 1) % 2
+        self.s.add(self.n)
+
+b = Box()
+
+@always
+def ok() -> bool:
+    return TEXT
+"""
+CHANGED = """
+import helper
+from dsl import *
+
+helper.BOX.names.add("zz")
+
+class Box(State):
+    n: int = 0
+    @action
+    def add(self) -> None:
+        own = {1}
+        other = own
+        other |= {2}
+        other -= {1}
+        boxes = [own, {3}]
+        boxes[1].add(4)
+        boxes[0].discard(7)
+        table = {"x": own}
+        table["x"].update([5])
+        assert own == {2, 5} and other is own and boxes == [{2, 5}, {3, 4}]
+
+b = Box()
+
+@always
+def ok() -> bool:
+    return "zz" in helper.BOX.names
+"""
+RUN = """
+import json, sys
+from checker import check
+from dsl.loader import load
+
+for engine, optimize in (("reference", True), ("reference", False), ("native", True)):
+    model = load(sys.argv[1], optimize=optimize)
+    trace = check(model, engine=engine).traces["ok"]
+    out = next(v for place, v in trace.contents[-1].items() if "out" in place)
+    print(json.dumps([repr(model.constants), trace.steps[-1].label, *map(str, out)]))
+"""
+
+
+def found(spec: Path, seed: int) -> list[list[str]]:
+    """What the engines make of a spec in a process with a hash seed."""
+    environment = {
+        **os.environ,
+        "PYTHONHASHSEED": str(seed),
+        "PYTHONPATH": os.pathsep.join(sys.path),
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", RUN, str(spec)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert 0 == done.returncode, done.stderr[-3000:]
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def differing(folder: Path, pairs: list[tuple[str, str]], seeds: Iterable[int]) -> list[str]:
+    """Which of the uses of sets give something else for another hash seed, or engine."""
+    expressions = [use.replace("%s", f"({made})").replace("%%", "%") for made, use in pairs]
+    (folder / "helper.py").write_text(HELPER)
+    stored = ",\n".join(f"str({expression})" for expression in expressions)
+    (folder / "spec.py").write_text(SPEC.replace("%s", stored))
+    outcomes = [outcome for seed in seeds for outcome in found(folder / "spec.py", seed)]
+    names = ["constants", "label", "choice", *["early"] * 3, *expressions]
+    told = zip(names, *outcomes, strict=True)
+    return [name for name, *values in told if len(set(values)) > 1]
+
+
+def test_whatever_sees_the_order_of_a_set_sees_the_canonical_one(tmp_path: Path) -> None:
+    assert [] == differing(tmp_path, SOME, (0, 1))
+
+
+@pytest.mark.slow
+def test_every_use_of_every_set_gives_the_same_under_every_seed(tmp_path: Path) -> None:
+    assert [] == differing(tmp_path, ALL, range(5))
+
+
+def test_the_order_is_that_of_the_language(tmp_path: Path) -> None:
+    (tmp_path / "spec.py").write_text(MIXED)
+
+    assert "holds" == check(tmp_path / "spec.py", engine="reference").verdict
+
+
+def test_a_set_without_an_order_is_an_error_at_its_place(tmp_path: Path) -> None:
+    (tmp_path / "spec.py").write_text(FUNCTIONS)
+
+    with pytest.raises(SpecError) as caught:
+        load(tmp_path / "spec.py")
+
+    assert ("SW210", 6) == (caught.value.code, caught.value.at and caught.value.at.line)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "isinstance({1}, set) and not isinstance(frozenset(), set) and isinstance(b.s, set)",
+        "isinstance(frozenset({1}), frozenset) and issubclass(set, set) and type({1}) is set",
+        "repr({'b', 'a'}) == \"{'a', 'b'}\" and repr(set()) == 'set()'",
+        "repr(frozenset('ba')) == \"frozenset({'a', 'b'})\"",
+        "{1, 2} == set([2, 1]) == frozenset([1, 2])",
+        "{1} <= {1, 2} and {1} < {1, 2} and not {1} > {2} and {1}.isdisjoint({2})",
+        "3 in {1, 2, 3} and 4 not in {x for x in range(3)} and len({*'aab'}) == 2",
+        "[x for x in {True, 0}] == [0, True] or [x for x in {True, 0}] == [True, 0]",
+        "{'k': {'b', 'a'}} == {'k': {'a', 'b'}} and {frozenset({1})} == {frozenset({1})}",
+    ],
+)
+def test_sets_are_those_of_python_otherwise(tmp_path: Path, text: str) -> None:
+    (tmp_path / "spec.py").write_text(PLAIN.replace("TEXT", text))
+
+    assert "holds" == check(tmp_path / "spec.py", engine="reference").verdict
+
+
+def test_a_set_is_changed_through_any_name_it_has(tmp_path: Path) -> None:
+    (tmp_path / "helper.py").write_text(HELPER)
+    (tmp_path / "spec.py").write_text(CHANGED)
+
+    assert "holds" == check(tmp_path / "spec.py", engine="reference").verdict
