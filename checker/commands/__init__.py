@@ -12,6 +12,7 @@ COMMANDS: dict[str, str] = {
     "simulate": "checker.commands.simulate",
     "export": "checker.commands.export",
     "convert": "checker.commands.convert",
+    "explain": "checker.commands.explain",
     "models": "checker.commands.models",
     "history": "checker.history.cli",
     "profile": "checker.profile.cli",

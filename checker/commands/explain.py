@@ -1,0 +1,65 @@
+"""``statewalk explain``: what an error or warning means, with an example of right and wrong."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+_HERE = Path(__file__).resolve().parents[1]
+# beside the package in a checkout, inside it where it is installed
+_PLACES = (_HERE.parent / "docs", _HERE / "pages")
+_ROW = re.compile(r"^\| \[?(SW\d{3})\b[^|]*\| (.*?) \|$", re.MULTILINE)
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the command to the parser."""
+    parser = subparsers.add_parser(
+        "explain",
+        help="say what an error or warning means",
+        description="Print the page of an error or warning: what it means, a spec that gets it and "
+        "one that does not. Without a code, list them all.",
+        epilog="Exit codes: 0, or 2 where there is no such code.",
+    )
+    parser.add_argument("code", metavar="CODE", nargs="?", help="such as SW208")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print; the exit code."""
+    from checker.exits import HOLDS
+    from dsl.errors import RunError, did_you_mean
+
+    known = rows()
+    if arguments.code is None:
+        sys.stdout.write("".join(f"{code}  {title}\n" for code, title in known.items()))
+        return HOLDS
+    code = re.sub(r"^(?:SW)?(?=\d{3}$)", "SW", arguments.code.strip().upper())
+    if code not in known:
+        raise RunError(
+            "SW327",
+            f"There is no error {arguments.code}. {did_you_mean(code, known)}",
+            help="statewalk explain lists all there are.",
+        )
+    page = folder() / "errors" / f"{code}.md"
+    text = page.read_text(encoding="utf-8") if page.is_file() else f"# {code} · {known[code]}\n"
+    sys.stdout.write(text)
+    return HOLDS
+
+
+def folder() -> Path:
+    """Where the pages are. Raises RunError[SW323]."""
+    from dsl.errors import RunError
+
+    for place in _PLACES:
+        if (place / "errors.md").is_file():
+            return place
+    raise RunError("SW323", "The pages are not installed.", help="Install statewalk again.")
+
+
+def rows() -> dict[str, str]:
+    """By code: its title."""
+    text = (folder() / "errors.md").read_text(encoding="utf-8")
+    return {found[1]: found[2] for found in _ROW.finditer(text)}
