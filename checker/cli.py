@@ -108,6 +108,10 @@ def _parsed(arguments: list[str]) -> argparse.Namespace:
     """The arguments as their command understands them. Exits where it does not."""
     parser = make_parser(arguments[0] if arguments and arguments[0] in COMMANDS else None)
     parsed, unknown = parser.parse_known_args(arguments)
+    late = getattr(parsed, "late", None)  # an argument that may come after options too
+    if late and len(unknown) == 1 and not unknown[0].startswith("-"):
+        if getattr(parsed, late) is None:
+            setattr(parsed, late, unknown.pop())
     if unknown:
         _refuse(parser, parsed, unknown)
     return parsed

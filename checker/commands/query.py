@@ -8,11 +8,15 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from checker.commands.arguments import argument
+from checker.options import read_seconds
+
 if TYPE_CHECKING:
     from checker.graph.ask import Answer, Asked
     from checker.graph.dataset import About
 
 _LIMIT = 100
+_PATIENCE = 600.0  # seconds
 
 
 def add_parser(subparsers: Any) -> None:
@@ -23,10 +27,11 @@ def add_parser(subparsers: Any) -> None:
         description="Ask the graph that 'statewalk check SPEC --graph DIR' wrote: in SQL over the "
         "tables states and transitions, or with a ready question. Predicates are SQL over the "
         "columns of states. Without a question the columns are listed.",
-        epilog="Exit codes: 0 answered, 1 there is no such path, 2 mistake.",
+        epilog="Exit codes: 0 answered, 1 there is no such path, 2 mistake, 3 no answer in time.",
     )
     parser.add_argument("graph", metavar="DIR", help="the folder of the graph")
     parser.add_argument("sql", metavar="SQL", nargs="?", help="a question in SQL")
+    parser.set_defaults(late="sql")
     group = parser.add_argument_group("ready questions")
     group.add_argument(
         "--where", metavar="PREDICATE", help="the states where it is true, nearest first"
@@ -49,6 +54,13 @@ def add_parser(subparsers: Any) -> None:
     group.add_argument("--engine", choices=("duckdb", "spark"), default="duckdb")
     group.add_argument("--master", metavar="URL", help="spark: a cluster (this machine)")
     group.add_argument(
+        "--timeout",
+        type=argument(read_seconds),
+        default=_PATIENCE,
+        metavar="S",
+        help="give up after so long (10m; 0: never)",
+    )
+    group.add_argument(
         "--allow-files", action="store_true", help="let SQL read and write other files"
     )
     parser.set_defaults(run=run)
@@ -62,6 +74,17 @@ def _limit(text: str) -> int:
 
 def run(arguments: argparse.Namespace) -> int:
     """Ask, and print the answer; the exit code."""
+    from checker.exits import INCONCLUSIVE
+    from checker.graph.ask import TookTooLong
+
+    try:
+        return _answered(arguments)
+    except TookTooLong as error:
+        sys.stderr.write(f"{error}\n")
+        return INCONCLUSIVE
+
+
+def _answered(arguments: argparse.Namespace) -> int:
     from checker.graph.dataset import read_about
 
     _one_question(arguments)
@@ -94,13 +117,16 @@ def _one_question(arguments: argparse.Namespace) -> None:
 
 
 def _opened(arguments: argparse.Namespace, folder: Path) -> Asked:
+    from checker.graph.ask import Patience
+
+    patience = Patience(arguments.timeout or None)
     if arguments.engine == "spark":
         from checker.spark.graph_query import SparkTables
 
-        return SparkTables(folder, arguments.master, files=arguments.allow_files)
+        return SparkTables(folder, arguments.master, files=arguments.allow_files, patience=patience)
     from checker.graph.ask import Database
 
-    return Database(folder, files=arguments.allow_files)
+    return Database(folder, files=arguments.allow_files, patience=patience)
 
 
 def _say(arguments: argparse.Namespace, answer: Answer) -> int:

@@ -6,7 +6,10 @@ files, write any, or change its settings, unless the caller allows that.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -31,6 +34,33 @@ class Answer:
     more: bool = False
 
 
+class TookTooLong(RunError):
+    """A question whose time is over: neither answered nor a mistake."""
+
+
+class Patience:
+    """How long questions may take together, in seconds; ``None`` for as long as they want."""
+
+    def __init__(self, seconds: float | None) -> None:
+        self._seconds = seconds
+        self._until = None if seconds is None else time.monotonic() + seconds
+
+    def left(self) -> float | None:
+        """Seconds that are left."""
+        return None if self._until is None else max(0.0, self._until - time.monotonic())
+
+    def ended(self) -> TookTooLong:
+        """The error of what took longer."""
+        return TookTooLong(
+            "SW355",
+            f"There is no answer after {self._seconds:g} seconds.",
+            help="--timeout 2h waits longer, --timeout 0 for as long as it takes.",
+        )
+
+
+ENDLESS = Patience(None)
+
+
 class Asked(Protocol):
     """What answers questions: DuckDB here, Spark elsewhere."""
 
@@ -50,10 +80,10 @@ class Asked(Protocol):
 class Database:
     """A graph in DuckDB. With ``files``, SQL may read and write other files too."""
 
-    def __init__(self, folder: Path, *, files: bool = False) -> None:
+    def __init__(self, folder: Path, *, files: bool = False, patience: Patience = ENDLESS) -> None:
         import duckdb
 
-        self.files = files
+        self.files, self.patience = files, patience
         self.connection: duckdb.DuckDBPyConnection = duckdb.connect(":memory:")
         known: list[str] = []
         for table in (STATES, TRANSITIONS):
@@ -70,17 +100,14 @@ class Database:
     def ask(self, sql: str, limit: int | None = None) -> Answer:
         """The answer to one question; at most ``limit`` rows.
 
-        Raises:  RunError[SW352] for what DuckDB cannot run, and for what is no question
+        Raises:  RunError[SW352] for what DuckDB cannot run, and for what is no question;
+                 RunError[SW355] where it takes too long
         """
-        import duckdb
-
-        try:
+        with self._told():
             self._only_questions(sql)
             found = self.connection.execute(sql)
             description: Sequence[Any] = found.description or ()
             rows = found.fetchall() if limit is None else found.fetchmany(limit + 1)
-        except duckdb.Error as error:
-            raise told(str(error), "DuckDB") from None
         return Answer(
             tuple(d[0] for d in description),
             tuple(str(d[1]) for d in description),
@@ -105,12 +132,28 @@ class Database:
         self._run(f"INSERT INTO {name} {sql}")
 
     def _run(self, sql: str) -> None:
+        with self._told():
+            self.connection.execute(sql)
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """Say of the database's errors what they mean, and end what takes too long."""
         import duckdb
 
+        left = self.patience.left()
+        timer = None if left is None else threading.Timer(left, self.connection.interrupt)
+        if timer is not None:
+            timer.daemon = True
+            timer.start()
         try:
-            self.connection.execute(sql)
+            yield
+        except duckdb.InterruptException:
+            raise self.patience.ended() from None
         except duckdb.Error as error:
             raise told(str(error), "DuckDB") from None
+        finally:
+            if timer is not None:
+                timer.cancel()
 
 
 def no_question(what: str) -> RunError:
@@ -120,6 +163,18 @@ def no_question(what: str) -> RunError:
         f"{what} is not a question: only SELECT and its like are run.",
         why="A graph is not changed by looking at it, and SQL may come from elsewhere.",
         help="--allow-files runs everything, and lets it read and write files.",
+    )
+
+
+def not_allowed(what: str, *, files: bool) -> RunError:
+    """The error of a question that would do more than look at the graph, or that we cannot tell."""
+    return RunError(
+        "SW352",
+        f"{what} is not among what a question may use.",
+        why="SQL may come from elsewhere, so it sees the graph and nothing else.",
+        help=""
+        if files
+        else "--allow-files lets it read and write files of data; nothing lets it run programs.",
     )
 
 

@@ -183,6 +183,34 @@ def test_files_may_be_written_when_asked_for(
     assert len(out.read_text(encoding="utf-8").splitlines()) == 289
 
 
+ENDLESS = "WITH RECURSIVE t AS (SELECT 1 AS n UNION SELECT (n + 1) % 1e18::INT8 FROM t) "
+ENDLESS += "SELECT count(*) FROM t"
+
+
+@pytest.mark.parametrize(
+    "question", [[ENDLESS], ["--where", f"({ENDLESS}) > 1"], ["--path", "TRUE", f"({ENDLESS}) = 1"]]
+)
+def test_a_question_without_end(
+    graph: str, capsys: pytest.CaptureFixture[str], question: list[str]
+) -> None:
+    code, out, err = ask(capsys, graph, *question, "--timeout", "0.5s")
+
+    assert (code, out) == (3, "")
+    assert "SW355 There is no answer after 0.5 seconds." in err
+
+
+def test_the_question_may_come_after_options(
+    graph: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, _ = ask(capsys, graph, "--engine", "duckdb", "SELECT 1 AS one", "--json")
+
+    assert code == 0
+    assert [[1]] == json.loads(out)["rows"]
+    code, _, err = ask(capsys, graph, "SELECT 1", "--engine", "duckdb", "SELECT 2")
+    assert code == 2
+    assert "SELECT 2" in err
+
+
 def test_a_folder_that_is_no_graph(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, _, err = ask(capsys, str(tmp_path), "SELECT 1")
 
