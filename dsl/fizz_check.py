@@ -120,11 +120,7 @@ class _Check:
     def _unknown(self, node: ast.Name, visible: set[str]) -> None:
         word = node.id
         if word in self.names.state:
-            self.wrong(
-                node,
-                f"'{word}' is shared state, which is not there yet where constants are made.",
-                "A function that reads it is written func, in place of def.",
-            )
+            self._hidden(node)
         elif word == "self":
             self.wrong(node, "'self' stands for an instance of a role; this is outside of roles.")
         elif word == "load":
@@ -132,17 +128,34 @@ class _Check:
         else:
             self.wrong(node, f"There is no name '{word}'.", self._meant(word, visible))
 
-    def _meant(self, word: str, visible: Iterable[str]) -> str:
-        own = sorted(visible)
-        close = difflib.get_close_matches(word, [*own, *FUNCTIONS, *LITERALS], n=1)
-        found = f"Did you mean '{close[0]}'?" if close else did_you_mean(word, own)
-        if self.names.init is None:
-            found += "\nThere is no action Init: it says which shared state there is at the start."
-        return found
-
     def _early(self, word: str, node: ast.Name) -> None:
-        known = set(self.names.state) | set(self.names.constants)
-        self.wrong(node, f"'{word}' is read before it has a value.", self._meant(word, known))
+        if word in self.names.state:
+            self._hidden(node)
+        else:
+            known = set(self.names.state) | set(self.names.constants)
+            help = self._meant(word, known)
+            self.wrong(node, f"'{word}' is read before it has a value.", help)
+
+    def _hidden(self, node: ast.Name) -> None:
+        self.wrong(
+            node,
+            f"'{node.id}' is shared state, which is not there yet where this runs.",
+            "Init gives it a value. A function that uses it is written func, in place of def.",
+        )
+
+    def _meant(self, word: str, visible: Iterable[str]) -> str:
+        if self.names.init is None:
+            other = [n for n in self.names.members if n.lower() == "init"]
+            called = f"It is called so, and not '{other[0]}'." if other else ""
+            why = "There is no action Init, which makes the shared state."
+            return f"{why} {called or f'Write action Init: with {word} = ... in it.'}"
+        if word in ("null", "nil"):
+            return "Nothing is written None."
+        calls = (tree.Act, tree.Assertion)
+        named = {n for n, m in self.names.members.items() if isinstance(m, calls)}
+        own = sorted(set(visible) - named - {"self"})
+        close = difflib.get_close_matches(word, [*own, *FUNCTIONS, *LITERALS], n=1)
+        return f"Did you mean '{close[0]}'?" if close else did_you_mean(word, own)
 
     def _spelling(self, word: str, node: ast.AST) -> None:
         """A name that Python would read in another way, or that leads into its insides."""

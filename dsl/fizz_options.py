@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,8 @@ from pydantic.alias_generators import to_camel
 from dsl.errors import Span, SpecError, did_you_mean
 
 MAX_ACTIONS = 100
+MAX_SIZE = 64_000
+MAX_DEPTH = 10
 
 
 class _Part(BaseModel):
@@ -85,7 +88,13 @@ def read_options(path: str, front: str, line: int) -> Options:
     files = []
     beside = Path(path).parent / "fizz.yaml"
     if path and beside.is_file():
-        files.append(_read(beside.read_text(encoding="utf-8", errors="replace"), str(beside), 1))
+        files.append(
+            _read(
+                beside.read_bytes()[: 4 * MAX_SIZE + 4].decode("utf-8", errors="replace"),
+                str(beside),
+                1,
+            )
+        )
     files.append(_read(front, path, line))
     merged: dict[str, Any] = {}
     for file in files:
@@ -100,8 +109,32 @@ def read_options(path: str, front: str, line: int) -> Options:
     return Options(**merged)
 
 
+def _hold_small(text: str) -> None:
+    """Raises MarkedYAMLError where small text stands for something large, or is nested deeply."""
+    depth = 0
+    for event in yaml.parse(text):
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+        problem = ""
+        if getattr(event, "anchor", None) is not None:
+            problem = "anchors (&) and aliases (*) are not read here: write the part out"
+        elif depth > MAX_DEPTH:
+            problem = f"parts are nested more than {MAX_DEPTH} deep"
+        if problem:
+            raise yaml.MarkedYAMLError(problem=problem, problem_mark=event.start_mark)
+
+
+def _shown(value: object) -> str:
+    """A value in an error, shortened: it may be as long as the file."""
+    return reprlib.repr(value)
+
+
 def _read(text: str, file: str, line: int) -> _File:
+    if len(text) > MAX_SIZE:
+        message = f"These options are longer than {MAX_SIZE:,} characters."
+        raise SpecError("SW151", message, at=Span(file, line))
     try:
+        _hold_small(text)
         found = yaml.safe_load(text)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
@@ -130,16 +163,18 @@ def _explain(error: ValidationError, text: str, file: str, line: int) -> SpecErr
         inside = f" in {'.'.join(where[:-1])}" if len(where) > 1 else ""
         help = did_you_mean(key, known)
         if key in Bounds.model_fields:
-            help = f"It belongs under options:\noptions:\n  {key}: {first['input']}"
-        return SpecError("SW151", f"There is no option '{key}'{inside}.", at=at, help=help)
+            help = f"It belongs under options:\noptions:\n  {key}: {_shown(first['input'])}"
+        return SpecError("SW151", f"There is no option {_shown(key)}{inside}.", at=at, help=help)
     given = first["input"]
     wanted = {
         "bool_type": "true or false", "int_type": "a whole number",
-        "string_type": f'text: in quotes, "{str(given).lower()}"',
+        "string_type": f'text: in quotes, "{str(given)[:40].lower()}"',
         "model_type": "a group of options",
         "dict_type": "a group of options", "model_attributes_type": "a group of options",
     }.get(first["type"], first["msg"])  # fmt: skip
-    return SpecError("SW151", f"{'.'.join(where)} cannot be {given!r}. It is {wanted}.", at=at)
+    return SpecError(
+        "SW151", f"{'.'.join(where)} cannot be {_shown(given)}. It is {wanted}.", at=at
+    )
 
 
 def _place(text: str, key: str, file: str, line: int) -> Span:

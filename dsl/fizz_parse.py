@@ -15,6 +15,7 @@ from lark.exceptions import VisitError
 from dsl.errors import Span, SpecError
 from dsl.fizz_build import Build
 from dsl.fizz_build_exprs import BuildError
+from dsl.fizz_meant import STATEMENTS, meant
 from dsl.fizz_tokens import Blocks, TokenError
 
 _GRAMMAR = Path(__file__).with_name("fizz.lark")
@@ -107,6 +108,12 @@ def _syntax_error(error: UnexpectedInput, text: str, file: str) -> SpecError:
     lines = text.splitlines() or [""]
     line = min(max(error.line, 1), len(lines)) if error.line else len(lines)
     at = Span(file, line, max(error.column, 1) if error.column else 1)
+    wanted = meant(lines, line, at.column)
+    if wanted is not None:
+        line -= wanted.above
+        column = lines[line - 1].find(wanted.word) + 1
+        at = Span(file, line, column, column + len(wanted.word))
+        return SpecError(wanted.code, wanted.message, at=at, help=wanted.help)
     if isinstance(error, UnexpectedCharacters):
         character = lines[line - 1][at.column - 1 : at.column]
         return SpecError("SW150", *_of_character(character, lines[line - 1]), at=at)
@@ -147,6 +154,8 @@ def _of_token(token: Token, expected: set[str], line: str) -> tuple[str, str]:
         return "A block is missing here.", "An empty block is written: pass."
     if token.type == "STRING" and re.search(r"\b[fF][\"']", line):
         return "There are no f-strings.", "Write 'a' + str(b), or 'a%s' % b."
+    if shown in ("elif", "else"):
+        return STATEMENTS[shown]
     if token.type == "EQUAL":
         return "A single '=' assigns; it does not compare.", "A comparison is written: ==."
     reserved = re.fullmatch(r"[a-z]+", shown) is not None and token.type != "NAME"

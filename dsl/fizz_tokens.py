@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from lark import Token
 from lark.lark import PostLex
 
+from dsl.fizz_meant import STATEMENTS
+
 TAB = 4
 MAX_INDENTS = 60
 MAX_BRACKETS = 60
@@ -263,7 +265,7 @@ class Blocks(PostLex):
             elif token.type in _CLOSE and opened:
                 opened.pop()
             elif token.type == "NAME" and str(token) in _RESERVED:
-                raise TokenError(token, f"'{token}' is a reserved word and cannot be a name.")
+                raise self._reserved(token, None if line else next(stream, None))
             line.append(token)
         if opened:
             raise TokenError(opened[-1], f"'{opened[-1]}' is never closed.")
@@ -271,6 +273,14 @@ class Blocks(PostLex):
             line,
             Token.new_borrow_pos("_NEWLINE", "\n", line[-1]) if line else Token("_NEWLINE", ""),
         )
+
+    @staticmethod
+    def _reserved(token: Token, following: Token | None) -> TokenError:
+        """The error of a word of Python's: a statement that is not there, or no name."""
+        is_name = following is None or following.type in ("EQUAL", "AUGMENT", "COMMA", "DOT")
+        if not is_name and str(token) in STATEMENTS:
+            return TokenError(token, *STATEMENTS[str(token)])
+        return TokenError(token, f"'{token}' is a reserved word and cannot be a name.")
 
     def _width(self, first: Token) -> int:
         return self._margin if first.line != 1 else max(0, (first.column or 1) - 1)

@@ -157,7 +157,7 @@ def forbid_change(path: Path) -> None:
             "SW103",
             f"The property '{binding.reading}' changes the state ({show_place(path, ())}).",
             why="Properties only read.",
-            help="To record history, write an Auxiliary field in the action.",
+            help="To record history, let an action write it to a field.",
         )
 
 

@@ -63,3 +63,37 @@ def test_mistakes_in_options_are_named(front: str, line: int, message: str, help
     assert line == (error.at and error.at.line)
     assert message in error.message
     assert help in error.help
+
+
+BOMB = "a: &a [1,1,1,1,1,1,1,1,1]\n" + "".join(
+    f"{k}: &{k} [{','.join(['*' + before] * 9)}]\n"
+    for before, k in zip("abcdefgh", "bcdefghi", strict=True)
+)
+HUGE = [
+    (BOMB, "anchors (&) and aliases (*) are not read here"),
+    ("options: &o\n  max_actions: 3\n", "anchors (&)"),
+    ("action_options:\n  A: *o\n", "aliases (*)"),
+    ("options: " + "[" * 500 + "]" * 500, "nested more than 10 deep"),
+    ("options: " + "{a: " * 500 + "}" * 500, "nested more than 10 deep"),
+    ("liveness: [" + "1, " * 15_000 + "1]", "liveness cannot be [1, 1, 1, 1, 1, 1, ...]."),
+    ("a" * 1_000 + ": 1", "There is no option 'aaaaaaaaaaaa...aaaaaaaaaaaaa'."),
+    ("# " + "x" * 100_000, "longer than 64,000 characters"),
+    ("options:\n  max_actions: " + "9" * 5_000, "These options are not YAML."),
+    ("options: !!python/object/apply:os.getcwd []", "could not determine a constructor"),
+]
+
+
+@pytest.mark.parametrize("beside", [False, True], ids=["front matter", "fizz.yaml"])
+@pytest.mark.parametrize(("text", "message"), HUGE, ids=range(len(HUGE)))
+def test_options_that_stand_for_something_large_are_refused(
+    text: str, message: str, beside: bool, tmp_path: Path
+) -> None:
+    if beside:
+        (tmp_path / "fizz.yaml").write_text(text)
+
+    with pytest.raises(SpecError) as caught:
+        read_options(str(tmp_path / "a.fizz"), "" if beside else text, 1)
+
+    assert "SW151" == caught.value.code
+    assert message in caught.value.message
+    assert len(caught.value.message) < 200
