@@ -30,6 +30,7 @@ from checker.live import check_liveness, refuse
 from checker.locks import held
 from checker.options import CheckOptions
 from checker.vacuity import watched
+from dsl.errors import RunError, did_you_mean
 from dsl.loader import load as load_spec
 from dsl.model import SAFETY_KINDS, Model
 from dsl.view import Endless
@@ -72,6 +73,8 @@ def check(
     spec does not raise: the verdict is "error".
     """
     asked = CheckOptions(**options)
+    if isinstance(spec, Model):
+        _refuse_late(spec, constants, asked)
     model = (
         spec
         if isinstance(spec, Model)
@@ -85,6 +88,21 @@ def check(
     with held(out):
         result = search(model, asked, on_progress=on_progress, interrupted=interrupted)
         return folder.keep(result)
+
+
+def _refuse_late(model: Model, constants: Mapping[str, Any] | None, asked: CheckOptions) -> None:
+    """Raises RunError[SW326], [SW305] for what a model that is loaded takes no notice of."""
+    late = {"constants": bool(constants), "optimize": not asked.optimize}
+    for name, given in late.items():
+        if given:
+            said = f"{name} does nothing here: the model is loaded."
+            raise RunError("SW326", said, help=f"Say it to load(..., {name}=...).")
+    known = [c.name for c in model.configurations]
+    if asked.config is not None and asked.config not in known:
+        raise RunError(
+            "SW305",
+            f"There is no configuration {asked.config}. {did_you_mean(asked.config, known)}",
+        )
 
 
 def search(

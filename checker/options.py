@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,6 +14,30 @@ from dsl.errors import RunError
 _SIZES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 _TIMES = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
 MAX_SWEEP = 1000
+
+
+def _is_count(value: Any) -> bool:
+    return type(value) is int and value > 0
+
+
+def _is_time(value: Any) -> bool:
+    return type(value) in (int, float) and value >= 0
+
+
+def _are_names(value: Any) -> bool:
+    return isinstance(value, tuple | list) and all(isinstance(name, str) for name in value)
+
+
+_BOOL = (lambda value: isinstance(value, bool), "True or False")
+_COUNT, _TIME = (_is_count, "a number above 0"), (_is_time, "a number of seconds")
+_KINDS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
+    "config": (lambda value: isinstance(value, str), "a name"),
+    "properties": (_are_names, "a tuple of names"),
+    "max_depth": _COUNT, "max_states": _COUNT, "max_memory": _COUNT, "threads": _COUNT,
+    "timeout": _TIME, "checkpoint_every": _TIME,
+    "keep_going": _BOOL, "liveness": _BOOL, "allow_unsound": _BOOL, "symmetry": _BOOL,
+    "view": _BOOL, "strict": _BOOL, "fizzbee_counts": _BOOL, "optimize": _BOOL, "resume": _BOOL,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -49,6 +73,14 @@ class CheckOptions:
     checkpoint_every: float = 10.0
     resume: bool = False
     graph: str | None = None
+
+    def __post_init__(self) -> None:
+        """Raises RunError[SW328] for a value that would be taken for another."""
+        for name, (fits, said) in _KINDS.items():
+            value = getattr(self, name)
+            optional = getattr(CheckOptions, name, None) is None
+            if not (fits(value) or (value is None and optional)):
+                raise RunError("SW328", f"{name} cannot be {value!r}. It is {said}.")
 
     def given(self) -> dict[str, Any]:
         """The options that differ from their defaults."""
