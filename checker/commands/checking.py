@@ -100,6 +100,7 @@ def remember(
     about = {
         "schema": 1,
         "spec": str(Path(spec).resolve()),
+        "named": spec,
         "constants": {name: str(value) for name, value in constants.items()},
         "options": options.given(),
     }

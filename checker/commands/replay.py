@@ -38,10 +38,14 @@ def add_parser(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Repeat, and print what came of it; the exit code."""
+    from pathlib import Path
+
     from checker.commands.checking import terminal_width
+    from checker.commands.elsewhere import ask_to_run
     from checker.exits import DIVERGED, HOLDS
     from checker.replaying import replay
     from checker.report_replay import replay_page
+    from checker.trace import Trace
     from dsl.errors import RunError
 
     if arguments.steps is not None:
@@ -50,7 +54,10 @@ def run(arguments: argparse.Namespace) -> int:
         raise RunError(
             "SW325", "There is nothing to replay.", help="Name a trace, or --steps FILE."
         )
-    outcome = replay(arguments.trace, arguments.spec)
+    trace = Trace.load(arguments.trace)
+    if arguments.spec is None:
+        ask_to_run(trace.spec, Path(arguments.trace))
+    outcome = replay(trace, arguments.spec)
     replay_page(outcome, width=terminal_width()).show(sys.stdout)
     return HOLDS if outcome.reproduced else DIVERGED
 

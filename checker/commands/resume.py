@@ -18,6 +18,7 @@ def add_parser(subparsers: Any) -> None:
         "killed. The result is that of a check in one go. A changed spec is refused.",
     )
     parser.add_argument("folder", metavar="DIR", help="the folder of the run")
+    parser.add_argument("--spec", metavar="SPEC", help="where the spec is, if it lies elsewhere")
     parser.add_argument("--json", metavar="FILE", help="as for check")
     parser.set_defaults(run=run)
 
@@ -25,10 +26,15 @@ def add_parser(subparsers: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Go on; the exit code."""
     from checker.commands.checking import CHECKPOINT, run_check
+    from checker.commands.elsewhere import ask_to_run
     from dsl.errors import RunError
 
     folder = Path(arguments.folder)
     spec, constants, options = read_request(folder)
+    if arguments.spec is not None:
+        spec = arguments.spec
+    else:
+        ask_to_run(spec, folder)
     resumed = replace(options, checkpoint=str(folder / CHECKPOINT), resume=True)
     try:
         return run_check(spec, resumed, arguments.json, str(folder), constants)
@@ -37,6 +43,14 @@ def run(arguments: argparse.Namespace) -> int:
             raise
         # It ended before its first checkpoint: begin anew.
         return run_check(spec, options, arguments.json, str(folder), constants)
+
+
+def _as_named(about: dict[str, Any]) -> str:
+    """The spec as it was named, where that still leads to it: reports then say the same."""
+    named = about.get("named")
+    if isinstance(named, str) and Path(named).resolve() == Path(about["spec"]):
+        return named
+    return str(about["spec"])
 
 
 def read_request(folder: Path) -> tuple[str, dict[str, Any], Any]:
@@ -56,7 +70,7 @@ def read_request(folder: Path) -> tuple[str, dict[str, Any], Any]:
             raise ValueError
         options = TypeAdapter(CheckOptions).validate_python(given)
         constants = {str(k): GivenText(v) for k, v in about["constants"].items()}
-        return about["spec"], constants, options
+        return _as_named(about), constants, options
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         why = f"its {REQUEST} does not hold a check"
         if isinstance(error, FileNotFoundError | NotADirectoryError):

@@ -30,7 +30,7 @@ def test_a_search_cut_at_a_depth_goes_on(
     request = json.loads(Path("run/request.json").read_text())
     del request["options"]["max_depth"]
     Path("run/request.json").write_text(json.dumps(request))
-    assert 0 == main(["resume", "run", "--json", "-"])
+    assert 0 == main(["resume", "run", "--spec", spec, "--json", "-"])
     assert expected == _counts(capsys)
 
 
@@ -43,7 +43,7 @@ def test_a_spec_named_by_a_relative_path(
     monkeypatch.chdir(tmp_path)
     capsys.readouterr()
 
-    assert 3 == main(["resume", out])
+    assert 3 == main(["resume", out, "--spec", str(MODELS / "toys/counters.py")])
     assert "SW341" not in capsys.readouterr().err
 
 

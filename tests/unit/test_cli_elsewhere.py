@@ -1,0 +1,115 @@
+"""A spec that a file of others names is not run unasked."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from checker.cli import main
+
+SPEC = """
+from pathlib import Path
+
+from dsl import *
+
+Path(__file__).with_name("went").touch()
+
+
+class Box(State):
+    x: int = 0
+
+    @action
+    def up(self) -> None:
+        require(self.x < 5)
+        self.x += 1
+
+
+@always
+def small() -> bool:
+    return box.x < 3
+
+
+box = Box()
+"""
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
+    """A folder with a spec, and one with its run; the current directory is a third."""
+    theirs, run, here = (tmp_path / name for name in ("theirs", "run", "here"))
+    theirs.mkdir()
+    here.mkdir()
+    monkeypatch.chdir(here)
+    (theirs / "spec.py").write_text(SPEC)
+    main(["check", str(theirs / "spec.py"), "--out", str(run)])
+    (theirs / "went").unlink()
+    return theirs, run
+
+
+def commands(run: Path) -> list[list[str]]:
+    return [["replay", str(run / "small.trace.json")], ["resume", str(run)]]
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_a_spec_elsewhere(
+    which: int, places: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    theirs, run = places
+    command = commands(run)[which]
+    capsys.readouterr()
+
+    assert 2 == main(command)
+    assert "SW406" in capsys.readouterr().err
+    assert not (theirs / "went").exists()
+    assert which == main([*command, "--spec", str(theirs / "spec.py")])
+    assert (theirs / "went").exists()
+
+
+@pytest.mark.parametrize("which", [0, 1])
+@pytest.mark.parametrize(("said", "runs"), [("y\n", True), ("n\n", False), ("", False)])
+def test_a_terminal_is_asked(
+    which: int, said: str, runs: bool, places: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    theirs, run = places
+    monkeypatch.setattr(sys, "stdin", Terminal(said))
+    monkeypatch.setattr(sys, "stderr", told := Terminal())
+    code = main(commands(run)[which])
+
+    assert code == (which if runs else 2)
+    assert "Run it? [y/N]" in told.getvalue()
+    assert (theirs / "went").exists() == runs
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_where_it_lies_with_what_names_it(
+    which: int, places: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    theirs, run = places
+    monkeypatch.chdir(tmp_path)
+    assert which == main(commands(run)[which])
+    monkeypatch.chdir(theirs)
+    own = theirs / ".statewalk/runs/0001"
+    assert 1 == main(["check", str(theirs / "spec.py"), "--out", str(own)])
+    monkeypatch.chdir(tmp_path / "here")
+
+    assert which == main(commands(own)[which])
+
+
+def test_after_resume_the_spec_is_named_as_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("spec.py").write_text(SPEC)
+    main(["check", "spec.py", "--out", "run", "--max-depth", "1"])
+    main(["resume", "run"])
+
+    assert "spec.py" == json.loads(Path("run/result.json").read_text())["spec"]
