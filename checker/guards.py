@@ -15,8 +15,7 @@ from checker.evaluate import values_in
 from checker.evidence import NeverFired
 from checker.judge import action_names
 from checker.layout import Layout
-from checker.report_page import shorten
-from checker.showing import text_of
+from checker.shortening import fit
 from checker.spec_text import line_of, parsed
 from dsl.view import Disabled, PlainView, State, apply_writes, next_script
 
@@ -52,7 +51,7 @@ class Guard:
     @property
     def shown(self) -> str:
         """The values in words; empty where none are known."""
-        return " · ".join(f"{name} = {shorten(text_of(v), 60)}" for name, v in self.values)
+        return " · ".join(f"{name} = {fit(v, 60)}" for name, v in self.values)
 
 
 def guard_of(model: Model, action: Action, state: State, *, values: bool = True) -> Guard | None:

@@ -174,7 +174,7 @@ def _fits(taken: Taken, choices: tuple[int, ...], wanted: str) -> bool:
     return any(
         (c.name in (name, f"self.{name}") and repr(c.value).strip("'") == value.strip("'"))
         or (not value and repr(c.value).strip("'") == wanted.strip("'"))
-        for c in taken.step.choices
+        for c in (*taken.step.choices, *taken.step.only)
     )
 
 

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import TYPE_CHECKING
 
+from checker.diff import between
 from checker.evidence import Evidence, Failure, Violation
 from checker.report_page import Page, place, plural, show
 from checker.report_terms import kind_word
 from checker.report_trace import props_page, trace_page
+from checker.shortening import Steps, cut, first_difference
+from checker.showing import text_of
+from dsl.values import freeze
 
 if TYPE_CHECKING:
-    from checker.explain import Explanation
+    from checker.explain import Explanation, Values
     from checker.guards import Guard
     from checker.result import Result
 
@@ -111,9 +116,26 @@ def _explanation(page: Page, explanation: Explanation) -> None:
         where = [(f" {place(layer.span.file, layer.span.line)}", "dim")] if layer.span else []
         text = show_text(layer.text, page.width - len(indent) - len(said) - 2)
         page.flow([indent], [(text, "head"), said, *where], between="  ")
-        items = [f"{n} = {show(v)}" for n, v in (*layer.bindings, *layer.values)]
-        if items:
-            page.flow([f"{indent}    "], items)
+        _values(page, f"{indent}    ", (*layer.bindings, *layer.values))
+
+
+def _values(page: Page, indent: str, named: Values) -> None:
+    """The values in a false expression; two of a kind that are long, by where they differ."""
+    room = max(2 * (page.width - len(indent)) - 8, 60)
+    long = [(n, v) for n, v in named if len(text_of(v)) > page.width - len(indent) - len(n) - 3]
+    paths: dict[str, Steps] = {}
+    said = ""
+    for (one, a), (other, b) in combinations(long, 2):
+        path = first_difference(a, b)
+        if path and one not in paths and other not in paths:
+            paths |= {one: path, other: path}
+            change = next(between("", freeze(a), freeze(b)), None)
+            said = said or (str(change) if change is not None else "")
+    items = [f"{n} = {show(v, max(room - len(n), 40), paths.get(n, ()))}" for n, v in named]
+    if items:
+        page.flow([indent], items)
+    if said:
+        page.flow([indent], ["they differ:", cut(said, room)], between="  ")
 
 
 def show_text(text: str, limit: int) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from textwrap import wrap
 from typing import IO, Any
 
-from checker.showing import text_of
+from checker.shortening import Steps, cut, fit
 
 STYLES: dict[str, str] = {
     "": "",
@@ -127,18 +127,12 @@ def wants_colour(file: IO[str]) -> bool:
 
 def shorten(text: str, limit: int) -> str:
     """A text with its middle left out, and a count of what was."""
-    if len(text) <= limit:
-        return text
-    left_out = len(text) - limit + 12
-    keep = max(8, limit - len(f" …{left_out} more… "))
-    head = keep * 2 // 3
-    tail = keep - head
-    return f"{text[:head]} …{len(text) - head - tail} more… {text[len(text) - tail :]}"
+    return cut(text, limit)
 
 
-def show(value: Any, limit: int = 60) -> str:
-    """A value, elided to a length, on one line."""
-    return shorten(text_of(value), limit)
+def show(value: Any, limit: int = 60, path: Steps = ()) -> str:
+    """A value on one line of a length, by what matters in it: see `checker.shortening`."""
+    return fit(value, limit, path)
 
 
 def place(file: str, line: int) -> str:

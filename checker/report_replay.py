@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from checker.report_page import Page, plural, show
 from checker.report_trace import trace_page
+from checker.shortening import first_difference
 
 if TYPE_CHECKING:
     from checker.replaying import Replay
@@ -33,7 +34,8 @@ def replay_page(replay: Replay, *, width: int = 100) -> Page:
     where = f"at step {replay.step} of {trace.length}" if replay.step else "in the initial state"
     page.words(("DIVERGED  ", "bad"), f"{where}: {replay.why}")
     for change in replay.differences[:_SHOWN]:
-        before, after = show(change.before, 40), show(change.after, 40)
+        path = first_difference(change.before, change.after)
+        before, after = show(change.before, 60, path), show(change.after, 60, path)
         text = {
             "~": f"{change.place} is {after}, in the trace {before}",
             "+": f"{change.place} has {after}, the trace has not",

@@ -4,11 +4,14 @@ it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any
 
 from checker.content import show_field
 from checker.diff import Change
-from checker.report_page import Page, Segment, place, shorten, show
+from checker.report_page import Page, Segment, place, show
+from checker.shortening import first_difference, fit_in_lines
 from checker.showing import text_of
 from checker.truths import runs
 from dsl.values import ABSENT
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
 _WIDE = 120  # from this width on, changes stand beside the step
 _BESIDE = 56  # the widest step that has changes beside it
 _INDENT = 7
+_LABEL, _ONLY = 240, 60  # characters of a choice, and of one that had no other option
 
 
 def trace_page(trace: Trace, *, width: int = 100, full: bool = False) -> Page:
@@ -39,7 +43,8 @@ def trace_page(trace: Trace, *, width: int = 100, full: bool = False) -> Page:
     column = min(_BESIDE, max(lengths, default=0)) + _INDENT + 3
     for at, (step, changes) in enumerate(trace):
         head = [_number(trace, at + 1), *labels[at]]
-        lines = [_change(c, width - (column if beside else _INDENT + 2)) for c in changes]
+        room = width - (column if beside else _INDENT + 2)
+        lines = [line for change in changes for line in _change(change, room)]
         if not step.completed:
             lines = [[("! ", "bad"), (f"{trace.error_type}: {trace.error}".rstrip(": "), "bad")]]
         elif not lines:
@@ -49,7 +54,7 @@ def trace_page(trace: Trace, *, width: int = 100, full: bool = False) -> Page:
             rest, indent = lines[1:], column
         else:
             defined = f"   {place(step.file, step.line)}" if full and step.file else ""
-            page.add(*head, (defined, "dim"))
+            page.flow(head[:1], _broken([*head[1:], (defined, "dim")], width), between="")
             rest, indent = lines, column if beside else _INDENT + 2
         for line in rest:
             page.add(" " * indent, *line)
@@ -99,31 +104,61 @@ def _label(trace: Trace, step: TraceStep) -> list[Segment]:
     actor = "" if step.actor is None else repr(step.actor)
     if actor := trace.names.get(actor.partition("#")[0], actor):
         parts += [(actor, "actor"), (" · ", "dim")]
-    arguments = ", ".join(f"{n}={show(v, 40)}" for n, v in step.arguments)
+    arguments = ", ".join(f"{n}={_chosen(v)}" for n, v in step.arguments)
     parts.append((step.action, "action"))
     if arguments:
         parts.append((f"({arguments})", ""))
-    if step.choices:
-        chosen = ", ".join(
-            f"{c.name}={show(c.value)}" if c.name else show(c.value) for c in step.choices
-        )
-        parts += [(" · ", "dim"), (chosen, "")]
+    chosen = [f"{c.name}={_chosen(c.value)}" if c.name else _chosen(c.value) for c in step.choices]
+    chosen += [f"{c.name}={show(c.value, _ONLY)}" for c in step.only]
+    if chosen:
+        parts += [(" · ", "dim"), (", ".join(chosen), "")]
     return parts
 
 
-def _change(change: Change, room: int) -> list[Segment]:
-    """A change on one line: mark, place, values."""
-    room = max(room - 2 - len(change.place), 24)
+def _chosen(value: Any) -> str:
+    """What tells a step from others: broken into lines later rather than cut."""
+    return fit_in_lines(value, _ONLY, _LABEL)
+
+
+def _broken(label: list[Segment], width: int) -> list[Segment]:
+    """A label in pieces that can be broken into lines, where it is too long for one."""
+    if sum(len(text) for text, _ in label) + _INDENT <= width:
+        return label
+    pieces = [(re.split(r"(?<=[ ,])(?=\S)", text), style) for text, style in label]
+    return [(word, style) for words, style in pieces for word in words]
+
+
+def _change(change: Change, room: int) -> list[list[Segment]]:
+    """A change: mark, place, values; in more than one line where it has to be."""
+    head: list[Segment] = [(f"{change.mark} ", change.mark), (change.place, ""), ("  ", "")]
+    left = max(room - 4 - len(change.place), 24)
     if change.mark == "~":
-        before, after = text_of(change.before), text_of(change.after)
-        half = room // 2 - 2  # what one side does not need is the other's
-        left = max(half, room - 3 - len(after))
-        right = max(half, room - 3 - len(before))
-        values = f"{shorten(before, left)} → {shorten(after, right)}"
-    else:
-        value = change.after if change.mark == "+" else change.before
-        values = show(value, room - 2)
-    return [(f"{change.mark} ", change.mark), (change.place, ""), ("  ", ""), (values, "")]
+        return _from_to(head, change, left, room)
+    value = change.after if change.mark == "+" else change.before
+    text = fit_in_lines(value, left, 3 * room - 20 - len(change.place))
+    if len(text) <= left:
+        return [[*head, (text, "")]]
+    first, *rest = wrap(
+        "\0" * min(len(change.place) + 4, room - 20) + text,
+        room,
+        subsequent_indent=" " * 6,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    lines: list[list[Segment]] = [[*head, (first.lstrip("\0"), "")]]
+    return lines + [[(line, "")] for line in rest]
+
+
+def _from_to(head: list[Segment], change: Change, left: int, room: int) -> list[list[Segment]]:
+    """Two values of a place, both with what changed: on one line, or below each other."""
+    path = first_difference(change.before, change.after)
+    before, after = text_of(change.before), text_of(change.after)
+    if len(before) + len(after) + 3 <= left:
+        return [[*head, (f"{before} → {after}", "")]]
+    return [
+        [*head, (show(change.before, left, path), "")],
+        [("    → ", "dim"), (show(change.after, room - 6, path), "")],
+    ]
 
 
 def _state(page: Page, trace: Trace, at: int) -> None:
@@ -135,4 +170,4 @@ def _state(page: Page, trace: Trace, at: int) -> None:
         if content[path] is ABSENT:
             continue
         head = f"{' ' * (_INDENT + 2)}{name:<{column}}  "
-        page.add((head, "dim"), shorten(text_of(content[path]), max(page.width - len(head), 60)))
+        page.add((head, "dim"), show(content[path], max(page.width - len(head), 60)))

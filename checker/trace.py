@@ -19,6 +19,7 @@ from checker.content import Content, choice_shown, content_of, short_names
 from checker.diff import Change, changes
 from checker.showing import text_of
 from checker.truths import Truth, truths
+from dsl.values import freeze
 from dsl.view import Disabled, PlainView, apply_writes
 
 if TYPE_CHECKING:
@@ -43,7 +44,10 @@ class Choice:
 
 @dataclass(frozen=True)
 class TraceStep:
-    """One transition. ``completed`` is false for a last step that the spec could not finish."""
+    """One transition. ``completed`` is false for a last step that the spec could not finish.
+
+    ``only`` are the choices that had one option: shown, but nothing that a step is repeated by.
+    """
 
     action: str
     index: int
@@ -54,6 +58,7 @@ class TraceStep:
     file: str = ""
     line: int = 0
     returned: Any = None
+    only: tuple[Choice, ...] = ()
 
     @property
     def call(self) -> str:
@@ -65,7 +70,8 @@ class TraceStep:
     def label(self) -> str:
         """``Client#0 · send(broker=Broker#1) · tid=0``"""
         actor = [text_of(self.actor)] if self.actor is not None else []
-        chosen = [", ".join(map(str, self.choices))] if self.choices else []
+        named = [*self.choices, *self.only]
+        chosen = [", ".join(map(str, named))] if named else []
         return " · ".join([*actor, self.call, *chosen])
 
 
@@ -144,21 +150,29 @@ class Trace:
 class TellingView(PlainView):
     """A plain view that also notes where in the spec each choice was made."""
 
-    __slots__ = ("files", "places")
+    __slots__ = ("alone", "files", "places")
 
     def __init__(self, base: State, script: Sequence[int], files: Mapping[str, str]) -> None:
         super().__init__(base, script)
         self.files = files
         self.places: list[tuple[str, int]] = []
+        self.alone: list[tuple[tuple[str, int], Any]] = []
 
     def choose(self, options: Sequence[Any], fair: str = "none") -> Any:
         """As in `PlainView`; notes the innermost line of the spec that asks."""
         chosen = super().choose(options, fair)
-        frame = sys._getframe(1)
+        self.places.append(self._place())
+        return chosen
+
+    def only(self, option: Any) -> None:
+        """Notes a choice with one option, which is none to repeat a step by."""
+        self.alone.append((self._place(), freeze(option)))
+
+    def _place(self) -> tuple[str, int]:
+        frame = sys._getframe(2)
         while frame.f_back is not None and frame.f_code.co_filename not in self.files:
             frame = frame.f_back
-        self.places.append((frame.f_code.co_filename, frame.f_lineno))
-        return chosen
+        return frame.f_code.co_filename, frame.f_lineno
 
 
 @dataclass(frozen=True)
@@ -197,8 +211,17 @@ def take_step(model: Model, state: State, action: Action, choices: Sequence[int]
         action.span.file if action.span else "",
         action.span.line if action.span else 0,
         returned,
+        _alone(model, view),
     )
     return Taken(step, None if error else apply_writes(state, view.writes), error)
+
+
+def _alone(model: Model, view: TellingView) -> tuple[Choice, ...]:
+    """The choices with one option that the spec gives a name."""
+    found = ((model.choice_names.get(place, ""), value) for place, value in view.alone)
+    named = {name: value for name, value in found if name not in ("", "statement")}
+    python = model.dialect == "python"
+    return tuple(Choice(0, 1, value, name) for name, value in named.items() if python)
 
 
 def build(model: Model, finding: Finding, loop: int | None = None) -> Trace:

@@ -7,6 +7,7 @@ of the spec's files, so that a replay can say what differs.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -42,6 +43,7 @@ class _Step(_Part):
     actor: Any = None
     arguments: list[tuple[str, Any]] = []
     choices: list[_Choice] = []
+    only: list[_Choice] = []
     completed: bool = True
     file: str = ""
     line: int = 0
@@ -117,14 +119,19 @@ def _step(step: TraceStep) -> dict[str, Any]:
         "index": step.index,
         "actor": to_json(step.actor),
         "arguments": [[n, to_json(v)] for n, v in step.arguments],
-        "choices": [
-            {"index": c.index, "options": c.options, "value": to_json(c.value), "name": c.name}
-            for c in step.choices
-        ],
+        "choices": _choices(step.choices),
+        **({"only": _choices(step.only)} if step.only else {}),
         "completed": step.completed,
         "file": step.file,
         "line": step.line,
     }
+
+
+def _choices(choices: Sequence[Choice]) -> list[dict[str, Any]]:
+    return [
+        {"index": c.index, "options": c.options, "value": to_json(c.value), "name": c.name}
+        for c in choices
+    ]
 
 
 def load(file: Path) -> Trace:
@@ -195,13 +202,16 @@ def _read_step(step: _Step, classes: Classes) -> TraceStep:
         index=step.index,
         actor=from_json(step.actor, classes),
         arguments=tuple((n, from_json(v, classes)) for n, v in step.arguments),
-        choices=tuple(
-            Choice(c.index, c.options, from_json(c.value, classes), c.name) for c in step.choices
-        ),
+        choices=_read_choices(step.choices, classes),
+        only=_read_choices(step.only, classes),
         completed=step.completed,
         file=step.file,
         line=step.line,
     )
+
+
+def _read_choices(choices: Sequence[_Choice], classes: Classes) -> tuple[Choice, ...]:
+    return tuple(Choice(c.index, c.options, from_json(c.value, classes), c.name) for c in choices)
 
 
 def read_json(file: Path) -> Any:

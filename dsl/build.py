@@ -192,5 +192,12 @@ def _runner(
 def field_table(fields: dict[tuple[str, str], Field]) -> dict[tuple[str, str], FieldInfo]:
     """What engines see of the fields."""
     return {
-        k: FieldInfo(f.owner, f.name, f.kind, f.auxiliary, f.constant) for k, f in fields.items()
+        k: FieldInfo(
+            f.owner,
+            f.name,
+            "set" if f.kind == "frozenset" else f.kind,  # stored alike
+            f.auxiliary,
+            f.constant,
+        )
+        for k, f in fields.items()
     }

@@ -153,6 +153,9 @@ def any_of(options: Iterable[T], /, *, fair: Fairness = "none") -> T:
         raise Disabled
     if view is None or (len(found) == 1 and fair == "none"):
         only: T = found[0]
+        tell = getattr(view, "only", None)  # a view that shows a step names this choice too
+        if tell is not None:
+            tell(only)
         return only
     if binding.reading:
         raise SpecError(

@@ -93,7 +93,7 @@ class FieldInfo:
 
     owner: str
     name: str
-    kind: Literal["scalar", "list", "set", "frozenset", "bag", "dict", "record"]
+    kind: Literal["scalar", "list", "set", "bag", "dict", "record"]
     auxiliary: bool = False
     constant: bool = False
 
