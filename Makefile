@@ -8,6 +8,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 # How many processes run the tests: a number or `auto`.
 JOBS ?= auto
+PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 PYTEST = $(BIN)/pytest -n $(JOBS) --doctest-modules
 PACKAGES := dsl checker models
 
@@ -26,7 +27,8 @@ $(STAMP): pyproject.toml requirements.lock
 	@test -n "$(PYTHON)" || { echo "statewalk needs Python 3.11 or later: make PYTHON=/path/to/python" >&2; exit 2; }
 	@echo "Installing into $(VENV) (a few minutes the first time)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements.lock -e '.[dev]'
+	@$(PIP) --require-hashes -r requirements.lock
+	@$(PIP) --no-deps --no-build-isolation -e .
 	@echo "Compiling the kernels, once"
 	@$(BIN)/statewalk check models/toys/token_ring.py --out $(VENV)/first-run >/dev/null || true
 	@touch $@
