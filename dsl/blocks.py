@@ -250,7 +250,7 @@ def expand_blocks(spec: SpecTree, mistakes: Mistakes, first: int = 1) -> None:
 
 
 def _install(function: Function, node: ast.FunctionDef) -> None:
-    from dsl.lower import install
+    from dsl.compiling import install
 
     if function.function.__code__.co_freevars:
         raise refused(

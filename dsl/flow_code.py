@@ -18,14 +18,13 @@ import ast
 import copy
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from dsl.compiling import compile_function
 from dsl.errors import SpecError
 from dsl.flow_steps import asks_for_notes
+from dsl.lower import Lowering, Rewriter
 from dsl.tree import Function
-
-if TYPE_CHECKING:
-    from dsl.lower import Lowering
 
 
 @dataclass
@@ -112,8 +111,6 @@ class Compiler:
         return self.compiled([ast.copy_location(ast.Return(node), node)], reads), reads
 
     def compiled(self, body: list[ast.stmt], reads: list[str]) -> Callable[..., Any]:
-        from dsl.lower import Rewriter, compile_function
-
         arguments = ast.arguments(
             posonlyargs=[],
             args=[ast.arg(r) for r in reads],

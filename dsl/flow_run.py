@@ -10,21 +10,19 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dsl.declare import any_of, require
 from dsl.errors import SpecError
 from dsl.flow_code import Compiler, FlowCode, Instruction
 from dsl.flow_kept import keep, listed, restored
+from dsl.lower import Lowering
 from dsl.refs import current_view, forbid_change
 from dsl.roles import Field, Role
 from dsl.runtime import binding
 from dsl.tree import Function
 from dsl.values import ABSENT, FrozenBag, FrozenList
 from dsl.view import Path
-
-if TYPE_CHECKING:
-    from dsl.lower import Lowering
 
 MAX_FRAMES = 16
 STARTS: Path = ("@module", 0, "@flow", "@starts")  # how many actions started, if limited

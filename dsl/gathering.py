@@ -10,13 +10,15 @@ empty set would hide what its elements do.
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Set
+from dataclasses import dataclass
+from typing import Any
 
+from dsl.compiling import lambda_of, runtime_call
+from dsl.effects import Effects
 from dsl.nodes import copied, walk
 from dsl.roles import Role
-
-if TYPE_CHECKING:
-    from dsl.lower import Rewriter
+from dsl.tree import Function
 
 AGGREGATES = frozenset(
     [
@@ -37,20 +39,34 @@ AGGREGATES = frozenset(
 Comprehension = ast.GeneratorExp | ast.ListComp | ast.SetComp
 
 
+@dataclass(frozen=True)
+class Scope:
+    """Where comprehensions stand: their function, its locals, the names that mean the state.
+
+    ``rewrite`` is done with what is left of one that becomes a projection.
+    """
+
+    function: Function
+    locals: Set[str]
+    state_names: Set[str]
+    effects: Effects
+    rewrite: Callable[[ast.AST], Any]
+
+
 class Gathering:
     """Rewrites the comprehensions of one function."""
 
-    def __init__(self, rewriter: Rewriter) -> None:
-        self.rewriter = rewriter
-        self.namespace = rewriter.function.module.namespace
-        self.state_names = rewriter.lowering.state_names
+    def __init__(self, scope: Scope) -> None:
+        self.scope = scope
+        self.namespace = scope.function.module.namespace
+        self.state_names = scope.state_names
 
     def aggregate(self, node: ast.Call) -> ast.AST | None:
         """``any(... for ...)`` and its like; None where it is not one."""
         name = getattr(node.func, "id", "")
         if (
             name not in AGGREGATES
-            or name in self.rewriter.locals
+            or name in self.scope.locals
             or len(node.args) != 1
             or node.keywords
         ):
@@ -92,8 +108,6 @@ class Gathering:
         chains = self._chains(parts, target.id)
         if chains is None:
             return None
-        from dsl.lower import lambda_of, runtime_call
-
         names, values = hoisting.captures(parts)
         element: ast.expr = ast.Constant(None)
         if not (isinstance(parts[0], ast.Name) and parts[0].id == target.id):
@@ -102,7 +116,7 @@ class Gathering:
         if len(parts) > 1:
             test = parts[1] if len(parts) == 2 else ast.BoolOp(ast.And(), parts[1:])
             condition = lambda_of([target.id, *names], test)
-        site = f"{self.rewriter.function.qualified}:{at.lineno}:{at.col_offset}"
+        site = f"{self.scope.function.qualified}:{at.lineno}:{at.col_offset}"
         source, over, bounds = self._source(generator.iter)
         arguments: list[Any] = [
             ast.Constant(name),
@@ -122,22 +136,20 @@ class Gathering:
         """(container, what to loop over given it as ``_it``, bounds of a slice)"""
         over: ast.expr = ast.Name("_it", ast.Load())
         if not (isinstance(iterated, ast.Subscript) and isinstance(iterated.slice, ast.Slice)):
-            return self.rewriter.visit(copied(iterated)), over, None
+            return self.scope.rewrite(copied(iterated)), over, None
         part = iterated.slice
         bounds = [
             ast.Constant(None) if bound is None else copied(bound)
             for bound in (part.lower, part.upper, part.step)
         ]
         over = ast.Subscript(over, copied(part), ast.Load())
-        return self.rewriter.visit(copied(iterated.value)), over, bounds
+        return self.scope.rewrite(copied(iterated.value)), over, bounds
 
     def _plain(self, name: str, node: Comprehension, over: ast.expr) -> ast.Lambda:
         """The source itself, as a function of the container."""
-        from dsl.lower import lambda_of
-
         body = copied(node)
-        body.elt = self.rewriter.visit(body.elt)
-        body.generators[0].ifs = [self.rewriter.visit(i) for i in body.generators[0].ifs]
+        body.elt = self.scope.rewrite(body.elt)
+        body.generators[0].ifs = [self.scope.rewrite(i) for i in body.generators[0].ifs]
         body.generators[0].iter = over
         generator: ast.expr = body
         if not isinstance(body, ast.ListComp) or name != "list":
@@ -171,14 +183,14 @@ class Gathering:
         return list(dict.fromkeys(chains))
 
     def _harmless(self, node: ast.Call) -> bool:
-        function = self.rewriter.function
-        return self.rewriter.lowering.effects.of_call(node, function) == "pure"
+        function = self.scope.function
+        return self.scope.effects.of_call(node, function) == "pure"
 
     def _is_stateful(self, name: str, variable: str, inner: set[str]) -> bool:
         """Whether a bare name is a function that looks at the state."""
-        if name == variable or name in inner or name in self.rewriter.locals:
+        if name == variable or name in inner or name in self.scope.locals:
             return False
-        effects = self.rewriter.lowering.effects
+        effects = self.scope.effects
         function = effects.function_of(self.namespace.get(name))
         return function is not None and effects.of(function) != "pure"
 
@@ -216,7 +228,7 @@ class _Hoist(ast.NodeTransformer):
 
     def __init__(self, gathering: Gathering, variable: str, inner: set[str]) -> None:
         self.gathering = gathering
-        self.locals = gathering.rewriter.locals
+        self.locals = gathering.scope.locals
         self.kept = inner | {variable}
         self.hoisted: dict[str, ast.expr] = {}
 

@@ -18,6 +18,7 @@ from dsl.build import (
 from dsl.check import allowed, check_tree
 from dsl.crashing import crashes_of_roles
 from dsl.errors import Mistakes, SpecError, did_you_mean
+from dsl.flow_run import Flows
 from dsl.fold import fold_constants
 from dsl.initial import InitialStates
 from dsl.lower import Lowering
@@ -25,6 +26,7 @@ from dsl.model import Dialect, Model, Property
 from dsl.modules import Loading, Source, read_source, read_text, run_spec
 from dsl.properties import make_property, property_kind
 from dsl.quantify import make_instances, make_leads
+from dsl.split import split_property
 from dsl.stuck import bounds_of, deadlock_besides_faults
 from dsl.tree import SpecTree, read_tree
 
@@ -93,12 +95,14 @@ def model_of(loading: Loading, path: str, *, optimize: bool = True) -> Model:
         raise SpecError(
             "SW114", "There is no initial state: every run of @init is cut short by a require."
         )
+    flows = Flows(fields)
+    flows.compile_all(lowering)
     lowering.run()
-    actions = make_actions(tree, lowering.flows, mistakes)
+    actions = make_actions(tree, flows, mistakes)
     actions += crashes_of_roles(tree, fields, len(actions))
     properties, constraints, step_constraints, terminal = _properties(tree, lowering, mistakes)
     mistakes.raise_if_any()
-    limits, used_up = bounds_of(lowering.flows)
+    limits, used_up = bounds_of(flows)
     constraints, terminal = [*constraints, *limits], [*terminal, *used_up]
     deadlock = loading.declared.options.get("deadlock", True)
     stuck = deadlock_besides_faults(actions, terminal) if deadlock else None
@@ -129,7 +133,7 @@ def model_of(loading: Loading, path: str, *, optimize: bool = True) -> Model:
         optimized=optimize,
         warnings=tuple((w.code, str(w)) for w in mistakes.warned if not allowed(tree, w)),
         choice_names=_choice_names(tree),
-        flows=lowering.flows if lowering.flows.actions else None,
+        flows=flows if flows.actions else None,
     )
 
 
@@ -170,7 +174,7 @@ def _properties(
             if kind is not None and function.parameters():
                 found += make_instances(tree, function, kind, mistakes)
             elif kind is not None:
-                elements = lowering.split(function) if kind == "always" else ()
+                elements = split_property(lowering, function) if kind == "always" else ()
                 found.append(make_property(function, kind, elements))
     for name, lead, span in tree.leads:
         found += make_leads(tree, name, lead, span, mistakes)

@@ -14,20 +14,16 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
-from typing import Any
 
 from dsl import lowered
+from dsl.compiling import RUNTIME, Old, install, runtime_call
 from dsl.effects import Effects
-from dsl.flow_run import Flows
-from dsl.gathering import Gathering
-from dsl.model import Element
+from dsl.gathering import Gathering, Scope
 from dsl.nodes import copied, walk
 from dsl.roles import Field
-from dsl.set_order import with_ordered_sets
 from dsl.tree import Function, SpecTree
 from dsl.turns import find_turns, take_out
 
-RUNTIME = "__sw__"
 _SIGNS = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Mod: "%", ast.FloorDiv: "//",
     ast.BitOr: "|", ast.BitAnd: "&", ast.BitXor: "^",
@@ -50,7 +46,6 @@ class Lowering:
         self.classes = classes
         self.optimize = optimize
         self.effects = Effects(tree)
-        self.flows = Flows(fields)
         self.state_names = {name for cls in tree.roles for name in cls._fields}
         self.state_names |= {f.name for f in tree.functions if self.effects.of(f) != "pure"}
 
@@ -58,7 +53,6 @@ class Lowering:
         """Recompile what needs it."""
         for module in self.tree.loading.modules:
             module.namespace[RUNTIME] = lowered
-        self.flows.compile_all(self)
         for function in self.tree.functions:
             if not _recompilable(function) or not self._gains(function):
                 continue
@@ -67,7 +61,7 @@ class Lowering:
                 turns = find_turns(self.effects, function, node)
                 node = self.rewriter(function).visit(node)
                 take_out(function, turns)
-            install(function, _Old().visit(node))
+            install(function, Old().visit(node))
 
     def _gains(self, function: Function) -> bool:
         """Whether recompiling may matter: it looks at the state, or goes through something."""
@@ -77,12 +71,6 @@ class Lowering:
 
     def rewriter(self, function: Function) -> Rewriter:
         return Rewriter(self, function)
-
-    def split(self, function: Function) -> tuple[Element, ...]:
-        """The conjuncts of an invariant; empty where it stays whole."""
-        from dsl.split import split_property
-
-        return split_property(self, function)
 
 
 def _recompilable(function: Function) -> bool:
@@ -113,7 +101,9 @@ class Rewriter(ast.NodeTransformer):
             }
             | {a.arg for a in walk(function.node) if isinstance(a, ast.arg)}
         )
-        self.gathering = Gathering(self)
+        self.gathering = Gathering(
+            Scope(function, self.locals, lowering.state_names, lowering.effects, self.visit)
+        )
 
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
         self.generic_visit(node)
@@ -176,55 +166,3 @@ class Rewriter(ast.NodeTransformer):
         text = ast.unparse(returns).strip("'\"")
         head = text.partition("[")[0]
         return head not in ("Iterator", "Iterable", "Generator", "Flow", "Callable", "object")
-
-
-def runtime_call(name: str, arguments: list[Any]) -> ast.Call:
-    """A call of a function of `dsl.lowered`."""
-    return ast.Call(ast.Attribute(ast.Name(RUNTIME, ast.Load()), name, ast.Load()), arguments, [])
-
-
-class _Old(ast.NodeTransformer):
-    """``old(e)`` → ``old(lambda: e)``"""
-
-    def visit_Call(self, node: ast.Call) -> ast.AST:
-        self.generic_visit(node)
-        if isinstance(node.func, ast.Name) and node.func.id == "old" and len(node.args) == 1:
-            node.args = [ast.copy_location(lambda_of([], node.args[0]), node.args[0])]
-        return node
-
-
-def lambda_of(names: list[str], body: ast.expr) -> ast.Lambda:
-    """``lambda names: body``"""
-    arguments = ast.arguments(
-        posonlyargs=[], args=[ast.arg(n) for n in names], kwonlyargs=[], kw_defaults=[], defaults=[]
-    )
-    return ast.Lambda(arguments, body)
-
-
-def compile_function(function: Function, node: ast.FunctionDef) -> Any:
-    """Compile a function definition in its module's namespace."""
-    node = with_ordered_sets(node, function.module.source.imported)
-    node.decorator_list = []
-    node.args.defaults = [ast.copy_location(ast.Constant(None), d) for d in node.args.defaults]
-    node.args.kw_defaults = [
-        d and ast.copy_location(ast.Constant(None), d) for d in node.args.kw_defaults
-    ]
-    node.returns = None
-    for argument in [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]:
-        argument.annotation = None
-    module = ast.Module([node], [])
-    ast.fix_missing_locations(module)
-    namespace: dict[str, Any] = {}
-    code = compile(module, function.module.source.path, "exec", dont_inherit=True)
-    exec(code, function.module.namespace, namespace)
-    return namespace[node.name]
-
-
-def compile_turn(function: Function) -> Any:
-    """Compile a turn of a loop, which was rewritten with the function that it is taken out of."""
-    return compile_function(function, _Old().visit(function.node))
-
-
-def install(function: Function, node: ast.FunctionDef) -> None:
-    """Compile a rewritten function and give its code to the function object everyone holds."""
-    function.function.__code__ = compile_function(function, node).__code__

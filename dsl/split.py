@@ -8,18 +8,16 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from dsl.compiling import compile_function
 from dsl.declared import property_name
 from dsl.errors import StatewalkError
-from dsl.lower import Rewriter, compile_function
+from dsl.lower import Lowering, Rewriter
 from dsl.model import Element
 from dsl.nodes import copied, walk
 from dsl.refs import NeedsState
 from dsl.tree import Function
-
-if TYPE_CHECKING:
-    from dsl.lower import Lowering
 
 MAX_ELEMENTS = 4096
 Environment = dict[str, Any]

@@ -14,13 +14,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
+from dsl.compiling import compile_turn, runtime_call
+from dsl.effects import Effects
 from dsl.nodes import copied, walk
 from dsl.tree import Function
-
-if TYPE_CHECKING:
-    from dsl.effects import Effects
 
 _RESULT = "_sw_done"
 Names = frozenset[str]
@@ -111,8 +109,6 @@ def _as_function(function: Function, loop: ast.For, names: Iterable[str]) -> Fun
 
 def take_out(function: Function, turns: list[Turn]) -> None:
     """Compile each turn, inner ones first, and let its loop ask for it. The loops are changed."""
-    from dsl.lower import compile_turn, runtime_call
-
     for turn in reversed(turns):
         loop = turn.loop
         taken = _as_function(function, loop, turn.names)
