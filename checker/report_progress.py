@@ -8,7 +8,7 @@ import time
 from collections.abc import Mapping
 from typing import IO, TYPE_CHECKING
 
-from checker.report_page import number
+from checker.report_page import number, shorten
 
 if TYPE_CHECKING:
     from checker.engine import Progress
@@ -19,6 +19,7 @@ _QUIET = 10.0
 _FIRST = 1.0
 _UNITS = ((1e9, " G"), (1e6, " M"), (1e3, " k"))
 _TREND = 3
+COMPILING = "compiling the engine, once: later checks start at once\n"
 
 
 class ProgressBlock:
@@ -32,6 +33,7 @@ class ProgressBlock:
         self.started = self.shown_at = time.monotonic()
         self.shown_lines = 0
         self.last: Progress | None = None
+        self.told_compiling = False
         self.warned: set[str] = set()
 
     def __call__(self, progress: Progress) -> None:
@@ -60,7 +62,7 @@ class ProgressBlock:
             self.file.write(said + "\n")
         else:
             self._erase()
-            self.file.write("\n".join(line[: self._width()] for line in lines) + "\n")
+            self.file.write("\n".join(shorten(line, self._width()) for line in lines) + "\n")
             self.shown_lines = len(lines)
         self.file.flush()
 
@@ -95,16 +97,34 @@ class ProgressBlock:
         ]
         if p.memory:
             parts.append(f"mem {p.memory / (1 << 30):.1f} GB")
-        result.append(" · ".join(parts))
-        if hot := self._hot(p):
-            result.append(f" hot: {hot}")
-        if self.live:
-            result.append(f" {estimate(p.levels, rate, p)}")
-        if self.live and p.saved:
+        if not self.live:
+            return [*result, " · ".join(parts)]
+        result += self._packed("", parts) + self._packed(" hot: ", self._hot(p))
+        result.append(f" {estimate(p.levels, rate, p)}")
+        if p.saved:
             result.append(f" saved: {p.saved}")
         return result
 
-    def _hot(self, progress: Progress) -> str:
+    def _packed(self, head: str, parts: list[str]) -> list[str]:
+        """Parts on as many lines as they need."""
+        lines: list[str] = []
+        for part in parts:
+            longer = f"{lines[-1]} · {part}" if lines else head + part
+            if lines and len(longer) > self._width():
+                lines.append(" " * max(1, len(head)) + part)
+            else:
+                lines[-1:] = [longer]
+        return [shorten(line, self._width()) for line in lines]
+
+    def compiling(self) -> None:
+        """Say once that nothing moves because kernels are compiled."""
+        if not self.told_compiling:
+            self.told_compiling = True
+            self._erase()
+            self.file.write(COMPILING)
+            self.file.flush()
+
+    def _hot(self, progress: Progress) -> list[str]:
         """The actions that make most of the new states, and the variable with most values."""
         sums: dict[str, int] = {}
         for index, count in progress.fresh.items():
@@ -117,7 +137,7 @@ class ProgressBlock:
         if progress.widest is not None:
             name, values = progress.widest
             parts.append(f"widest variable: {name} ({short(values)} distinct values)")
-        return " · ".join(parts)
+        return parts
 
 
 def clock(seconds: float) -> str:

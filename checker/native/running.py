@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 import numpy as np
+from numba.core import event
 
 from checker.engine import Counts, Exploration, SearchOptions, StoppedBy
 from checker.layout import Layout
@@ -113,10 +116,34 @@ def explore(model: Model, options: SearchOptions) -> Exploration:
     Raises:  RunError[SW340], RunError[SW341], RunError[SW343] where there is nothing to resume;
     RunError[SW345] where another process writes to the same folder
     """
-    if options.checkpoint is None:
-        return _explore(model, options, None)
-    with held(options.checkpoint) as lock:
-        return _explore(model, options, lock)
+    with _telling(getattr(options.on_progress, "compiling", None)):
+        if options.checkpoint is None:
+            return _explore(model, options, None)
+        with held(options.checkpoint) as lock:
+            return _explore(model, options, lock)
+
+
+class _Compiling(event.Listener):
+    """Told by numba when it compiles what it could not load."""
+
+    def __init__(self, tell: Callable[[], None]) -> None:
+        self.tell = tell
+
+    def on_start(self, event: object) -> None:
+        self.tell()
+
+    def on_end(self, event: object) -> None:
+        pass
+
+
+def _telling(tell: Callable[[], None] | None) -> AbstractContextManager[object]:
+    """While it lasts, say when kernels are compiled."""
+    if tell is None:
+        return nullcontext()
+    found: AbstractContextManager[object] = event.install_listener(
+        "numba:compile", _Compiling(tell)
+    )
+    return found
 
 
 def _explore(model: Model, options: SearchOptions, lock: Lock | None) -> Exploration:

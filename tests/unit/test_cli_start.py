@@ -97,8 +97,33 @@ def test_the_progress_block_is_refreshed_on_a_terminal(monkeypatch: pytest.Monke
     assert first.splitlines()[0] == "00:01:05  checking spec  N=3"
     assert " depth 2 · 2.0 k generated (1.0 k distinct) · queue 5 ▂█ · 1.0 k/s" in first
     assert " hot: send 75 % of new states · receive 25 % · widest variable: net (1.2 k " in first
+    assert all(len(line) < 100 for line in first.splitlines())
     assert "growing" in second
     assert second.endswith("\x1b[4A")
+
+
+def test_the_progress_block_fits_a_narrow_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    block = ProgressBlock(Terminal(), "spec  " + "N=3 " * 40, {0: "send", 1: "receive"})
+    block(progress(1, 5, 9))
+    lines = block.lines(65)
+
+    assert all(len(line) < 80 for line in lines[1:])
+    assert any("widest variable: net (1.2 k distinct values)" in line for line in lines)
+
+
+def test_it_is_said_that_the_engine_is_compiled() -> None:
+    script = (
+        "import sys\nfrom checker.native.running import _telling\nfrom numba import njit\n"
+        "from checker.report_progress import ProgressBlock\n"
+        "with _telling(ProgressBlock(sys.stderr, 'spec').compiling):\n"
+        "    njit(lambda x: x + 1)(3)\n    njit(lambda x: x + 2)(3)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+
+    assert "compiling the engine, once: later checks start at once\n" == done.stderr
 
 
 def test_elsewhere_it_is_a_line_now_and_then() -> None:
