@@ -25,6 +25,13 @@ class Node(Role):
     table: dict[int, int] = {}
     item: Item | None = None
     items: list[Item] = []
+    flag: bool
+    level: int
+    perhaps: int | None
+    kept: set[int]
+    rows: list[int]
+    by: dict[int, int]
+    part: Item
 """
 
 METHODS = """
@@ -49,10 +56,13 @@ METHODS = """
 
 
 class Writer:
-    """Writes one spec; ``random`` decides everything."""
+    """Writes one spec; ``random`` decides everything. ``unset``: how often it looks at a field that
+    may have no value yet.
+    """
 
-    def __init__(self, random: Random) -> None:
+    def __init__(self, random: Random, unset: float = 0.0) -> None:
         self.random = random
+        self.unset = unset
 
     def pick(self, *options: str) -> str:
         return self.random.choice(options)
@@ -66,6 +76,21 @@ class Writer:
         if depth == 0 or self.random.random() < 0.4:
             return self.random.choice(simple)
         inner = self.value(depth - 1)
+        if self.random.random() < self.unset:
+            return self.pick(
+                "self.level",
+                "(self.perhaps or 0)",
+                "len(self.kept)",
+                "sum(self.rows) % 3",
+                f"sum(m for m in self.kept if m != {a})",
+                f"(self.rows[0] if self.rows else {a})",
+                f"self.by.get({a}, 0)",
+                "sum(self.by.values()) % 3",
+                "self.part.n",
+                "sum(node.level for node in nodes) % 4",
+                f"(self.level if self.n == {a} else {inner})",
+                f"(1 if self.flag else {inner})",
+            )
         return self.pick(
             f"({inner} + {a}) % 4",
             f"self.table.get({a}, {self.number()})",
@@ -101,6 +126,22 @@ class Writer:
             "any(node.state == 'busy' for node in nodes)",
             f"crowded({a})",
         )
+        if self.random.random() < self.unset:
+            plain = self.pick(
+                "not self.flag",
+                "self.flag != True",
+                f"self.level == {a}",
+                "self.perhaps is None",
+                "not self.kept",
+                f"{a} in self.kept",
+                f"{a} not in self.by",
+                "all(not node.flag for node in nodes)",
+                f"self.n == {a} or self.flag",
+                f"self.n == {a} and not self.flag",
+                "self.part == Item(1)",
+                "self.rows == []",
+                "bool(other.flag)",
+            )
         if depth == 0 or self.random.random() < 0.5:
             return plain
         other = self.condition(depth - 1)
@@ -147,6 +188,8 @@ class Writer:
         return [pad + line for line in self.effect(a, v).split("\n")]
 
     def effect(self, a: str, v: str) -> str:
+        if self.unset and self.random.random() < 0.35:
+            return self.fill(a, v)
         return self.pick(
             f"self.n = {v} % 4",
             "self.n += 1\nrequire(self.n < 4)",
@@ -172,6 +215,27 @@ class Writer:
             f"for item in self.all_of(nodes):\n    item.n = {v} % 3",
             "require(self.items)\nself.item = self.items.pop(0)",
             f"require(self.item is not None)\nself.item.n = {v} % 3\nself.item.tag = 'b'",
+        )
+
+    def fill(self, a: str, v: str) -> str:
+        """Something that gives a field a value, or changes the value that it may not have."""
+        b = self.number()
+        return self.pick(
+            f"self.flag = {v} == {a}",
+            "other.flag = True",
+            f"self.level = {v} % 4",
+            "self.level += 1\nrequire(self.level < 4)",
+            f"self.perhaps = None if self.n == {a} else {a}",
+            f"self.kept = {{{a}, {b}}}",
+            f"other.kept = set()\nother.kept.add({a})",
+            f"self.kept.add({a})",
+            f"self.rows = [{v}]",
+            f"require(len(self.rows) < 2)\nself.rows.append({a})",
+            f"self.by = {{{a}: {v} % 3}}",
+            f"self.by[{a}] = {v} % 3",
+            f"self.part = Item({v} % 3)",
+            "self.part.n = (self.part.n + 1) % 3",
+            "other.level = self.level\nother.kept = self.kept",
         )
 
     def source(self) -> str:
@@ -260,6 +324,12 @@ class Writer:
 
     def about_node(self) -> str:
         a = self.number()
+        if self.random.random() < self.unset:
+            return self.pick(
+                f"node.n != {a} or not node.flag",
+                f"(node.n == 0 or node.level != {a})",
+                f"(node.n < 2 or {a} not in node.kept)",
+            )
         return self.pick(
             f"node.n != {a}",
             f"len(node.inbox) < {int(a) + 1}",
@@ -270,6 +340,6 @@ class Writer:
         )
 
 
-def source(random: Random) -> str:
+def source(random: Random, unset: float = 0.0) -> str:
     """The text of a random spec."""
-    return Writer(random).source()
+    return Writer(random, unset).source()
