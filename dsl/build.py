@@ -18,6 +18,7 @@ from dsl.model import Action, FieldInfo
 from dsl.ranges import domains_of, no_instance, warn_of_nothing
 from dsl.roles import Field, Role, default_of
 from dsl.tree import Function, SpecTree
+from dsl.values import freeze
 
 _AUXILIARY, _EPHEMERAL = "statewalk.auxiliary", "statewalk.ephemeral"
 
@@ -141,7 +142,7 @@ def make_actions(tree: SpecTree, flows: Flows, mistakes: Mistakes) -> list[Actio
                 run = _runner(function, actor, values, flows)
                 if is_flow(function):
                     run = partial(flows.start, function, actor, values, concurrent)
-                arguments = tuple(zip(names, values, strict=True))
+                arguments = tuple(zip(names, map(freeze, values), strict=True))
                 fault = bool(options.get("fault", False))
                 made = Action(
                     len(actions), name, actor, arguments, run, fair, span, slot, fault=fault

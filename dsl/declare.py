@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal, NoReturn, TypeAlias, TypeVar, overlo
 
 from dsl.declared import LeadsTo, Mark, declaring, marks
 from dsl.errors import SpecError
+from dsl.records import check_option
 from dsl.runtime import before_the_step, binding
 from dsl.values import FrozenSet, freeze, ordered
 from dsl.view import Disabled
@@ -142,6 +143,9 @@ def any_of(options: Iterable[T], /, *, fair: Fairness = "none") -> T:
     else:
         found = list(options)
     view = binding.view
+    if view is not None:
+        for option in found:
+            check_option(option)
     if view is None and declaring:
         raise SpecError(
             "SW303",

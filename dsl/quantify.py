@@ -13,6 +13,7 @@ from dsl.model import Element, Property, PropertyKind
 from dsl.properties import checked
 from dsl.ranges import domains_of
 from dsl.tree import Function, SpecTree
+from dsl.values import freeze
 
 
 def make_instances(
@@ -23,9 +24,11 @@ def make_instances(
     domains = domains_of(tree, function, mistakes)
     doc = ast.get_docstring(function.node) or ""
     for values in itertools.product(*domains):
-        shown = f"{name}({', '.join(map(repr, values))})"
+        shown = f"{name}({', '.join(map(repr, map(freeze, values)))})"
         whole = checked(_given(function.function, values), shown, span)
-        bindings = tuple(zip((a.arg for a in function.parameters()), values, strict=True))
+        bindings = tuple(
+            zip((a.arg for a in function.parameters()), map(freeze, values), strict=True)
+        )
         elements = (Element(shown, bindings, whole, span=span),)
         yield Property(shown, kind, elements, whole, span=span, doc=doc)
 
@@ -42,7 +45,7 @@ def make_leads(
     first, second = known.get(id(lead.premise)), known.get(id(lead.conclusion))
     domains = domains_of(tree, first, mistakes) if first else []
     for values in itertools.product(*domains):
-        shown = f"{name}({', '.join(map(repr, values))})" if values else name
+        shown = f"{name}({', '.join(map(repr, map(freeze, values)))})" if values else name
         given = values if second is not None and second.parameters() else ()
         premise = checked(_given(lead.premise, values), shown, span)
         yield Property(

@@ -9,13 +9,14 @@ import ast
 from typing import Any
 
 from dsl.domains import ANYTHING, domain_of
-from dsl.errors import Mistakes
+from dsl.errors import Mistakes, SpecError, placed
 from dsl.heads import defaults, is_range
 from dsl.nodes import copied, walk
 from dsl.refs import NeedsState
 from dsl.roles import Field, Role
 from dsl.set_order import with_ordered_sets
 from dsl.tree import PROPERTY_MARKS, Function, SpecTree
+from dsl.values import freeze
 from dsl.view import Disabled
 
 
@@ -131,10 +132,14 @@ def _looked_up(
         if getattr(default.func, "id", "") == "maybe":
             return [False, True]
         if len(default.args) == 1 and not default.keywords:
-            return list(_evaluated(function, default.args[0]))
+            return list(map(_value, _evaluated(function, default.args[0])))
         wrong = f"{what} takes its values, and nothing besides."
         help = "Fairness to every argument is said by @action(fair=...)."
     except (NeedsState, Exception, Disabled) as error:
+        if isinstance(error, SpecError) and error.code == "SW203":
+            placed(error, what[0].upper() + what[1:])
+            mistakes.add("SW203", error.message, at=function.span(default), why=error.why)
+            return None
         if isinstance(error, NeedsState) or _is_own(function, error):
             wrong = f"The values of {what} depend on the state."
         else:
@@ -148,6 +153,12 @@ def _looked_up(
         help=help,
     )
     return None
+
+
+def _value(value: Any) -> Any:
+    """What an action gets: a value, so that no run can change what the next one gets."""
+    frozen = freeze(value)
+    return value if type(value) is frozenset else frozen
 
 
 def _is_own(function: Function, error: BaseException) -> bool:

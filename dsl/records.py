@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable, Iterator
+from enum import Enum
 from typing import Any, ClassVar, Generic, TypeVar, dataclass_transform
 
-from dsl.canonical import VALUES
+from dsl.canonical import VALUES, unstorable
 from dsl.errors import SpecError, did_you_mean, no_delete, no_field
 from dsl.ordered_sets import OrderedSet
 from dsl.values import (
@@ -200,6 +201,32 @@ def own(value: Any) -> Any:
     if isinstance(value, Record):
         return _unfrozen(kind, {n: own(value.__dict__[n]) for n in fields_of(value)})
     return value
+
+
+def check_option(option: Any) -> None:
+    """Raises SpecError for what cannot be chosen; does not look at the state.
+
+    SW203 for what is no value, SW208 for a record without a value in some field.
+    """
+    kind = type(option)
+    if kind in (int, str, bool, tuple, list, set, frozenset):
+        for part in option if kind not in (int, str, bool) else ():
+            check_option(part)
+    elif kind is dict:
+        for part in (*option, *option.values()):
+            check_option(part)
+    elif isinstance(option, Record) and kind is record_class(option):
+        for name in fields_of(option) if "_bytes" not in option.__dict__ else ():
+            check_option(getattr(option, name))
+    elif (
+        not hasattr(kind, "_canonical")
+        and not hasattr(kind, "_freeze")
+        and (option is not None and not isinstance(option, Enum))
+    ):
+        error = unstorable(option)
+        error.message = error.message.replace("The state cannot hold", "any_of cannot choose")
+        error.why = error.why.replace("It holds", "What is chosen tells steps apart. It can be")
+        raise error
 
 
 def _unfrozen(cls: type[Record], content: dict[str, Any]) -> Any:

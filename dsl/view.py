@@ -76,7 +76,7 @@ class PlainView:
 
     ``script`` holds the indices of the options to take, in order; beyond its end the first option
     is taken. After a run, ``writes`` holds path → new value, ``choices`` the (index, number of
-    options) taken, ``chosen`` the options themselves, and ``fair`` those of them that are chosen
+    options) taken, ``chosen`` the options as values, and ``fair`` those of them that are chosen
     fairly.
     """
 
@@ -116,9 +116,7 @@ class PlainView:
         if index >= len(options):
             raise Disabled
         self.choices.append((index, len(options)))
-        option = options[index]
-        # a live reference is noted as what it shows now
-        self.chosen.append(freeze(option) if hasattr(option, "_cell") else option)
+        self.chosen.append(freeze(options[index]))  # as it is now, not as the step leaves it
         if fair != "none":
             self.fair.append(fair_choice(len(self.fair), options[index], fair))
         return options[index]
@@ -133,7 +131,8 @@ class PlainView:
 
 def fair_choice(position: int, option: Any, fairness: str) -> FairChoice:
     """What a fairness condition on a choice knows it by."""
-    return FairChoice(position, encode(freeze(option)), fairness, repr(option))
+    value = freeze(option)
+    return FairChoice(position, encode(value), fairness, repr(value))
 
 
 class Endless(BaseException):

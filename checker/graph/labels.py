@@ -17,7 +17,6 @@ import pyarrow as pa
 from checker.content import choice_shown, short_names
 from checker.native.tracing import TracingView
 from checker.showing import text_of
-from dsl.refs import Reference
 from dsl.values import freeze
 
 if TYPE_CHECKING:
@@ -50,8 +49,7 @@ class NamingView(TracingView):
         while frame.f_back is not None and frame.f_code.co_filename not in self._sources:
             frame = frame.f_back
         name = self._model.choice_names.get((frame.f_code.co_filename, frame.f_lineno), "")
-        value = freeze(chosen) if isinstance(chosen, Reference) else chosen
-        value, name = choice_shown(self._model, value, name)
+        value, name = choice_shown(self._model, freeze(chosen), name)
         shown = text_of(value)
         text = f"{name}={shown}" if name else shown
         self.fair.append(Chosen(text))  # type: ignore[arg-type]

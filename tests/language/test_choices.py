@@ -1,0 +1,132 @@
+"""Choices that are not in the state: lists, sets, dicts and records are values like any other."""
+
+from pathlib import Path
+
+import pytest
+
+from checker import check, trace_file
+from checker.cli import main
+from dsl.values import FrozenDict, FrozenList, FrozenSet
+
+SPEC = """
+from dsl import *
+deadlock(False)
+class Item(Record):
+    n: int
+    more: list[int] = []
+SETS = [frozenset({{"aa", "bb"}}), frozenset({{"cc"}})]
+class C(State):
+    n: int = 0
+    @action{fair}
+    def go(self{parameter}) -> None:
+        {body}
+c = C()
+@always
+def small() -> bool:
+    return c.n != 3
+"""
+BODIES = {
+    "self.n = any_of([[1, 2], [3]])[0]": FrozenList([3]),
+    "self.n = len(any_of([{{1}}, {{1, 2, 3}}]))": FrozenSet([1, 2, 3]),
+    "self.n = len(any_of([frozenset({{1}}), frozenset('abc')]))": FrozenSet("abc"),
+    "self.n = any_of([{{'a': 1}}, {{'a': 3}}])['a']": FrozenDict({"a": 3}),
+    "self.n = any_of([([1], 1), ([3], 3)])[1]": (FrozenList([3]), 3),
+    "x = any_of([[1], [2]]); self.n = x[0]; x.append(4); self.n += x[0] % 2 * 2": FrozenList([1]),
+}
+
+
+def _spec(folder: Path, body: str, parameter: str = "", fair: str = "") -> Path:
+    path = folder / "spec.py"
+    path.write_text(SPEC.format(body=body.replace("{{", "{").replace("}}", "}"),
+                                parameter=parameter, fair=fair))  # fmt: skip
+    return path
+
+
+@pytest.mark.parametrize("engine", ["reference", "native"])
+@pytest.mark.parametrize("body", BODIES)
+def test_a_violation_after_such_a_choice_has_its_trace(
+    body: str, engine: str, tmp_path: Path
+) -> None:
+    path = _spec(tmp_path, body)
+
+    result = check(path, engine=engine, out=tmp_path / "run")
+
+    assert "violated" == result.verdict
+    saved = tmp_path / "run" / "small.trace.json"
+    (choice,) = trace_file.load(saved).steps[-1].choices
+    assert BODIES[body] == choice.value
+    assert 0 == main(["replay", str(saved)])
+
+
+@pytest.mark.parametrize("engine", ["reference", "native"])
+def test_a_record_is_shown_as_it_was_when_it_was_chosen(engine: str, tmp_path: Path) -> None:
+    path = _spec(tmp_path, "x = any_of([Item(1), Item(2)]); x.n += 1; self.n = x.n")
+
+    result = check(path, engine=engine, out=tmp_path / "run")
+
+    assert "violated" == result.verdict
+    (choice,) = trace_file.load(tmp_path / "run" / "small.trace.json").steps[-1].choices
+    assert "Item(n=2, more=[])" == repr(choice.value)
+
+
+@pytest.mark.parametrize("engine", ["reference", "native"])
+def test_parameters_and_fair_choices_may_be_sets(engine: str, tmp_path: Path) -> None:
+    parameter = ", s: frozenset[str] = any_of(SETS)"
+    body = "self.n = len(s) + 1 + len(any_of(SETS, fair='strong')) - 1"
+    path = _spec(tmp_path, body, parameter, "(fair='weak')")
+
+    result = check(path, engine=engine, out=tmp_path / "run")
+
+    assert "violated" == result.verdict
+    (step,) = trace_file.load(tmp_path / "run" / "small.trace.json").steps
+    sizes = [len(v) for v in (step.arguments[0][1], step.choices[0].value)]
+    assert [1, 2] == sorted(sizes)
+
+
+@pytest.mark.parametrize("engine", ["reference", "native"])
+def test_a_lasso_over_such_choices_is_found(engine: str, tmp_path: Path) -> None:
+    path = _spec(tmp_path, "self.n = any_of([[1], [2]], fair='weak')[0]", "", "(fair='weak')")
+    path.write_text(
+        path.read_text() + "@eventually\n@always\ndef stays() -> bool:\n    return c.n == 1\n"
+    )
+
+    result = check(path, engine=engine, out=tmp_path / "run")
+
+    assert "violated" == result.verdict
+    assert 0 == main(["replay", str(tmp_path / "run" / "stays.trace.json")])
+
+
+def test_such_a_trace_can_be_exported_and_simulated(tmp_path: Path) -> None:
+    path = _spec(tmp_path, "self.n = len(any_of([frozenset({1}), frozenset('abc')]))")
+    check(path, engine="reference", out=tmp_path / "run")
+    saved = str(tmp_path / "run" / "small.trace.json")
+
+    for kind in ("itf", "tlc", "mermaid", "dot", "json"):
+        assert 0 == main(["export", saved, "--format", kind, "--out", str(tmp_path / kind)])
+    assert 1 == main(["simulate", str(path)])
+    assert 1 == main(["check", str(path), "--graph", str(tmp_path / "graph"), "--keep-going"])
+
+
+@pytest.mark.parametrize("engine", ["reference", "native"])
+@pytest.mark.parametrize(
+    "options",
+    ["[0.5, 1.5]", "[lambda: 1, lambda: 2]", "[Item, 1]", "[(1, 0.5), 2]", "[[0.5], [1]]",
+     "[{1: 0.5}, 2]", "[Item(1, [0.5]), 2]", "[0.5]", "[{0.5}, 1]"],
+)  # fmt: skip
+def test_what_is_no_value_cannot_be_chosen(options: str, engine: str, tmp_path: Path) -> None:
+    path = _spec(tmp_path, f"any_of({options})".replace("{", "{{").replace("}", "}}"))
+
+    result = check(path, engine=engine)
+
+    assert "error" == result.verdict
+    assert "SW203 any_of cannot choose" in str(result)
+
+
+@pytest.mark.parametrize("engine", ["reference", "native"])
+def test_no_run_changes_what_the_next_one_is_given(engine: str, tmp_path: Path) -> None:
+    path = _spec(tmp_path, "xs.append(1); self.n = len(xs)", ", xs: list[int] = any_of([[1], []])")
+
+    result = check(path, engine=engine)
+
+    assert "error" == result.verdict
+    assert "SW202" in str(result)
