@@ -181,7 +181,7 @@ class _Check:
                 )
             return
         self.visit(root, visible)
-        if word == "format" and word not in self.fields:
+        if word == "format":
             self.python(node, "'format' can be called on text that is written here, and no more.")
         elif word not in self.fields | METHODS | PARTS and word not in INSIDES and word[:1] != "_":
             self._no_field(node)
@@ -232,8 +232,6 @@ class _Check:
                     "What is put into text is a value as a whole.",
                     help='"{}".format(x.field)',
                 )
-        elif "format" in self.fields:
-            self.visit(function.value, visible)
         else:
             self._attribute(function, visible)
 

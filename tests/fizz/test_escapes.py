@@ -204,6 +204,13 @@ FILES = {
     "name of a choice": "action A:\n    oneof __builtins__ in [1]:\n        pass\n",
     "field of a class": "role R:\n    action Init:\n        self._instances = []\n",
     "field of the insides": "role R:\n    action Init:\n        self.gi_frame = 1\n",
+    "a field called format": "K = record(format=1)\nL = ('{0.__cl' + 'ass__}').format(K)\n",
+    "a member called format": "K = enum('format')\nL = ('{0.__cl' + 'ass__}').format(K)\n",
+    "a member called mro": "K = enum('mro')\nL = K.mro()\n",
+    "options with code": "---\naction_options:\n  'A\\nimport os':\n    max_actions: 1\n---\n"
+    "action A:\n    pass\n",
+    "options of a role": "---\naction_options:\n  'R#0).x(':\n    max_actions: 1\n---\n"
+    "action A:\n    pass\n",
     "field by keyword": "action Init:\n    a = record(gi_frame=1)\n    b = [].gi_frame\n",
     "method of a module": "math.floor = 3\n",
     "method of a class": "bag.add = 3\n",
