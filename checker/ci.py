@@ -13,7 +13,7 @@ from xml.etree import ElementTree as Xml
 
 from checker import exits
 from checker.evidence import Evidence
-from dsl.errors import Span
+from dsl.errors import Span, printable
 
 if TYPE_CHECKING:
     from checker.evidence import Violation
@@ -43,7 +43,9 @@ def to_junit(*results: Result) -> str:
         root.extend(suites)
     Xml.indent(root)
     return (
-        '<?xml version="1.0" encoding="UTF-8"?>\n' + Xml.tostring(root, encoding="unicode") + "\n"
+        '<?xml version="1.0" encoding="UTF-8"?>\n'
+        + printable(Xml.tostring(root, encoding="unicode"))
+        + "\n"
     )
 
 
@@ -53,13 +55,13 @@ def _suite(result: Result) -> Xml.Element:
     suite = Xml.Element("testsuite", name=f"{result.spec} [{config}]" if config else result.spec)
     properties = Xml.SubElement(suite, "properties")
     for name, value in result.constants.items():
-        Xml.SubElement(properties, "property", name=name, value=_clean(repr(value)))
+        Xml.SubElement(properties, "property", name=name, value=repr(value))
 
     def case(name: str) -> Xml.Element:
         return Xml.SubElement(suite, "testcase", name=name, classname=result.spec)
 
     if result.verdict == "error":
-        message = _clean("; ".join(result.warnings[:1]) or "error")
+        message = "; ".join(result.warnings[:1]) or "error"
         Xml.SubElement(case(_error_of(result)), "error", message=message)
     for prop in result.properties:
         if prop.kind != "error":
@@ -67,12 +69,12 @@ def _suite(result: Result) -> Xml.Element:
     if evidence is not None and evidence.expectation is not None and result.verdict != "error":
         made = case("expectation")
         if result.as_expected is False:
-            Xml.SubElement(made, "failure", message=_clean("; ".join(evidence.unexpected)))
+            Xml.SubElement(made, "failure", message="; ".join(evidence.unexpected))
         elif result.as_expected is None:
             Xml.SubElement(made, "skipped", message="expectation: cannot be told")
     if refused := exits.refused_warnings(result):
         failure = Xml.SubElement(case("warnings"), "failure", message="warnings, with --strict")
-        failure.text = _clean("\n".join(refused))
+        failure.text = "\n".join(refused)
     for word, kinds in (("tests", "testcase"), ("failures", "failure"), ("errors", "error")):
         suite.set(word, str(sum(1 for _ in suite.iter(kinds))))
     suite.set("skipped", str(sum(1 for _ in suite.iter("skipped"))))
@@ -89,7 +91,7 @@ def _junit_property(case: Xml.Element, result: Result, prop: PropertyResult) -> 
     if prop.name in exits.faults(result):
         failure = Xml.SubElement(case, "failure", message=said, type=prop.kind)
         trace = result.traces.get(prop.name)
-        failure.text = _clean(str(trace)) if trace else ""
+        failure.text = str(trace) if trace else ""
     elif prop.verdict == "violated":
         known = ", as expected" if result.as_expected is not None else ""
         Xml.SubElement(case, "system-out").text = said + known
@@ -102,11 +104,6 @@ def _junit_property(case: Xml.Element, result: Result, prop: PropertyResult) -> 
 def _violated(prop: PropertyResult) -> str:
     steps = f" after {prop.length} steps" if prop.length is not None else ""
     return f"{prop.name} is violated{steps}"
-
-
-def _clean(text: str) -> str:
-    """Text without characters that XML cannot hold."""
-    return "".join(c if c in "\n\t" or ord(c) >= 32 else "?" for c in text)
 
 
 def to_sarif(*results: Result) -> str:
@@ -131,7 +128,7 @@ def to_sarif(*results: Result) -> str:
             }
         ],
     }
-    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    return printable(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
 
 
 @dataclass(frozen=True)
@@ -252,7 +249,7 @@ def _github_text(found: Found) -> str:
 
 def _command(kind: str, span: Span | None, spec: str, title: str, text: str) -> str:
     def escaped(value: str) -> str:
-        return value.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+        return printable(value).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
     def in_property(value: str) -> str:
         return escaped(value).replace(":", "%3A").replace(",", "%2C")

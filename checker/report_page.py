@@ -12,6 +12,7 @@ from textwrap import wrap
 from typing import IO, Any
 
 from checker.shortening import Steps, cut, fit
+from dsl.errors import printable
 
 STYLES: dict[str, str] = {
     "": "",
@@ -98,7 +99,8 @@ class Page:
 
     def plain(self) -> str:
         """The text, without styles and without blanks at the ends of lines."""
-        return "\n".join("".join(text for text, _ in line).rstrip() for line in self.lines)
+        text = "\n".join("".join(text for text, _ in line).rstrip() for line in self.lines)
+        return printable(text)
 
     def show(self, file: IO[str]) -> None:
         """Print: with styles where the file is a terminal that has colours, else plainly."""
@@ -112,7 +114,7 @@ class Page:
         for line in self.lines:
             text = Text()
             for part, style in line:
-                text.append(part, STYLES[style])
+                text.append(printable(part), STYLES[style])
             console.print(text)
 
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import IO, TYPE_CHECKING
 
 from checker.report_page import number, shorten
+from dsl.errors import printable
 
 if TYPE_CHECKING:
     from checker.engine import Progress
@@ -43,7 +44,7 @@ class ProgressBlock:
             if text not in self.warned:
                 self.warned.add(text)
                 self.close()
-                self.file.write(f"warning: {text}\n")
+                self.file.write(printable(f"warning: {text}\n"))
                 self.file.flush()
         self.tick()
 
@@ -54,7 +55,7 @@ class ProgressBlock:
         if now - self.shown_at < wait or now - self.started < _FIRST:
             return
         self.shown_at = now
-        lines = self.lines(now - self.started)
+        lines = [printable(line) for line in self.lines(now - self.started)]
         if not self.live:
             said = f"{clock(now - self.started)} {lines[1].strip()}" if self.last else lines[0]
             if self.last and self.last.saved:

@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from checker.content import Content
 from checker.files import write_text
@@ -26,6 +26,14 @@ VERSION = 1
 _MAX_BYTES = 1 << 30
 
 
+def _one_line(text: str) -> str:
+    """A name as it may stand in a line: those of a spec are words, those of a file may not be."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+_Name = Annotated[str, AfterValidator(_one_line)]
+
+
 class _Part(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
@@ -34,14 +42,14 @@ class _Choice(_Part):
     index: int = Field(ge=0)
     options: int = Field(ge=1)
     value: Any = None
-    name: str = ""
+    name: _Name = ""
 
 
 class _Step(_Part):
-    action: str
+    action: _Name
     index: int = Field(ge=0)
     actor: Any = None
-    arguments: list[tuple[str, Any]] = []
+    arguments: list[tuple[_Name, Any]] = []
     choices: list[_Choice] = []
     only: list[_Choice] = []
     completed: bool = True
@@ -53,17 +61,17 @@ class _File(_Part):
     format: Literal["statewalk-trace"]
     version: int
     spec: str
-    names: dict[str, str] = {}
-    constants: dict[str, Any]
+    names: dict[_Name, _Name] = {}
+    constants: dict[_Name, Any]
     sources: dict[str, str]
-    property: str
-    kind: str
+    property: _Name
+    kind: _Name
     initial: int = Field(default=0, ge=0)
     loop: int | None = None
     error: str = ""
-    error_type: str = ""
+    error_type: _Name = ""
     classes: dict[str, Any] = {}
-    truths: dict[str, list[bool | None]] = {}
+    truths: dict[_Name, list[bool | None]] = {}
     states: list[list[tuple[list[Any], Any]]] = Field(min_length=1)
     steps: list[_Step]
 

@@ -7,9 +7,21 @@ the command line, `EngineError` for us. Each carries a stable code; ``docs/error
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
+
+# What a terminal obeys, or what makes it show a text in another order than it is read.
+_OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+
+
+def printable(text: str) -> str:
+    """A text as it may go to a terminal: names in it can come from files of others.
+
+    Control characters, but for line breaks and tabs, are written as in JSON, which stays the same.
+    """
+    return _OBEYED.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def _lines(path: str) -> list[str]:
@@ -75,12 +87,12 @@ class StatewalkError(Exception):
         lines += self.at.excerpt() if self.at else []
         for text in (self.why, self.help):
             lines += ["   " + part for part in text.splitlines()]
-        return "\n".join(lines)
+        return printable("\n".join(lines))
 
     @property
     def one_line(self) -> str:
         """The code and the message, as a warning has them."""
-        return f"{self.code} {self.message}"
+        return printable(f"{self.code} {self.message}")
 
     def __reduce__(self) -> tuple[object, ...]:
         return (_rebuild, (type(self), self.code, self.message, self.at, self.why, self.help))

@@ -24,7 +24,7 @@ from checker.report_page import show
 from checker.report_progress import ProgressBlock
 from checker.result import Result
 from checker.runs import RunFolder, new_folder
-from dsl.errors import EngineError, RunError, StatewalkError
+from dsl.errors import EngineError, RunError, StatewalkError, printable
 
 if TYPE_CHECKING:
     from checker.options import CheckOptions, Sweep
@@ -237,7 +237,7 @@ def error_result(
 
 def write_json(data: dict[str, Any], file: str) -> None:
     """Write an object to a file, or to standard output. Raises RunError[SW403]."""
-    text = json.dumps(data, indent=2, ensure_ascii=not _takes_unicode(file)) + "\n"
+    text = printable(json.dumps(data, indent=2, ensure_ascii=not _takes_unicode(file)) + "\n")
     if file == STDOUT:
         sys.stdout.write(text)
         sys.stdout.flush()

@@ -48,8 +48,9 @@ def add_parser(subparsers: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Write; the exit code."""
     from checker.exits import HOLDS
+    from dsl.errors import printable
 
-    text = _text(arguments)
+    text = printable(_text(arguments))
     if arguments.out:
         from checker.files import write_text
 

@@ -18,6 +18,7 @@ from checker.history import from_trace
 from checker.history.collect import cli as collect
 from checker.history.errors import HistoryError, Undecided, no_access
 from checker.options import read_count, read_seconds
+from dsl.errors import printable
 
 if TYPE_CHECKING:
     from checker.history.check import Options
@@ -194,9 +195,9 @@ def _check(history: History, args: argparse.Namespace, options: Options) -> int:
         for name in summary(verdicts)[1]
     }
     if args.json == "-":
-        sys.stdout.write(report.as_json(history, verdicts, found) + "\n")
+        sys.stdout.write(printable(report.as_json(history, verdicts, found)) + "\n")
     else:
-        sys.stdout.write(report.text(history, verdicts, found, args.level or ""))
+        sys.stdout.write(printable(report.text(history, verdicts, found, args.level or "")))
         if args.json:
             Path(args.json).write_text(
                 report.as_json(history, verdicts, found) + "\n", encoding="utf-8"
@@ -226,9 +227,9 @@ def _check_many(args: argparse.Namespace, options: Options) -> int:
         else many.in_processes(files, asked, jobs)
     )
     if args.json == "-":
-        sys.stdout.write(many.as_json(rows, args.file) + "\n")
+        sys.stdout.write(printable(many.as_json(rows, args.file)) + "\n")
     else:
-        sys.stdout.write(many.table(rows, args.file, asked))
+        sys.stdout.write(printable(many.table(rows, args.file, asked)))
         if args.json:
             Path(args.json).write_text(many.as_json(rows, args.file) + "\n", encoding="utf-8")
     return many.exit_code(rows)

@@ -172,7 +172,7 @@ def test_a_killed_driver_is_resumed_by_another(
     monkeypatch.chdir(tmp_path)
     assert 0 == main(["check", str(SPEC), "--set", "RMS=5", "--json", "-"])
     native = json.loads(capsys.readouterr().out)
-    assert 0 == main(["resume", str(out), "--spec", spec, "--json", "-"])
+    assert 0 == main(["resume", str(out), "--spec", str(SPEC), "--json", "-"])
     resumed = json.loads(capsys.readouterr().out)
     assert native["counts"] == resumed["counts"]
     assert native["actions"] == resumed["actions"]
