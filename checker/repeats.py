@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 
 from dsl.canonical import ABSENT, intern_key
-from dsl.errors import SpecError
+from dsl.errors import Span, SpecError
 from dsl.model import Action, Model
 from dsl.refs import show_place
 from dsl.view import Disabled, PlainView, State
@@ -40,13 +40,18 @@ class Repeats:
         else:
             what = difference(first, second)
         if what:
-            raise SpecError(
-                "SW204",
-                f"{action.label} did something else the second time: {what}.",
-                at=action.span,
-                why="Steps must depend on the state and choices only.",
-                help="Look for global variables, caches, time, random numbers, or hash order.",
-            )
+            raise unsteady(action.label, what, action.span)
+
+
+def unsteady(label: str, what: str, span: Span | None) -> SpecError:
+    """The error of a step or property that went another way the second time."""
+    return SpecError(
+        "SW204",
+        f"{label} did something else the second time: {what}.",
+        at=span,
+        why="Steps and properties may depend on the state and on declared choices only.",
+        help="Look for global variables, caches, time, random numbers or hash order.",
+    )
 
 
 def difference(first: PlainView, second: PlainView) -> str:

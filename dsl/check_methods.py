@@ -21,7 +21,10 @@ _INSTEAD = {
 
 
 def check_methods(checked: Checked) -> None:
-    """SW122: a method that the value of a field does not have; functions for dataclasses."""
+    """SW122: a method that the value of a field does not have; functions for dataclasses. SW124:
+    a method without self; SW125: a choice among what has no elements.
+    """
+    _check_self(checked)
     for node, scope in checked.types.walk():
         if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
             kind = _declared_kind(checked, node.value, scope)
@@ -35,6 +38,42 @@ def check_methods(checked: Checked) -> None:
                 )
         elif isinstance(node, ast.Call):
             _check_dataclasses(checked, node, scope)
+            _check_choice(checked, node, scope)
+
+
+def _check_self(checked: Checked) -> None:
+    function = checked.function
+    found = function.node.args
+    takes = [*found.posonlyargs, *found.args, found.vararg]
+    if function.owner is None or function.is_static or any(takes):
+        return
+    checked.wrong(
+        "SW124",
+        f"The method '{function.name}' takes no parameter, and is called with its instance.",
+        function.node,
+        help=f"Write def {function.name}(self), or put it on module level.",
+    )
+
+
+def _check_choice(checked: Checked, node: ast.Call, scope: Scope) -> None:
+    if getattr(node.func, "id", "") != "any_of" or "any_of" in scope or len(node.args) != 1:
+        return
+    hint = bare(checked.types.of(node.args[0], scope))
+    single = hint in (int, bool) or spec_class(hint) is not None
+    if single:
+        text = shortened(node.args[0])
+        several = f"range({text})" if hint is int else f"[{text}]"
+        checked.wrong(
+            "SW125",
+            f"any_of chooses among several; {text} is {_article(hint)}.",
+            node.args[0],
+            help=f"Give it a list, a set, a range: any_of({several}).",
+        )
+
+
+def _article(hint: type) -> str:
+    names: dict[type, str] = {int: "an integer", bool: "a truth value"}
+    return names.get(hint, f"a {hint.__name__}")
 
 
 def _others(name: str, known: list[str]) -> str:

@@ -154,14 +154,18 @@ def check_statements(checked: Checked) -> None:
                 "SW107",
                 "This comparison has no effect.",
                 value,
-                help=f"A guard is require({text}); an assignment has a single '='.",
+                help=f"A property gives it back: return {text}"
+                if checked.is_property
+                else f"A guard is require({text}); an assignment has a single '='.",
             )
         elif isinstance(value, ast.Name | ast.Attribute):
             checked.wrong(
                 "SW107",
                 f"This statement only names '{text}'; it has no effect.",
                 value,
-                help=f"A call is {text}(), a guard is require({text}).",
+                help=f"A property gives it back: return {text}"
+                if checked.is_property
+                else f"A call is {text}(), a guard is require({text}).",
             )
 
 

@@ -24,6 +24,7 @@ from checker.native.arrays import (
 from checker.native.learned import Learned
 from checker.native.memo import leaf_of_result
 from checker.native.tracing import Contradiction, LookAgain, Overwritten, TracingView
+from checker.repeats import unsteady
 from dsl.errors import SpecError
 from dsl.model import Action, Model, Property
 from dsl.view import Disabled, next_script
@@ -174,13 +175,7 @@ class Learner:
     def _nondeterministic(self, number: int, what: str) -> SpecError:
         root = self.roots.all[number]
         span = root.action.span if root.action else None
-        return SpecError(
-            "SW204",
-            f"{root.label} did something else the second time: {what}.",
-            at=span,
-            why="Steps and properties may depend on the state and on declared choices only.",
-            help="Look for global variables, caches, time, random numbers or hash order.",
-        )
+        return unsteady(root.label, what, span)
 
     def _look_again(self, operation: int) -> None:
         """Forget the paths on which an update was blind that turned out to raise."""

@@ -170,3 +170,48 @@ def test_a_type_of_which_the_state_holds_nothing_is_said(
         said = [str(error) for error in errors.errors]
 
     assert f"{path}:11:5: {code} {message}" in said[0]
+
+
+@pytest.mark.parametrize(
+    ("body", "code", "message"),
+    [
+        ("def go() -> None:\n        box.n = 1", "SW124", "The method 'go' takes no parameter"),
+        (
+            "def go(self) -> None:\n        self.n = any_of(3)",
+            "SW125",
+            "any_of chooses among several",
+        ),
+        (
+            "def go(self) -> None:\n        self.n = any_of(self.n)",
+            "SW125",
+            "any_of chooses among several; self.n is an integer.",
+        ),
+    ],
+)
+def test_a_beginners_slip_has_its_place(body: str, code: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "spec.py"
+    path.write_text(
+        "from dsl import *\nclass Box(State):\n    n: int = 0\n    @action\n"
+        f"    {body}\nbox = Box()\n"
+    )
+
+    with pytest.raises(SpecErrors) as caught:
+        load(path)
+
+    [error] = caught.value.errors
+    assert code == error.code
+    assert error.message.startswith(message)
+    assert error.at is not None
+
+
+def test_a_property_that_gives_nothing_back_is_told_to_return(tmp_path: Path) -> None:
+    path = tmp_path / "spec.py"
+    path.write_text(
+        "from dsl import *\nclass Box(State):\n    n: int = 0\nbox = Box()\n"
+        "@always\ndef p() -> bool:\n    box.n == 1\n"
+    )
+
+    with pytest.raises(SpecErrors) as caught:
+        load(path)
+
+    assert "A property gives it back: return box.n == 1" == caught.value.errors[0].help
