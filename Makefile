@@ -69,7 +69,8 @@ check: lint types test  ## lint, types and test
 bench: $(STAMP)  ## measure time and memory of the engines
 	$(BIN)/python benchmarks/run.py --histories
 
-chaos: $(STAMP)  ## kill parts of a Spark run at random and compare the results
+chaos: $(STAMP)  ## disturb saved searches and Spark runs at random, and compare the results
+	$(BIN)/python benchmarks/chaos_native.py
 	$(BIN)/python benchmarks/chaos.py
 
 clean:  ## remove caches, build output and runs; .venv stays

@@ -183,9 +183,10 @@ def _guarded(parsed: argparse.Namespace) -> int:
 
 
 def _stdout_fails() -> bool:
-    """Whether it is standard output that takes nothing more."""
+    """Whether it is standard output that takes nothing more: one more line end tells."""
     try:
         sys.stdout.flush()
+        os.write(sys.stdout.fileno(), b"\n")
     except OSError:
         return True
     return False
