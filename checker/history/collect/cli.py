@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import sys
 from pathlib import Path
 
 from checker.commands.arguments import argument
 from checker.exits import HOLDS, MISTAKE
-from checker.history.collect.databases import DATABASES
+from checker.history.collect.databases import DATABASES, without_password
 from checker.history.collect.driver import Run, collect
 from checker.history.collect.workloads import WORKLOADS, Shape
 from checker.history.errors import no_access
 from checker.options import read_count
-from dsl.errors import StatewalkError
+from dsl.errors import StatewalkError, printable
+
+_URL = "STATEWALK_URL"
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -34,8 +37,8 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument("--database", choices=tuple(DATABASES), default="duckdb")
     parser.add_argument(
         "--url",
-        default="",
-        help="a file (duckdb: without one, in memory; sqlite), or postgresql://...",
+        help="a file (duckdb: without one, in memory; sqlite), or postgresql://...; without --url, "
+        f"what {_URL} in the environment says",
     )
     parser.add_argument("--isolation", metavar="LEVEL", help="the level to ask the database for")
     parser.add_argument("--workload", choices=tuple(WORKLOADS), default="blindw-rw")
@@ -75,16 +78,17 @@ def run_collect(args: argparse.Namespace) -> int:
         args.seed,
         args.pause,
     )
+    url = args.url if args.url is not None else os.environ.get(_URL, "")
     try:
-        database = DATABASES[args.database](args.url, args.isolation)
+        database = DATABASES[args.database](url, args.isolation)
     except StatewalkError:
         raise
     except Exception as error:  # each driver has its own errors for what cannot be opened
-        return _refused(args, error)
+        return _refused(args, url, error)
     try:
         counts = collect(database, run, args.out)
     except database.errors as error:
-        return _refused(args, error)
+        return _refused(args, url, error)
     except OSError as error:
         sys.stderr.write(f"{no_access(error)}\n")
         return MISTAKE
@@ -97,7 +101,8 @@ def run_collect(args: argparse.Namespace) -> int:
     return HOLDS
 
 
-def _refused(args: argparse.Namespace, error: Exception) -> int:
+def _refused(args: argparse.Namespace, url: str, error: Exception) -> int:
     said = " ".join(str(error).split()) or type(error).__name__
-    sys.stderr.write(f"SW708 {args.database} cannot be used: {said}\n")
+    said = without_password(said, url)
+    sys.stderr.write(printable(f"SW708 {args.database} cannot be used: {said}\n"))
     return MISTAKE

@@ -5,11 +5,13 @@ Everything goes through one table of registers and one of lists, both created by
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 from checker.extras import missing
 from checker.history.collect.recorder import RecordedConnection
@@ -167,6 +169,14 @@ class Postgres(Database):
         except ImportError:
             raise missing("psycopg", "PostgreSQL") from None
         self._module = psycopg
+        try:
+            psycopg.conninfo.conninfo_to_dict(url)
+        except psycopg.Error:  # its text repeats the URL
+            raise HistoryError(
+                "the URL cannot be read",
+                expected="postgresql://USER@HOST/DATABASE; the password in PGPASSWORD",
+                code="SW708",
+            ) from None
 
     @property
     def errors(self) -> tuple[type[Exception], ...]:
@@ -177,6 +187,20 @@ class Postgres(Database):
 
     def begin(self, connection: Any) -> None:
         connection.execute(f"BEGIN ISOLATION LEVEL {self.isolation.upper()}")
+
+
+def without_password(said: str, url: str) -> str:
+    """What a driver said, without anything that may be part of the password of a URL.
+
+    One with a slash or a colon in it that is not escaped is taken apart in other places.
+    """
+    before, at, _ = url.rpartition("://")[2].rpartition("@")
+    password = before.partition(":")[2]
+    parts = {password, *re.split(r"[/?#:@&=]", password)} if at else set[str]()
+    parts |= set(re.findall(r"password\s*=\s*'?([^'&\s]+)", url))
+    for part in sorted({*parts, *map(unquote, parts)} - {""}, key=len, reverse=True):
+        said = said.replace(part, "***")
+    return said
 
 
 DATABASES: dict[str, type[Database]] = {
