@@ -8,7 +8,8 @@ from typing import Any
 
 from dsl.errors import EngineError
 from dsl.model import Action, Model
-from dsl.view import Disabled, Path, PlainView, State, next_script
+from dsl.plain_view import PlainView
+from dsl.view import Disabled, Path, State, next_script
 
 
 def unrepeatable(code: str, message: str) -> EngineError:

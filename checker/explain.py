@@ -19,7 +19,8 @@ from checker.spec_text import function_at, function_named, line_of, lines_of
 from checker.trace import final_states
 from dsl.errors import Span, StatewalkError
 from dsl.loader import load
-from dsl.view import PlainView, State
+from dsl.plain_view import PlainView
+from dsl.view import State
 
 if TYPE_CHECKING:
     from checker.engine import Finding

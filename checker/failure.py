@@ -12,7 +12,8 @@ from checker.spec_text import line_of
 from checker.trace import final_states, take_step
 from dsl.errors import Span, StatewalkError
 from dsl.model import SAFETY_KINDS
-from dsl.view import Disabled, PlainView
+from dsl.plain_view import PlainView
+from dsl.view import Disabled
 
 if TYPE_CHECKING:
     from checker.engine import Finding

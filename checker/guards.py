@@ -17,7 +17,8 @@ from checker.judge import action_names
 from checker.layout import Layout
 from checker.shortening import fit
 from checker.spec_text import line_of, parsed
-from dsl.view import Disabled, PlainView, State, apply_writes, next_script
+from dsl.plain_view import PlainView, apply_writes
+from dsl.view import Disabled, State, next_script
 
 if TYPE_CHECKING:
     from dsl.model import Action, Model

@@ -27,7 +27,8 @@ from checker.repeats import Repeats
 from checker.symmetry.breaking import STATES, Sample
 from checker.symmetry.group import Symmetry
 from dsl.model import Action, Model, Outcome, Property
-from dsl.view import Disabled, PlainView, State, next_script
+from dsl.plain_view import PlainView
+from dsl.view import Disabled, State, next_script
 
 Row = tuple[int, ...]
 # A violation's rank within its stage: the least is reported (see the contract, rule 5).

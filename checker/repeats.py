@@ -11,8 +11,9 @@ from collections import Counter
 from dsl.canonical import ABSENT, intern_key
 from dsl.errors import Span, SpecError
 from dsl.model import Action, Model
+from dsl.plain_view import PlainView
 from dsl.refs import show_place
-from dsl.view import Disabled, PlainView, State
+from dsl.view import Disabled, State
 
 _EVERY = 256
 

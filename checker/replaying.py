@@ -16,8 +16,8 @@ from checker.report_page import place
 from checker.trace import Trace, TraceStep, take_step
 from dsl.errors import RunError, StatewalkError, did_you_mean
 from dsl.loader import load
+from dsl.plain_view import PlainView
 from dsl.values import encode, freeze
-from dsl.view import PlainView
 
 if TYPE_CHECKING:
     from dsl.model import Action, Model

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from checker.attempts import attempts
 from checker.engine import ASSERTION, DEADLOCK, NO_ERROR, Finding, Step
-from dsl.view import PlainView, apply_writes
+from dsl.plain_view import PlainView, apply_writes
 
 if TYPE_CHECKING:
     from dsl.model import Model, Property

@@ -19,8 +19,9 @@ from checker.content import Content, choice_shown, content_of, short_names
 from checker.diff import Change, changes
 from checker.showing import text_of
 from checker.truths import Truth, truths
+from dsl.plain_view import PlainView, apply_writes
 from dsl.values import freeze
-from dsl.view import Disabled, PlainView, apply_writes
+from dsl.view import Disabled
 
 if TYPE_CHECKING:
     from checker.engine import Finding

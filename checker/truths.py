@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from dsl.view import PlainView
+from dsl.plain_view import PlainView
 
 if TYPE_CHECKING:
     from dsl.model import Model

@@ -18,8 +18,8 @@ from checker.guards import some_states
 from checker.spec_text import function_at
 from dsl.model import Model, Property
 from dsl.nodes import copied
+from dsl.plain_view import PlainView
 from dsl.set_order import with_ordered_sets
-from dsl.view import PlainView
 
 if TYPE_CHECKING:
     from checker.engine import Exploration, SearchOptions

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import itertools
 import typing
 from collections.abc import Callable
@@ -12,12 +11,12 @@ from typing import Any
 from dsl.analysis import Analysis, Reach, Usage
 from dsl.crashing import may_crash
 from dsl.domains import ANYTHING, Domain, domain_of
-from dsl.errors import Mistakes, Span
+from dsl.errors import Mistakes
 from dsl.flow_run import Flows, is_flow, slot_of
 from dsl.model import Action, FieldInfo
 from dsl.ranges import domains_of, no_instance, warn_of_nothing
 from dsl.roles import Field, Role, default_of
-from dsl.tree import Function, SpecTree
+from dsl.tree import Function, SpecTree, class_span
 from dsl.values import freeze
 
 _AUXILIARY, _EPHEMERAL = "statewalk.auxiliary", "statewalk.ephemeral"
@@ -84,15 +83,6 @@ def _module_of(tree: SpecTree, cls: type) -> dict[str, Any]:
         if module.namespace.get(cls.__name__) is cls:
             return dict(module.namespace)
     return {}
-
-
-def class_span(tree: SpecTree, cls: type) -> Span | None:
-    """Where a class of a spec is written."""
-    for module in tree.loading.modules:
-        for node in module.source.tree.body:
-            if isinstance(node, ast.ClassDef) and module.namespace.get(node.name) is cls:
-                return module.source.span(node)
-    return None
 
 
 def _domain(hint: Any) -> tuple[Domain, list[str]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import dataclasses
 import inspect
 import types
@@ -13,10 +12,10 @@ from typing import Any
 
 from dsl.domains import meant_by
 from dsl.effects import Effects
-from dsl.errors import Mistakes, Span
+from dsl.errors import Mistakes
 from dsl.records import Bag, Record, declared_fields
 from dsl.roles import Role
-from dsl.tree import SpecTree, _statements
+from dsl.tree import SpecTree, field_span
 
 _SCALARS = (bool, int, str, type(None), None)
 _CONTAINERS = (list, set, frozenset, dict, tuple, Bag)
@@ -66,19 +65,6 @@ def _check_class(tree: SpecTree, cls: type, names: dict[str, Any], mistakes: Mis
                 why=_HOLDS,
                 help=_hint(part, word),
             )
-
-
-def field_span(tree: SpecTree, cls: type, name: str) -> Span | None:
-    """Where a field is declared; where the class is, if it is not found."""
-    for base in cls.__mro__:
-        for module in tree.loading.modules:
-            for node in module.source.tree.body:
-                if isinstance(node, ast.ClassDef) and module.namespace.get(node.name) is base:
-                    for item in _statements(node.body):
-                        if isinstance(item, ast.AnnAssign):
-                            if getattr(item.target, "id", "") == name:
-                                return module.source.span(item)
-    return None
 
 
 def _unfit(tree: SpecTree, hint: Any) -> Any:

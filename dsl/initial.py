@@ -7,16 +7,15 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from dsl import refs
-from dsl.build import class_span
-from dsl.check_types import field_span
 from dsl.crashing import keep_starts, may_crash
 from dsl.errors import SpecError, StatewalkError
 from dsl.modules import place_of, raised
+from dsl.plain_view import PlainView, apply_writes
 from dsl.roles import Field, RoleLayout
 from dsl.runtime import binding, bound
-from dsl.tree import SpecTree
+from dsl.tree import SpecTree, class_span, field_span
 from dsl.values import ABSENT, freeze, intern_key
-from dsl.view import Disabled, Path, PlainView, apply_writes, next_script
+from dsl.view import Disabled, Path, next_script
 
 
 class InitialStates:

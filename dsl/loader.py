@@ -70,9 +70,11 @@ def read_spec(path: str, *, counting: bool = False) -> Source:
     if Path(path).suffix != ".fizz":
         return read_source(path)
     from dsl.fizz import read_fizz
+    from dsl.fizz_allowed import builtins_of_fizz
 
     text = read_text(path)
-    return Source(path, text, read_fizz(path, text, counting=counting).tree, "fizz")
+    tree = read_fizz(path, text, counting=counting).tree
+    return Source(path, text, tree, "fizz", builtins_of_fizz())
 
 
 def model_of(loading: Loading, path: str, *, optimize: bool = True) -> Model:

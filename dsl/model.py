@@ -13,8 +13,9 @@ from typing import Any, Literal, Protocol
 
 from dsl.declared import Configuration
 from dsl.errors import Span
+from dsl.plain_view import PlainView, apply_writes
 from dsl.runtime import bound
-from dsl.view import Disabled, FairChoice, Path, PlainView, State, View, apply_writes, next_script
+from dsl.view import Disabled, FairChoice, Path, State, View, next_script
 
 Dialect = Literal["python", "fizz"]
 """The language that a spec is written in; both become the same tree."""

@@ -34,12 +34,16 @@ from dsl.view import Disabled
 
 @dataclass
 class Source:
-    """The text of a spec module and its syntax tree."""
+    """The text of a spec module and its syntax tree.
+
+    ``builtins`` are all that its code has without importing it; None: Python's.
+    """
 
     path: str
     text: str
     tree: ast.Module
     dialect: Dialect = "python"
+    builtins: Mapping[str, Any] | None = None
 
     @cached_property
     def imported(self) -> frozenset[str]:
@@ -175,11 +179,11 @@ class Loading:
         return module
 
     def _builtins(self, source: Source) -> dict[str, Any]:
-        if source.dialect == "fizz":
-            from dsl.fizz_allowed import builtins_of_fizz
-
-            return with_ordered_builtins(builtins_of_fizz())
-        return with_ordered_builtins({**vars(builtins), "__import__": self._import})
+        known = source.builtins
+        if known is None:
+            assert source.dialect == "python", "nothing else may reach Python's own"
+            known = {**vars(builtins), "__import__": self._import}
+        return with_ordered_builtins(known)
 
     def paths(self, source: Source) -> set[str]:
         return {source.path, *(m.source.path for m in self.modules)}

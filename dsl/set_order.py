@@ -11,6 +11,7 @@ What is ordered, and how, is said in `dsl.ordered_sets`.
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 from types import GeneratorType
 from typing import Any, TypeVar
 
@@ -51,7 +52,7 @@ def settled(value: Any) -> Any:
     return value if all(a is b for a, b in zip(parts, value, strict=True)) else kind(parts)
 
 
-def with_ordered_builtins(found: dict[str, Any]) -> dict[str, Any]:
+def with_ordered_builtins(found: Mapping[str, Any]) -> dict[str, Any]:
     """What there is in a spec's module without being imported, given what Python would have."""
     ours = {"set": OrderedSet, "frozenset": OrderedFrozenSet}
     return {**{n: ours.get(n, v) for n, v in found.items()}, _MAKE: OrderedSet, _SETTLE: settled}

@@ -150,3 +150,25 @@ def _read_class(tree: SpecTree, module: SpecModule, node: ast.ClassDef) -> None:
         found = found.fget if isinstance(found, property) else found
         if callable(found) and _is_from(found, item):
             tree.functions.append(Function(item.name, module, cls, item, found, marks(found)))
+
+
+def class_span(tree: SpecTree, cls: type) -> Span | None:
+    """Where a class of a spec is written."""
+    for module in tree.loading.modules:
+        for node in module.source.tree.body:
+            if isinstance(node, ast.ClassDef) and module.namespace.get(node.name) is cls:
+                return module.source.span(node)
+    return None
+
+
+def field_span(tree: SpecTree, cls: type, name: str) -> Span | None:
+    """Where a field is declared; where the class is, if it is not found."""
+    for base in cls.__mro__:
+        for module in tree.loading.modules:
+            for node in module.source.tree.body:
+                if isinstance(node, ast.ClassDef) and module.namespace.get(node.name) is base:
+                    for item in _statements(node.body):
+                        if isinstance(item, ast.AnnAssign):
+                            if getattr(item.target, "id", "") == name:
+                                return module.source.span(item)
+    return None

@@ -2,13 +2,13 @@
 
 A state is a set of *slots*, each a path and a stored value. Paths are tuples:
 
-    (role class, index, field)                 a field (role class, index, field, "key", k)
-    an entry of a dict field, k an `intern_key` (role class, index, field, "keys")         the set
-    of that dict's keys, where the spec lists them (role class, index, field, "in", e)        an
-    element of a set field that is only asked pointwise
+    (role class, index, field)              a field
+    (role class, index, field, "key", k)    an entry of a dict field, k an `intern_key`
+    (role class, index, field, "keys")      the set of that dict's keys, where the spec lists them
+    (role class, index, field, "in", e)     an element of a set field that is only asked pointwise
 
-An absent slot reads as `ABSENT`; writing `ABSENT` removes it. Two views exist: `PlainView` does
-what it is asked (it defines the meaning), a tracing view in an engine also remembers what was
+An absent slot reads as `ABSENT`; writing `ABSENT` removes it. Two views exist: `dsl.plain_view`
+does what it is asked (it defines the meaning), a tracing view in an engine also remembers what was
 asked.
 """
 
@@ -18,7 +18,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from dsl.errors import SpecError
-from dsl.values import ABSENT, encode, freeze, intern_key
 
 Path = tuple[Any, ...]
 Place = tuple[tuple[str, Any], ...]
@@ -71,70 +70,6 @@ class View(Protocol):
     def later(self, path: Path) -> Callable[[], Any]: ...
 
 
-class PlainView:
-    """A view of one state that remembers nothing but writes and choices.
-
-    ``script`` holds the indices of the options to take, in order; beyond its end the first option
-    is taken. After a run, ``writes`` holds path → new value, ``choices`` the (index, number of
-    options) taken, ``chosen`` the options as values, and ``fair`` those of them that are chosen
-    fairly.
-    """
-
-    __slots__ = ("base", "choices", "chosen", "fair", "script", "writes")
-
-    def __init__(self, base: State, script: Sequence[int] = ()) -> None:
-        self.base = base
-        self.script = script
-        self.writes: dict[Path, Any] = {}
-        self.choices: list[tuple[int, int]] = []
-        self.chosen: list[Any] = []
-        self.fair: list[FairChoice] = []
-
-    def get(self, path: Path) -> Any:
-        if path in self.writes:
-            return self.writes[path]
-        return self.base.get(path, ABSENT)
-
-    def set(self, path: Path, value: Any) -> None:
-        self.writes[path] = value
-
-    def project(self, path: Path, key: object, fn: Callable[[Any], Any], place: Place = ()) -> Any:
-        return fn(self.get(path))
-
-    def update(self, path: Path, key: object, fn: Callable[[Any], Any]) -> None:
-        self.writes[path] = fn(self.get(path))
-
-    def call(self, key: tuple[object, ...], fn: Callable[[], Any]) -> Any:
-        return fn()
-
-    def choose(self, options: Sequence[Any], fair: str = "none") -> Any:
-        if not options:
-            raise Disabled
-        at = len(self.choices)
-        count_choices(self.choices)
-        index = self.script[at] if at < len(self.script) else 0
-        if index >= len(options):
-            raise Disabled
-        self.choices.append((index, len(options)))
-        self.chosen.append(freeze(options[index]))  # as it is now, not as the step leaves it
-        if fair != "none":
-            self.fair.append(fair_choice(len(self.fair), options[index], fair))
-        return options[index]
-
-    def progress(self) -> object:
-        return frozenset((path, intern_key(value)) for path, value in self.writes.items())
-
-    def later(self, path: Path) -> Callable[[], Any]:
-        value = self.get(path)
-        return lambda: value
-
-
-def fair_choice(position: int, option: Any, fairness: str) -> FairChoice:
-    """What a fairness condition on a choice knows it by."""
-    value = freeze(option)
-    return FairChoice(position, encode(value), fairness, repr(value))
-
-
 class Endless(BaseException):
     """A step goes on choosing: nothing more can be said of the spec. ``error`` is for the reader.
 
@@ -166,14 +101,3 @@ def next_script(choices: Sequence[tuple[int, int]]) -> list[int] | None:
         if script[at] + 1 < choices[at][1]:
             return [*script[:at], script[at] + 1]
     return None
-
-
-def apply_writes(state: State, writes: Mapping[Path, Any]) -> dict[Path, Any]:
-    """The state after writes; absent slots are left out."""
-    result = dict(state)
-    for path, value in writes.items():
-        if value is ABSENT:
-            result.pop(path, None)
-        else:
-            result[path] = value
-    return result

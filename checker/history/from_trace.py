@@ -163,8 +163,8 @@ def _numbers(begin: int, end: int | None) -> dict[str, int]:
 def recorded_in(model: Model, hook: Hook, state: State) -> tuple[Recorded, ...]:
     """What a spec says was recorded up to a state. Raises RunError[SW710]."""
     from dsl.errors import RunError
+    from dsl.plain_view import PlainView
     from dsl.runtime import bound
-    from dsl.view import PlainView
 
     with bound(PlainView(state), None, model.classes, HOOK, model.actions):
         found: tuple[Any, ...] = tuple(hook())

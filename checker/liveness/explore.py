@@ -25,7 +25,8 @@ from checker.liveness.graph import (
     predicates,
 )
 from dsl.model import Action, Model, Outcome, Property
-from dsl.view import Disabled, PlainView, State, next_script
+from dsl.plain_view import PlainView
+from dsl.view import Disabled, State, next_script
 
 Row = tuple[int, ...]
 

@@ -12,7 +12,8 @@ from checker.native.arrays import FIRST_ASSERTION, FIRST_ERROR, NO_LINK, Array
 from checker.native.states import Level, unpack
 from dsl.errors import EngineError
 from dsl.model import Model, Property
-from dsl.view import PlainView, State
+from dsl.plain_view import PlainView
+from dsl.view import State
 
 if TYPE_CHECKING:
     from checker.native.search import Search

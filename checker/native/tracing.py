@@ -9,8 +9,9 @@ from checker.layout import Slot
 from checker.native.arrays import CALL, FORK, PROJECT, READ
 from checker.native.learned import Event, Learned
 from checker.native.memo import OPAQUE, Call, leaf_of_result, result_id
+from dsl.plain_view import fair_choice
 from dsl.values import intern_key
-from dsl.view import WHOLE, Disabled, FairChoice, Path, Place, count_choices, fair_choice
+from dsl.view import WHOLE, Disabled, FairChoice, Path, Place, count_choices
 
 
 class LookAgain(BaseException):

@@ -24,9 +24,10 @@ from checker.symmetry.colours import Colouring
 from checker.symmetry.group import Renaming, Symmetry
 from dsl.errors import Span, SpecError
 from dsl.model import Action, Property
+from dsl.plain_view import PlainView, apply_writes
 from dsl.refs import show_place
 from dsl.values import ABSENT, encode, freeze, intern_key
-from dsl.view import Path, PlainView, State, apply_writes
+from dsl.view import Path, State
 
 LEVELS, STATES, EXCHANGES, INSTANCES, STEPS = 100, 2, 4, 8, 4
 _WHY = "Members of a symmetric class are interchangeable: no order, index or name may decide."

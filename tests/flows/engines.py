@@ -6,9 +6,9 @@ from typing import Any
 
 from dsl.flow_run import STARTS
 from dsl.model import Model
+from dsl.plain_view import PlainView
 from dsl.roles import Role
 from dsl.values import FrozenBag, FrozenList
-from dsl.view import PlainView
 from tests.flows.bisimilar import Graph
 
 

@@ -14,8 +14,9 @@ from typing import Any
 from checker.fingerprints import Fingerprints
 from dsl.declared import marks
 from dsl.model import Model
+from dsl.plain_view import PlainView
 from dsl.runtime import binding
-from dsl.view import Disabled, PlainView, next_script
+from dsl.view import Disabled, next_script
 
 Told = tuple[Any, ...]
 Thread = tuple[str, Any, tuple[Any, ...], tuple[Told, ...]]

@@ -11,7 +11,7 @@ import pytest
 from checker.engine import SearchOptions
 from checker.reference import explore
 from dsl.errors import SpecError
-from dsl.view import PlainView
+from dsl.plain_view import PlainView
 from tests.flows.replayed import agree, load_text
 
 SPECS = {

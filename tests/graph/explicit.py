@@ -12,8 +12,8 @@ from checker.layout import Layout
 from checker.showing import text_of
 from checker.trace import take_step
 from dsl.model import Model
+from dsl.plain_view import PlainView, apply_writes
 from dsl.values import ABSENT
-from dsl.view import PlainView, apply_writes
 
 Row = tuple[Any, ...]
 

@@ -15,10 +15,10 @@ from typing import Any
 
 from dsl.errors import SpecError
 from dsl.loader import load
+from dsl.plain_view import PlainView
 from dsl.refs import Reference
 from dsl.runtime import bound
 from dsl.values import FrozenBag, freeze
-from dsl.view import PlainView
 
 SPEC = """
 from dsl import Record, State, always

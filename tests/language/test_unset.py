@@ -7,8 +7,8 @@ import pytest
 from checker import check
 from dsl.errors import SpecError
 from dsl.loader import load
+from dsl.plain_view import PlainView
 from dsl.runtime import bound
-from dsl.view import PlainView
 
 SPEC = """
 from dsl import *

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from dsl.loader import load
+from dsl.plain_view import PlainView, apply_writes
 from dsl.records import Bag, Record
 from dsl.runtime import bound
 from dsl.values import FrozenBag
-from dsl.view import PlainView, apply_writes
 
 SPEC = """
 from dsl import Bag, Record, State, always

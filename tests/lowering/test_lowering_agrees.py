@@ -14,7 +14,7 @@ from checker.fingerprints import Fingerprints
 from checker.reference import explore
 from dsl.loader import load
 from dsl.model import Model
-from dsl.view import PlainView
+from dsl.plain_view import PlainView
 
 HEAD = """
 from typing import Literal

@@ -18,8 +18,9 @@ import pytest
 from checker.fingerprints import Fingerprints
 from dsl.loader import load
 from dsl.model import Model
+from dsl.plain_view import PlainView
 from dsl.values import ABSENT, encode, intern_key
-from dsl.view import Disabled, Place, PlainView, next_script
+from dsl.view import Disabled, Place, next_script
 from dsl.view import Path as SlotPath
 
 _here = Path(__file__).parent

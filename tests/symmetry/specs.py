@@ -214,7 +214,7 @@ def _kept(model: Model, state: dict[Any, Any]) -> bool:
 
 
 def _holds(model: Model, prop: Any, state: Any, before: Any = None) -> bool:
-    from dsl.view import PlainView
+    from dsl.plain_view import PlainView
 
     return model.holds(prop.whole, PlainView(state), None if before is None else PlainView(before))
 
