@@ -57,6 +57,36 @@ CONSTANTS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
         {"MUTANT": "no_epoch_bump", "BROKERS": 1},
     ),
 ]
+# levels of the same sizes whatever the constant: nothing but what is in them tells them apart
+ALIKE = """
+from dsl import Constant, Role, action, always, deadlock, require
+
+K: Constant[int] = 1
+
+
+class Grid(Role):
+    x: int = 0
+    y: int = 0
+
+    @action
+    def right(self) -> None:
+        require(self.x < 20 * K)
+        self.x += K
+
+    @action
+    def up(self) -> None:
+        require(self.y < 20 * K)
+        self.y += K
+
+
+grid = Grid()
+deadlock(False)
+
+
+@always
+def away() -> bool:
+    return not (grid.x == 9 and grid.y == 7)
+"""
 TOO_LONG = 120.0  # seconds for one child
 
 
@@ -403,7 +433,10 @@ def main() -> None:
     arguments = parser.parse_args()
     kinds = arguments.kind or list(KINDS)
     with tempfile.TemporaryDirectory(prefix="statewalk-chaos-") as name:
-        cases = [prepared(Path(name, str(n)), *about) for n, about in enumerate(CONSTANTS)]
+        alike = Path(name, "alike.py")
+        alike.write_text(ALIKE)
+        about = [(str(alike), {"K": 1}, {"K": 2}), *CONSTANTS]
+        cases = [prepared(Path(name, str(n)), *case) for n, case in enumerate(about)]
         for case in cases:
             found = f"{case.expected['verdict']}, {case.expected['counts']}"
             print(f"{case.model.path}: {found}, {case.operations} operations on files", flush=True)

@@ -15,12 +15,14 @@ from typing import Any
 
 import pytest
 
+from benchmarks.chaos_native import ALIKE
 from checker import native
 from checker.engine import Progress, SearchOptions
 from checker.locks import LOCK, held
 from checker.native import checkpoints, manifests
 from checker.native.manifests import BEFORE, MANIFEST
 from dsl.errors import RunError
+from dsl.loader import load
 from dsl.model import Model
 from tests.native.agreement import told
 from tests.native.hand import two_phase_commit
@@ -74,6 +76,17 @@ def test_a_file_of_another_search_is_not_believed(
         assert "is a file of another search" in refused(options)
     else:
         assert f"{kind}.npz is a file of another search" in refused(options)
+
+
+def test_a_level_of_another_search_hides_no_violation(tmp_path: Path) -> None:
+    spec = tmp_path / "alike.py"
+    spec.write_text(ALIKE)
+    options = begun(tmp_path / "one", load(spec, {"K": 1}), depth=12)
+    begun(tmp_path / "two", load(spec, {"K": 2}), depth=12)
+    shutil.copy(tmp_path / "two" / "level-0008.npz", tmp_path / "one")
+
+    with pytest.raises(RunError, match=r"level-0008\.npz is a file of another search"):
+        native.explore(load(spec, {"K": 1}), options)
 
 
 def test_files_of_one_search_in_each_others_places(tmp_path: Path) -> None:
