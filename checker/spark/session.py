@@ -29,6 +29,8 @@ from urllib.parse import urlsplit
 from checker.spark.java import find_java
 from dsl.errors import RunError
 
+SECRET = "STATEWALK_SPARK_SECRET"
+_SECRET = "spark.authenticate.secret"  # never an argument: all of a machine see those
 _START_SECONDS = 60.0
 _GIVEN_UP_WITHIN = 0.5  # seconds
 _MEMORY, _FIRST_HEAP = "2g", "512m"
@@ -164,7 +166,8 @@ def _start_jvm(home: str, work: str, settings: Mapping[str, str], memory: str) -
     command += [f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in _OPENED]
     command.append("--add-opens=java.security.jgss/sun.security.krb5=ALL-UNNAMED")
     command.append("org.apache.spark.deploy.SparkSubmit")
-    command += [part for name, value in settings.items() for part in ("--conf", f"{name}={value}")]
+    for name, value in settings.items():
+        command += ["--conf", f"{name}={value}"] if name != _SECRET else []
     command.append("pyspark-shell")
     environment = {
         **os.environ,
@@ -216,7 +219,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 def cluster_context(master: str, conf: Mapping[str, str] | None = None) -> Any:
     """A context of a cluster. Raises RunError[SW332] where it cannot be reached."""
-    settings = {**_QUIET, "spark.master": master, **(conf or {})}
+    settings = {**_QUIET, **_authentication(master), "spark.master": master, **(conf or {})}
     if _is_here(master):
         settings = {**_LOCAL, **settings}
     with _starting:
@@ -235,6 +238,19 @@ def cluster_context(master: str, conf: Mapping[str, str] | None = None) -> Any:
             help="Stop that session, or pass it instead of a master.",
         )
     return alive
+
+
+def _authentication(master: str) -> dict[str, str]:
+    """Settings by which the processes of a search know each other, where others reach their ports.
+
+    YARN and Kubernetes hand out a random secret for each application. A standalone cluster has one
+    that master and workers know too; without it an application that asks for one is turned away.
+    """
+    if master.startswith(("yarn", "k8s://")):
+        return {"spark.authenticate": "true"}
+    if _is_here(master) or SECRET not in os.environ:
+        return {}
+    return {"spark.authenticate": "true", _SECRET: os.environ[SECRET]}
 
 
 def _running(context: Any) -> Any:

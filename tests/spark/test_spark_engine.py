@@ -153,3 +153,29 @@ def test_a_cluster_beside_a_session_that_lives() -> None:
     session.local_session("local[2]")
     with pytest.raises(RunError, match="this process has a Spark session with local"):
         session.cluster_context("spark://nowhere:7077")
+
+
+@pytest.mark.parametrize(
+    ("master", "secret", "expected"),
+    [
+        ("yarn", False, True),
+        ("k8s://https://node:443", False, True),
+        ("spark://node:7077", True, True),
+        ("spark://node:7077", False, False),
+        ("spark://127.0.0.1:7077", True, False),
+        ("local[2]", True, False),
+    ],
+)
+def test_processes_on_several_machines_know_each_other(
+    master: str, secret: bool, expected: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from checker.spark import session
+
+    monkeypatch.delenv(session.SECRET, raising=False)
+    if secret:
+        monkeypatch.setenv(session.SECRET, "s3cret")
+
+    found = session._authentication(master)
+
+    assert expected == ("spark.authenticate" in found)
+    assert (expected and secret) == ("s3cret" in found.values())
