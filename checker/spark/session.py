@@ -299,6 +299,8 @@ def _unreachable(master: str, error: Exception) -> RunError:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     causes = [line[1:].strip() for line in lines if line.startswith(":")]  # of errors in the JVM
     told = (causes or lines or [type(error).__name__])[0]
+    if "NullPointerException" in told or "stopped SparkContext" in told:
+        told = "nobody answers there."  # Spark goes on with what it has taken down meanwhile
     return RunError(
         "SW332",
         f"There is no Spark at {master}: {told}",

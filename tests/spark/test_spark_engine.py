@@ -179,3 +179,14 @@ def test_processes_on_several_machines_know_each_other(
 
     assert expected == ("spark.authenticate" in found)
     assert (expected and secret) == ("s3cret" in found.values())
+
+
+@pytest.mark.parametrize(
+    "said", ["x\n: java.lang.NullPointerException: Cannot invoke y", "on a stopped SparkContext."]
+)
+def test_a_cluster_that_is_gone_is_said_plainly(said: str) -> None:
+    from checker.spark import session
+
+    told = session._unreachable("spark://node:7077", RuntimeError(said))
+
+    assert str(told).startswith("SW332 There is no Spark at spark://node:7077: nobody answers")
