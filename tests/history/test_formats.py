@@ -16,7 +16,7 @@ from checker.history import formats
 from checker.history.check import check
 from checker.history.data import History
 from checker.history.errors import HistoryError
-from checker.history.formats.edn import Reader
+from checker.history.formats.edn import EdnError, Reader
 from checker.history.formats.jsonl import from_records, lines_of
 from checker.history.simulate import Workload, simulate
 
@@ -234,3 +234,9 @@ def test_edn_is_only_data() -> None:
     assert "2020" == reader.value()
     assert {":a": [1, 2, 3.5, None, True, "c", 'q"\n', "sym"], ":b": [1]} == reader.value()
     assert not reader.more()
+
+
+def test_a_number_of_very_many_digits_is_said_to_be_one() -> None:
+    for text in ("9" * 6000, "-" + "9" * 6000 + "N", "9" * 6000 + ".5M"):
+        with pytest.raises(EdnError, match=r"a number of 600\d digits"):
+            Reader(text).value()

@@ -80,6 +80,8 @@ class Reader:
         if kind == "char":
             return found["char"]
         if kind == "word":
+            if len(found["word"]) >= _LONGEST and _DECIMAL.match(found["word"].rstrip("N")):
+                raise EdnError(f"a number of {len(found['word'])} digits", start)
             return _word(found["word"])
         raise EdnError("the text ends" if kind == "end" else f"a stray {found['close']}", start)
 
@@ -112,7 +114,7 @@ class Reader:
 def _word(word: str) -> Any:
     if word in ("nil", "true", "false"):
         return {"nil": None, "true": True, "false": False}[word]
-    if _INTEGER.match(word) and len(word) < _LONGEST:
+    if _INTEGER.match(word):
         return int(word.rstrip("N"))
     if _DECIMAL.match(word):
         return float(word.rstrip("M"))
