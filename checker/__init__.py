@@ -6,6 +6,8 @@ trace.
 
 from __future__ import annotations
 
+from checker import early as _early  # noqa: F401, isort: skip (before what takes time)
+
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:

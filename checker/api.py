@@ -13,26 +13,30 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from checker import judge
+from checker import judge, rescue, supervisor
 from checker.engine import (
     ASSERTION,
     DEADLOCK,
     NO_ERROR,
+    Counts,
     Engine,
     Exploration,
     Finding,
     Progress,
     SearchOptions,
+    StoppedBy,
 )
 from checker.engines import EngineEntry, choose
 from checker.limits import MemoryGuard
-from checker.live import check_liveness, refuse
+from checker.live import check_liveness, not_decided, refuse
 from checker.locks import held
 from checker.options import CheckOptions
 from checker.vacuity import watched
+from checker.watch import CutShort, Place, Watchdog
 from dsl.errors import RunError, did_you_mean
 from dsl.loader import load as load_spec
 from dsl.model import SAFETY_KINDS, Model
+from dsl.modules import FILES
 from dsl.view import Endless
 
 if TYPE_CHECKING:
@@ -75,11 +79,10 @@ def check(
     asked = CheckOptions(**options)
     if isinstance(spec, Model):
         _refuse_late(spec, constants, asked)
-    model = (
-        spec
-        if isinstance(spec, Model)
-        else load(spec, constants, config=asked.config, optimize=asked.optimize)
-    )
+    try:
+        model = spec if isinstance(spec, Model) else load_within(spec, constants or {}, asked)
+    except CutShort as cut:
+        return not_loaded(str(spec), constants or {}, asked, cut.reason, cut.place)
     if out is None:
         return search(model, asked, on_progress=on_progress, interrupted=interrupted)
     from checker.runs import new_folder
@@ -103,6 +106,35 @@ def _refuse_late(model: Model, constants: Mapping[str, Any] | None, asked: Check
             "SW305",
             f"There is no configuration {asked.config}. {did_you_mean(asked.config, known)}",
         )
+
+
+def load_within(spec: str | Path, constants: Mapping[str, Any], options: CheckOptions) -> Model:
+    """The model of a spec file, within the limits of a check. Raises CutShort at one of them."""
+    FILES.add(str(spec))
+    with Watchdog(options.timeout, options.max_memory):
+        return load(spec, constants, config=options.config, optimize=options.optimize)
+
+
+def not_loaded(
+    spec: str,
+    constants: Mapping[str, Any],
+    options: CheckOptions,
+    stopped: StoppedBy,
+    running: Place | None,
+) -> Result:
+    """The result of a check whose spec did not get loaded within the limits."""
+    from checker.evidence import Evidence
+    from checker.result import Result
+
+    text = judge.bound(options, stopped, running)
+    result = Result(
+        spec=spec,
+        constants={name: str(value) for name, value in constants.items()},
+        engine=options.engine,
+        verdict="bounded",
+        warnings=(f"bounded: {text}",),
+    )
+    return result.remembering(Evidence(options=options, stopped=stopped, bounds=(text,)), {})
 
 
 def search(
@@ -135,32 +167,77 @@ def _searched(
     if options.max_memory is not None and not entry.memory:
         asked = replace(asked, interrupted=guard)
     started = time.monotonic()
-    work = watched(model, asked)
+    with Watchdog(options.timeout, options.max_memory) as watch:
+        exploration, vacuous = _explored(model, asked, entry, engine)
+        watch.concluding()
+        if guard.passed and exploration.stopped == "interrupt":
+            exploration = replace(exploration, stopped="memory")
+        asked = replace(asked, checkpoint=None, resume=False)  # further searches are not saved
+        checked = _checked(model, options, asked, engine, exploration, vacuous)
+        try:
+            return conclude(checked, entry, time.monotonic() - started)
+        except CutShort as cut:
+            checked = replace(checked, exploration=cut_short(checked.exploration, cut), brief=True)
+            return conclude(checked, entry, time.monotonic() - started)
+
+
+def _explored(
+    model: Model, asked: SearchOptions, entry: EngineEntry, engine: Engine
+) -> tuple[Exploration, frozenset[str]]:
+    """What a search found, and the properties that held for want of a case."""
+    if supervisor.rescue is not None:
+        return rescue.exploration(supervisor.rescue, entry.name), frozenset()
     try:
+        work = watched(model, asked)
         exploration = engine.explore(work.model, work.options)
     except Endless as endless:
         raise endless.error from None
-    vacuous, exploration = work.vacuous(exploration), work.without(exploration)
-    if guard.passed and exploration.stopped == "interrupt":
-        exploration = replace(exploration, stopped="memory")
-    asked = replace(asked, checkpoint=None, resume=False)  # further searches are not saved
-    exploration = _expected(model, options, engine.explore, asked, exploration)
-    if options.fizzbee_counts:
-        from checker.fizzbee import unique_states
+    except CutShort as cut:
+        nothing = Exploration(
+            entry.name, Counts(0, 0, 0, 0), (), (), (), {}, {}, False, cut.reason, 0.0
+        )
+        return cut_short(nothing, cut), frozenset()
+    return work.without(exploration), work.vacuous(exploration)
 
-        unique = unique_states(model, asked, engine)
-        statistics = {**exploration.statistics, "fizzbee_unique": unique}
-        exploration = replace(exploration, statistics=statistics)
+
+def cut_short(exploration: Exploration, cut: CutShort) -> Exploration:
+    """What was found when something the spec ran had to be ended."""
+    return replace(exploration, stopped=exploration.stopped or cut.reason, running=cut.place)
+
+
+def _checked(
+    model: Model,
+    options: CheckOptions,
+    asked: SearchOptions,
+    engine: Engine,
+    exploration: Exploration,
+    vacuous: frozenset[str],
+) -> judge.Checked:
+    """A search with what is looked for after it: what is expected, the graph, liveness."""
     graph, warnings = None, exploration.warnings
-    if options.graph is not None:
-        from checker.graph.during import graph_of
+    unfinished = False
+    try:
+        if supervisor.rescue is not None:
+            raise CutShort("interrupt", rescue.place(supervisor.rescue))
+        exploration = _expected(model, options, engine.explore, asked, exploration)
+        if options.fizzbee_counts:
+            from checker.fizzbee import unique_states
 
-        graph = graph_of(options.graph, model, asked, exploration)
-        if graph.unwritable and graph.problem is not None:
-            warnings = (*warnings, graph.problem.one_line)
-    live = check_liveness(model, options, asked, exploration)
+            unique = unique_states(model, asked, engine)
+            statistics = {**exploration.statistics, "fizzbee_unique": unique}
+            exploration = replace(exploration, statistics=statistics)
+        if options.graph is not None:
+            from checker.graph.during import graph_of
+
+            graph = graph_of(options.graph, model, asked, exploration)
+            if graph.unwritable and graph.problem is not None:
+                warnings = (*warnings, graph.problem.one_line)
+        live = check_liveness(model, options, asked, exploration)
+    except CutShort as cut:
+        exploration, unfinished = cut_short(exploration, cut), True
+        live = not_decided(model, asked, cut.reason)
     found = _by_property(exploration)
-    checked = judge.Checked(
+    return judge.Checked(
         model,
         options,
         exploration,
@@ -170,11 +247,10 @@ def _searched(
         loops=live.loops,
         not_taken=live.not_taken,
         unsound=live.unsound,
-        unfinished=live.unfinished,
+        unfinished=live.unfinished or unfinished,
         warnings=(*warnings, *live.warnings),
         graph=graph,
     )
-    return conclude(checked, entry, time.monotonic() - started)
 
 
 def _by_property(exploration: Exploration) -> dict[str, Finding]:

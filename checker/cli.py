@@ -15,7 +15,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NoReturn
 
-from checker.commands import COMMANDS
+from checker import early, supervisor
+from checker.commands import COMMANDS, RUN_SPECS
 from checker.exits import HOLDS, INCONCLUSIVE, INTERNAL, MISTAKE
 
 VERSION = "0.1.0"
@@ -24,6 +25,7 @@ _NO_PLACE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG)
 # Imports and learning make many objects that stay and few cycles: looking for cycles after every
 # few hundred of them is a tenth of a short check.
 _COLLECT_AFTER = (50_000, 20, 100)
+_stop = early.Stop()
 
 
 class _Parser(argparse.ArgumentParser):
@@ -90,18 +92,31 @@ def prepare_streams() -> None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; the exit code. Whatever goes wrong, it is none that means a verdict."""
+    if argv is not None:
+        return _run(list(argv))
+    early.handle(_stop)
+    arguments = sys.argv[1:]
+    if arguments and arguments[0] in RUN_SPECS and supervisor.possible():
+        try:
+            return supervisor.supervised(lambda: _run(arguments))
+        except KeyboardInterrupt as end:
+            return _interrupted(end)
+    return _run(arguments)
+
+
+def _run(arguments: list[str]) -> int:
     try:
         gc.set_threshold(*_COLLECT_AFTER)
-        arguments = list(sys.argv[1:] if argv is None else argv)
         prepare_streams()
         check_siblings()
         return _guarded(_parsed(arguments))
     except SystemExit as end:  # of the parser
         return end.code if end.code in (HOLDS, MISTAKE) else INTERNAL
-    except KeyboardInterrupt:
-        return INCONCLUSIVE
+    except KeyboardInterrupt as end:
+        return _interrupted(end)
     except BaseException as error:
-        return _internal(error)
+        # what was interrupted while it was imported may say so in a way of its own
+        return _interrupted(error) if _stop.at else _internal(error)
 
 
 def _parsed(arguments: list[str]) -> argparse.Namespace:
@@ -115,6 +130,29 @@ def _parsed(arguments: list[str]) -> argparse.Namespace:
     if unknown:
         _refuse(parser, parsed, unknown)
     return parsed
+
+
+def _rescued(parsed: argparse.Namespace) -> int:
+    """Report for a process that did not end by itself; the exit code."""
+    from checker import rescue
+
+    end = supervisor.rescue
+    assert end is not None
+    if end.facts.get("check"):
+        return int(parsed.run(parsed))
+    if (problem := rescue.problem(end)) is not None:
+        raise problem
+    print(f"\nstatewalk: {rescue.said()}", file=sys.stderr)
+    return INCONCLUSIVE
+
+
+def _interrupted(end: BaseException) -> int:
+    """Say that there is no result, and where the spec was."""
+    watch = sys.modules.get("checker.watch")
+    place = watch.place_of_error(end) if watch is not None else None
+    where = f", in {place}" if place is not None else ""
+    print(f"\nstatewalk: interrupted before there was a result{where}", file=sys.stderr)
+    return INCONCLUSIVE
 
 
 def _refuse(
@@ -142,22 +180,20 @@ def _guarded(parsed: argparse.Namespace) -> int:
     from dsl.view import Endless
 
     try:
-        code: int = parsed.run(parsed)
+        code: int = parsed.run(parsed) if supervisor.rescue is None else _rescued(parsed)
         sys.stdout.flush()
         return code
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return INCONCLUSIVE
-    except SystemExit:  # nothing of ours raises it here
-        print(
-            "SW205 The spec ended the program: SystemExit.\n"
-            "   That is no result. Leave out what exits: a guard is require(...).",
-            file=sys.stderr,
-        )
+    except SystemExit as end:  # nothing of ours raises it here
+        from checker.rescue import left
+        from checker.watch import place_of_error
+
+        print(left("SystemExit", place_of_error(end)), file=sys.stderr)
         return MISTAKE
-    except KeyboardInterrupt:
-        print("\nstatewalk: interrupted before there was a result", file=sys.stderr)
-        return INCONCLUSIVE
+    except KeyboardInterrupt as end:
+        return _interrupted(end)
     except StatewalkError as error:
         print(error, file=sys.stderr)
         return INTERNAL if isinstance(error, EngineError) else MISTAKE

@@ -28,11 +28,16 @@ from __future__ import annotations
 import builtins
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from dsl.model import Model
 
-StoppedBy = Literal["violation", "error", "depth", "states", "memory", "time", "interrupt"]
+if TYPE_CHECKING:
+    from checker.watch import Place
+
+StoppedBy = Literal[
+    "violation", "error", "depth", "states", "memory", "time", "interrupt", "killed"
+]
 ASSERTION = "Assertion"
 DEADLOCK = "Deadlock"
 NO_ERROR = "no_error"
@@ -57,6 +62,8 @@ class Progress:
     widest: tuple[str, int] | None = None
     saved: str = ""
     warnings: tuple[str, ...] = ()
+    fired: Mapping[int, int] = field(default_factory=dict)
+    findings: tuple[Finding, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -141,7 +148,8 @@ class Exploration:
 
     ``cut`` counts, per constraint, the states (or steps) it refused. ``hidden`` counts generated
     states that the view took for equal although hidden slots differed. ``statistics`` are the
-    engine's own figures; ``warnings`` tell what to know of how the search was saved.
+    engine's own figures; ``warnings`` tell what to know of how the search was saved. ``running`` is
+    where the spec was when it had to be ended.
     """
 
     engine: str
@@ -158,6 +166,7 @@ class Exploration:
     cut: Mapping[str, int] = field(default_factory=dict)
     statistics: Mapping[str, Any] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    running: Place | None = None
 
 
 class Engine(Protocol):

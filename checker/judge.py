@@ -6,11 +6,12 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from checker.engine import ASSERTION, DEADLOCK, NO_ERROR, Exploration, Finding
+from checker.engine import ASSERTION, DEADLOCK, NO_ERROR, Exploration, Finding, StoppedBy
 from checker.evidence import Graph
 from checker.options import CheckOptions
 from checker.result import ActionResult, PropertyResult, PropertyVerdict, RunVerdict
 from checker.spec_text import has_assertions
+from checker.watch import Place
 from dsl.declared import Configuration, Expectation
 from dsl.errors import RunError, did_you_mean
 from dsl.model import Model, Property
@@ -21,6 +22,7 @@ _BOUNDS: Mapping[str, str] = {
     "memory": "--max-memory",
     "time": "--timeout",
     "interrupt": "an interruption",
+    "killed": "a crash",
 }
 
 
@@ -30,6 +32,7 @@ class Checked:
     returns to; ``not_taken`` what it leaves out.
 
     ``unchecked`` says why a property was not looked at, ``unsound`` are decided in spite of a cut.
+    ``brief``: nothing is to be explained, as that hangs.
     """
 
     model: Model
@@ -44,6 +47,7 @@ class Checked:
     unfinished: bool = False
     warnings: tuple[str, ...] = ()
     graph: Graph | None = None
+    brief: bool = False
 
     @property
     def exhaustive(self) -> bool:
@@ -171,19 +175,35 @@ def action_names(model: Model) -> dict[int, str]:
 
 def bounds(checked: Checked) -> tuple[str, ...]:
     """What limited the search, in words."""
-    options, found = checked.options, checked.exploration
+    found = checked.exploration
     words = []
-    if found.stopped is not None and found.stopped in _BOUNDS:
-        value = {
-            "depth": options.max_depth or checked.model.max_depth,
-            "states": options.max_states,
-            "time": f"{options.timeout:g} s" if options.timeout else None,
-        }.get(found.stopped)
-        own = found.stopped == "depth" and options.max_depth is None
-        text = "the spec's bound on depth" if own else _BOUNDS[found.stopped]
-        words.append(f"{text} {value}" if value is not None else text)
+    if found.stopped in _BOUNDS or found.running is not None:
+        words.append(bound(checked.options, found.stopped, found.running, checked.model.max_depth))
     words += [f"constraint {name}" for name, count in found.cut.items() if count]
     return tuple(words)
+
+
+def bound(
+    options: CheckOptions,
+    stopped: StoppedBy | None,
+    running: Place | None,
+    max_depth: int | None = None,
+) -> str:
+    """What ended a search, in words, with where the spec was if it had to be ended."""
+    value = {
+        "depth": options.max_depth or max_depth,
+        "states": options.max_states,
+        "time": f"{options.timeout:g} s" if options.timeout else None,
+    }.get(stopped or "")
+    text = _BOUNDS.get(stopped or "", "what did not end")
+    if stopped == "depth" and options.max_depth is None:
+        text = "the spec's bound on depth"
+    if stopped == "memory" and options.max_memory is None:
+        text = "memory"
+    if stopped == "killed" and running is not None:
+        text = f"a crash ({running.by})"
+    text = f"{text} {value}" if value is not None else text
+    return f"{text}, in {running}" if running is not None else text
 
 
 # -- expectations --------------------------------------------------------------------------

@@ -6,24 +6,30 @@ import os
 import signal
 import stat
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from types import FrameType, TracebackType
 from typing import Any
 
+from checker.watch import Watchdog, memory_in_use
+
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _HANG_UP = getattr(signal, "SIGHUP", None)  # of a terminal; not everywhere
+_ONCE = 0.5  # seconds
 
 
 class Interruptions:
     """While entered, the first Ctrl-C (or SIGTERM, or the end of the terminal) asks the search to
-    end; the second ends the program.
+    end, and soon after whatever the spec is running; the second ends the program. What comes twice
+    at once, from a terminal and from who passes it on, counts once.
 
     Called, it says whether the search should end.
     """
 
     def __init__(self) -> None:
         self.asked = False
+        self._at = 0.0
         self._saved: dict[int, Any] = {}
 
     def __call__(self) -> bool:
@@ -50,9 +56,12 @@ class Interruptions:
     def _handle(self, number: int, frame: FrameType | None) -> None:
         if number == _HANG_UP:
             _let_go_of_the_terminal()
-        elif self.asked:
+        elif self.asked and time.monotonic() - self._at > _ONCE:
             raise KeyboardInterrupt
-        self.asked = True
+        if not self.asked:
+            self.asked, self._at = True, time.monotonic()
+        if Watchdog.active is not None:
+            Watchdog.active.end("interrupt")
 
 
 def _let_go_of_the_terminal() -> None:
@@ -76,18 +85,3 @@ class MemoryGuard:
     def __call__(self) -> bool:
         self.passed = self.passed or memory_in_use() > self.limit
         return self.passed or self.other()
-
-
-def memory_in_use() -> int:
-    """Resident memory of this process in bytes; the most there ever was where that is all one can
-    know.
-    """
-    try:
-        with open("/proc/self/statm", encoding="ascii") as file:
-            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    except (OSError, ValueError, IndexError):
-        import resource
-        import sys
-
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        return peak if sys.platform == "darwin" else peak * 1024

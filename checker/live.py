@@ -13,7 +13,7 @@ from dsl.stuck import MAX_ACTIONS
 
 WITHOUT_FAIRNESS, INCOMPLETE = "SW501", "SW503"  # as `checker.liveness` has them
 if TYPE_CHECKING:
-    from checker.engine import Exploration, SearchOptions
+    from checker.engine import Exploration, SearchOptions, StoppedBy
     from checker.liveness import LivenessResult, NotTaken, StateGraph
     from checker.options import CheckOptions
     from dsl.model import Model, Property
@@ -25,6 +25,7 @@ _STOPPED: Mapping[str, str] = {
     "memory": "the search ran out of memory",
     "time": "the search ran out of time",
     "interrupt": "the search was interrupted",
+    "killed": "the search crashed",
 }
 _ALLOW = "--allow-unsound takes the risk"
 
@@ -97,6 +98,13 @@ def check_liveness(
     results = decide(model, graph, left, allow)
     found = _live(results, asked, options, exploration.engine)
     return replace(found, unchecked={**found.unchecked, **unchecked})
+
+
+def not_decided(model: Model, asked: SearchOptions, stopped: StoppedBy) -> Live:
+    """Of every liveness property, that nothing is known: the spec hung in what came before."""
+    left = [p.name for p in model.properties if p.kind not in SAFETY_KINDS and asked.wants(p.name)]
+    why = f"{INCOMPLETE}: {_STOPPED[stopped]}"
+    return Live(unchecked=dict.fromkeys(left, why), unfinished=True)
 
 
 def _limits(asked: SearchOptions, exploration: Exploration) -> SearchOptions:

@@ -9,9 +9,9 @@ from typing import Any
 from checker import judge
 from checker.engine import NO_ERROR, Finding
 from checker.engines import EngineEntry
-from checker.evidence import Evidence, NeverFired, Violation
+from checker.evidence import Evidence, Failure, NeverFired, Violation
 from checker.explain import explain
-from checker.failure import failed_assertion, failure_of
+from checker.failure import describe, failed_assertion, failure_of
 from checker.guards import blocked, never_fired
 from checker.result import Counts, PropertyResult, Result
 from checker.symmetry.group import Symmetry
@@ -79,7 +79,7 @@ def _evidence(
         levels=found.levels,
         queue=0 if found.complete else found.queue,
         violations=_violations(checked, results, traces),
-        failure=failure_of(model, error, traces[NO_ERROR]) if error else None,
+        failure=_failure(checked, error, traces) if error else None,
         witnesses=tuple((f.property, f.length) for f in found.witnesses),
         unreached=tuple(unreached),
         unchecked=tuple(
@@ -98,10 +98,19 @@ def _evidence(
     )
 
 
+def _failure(checked: judge.Checked, error: Finding, traces: dict[str, Trace]) -> Failure:
+    trace = traces[NO_ERROR]
+    if checked.brief:
+        return describe(error.error, "", checked.model, trace)
+    return failure_of(checked.model, error, trace)
+
+
 def _never(checked: judge.Checked) -> tuple[NeverFired, ...]:
     """The actions that never fired, unless the search was cut short by what it found."""
     found = checked.exploration
     if found.stopped in ("violation", "error") or NO_ERROR in checked.findings:
+        return ()
+    if found.running is not None:  # looking for the guard might take as long again
         return ()
     fired = (index for index, count in found.fired.items() if count)
     return never_fired(checked.model, fired, found.counts.distinct if found.complete else None)
@@ -117,6 +126,7 @@ def _violations(
             checked.findings[result.name],
             traces[result.name],
             checked.not_taken.get(result.name, ()),
+            brief=checked.brief,
         )
         for result in results
         if result.verdict == "violated" and result.name in traces and result.name != NO_ERROR
@@ -125,10 +135,21 @@ def _violations(
 
 
 def violation_of(
-    model: Model, finding: Finding, trace: Trace, not_taken: tuple[str, ...] = ()
+    model: Model,
+    finding: Finding,
+    trace: Trace,
+    not_taken: tuple[str, ...] = (),
+    *,
+    brief: bool = False,
 ) -> Violation:
-    """A violated property with what is false, what blocks a deadlock, what a lasso leaves out."""
+    """A violated property with what is false, what blocks a deadlock, what a lasso leaves out.
+
+    If ``brief``, without what is false and what blocks.
+    """
     prop = next((p for p in model.properties if p.name == finding.property), None)
+    if brief:
+        doc, span = (prop.doc, prop.span) if prop else ("", None)
+        return Violation(finding.property, finding.kind, trace, None, doc, span, (), not_taken)
     assertion, deadlock = finding.kind == "assertion", finding.kind == "deadlock"
     return Violation(
         finding.property,

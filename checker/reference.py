@@ -26,6 +26,7 @@ from checker.reference_outcome import progress_of, result_of, stop_between, stop
 from checker.repeats import Repeats
 from checker.symmetry.breaking import STATES, Sample
 from checker.symmetry.group import Symmetry
+from checker.watch import CutShort, Place
 from dsl.model import Action, Model, Outcome, Property
 from dsl.plain_view import PlainView
 from dsl.view import Disabled, State, next_script
@@ -90,6 +91,8 @@ class Search:
     found: dict[str, Finding] = field(default_factory=dict)
     stage: dict[str, _Candidate] = field(default_factory=dict)
     error: bool = False
+    queue: int = 0
+    running: Place | None = None  # where the spec was, if it had to be ended
 
     # -- checking ------------------------------------------------------------------------------
 
@@ -267,16 +270,29 @@ def explore(model: Model, options: SearchOptions) -> Exploration:
         first.setdefault(
             search.layout.identity(row), Entry(row, fingerprint, None, (fingerprint, -1, ()), index)
         )
-    level = search.admit(first, {})
-    initial = len(level)
     stopped: StoppedBy | None = None
+    try:
+        stopped = _run_levels(search, first, sample, started)
+    except CutShort as cut:
+        stopped, search.running = cut.reason, cut.place
+        search.end_stage()  # what was found until then
+    return result_of(search, stopped, time.monotonic() - started)
+
+
+def _run_levels(
+    search: Search, first: dict[Row, Entry], sample: Sample | None, started: float
+) -> StoppedBy | None:
+    """Check the initial states, then level after level; why it ended, if not by itself."""
+    options = search.options
+    level = search.admit(first, {})
+    search.queue = len(level)
     if level:
-        search.levels.append(initial)
+        search.levels.append(len(level))
     violated = search.end_stage()
+    _tell(search, started)
     while level:
-        stopped = stop_between(search, options, violated, time.monotonic() - started)
-        if stopped:
-            break
+        if stopped := stop_between(search, options, violated, time.monotonic() - started):
+            return stopped
         if sample is not None and sample.wants(len(search.levels) - 1):
             least = nsmallest(STATES, level, key=lambda entry: entry.fingerprint)
             sample.look(len(search.levels) - 1, [search.layout.state(e.row) for e in least])
@@ -287,11 +303,16 @@ def explore(model: Model, options: SearchOptions) -> Exploration:
             if count % 64 == 0 and (stopped := stop_now(options, time.monotonic() - started)):
                 break
         level = search.admit(following, outside)
+        search.queue = len(level)
         violated = search.end_stage()
         if level:
             search.levels.append(len(level))
-        if options.on_progress:
-            options.on_progress(progress_of(search, len(level), time.monotonic() - started))
+        _tell(search, started)
         if stopped:
-            break
-    return result_of(search, initial, stopped, len(level), time.monotonic() - started)
+            return stopped
+    return None
+
+
+def _tell(search: Search, started: float) -> None:
+    if search.options.on_progress:
+        search.options.on_progress(progress_of(search, search.queue, time.monotonic() - started))

@@ -45,14 +45,15 @@ def progress_of(search: Search, queue: int, seconds: float) -> Progress:
         0,
         search.fresh,
         tuple(search.levels),
+        fired=search.fired,
+        findings=tuple(search.found.values()),
     )
 
 
-def result_of(
-    search: Search, initial: int, stopped: StoppedBy | None, queue: int, seconds: float
-) -> Exploration:
+def result_of(search: Search, stopped: StoppedBy | None, seconds: float) -> Exploration:
     """What came of a search."""
     found = search.found.values()
+    initial = search.levels[0] if search.levels else 0
     return Exploration(
         engine="reference",
         counts=Counts(initial, len(search.seen), search.generated, len(search.levels)),
@@ -64,9 +65,10 @@ def result_of(
         complete=stopped is None,
         stopped=stopped,
         seconds=seconds,
-        queue=queue,
+        queue=search.queue,
         cut=dict(search.cut),
         statistics={"slots": len(search.layout.slots), **orbits_of(search)},
+        running=search.running,
     )
 
 

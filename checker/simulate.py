@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from checker.attempts import attempts
 from checker.engine import ASSERTION, DEADLOCK, NO_ERROR, Finding, Step
+from checker.watch import CutShort, Place, Watchdog
 from dsl.plain_view import PlainView, apply_writes
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ class Simulation:
     ended: int = 0
     findings: dict[str, Finding] = field(default_factory=dict)
     witnesses: Counter[str] = field(default_factory=Counter)
+    running: Place | None = None  # where the spec was, if it had to be ended
 
 
 @dataclass(frozen=True)
@@ -55,9 +57,13 @@ def simulate(
     """
     result = Simulation(seed)
     source = random.Random(seed)
-    while result.runs < runs and not result.findings and not interrupted():
-        result.runs += 1
-        _walk(model, source, depth, result)
+    with Watchdog():
+        try:
+            while result.runs < runs and not result.findings and not interrupted():
+                result.runs += 1
+                _walk(model, source, depth, result)
+        except CutShort as cut:
+            result.running = cut.place
     return result
 
 

@@ -95,7 +95,7 @@ def premise_of(model: Model, prop: Property) -> Callable[[], bool] | None:
     if text is None:
         return None
     tree = ast.fix_missing_locations(with_ordered_sets(ast.Expression(copied(text))))
-    code = compile(tree, "<premise>", "eval")
+    code = compile(tree, prop.span.file if prop.span else "<premise>", "eval")
 
     def premise() -> bool:
         return bool(eval(code, namespace))

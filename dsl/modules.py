@@ -31,6 +31,8 @@ from dsl.refs import NeedsState, too_early
 from dsl.set_order import imported_names, settled, with_ordered_builtins, with_ordered_sets
 from dsl.view import Disabled
 
+FILES: set[str] = set()  # of the specs that were loaded, as their code objects name them
+
 
 @dataclass
 class Source:
@@ -142,6 +144,7 @@ class Loading:
 
     def run(self, source: Source, name: str, package: str = "") -> types.ModuleType:
         """Run a module's code with constants overridden as they are stored."""
+        FILES.add(source.path)
         module = types.ModuleType(name)
         module.__file__ = source.path
         module.__package__ = package

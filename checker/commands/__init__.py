@@ -19,3 +19,6 @@ COMMANDS: dict[str, str] = {
     "resume": "checker.commands.resume",
     "query": "checker.commands.query",
 }
+
+# What runs the code of a spec, which may hang or crash: these run in a process of their own.
+RUN_SPECS = frozenset({"check", "replay", "simulate", "profile", "resume"})

@@ -6,14 +6,15 @@ import json
 import re
 import shutil
 import sys
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
-from checker import exits
-from checker.api import load, search
+from checker import exits, rescue, supervisor
+from checker.api import load_within, not_loaded, search
 from checker.evidence import Evidence
 from checker.files import write_text
 from checker.judge import action_names
@@ -22,16 +23,22 @@ from checker.locks import held
 from checker.report import report
 from checker.report_page import show
 from checker.report_progress import ProgressBlock
+from checker.rescue import left
 from checker.result import Result
 from checker.runs import RunFolder, new_folder
+from checker.watch import CutShort, place_of_error
 from dsl.errors import EngineError, RunError, StatewalkError, printable
 
 if TYPE_CHECKING:
+    from checker.engine import Progress, StoppedBy
     from checker.options import CheckOptions, Sweep
+    from checker.supervisor import End
     from dsl.model import Model
 
 STDOUT = "-"
 CHECKPOINT, REQUEST = "checkpoint", "request.json"
+_RARELY = 20  # times as long as a note takes lie between two,
+_FEW = 100  # once there are more levels than that
 
 
 def run_check(
@@ -73,22 +80,44 @@ def one_check(
 ) -> tuple[Result, RunError | None]:
     """Load and check; where there is a folder, so that it can be resumed.
 
-    What cannot be written is a warning of the result, or else given beside it.
+    What cannot be written is a warning of the result, or else given beside it. Of a check that was
+    killed, what it had noted.
     """
-    model = load(spec, constants, config=options.config)
+    end, folder = supervisor.rescue, out
+    supervisor.note(check=True, loaded=False, search={}, folder=None)
+    try:
+        if end is not None:
+            folder = _folder_of(end) or out
+        model = load_within(spec, constants, options)
+    except (CutShort, KeyboardInterrupt) as cut:
+        return _written(_not_loaded(spec, constants, options, cut), out)
+    supervisor.note(loaded=True)
     with held(out):
         unsaved = None
-        if out is not None and not options.resume:
+        if out is not None and not options.resume and end is None:
             unsaved = remember(Path(out), spec, constants, options)
             if unsaved is None:
                 options = replace(options, checkpoint=str(Path(out, CHECKPOINT)))
-        result, problem = checked(model, options, out, unsaved)
+        try:
+            result, problem = checked(model, options, folder, unsaved)
+        except SystemExit as exit_:
+            raise left("SystemExit", place_of_error(exit_)) from None
     graph = result.evidence.graph if result.evidence is not None else None
     if graph is not None and graph.unwritable:
         sys.stderr.write(f"{graph.problem}\n")
     elif graph is not None:
         problem = problem or graph.problem
     return result, problem
+
+
+def _folder_of(end: End) -> str | None:
+    """The folder of a run that had to be killed. Raises CutShort where it was not even loaded."""
+    if (problem := rescue.problem(end)) is not None:
+        raise problem
+    if not end.facts.get("loaded"):
+        raise CutShort(cast("StoppedBy", end.reason), rescue.place(end))
+    folder: str | None = end.facts.get("folder")
+    return folder
 
 
 def remember(
@@ -133,8 +162,11 @@ def checked(
             unsaved = error
     if unsaved is not None and problem is None:
         sys.stderr.write(f"{unsaved}\n")
+    if folder is not None:
+        supervisor.note(folder=str(folder.path))
     constants = " ".join(f"{n}={show(v, 24)}" for n, v in model.constants.items())
     block = ProgressBlock(sys.stderr, f"{model.name}  {constants}", action_names(model))
+    notes = _Notes(block)
     with Interruptions() as asked:
 
         def interrupted() -> bool:
@@ -142,7 +174,7 @@ def checked(
             return asked()
 
         try:
-            result = search(model, options, on_progress=block, interrupted=interrupted)
+            result = search(model, options, on_progress=notes, interrupted=interrupted)
         except BaseException:
             if folder is not None and out is None:
                 folder.discard()
@@ -159,6 +191,45 @@ def checked(
             if out is None:
                 folder.discard()
     return result, problem
+
+
+def _written(result: Result, out: str | Path | None) -> tuple[Result, RunError | None]:
+    """A result in a run folder of its own, or with what kept that from being done."""
+    try:
+        folder = new_folder(out)
+    except RunError as error:
+        return result, error
+    with held(out):
+        return folder.keep(result), None
+
+
+def _not_loaded(
+    spec: str, constants: Mapping[str, Any], options: CheckOptions, end: BaseException
+) -> Result:
+    """The result of a check that ended while its spec was loaded."""
+    if isinstance(end, CutShort):
+        return not_loaded(spec, constants, options, end.reason, end.place)
+    return not_loaded(spec, constants, options, "interrupt", place_of_error(end))
+
+
+class _Notes:
+    """Called with each `Progress`: shows it, and notes what is known, in little of the time."""
+
+    def __init__(self, block: ProgressBlock) -> None:
+        self.block = block
+        self.next = 0.0
+        self.found = 0
+
+    def __call__(self, progress: Progress) -> None:
+        self.block(progress)
+        now = time.monotonic()
+        news = len(progress.findings) > self.found
+        if supervisor.line is None or not (news or now >= self.next):
+            return
+        self.found = len(progress.findings)
+        supervisor.note(search=rescue.noted(progress))
+        if len(progress.levels) > _FEW:
+            self.next = now + _RARELY * (time.monotonic() - now)
 
 
 def run_several(
@@ -179,7 +250,8 @@ def run_several(
     codes: list[int] = []
     problem: RunError | None = None
     cases = [(config, constants) for config in configs for constants in sweep.combinations()]
-    for config, constants in cases:
+    earlier = supervisor.rescue.facts.get("done", []) if supervisor.rescue is not None else None
+    for number, (config, constants) in enumerate(cases):
         named = {"config": config} if len(configs) > 1 else {}
         shown = {**named, **{name: constants[name] for name in sweep.swept}}
         own = "-".join([*map(str, named.values()), *(f"{n}={constants[n]}" for n in sweep.swept)])
@@ -187,13 +259,19 @@ def run_several(
         graph = str(Path(options.graph, safe_name(own))) if options.graph else None
         asked = replace(options, graph=graph, config=config)
         try:
-            result, failed = one_check(spec, asked, place, constants)
-            problem = problem or failed
-            codes.append(exits.exit_code(result))
+            if earlier is not None and number < len(earlier):
+                result, code = Result.model_validate(earlier[number][0]), earlier[number][1]
+            else:
+                result, failed = one_check(spec, asked, place, constants)
+                problem, code = problem or failed, exits.exit_code(result)
+            codes.append(code)
         except StatewalkError as error:
             result = error_result(spec, asked, constants, error)
             codes.append(exits.INTERNAL if isinstance(error, EngineError) else exits.MISTAKE)
         rows.append((shown, result))
+        supervisor.note(done=[(r.to_dict(), c) for (_, r), c in zip(rows, codes, strict=True)])
+        if earlier is not None and number >= len(earlier):
+            break
         if result.evidence is not None and result.evidence.stopped == "interrupt":
             break
     if json_file != STDOUT:

@@ -25,6 +25,7 @@ def add_parser(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Go on; the exit code."""
+    from checker import supervisor
     from checker.commands.checking import CHECKPOINT, run_check
     from checker.commands.elsewhere import ask_to_run
     from dsl.errors import RunError
@@ -33,7 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
     spec, constants, options = read_request(folder)
     if arguments.spec is not None:
         spec = arguments.spec
-    else:
+    elif supervisor.rescue is None:  # otherwise it was asked
         ask_to_run(spec, folder)
     resumed = replace(options, checkpoint=str(folder / CHECKPOINT), resume=True)
     try:

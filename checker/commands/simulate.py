@@ -116,6 +116,8 @@ def _figures(page: Page, model: Model, found: Simulation) -> None:
     from checker.report_page import number, plural
 
     fired = [f"{name} {number(n)}" for name, n in sorted(found.fired.items())]
+    if found.running is not None:
+        page.flow([("  interrupted ", "warn")], [f"in {found.running}"])
     never = sorted({a.name for a in model.actions} - set(found.fired))
     walks = [
         number(found.runs),

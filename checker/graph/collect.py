@@ -200,4 +200,5 @@ ENDED: dict[StoppedBy, str] = {
     "time": "--timeout",
     "memory": "--max-memory",
     "error": "the spec raised an exception",
+    "killed": "a crash",
 }

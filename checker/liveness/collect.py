@@ -34,6 +34,7 @@ from checker.native.running import run_levels, start
 from checker.native.search import Search
 from checker.native.states import Level
 from checker.native.workers import Worker
+from checker.watch import CutShort
 from dsl.model import Element, Model, Property
 from dsl.view import FairChoice
 
@@ -233,6 +234,9 @@ def collect(
     finally:
         if search.pool is not None:
             search.pool.shutdown()
+    if search.running is not None:
+        assert stopped is not None
+        raise CutShort(stopped, search.running)
     if search.error:
         return None
     return search.graph(stopped, list(wanted))

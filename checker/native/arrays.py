@@ -123,3 +123,8 @@ def make_scratch(size: int) -> Scratch:
     stack, calls, leaves = (np.zeros(size, np.int32) for _ in range(3))
     fp, low = (np.zeros(size, np.uint64) for _ in range(2))
     return Scratch(stack, calls, leaves, fp, low, np.zeros(3, np.int64))
+
+
+def nonzero(counts: Array) -> dict[int, int]:
+    """Counts by index, without those that are 0."""
+    return {int(i): int(counts[i]) for i in np.flatnonzero(counts)}

@@ -15,18 +15,19 @@ from checker.engine import Counts, Exploration, SearchOptions, StoppedBy
 from checker.layout import Layout
 from checker.locks import Lock, held
 from checker.native import checkpoints, checkpoints_read
-from checker.native.arrays import POSITION_SHIFT, Rows
+from checker.native.arrays import POSITION_SHIFT, Rows, nonzero
 from checker.native.checkpoints import Saved
 from checker.native.findings import Stage
 from checker.native.learning import Learner, make_roots
 from checker.native.orbits import Orbits
 from checker.native.profiling import profile_of
-from checker.native.search import Search, nonzero
+from checker.native.search import Search
 from checker.native.states import Level, Seen, Shape
 from checker.native.steps import StepChecks
 from checker.native.workers import Worker
 from checker.symmetry.breaking import Sample
 from checker.symmetry.group import Symmetry
+from checker.watch import CutShort
 from dsl.model import Model
 
 
@@ -167,7 +168,16 @@ def _explore(model: Model, options: SearchOptions, lock: Lock | None) -> Explora
 
 def run_levels(search: Search, resumed: bool) -> StoppedBy | None:
     """Run a search that was started to its end; why it ended, if not by itself."""
+    try:
+        return _run_levels(search, resumed)
+    except CutShort as cut:
+        search.running = cut.place
+        return cut.reason
+
+
+def _run_levels(search: Search, resumed: bool) -> StoppedBy | None:
     violated = False if resumed else _check_initial(search)
+    search.tell(search.queue, at_once=True)
     while search.level.n:
         stopped = search.stop(violated)
         if stopped in ("error", "violation"):
@@ -178,11 +188,16 @@ def run_levels(search: Search, resumed: bool) -> StoppedBy | None:
         if search.orbits is not None:
             search.orbits.look(len(search.links) - 1, search.level.rows)
         stage = Stage(search)
-        stopped = search.expand(stage)
+        fp, low = search.level.rows.fp, search.level.rows.low
+        stopped = _expand(search, stage)
         if stopped and search.writer and totals:
             search.writer.save(search, totals)
         rest = search.queue if stopped else 0
-        search.advance(stage)
+        try:
+            search.advance(stage)
+        except CutShort:
+            stage.close(fp, low)  # what was found until then
+            raise
         search.queue += rest
         violated = stage.violated
         search.tell(search.queue, at_once=True)
@@ -191,11 +206,24 @@ def run_levels(search: Search, resumed: bool) -> StoppedBy | None:
     return None
 
 
+def _expand(search: Search, stage: Stage) -> StoppedBy | None:
+    """Expand the level; a step that had to be ended ends that as time running out does."""
+    try:
+        return search.expand(stage)
+    except CutShort as cut:
+        search.running = cut.place
+        return cut.reason
+
+
 def _check_initial(search: Search) -> bool:
     """Stage 0: check the initial states; whether one of them violates something."""
     stage = Stage(search)
     level = search.level
-    keep = search.check(level, stage)
+    try:
+        keep = search.check(level, stage)
+    except CutShort:
+        stage.close(level.rows.fp, level.rows.low)
+        raise
     stage.close(level.rows.fp, level.rows.low)
     search.level = level.kept(keep) if not keep.all() else level
     search.initial = search.queue = search.level.n
@@ -227,6 +255,7 @@ def _result(search: Search, stopped: StoppedBy | None) -> Exploration:
         cut={name: times for name, times in search.cut.items() if times},
         statistics=_statistics(search),
         warnings=checkpoints.told(search.writer)[1],
+        running=search.running,
     )
 
 

@@ -12,9 +12,8 @@ import numpy as np
 
 from checker.engine import DEADLOCK, Finding, Progress, SearchOptions, StoppedBy
 from checker.layout import Layout
-from checker.limits import memory_in_use
 from checker.native import checkpoints
-from checker.native.arrays import FIRST_ERROR, NO_LINK, Array, Rows
+from checker.native.arrays import FIRST_ERROR, NO_LINK, Array, Rows, nonzero
 from checker.native.checkpoints import Totals, Writer
 from checker.native.findings import Stage
 from checker.native.learned import widest_variable
@@ -22,7 +21,8 @@ from checker.native.learning import Learner, Roots, Stopped
 from checker.native.orbits import Orbits
 from checker.native.states import Level, Seen, Shape, unpack
 from checker.native.steps import StepChecks
-from checker.native.workers import Worker
+from checker.native.workers import Worker, once
+from checker.watch import CutShort, Place, memory_in_use
 from dsl.errors import EngineError
 from dsl.model import Model
 
@@ -67,6 +67,7 @@ class Search:
     writer: Writer | None = None
     earlier: float = 0.0  # seconds spent before the search was resumed
     keep_loops: bool = False  # also candidates that lead to where they start
+    running: Place | None = None  # where the spec was, if it had to be ended
 
     def __post_init__(self) -> None:
         """Start the counters."""
@@ -117,18 +118,9 @@ class Search:
                 self.learn(misses, level)
             busy = [worker for worker in workers if worker.busy]
 
-    @staticmethod
-    def once(misses: Array) -> list[list[int]]:
-        """The misses without those that ask for the same thing."""
-        kinds = misses[:, 2].astype(np.uint64) << np.uint64(62)
-        operands = (misses[:, 3] & 0x3FFFFFFF).astype(np.uint64) << np.uint64(32)
-        keys = kinds ^ operands ^ misses[:, 4].astype(np.uint64)
-        _, first = np.unique(keys, return_index=True)
-        return misses[np.sort(first)].tolist()  # type: ignore[no-any-return]
-
     def learn(self, misses: Array, level: Level) -> None:
         """Learn what was missed."""
-        for position, *miss in self.once(misses):
+        for position, *miss in once(misses):
             self.learner.learn(miss, lambda at=position: level.rows.values[at].tolist())  # type: ignore[misc]
 
     # -- one level -------------------------------------------------------------------------------
@@ -149,6 +141,10 @@ class Search:
                 self.expand_batch(workers, stage)
             except Stopped as stop:
                 return stop.reason
+            except CutShort:
+                for worker in workers:
+                    stage.failed(worker.batch.counters)
+                raise
             self.tell(self.level.n - first + self.seen.n_new)
             if stopped := self.urgent():
                 self.queue = self.level.n - first
@@ -272,21 +268,23 @@ class Search:
                 worker.begin(number * share, min(level.n, (number + 1) * share), 0)
                 workers.append(worker)
         at = {id(worker): events[number] for number, worker in enumerate(workers)}
-        self.complete(
-            workers,
-            lambda w: w.check(
-                level.rows, learned.tries(), groups, (0, roots.first_action),
-                at[id(w)], cut_by, roots.n_properties,
-            ),
-            level,
-        )  # fmt: skip
-        for worker in workers:
-            stage.check_failed(level, int(worker.batch.counters[FIRST_ERROR]))
-            self.walks += worker.batch.walks
-            worker.batch.walks[:] = 0
-        first = np.minimum.reduce(events)
-        for group in np.flatnonzero(first[: roots.n_properties] != _NEVER).tolist():
-            stage.event(watched[group], level, int(first[group]))
+        try:
+            self.complete(
+                workers,
+                lambda w: w.check(
+                    level.rows, learned.tries(), groups, (0, roots.first_action),
+                    at[id(w)], cut_by, roots.n_properties,
+                ),
+                level,
+            )  # fmt: skip
+        finally:  # what is known counts, also when a property had to be ended
+            for worker in workers:
+                stage.check_failed(level, int(worker.batch.counters[FIRST_ERROR]))
+                self.walks += worker.batch.walks
+                worker.batch.walks[:] = 0
+            first = np.minimum.reduce(events)
+            for group in np.flatnonzero(first[: roots.n_properties] != _NEVER).tolist():
+                stage.event(watched[group], level, int(first[group]))
         if not len(cut_by):
             return np.ones(level.n, np.bool_)
         for group, times in zip(
@@ -392,9 +390,6 @@ class Search:
             tuple(map(len, self.links)),
             widest_variable(self.layout),
             *checkpoints.told(self.writer),
+            nonzero(self.fired),
+            tuple(self.found.values()),
         )
-
-
-def nonzero(counts: Array) -> dict[int, int]:
-    """Counts by index, without those that are 0."""
-    return {int(i): int(counts[i]) for i in np.flatnonzero(counts)}

@@ -19,7 +19,7 @@ from checker.native.arrays import (
 )
 from checker.native.findings import Stage
 from checker.native.states import Level, Partition
-from checker.native.workers import Worker
+from checker.native.workers import Worker, once
 
 if TYPE_CHECKING:
     from checker.native.search import Search
@@ -77,7 +77,7 @@ class StepChecks:
         return verdict
 
     def _learn(self, misses: Array, batch: Batch, partition: int) -> None:
-        for candidate, *miss in self.search.once(misses):
+        for candidate, *miss in once(misses):
             parent = int(batch.link[partition, candidate]) >> POSITION_SHIFT
             outcome = int(batch.outcome[partition, candidate])
             before = self.search.level.rows.values[parent].tolist()

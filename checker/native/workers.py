@@ -165,3 +165,12 @@ class Worker:
     def n_candidates(self) -> int:
         """Candidates of the range so far."""
         return int(self.batch.counters[N_CANDIDATES])
+
+
+def once(misses: Array) -> list[list[int]]:
+    """The misses of workers without those that ask for the same thing."""
+    kinds = misses[:, 2].astype(np.uint64) << np.uint64(62)
+    operands = (misses[:, 3] & 0x3FFFFFFF).astype(np.uint64) << np.uint64(32)
+    keys = kinds ^ operands ^ misses[:, 4].astype(np.uint64)
+    _, first = np.unique(keys, return_index=True)
+    return misses[np.sort(first)].tolist()  # type: ignore[no-any-return]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from checker.engine import Exploration, SearchOptions
+    from checker.watch import Place
     from dsl.model import Model
 
 _DOMINATES = 0.5  # learning is worth a word from this share of the time on
@@ -46,6 +47,7 @@ class Profile:
     parts: tuple[Part, ...]
     variables: tuple[tuple[str, int], ...]
     looked_at: tuple[tuple[str, int], ...]
+    running: Place | None = None  # where the spec was, if it had to be ended
 
     @property
     def worst(self) -> Part | None:
@@ -74,6 +76,7 @@ def of_exploration(model: Model, exploration: Exploration) -> Profile:
         parts=tuple(Part(**root) for root in found["roots"]),
         variables=tuple(found["slots"]),
         looked_at=tuple(found["looked_at"]),
+        running=exploration.running,
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import replace
 from typing import Any
 
 
@@ -32,8 +33,11 @@ def run(arguments: argparse.Namespace) -> int:
     """Search, and print the profile; the exit code."""
     from checker.api import load
     from checker.engine import SearchOptions
+    from checker.exits import HOLDS, INCONCLUSIVE
+    from checker.limits import Interruptions
     from checker.options import read_settings
     from checker.profile import profile, render
+    from checker.watch import Watchdog
 
     constants = read_settings(arguments.settings).fixed
     model = load(arguments.spec, constants, config=arguments.config)
@@ -44,5 +48,10 @@ def run(arguments: argparse.Namespace) -> int:
         timeout=arguments.timeout,
         threads=arguments.threads,
     )
-    sys.stdout.write(render(profile(model, options)) + "\n")
-    return 0
+    with Interruptions() as asked, Watchdog(arguments.timeout):
+        found = profile(model, replace(options, interrupted=asked))
+    sys.stdout.write(render(found) + "\n")
+    if found.running is None:
+        return HOLDS
+    sys.stdout.write(f"The search was ended in {found.running}.\n")
+    return INCONCLUSIVE

@@ -89,7 +89,7 @@ def run(*arguments: str) -> int:
         ),
         (["good.py", "more"], ["statewalk check: unrecognized arguments: more"]),
         (["leaves.py"], ["leaves.py:2:1: SW303 SystemExit while the spec was loaded"]),
-        (["ends.py"], ["SW205 The spec ended the program: SystemExit."]),
+        (["ends.py"], ["SW205 The spec ended the program: SystemExit, in the action"]),
         ([], ["SPEC"]),
     ],
 )
