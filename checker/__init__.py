@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from checker.replaying import Replay, replay
     from checker.result import Result
     from checker.trace import Trace
+    from checker.trace_file import load_trace, save_trace
 
-__all__ = ["Replay", "Result", "Trace", "check", "load", "replay"]
+__all__ = ["Replay", "Result", "Trace", "check", "load", "load_trace", "replay", "save_trace"]
 
 _HOMES = {
     "Replay": "checker.replaying",
@@ -25,6 +26,8 @@ _HOMES = {
     "Trace": "checker.trace",
     "check": "checker.api",
     "load": "checker.api",
+    "load_trace": "checker.trace_file",
+    "save_trace": "checker.trace_file",
 }
 
 

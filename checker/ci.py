@@ -13,6 +13,7 @@ from xml.etree import ElementTree as Xml
 
 from checker import exits
 from checker.evidence import Evidence
+from checker.report_trace import trace_page
 from dsl.errors import Span, printable
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ def _junit_property(case: Xml.Element, result: Result, prop: PropertyResult) -> 
     if prop.name in exits.faults(result):
         failure = Xml.SubElement(case, "failure", message=said, type=prop.kind)
         trace = result.traces.get(prop.name)
-        failure.text = str(trace) if trace else ""
+        failure.text = trace_page(trace).plain() if trace else ""
     elif prop.verdict == "violated":
         known = ", as expected" if result.as_expected is not None else ""
         Xml.SubElement(case, "system-out").text = said + known

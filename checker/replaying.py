@@ -14,6 +14,7 @@ from checker.diff import Change, changes
 from checker.guards import guard_of
 from checker.report_page import place
 from checker.trace import Trace, TraceStep, take_step
+from checker.trace_file import load_trace
 from dsl.errors import RunError, StatewalkError, did_you_mean
 from dsl.loader import load
 from dsl.plain_view import PlainView
@@ -60,7 +61,7 @@ def replay(trace: Trace | str | Path, spec: str | Path | Model | None = None) ->
     from dsl.model import Model
 
     if not isinstance(trace, Trace):
-        trace = Trace.load(trace)
+        trace = load_trace(trace)
     if isinstance(spec, Model):
         return _replay(trace, spec)
     return _replay(trace, _model_for(trace, str(spec) if spec is not None else None))

@@ -16,6 +16,7 @@ from dsl.errors import RunError
 if TYPE_CHECKING:
     from checker.result import Result
     from checker.trace import Trace
+    from checker.trace_file import save_trace
 
 ROOT = Path(".statewalk/runs")
 RESULT = "result.json"
@@ -37,7 +38,7 @@ class RunFolder:
         self._clear()
         files = {}
         for name, file in file_names(result.traces).items():
-            result.traces[name].save(self.path / file)
+            save_trace(result.traces[name], self.path / file)
             files[name] = str(self.path / file)
         result = result.with_files(str(self.path), files)
         write_text(self.path / EVIDENCE, _dump(evidence_of(result)))

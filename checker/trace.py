@@ -19,6 +19,7 @@ from checker.content import Content, choice_shown, content_of, short_names
 from checker.diff import Change, changes
 from checker.showing import text_of
 from checker.truths import Truth, truths
+from dsl.errors import printable
 from dsl.plain_view import PlainView, apply_writes
 from dsl.values import freeze
 from dsl.view import Disabled
@@ -125,27 +126,12 @@ class Trace:
     def __len__(self) -> int:
         return self.length
 
-    def save(self, file: str | FilePath) -> None:
-        """Write it as JSON. Raises RunError[SW403]."""
-        from checker.trace_file import save
-
-        save(self, FilePath(file))
-
-    @staticmethod
-    def load(file: str | FilePath) -> Trace:
-        """Read what `save` wrote; values of the spec's own classes stay as `Stored` until it is
-        replayed.
-
-        Raises:  RunError[SW401] for a file that is no trace.
-        """
-        from checker.trace_file import load
-
-        return load(FilePath(file))
-
     def __str__(self) -> str:
-        from checker.report_trace import trace_page
-
-        return trace_page(self).plain()
+        """The steps, a line each, with what they changed below; reports show more."""
+        lines = ["0  init" + (f" ({self.initial + 1})" if self.initial else "")]
+        for number, (step, found) in enumerate(self, 1):
+            lines += [f"{number}  {step.label}", *(f"     {change}" for change in found)]
+        return "\n".join(printable(line) for line in [*lines, self.error] if line)
 
 
 class TellingView(PlainView):

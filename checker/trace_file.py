@@ -76,9 +76,9 @@ class _File(_Part):
     steps: list[_Step]
 
 
-def save(trace: Trace, file: Path) -> None:
-    """Write a trace, whole or not at all. Raises RunError[SW403]."""
-    write_text(file, json.dumps(to_dict(trace), ensure_ascii=False, indent=1) + "\n")
+def save_trace(trace: Trace, file: str | Path) -> None:
+    """Write a trace as JSON, whole or not at all. Raises RunError[SW403]."""
+    write_text(Path(file), json.dumps(to_dict(trace), ensure_ascii=False, indent=1) + "\n")
 
 
 def to_dict(trace: Trace) -> dict[str, Any]:
@@ -142,12 +142,13 @@ def _choices(choices: Sequence[Choice]) -> list[dict[str, Any]]:
     ]
 
 
-def load(file: Path) -> Trace:
-    """Read a trace; the classes of its values are stand-ins.
+def load_trace(file: str | Path) -> Trace:
+    """Read a trace; the classes of its values are stand-ins until it is replayed.
 
     Raises:  RunError[SW404] for a file that cannot be read, RunError[SW401] for one that is no
     trace.
     """
+    file = Path(file)
     try:
         data = _File.model_validate(read_json(file))
     except ValidationError as error:

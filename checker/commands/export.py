@@ -75,9 +75,9 @@ def _text(arguments: argparse.Namespace) -> str:
         model = load(arguments.source, read_settings(arguments.settings).fixed)
         return graph_to_dot(model, tuple(b for b in arguments.by.split(",") if b))
     from checker.exports import export_trace
-    from checker.trace import Trace
+    from checker.trace_file import load_trace
 
-    trace = Trace.load(arguments.source)
+    trace = load_trace(arguments.source)
     if arguments.format == "itf":
         from checker.exports.itf import to_itf
 

@@ -45,7 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
     from checker.exits import DIVERGED, HOLDS
     from checker.replaying import replay
     from checker.report_replay import replay_page
-    from checker.trace import Trace
+    from checker.trace_file import load_trace
     from dsl.errors import RunError
 
     if arguments.steps is not None:
@@ -54,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise RunError(
             "SW325", "There is nothing to replay.", help="Name a trace, or --steps FILE."
         )
-    trace = Trace.load(arguments.trace)
+    trace = load_trace(arguments.trace)
     if arguments.spec is None:
         ask_to_run(trace.spec, Path(arguments.trace))
     outcome = replay(trace, arguments.spec)

@@ -29,9 +29,9 @@ def run(arguments: argparse.Namespace) -> int:
     from checker.report_page import Page
     from checker.report_terms import kind_word
     from checker.report_trace import props_page, trace_page
-    from checker.trace import Trace
+    from checker.trace_file import load_trace
 
-    trace = Trace.load(arguments.trace)
+    trace = load_trace(arguments.trace)
     width = terminal_width()
     page = Page(width)
     what = "reached" if trace.kind == "exists" else "violated"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from checker.commands.arguments import argument
 from checker.options import read_count
+from checker.trace_file import save_trace
 from dsl.model import SAFETY_KINDS
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ def _finding(page: Page, model: Model, found: Simulation, out: str | None) -> st
     first = min(found.findings.values(), key=lambda f: (f.kind != "error", f.length, f.property))
     trace = build(model, first)
     if out:
-        trace.save(out)
+        save_trace(trace, out)
     told = PropertyResult(name=first.property, kind=first.kind, verdict="violated", trace=out)
     result = Result(spec=model.path, engine="simulation", verdict="violated", properties=(told,))
     if first.property == NO_ERROR:

@@ -18,6 +18,7 @@ from dsl.library.recording import HOOK, Recorded
 if TYPE_CHECKING:
     from checker.history.data import History
     from checker.trace import Trace
+    from checker.trace_file import load_trace
     from dsl.model import Model
     from dsl.view import State
 
@@ -51,9 +52,8 @@ def run(args: argparse.Namespace) -> int:
     from checker.files import write_text
     from checker.history.formats.jsonl import lines_of
     from checker.report_replay import replay_page
-    from checker.trace import Trace
 
-    trace = Trace.load(args.trace)
+    trace = load_trace(args.trace)
     model, hook = load_with_hook(args.spec, trace)
     outcome, states = walk(trace, model)
     if not outcome.reproduced:

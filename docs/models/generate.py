@@ -20,7 +20,7 @@ from checker.api import check
 from checker.cli import main
 from checker.history.bc_graph import mermaid
 from checker.history.from_trace import load_with_hook, recorded_in, walk
-from checker.trace import Trace
+from checker.trace_file import load_trace
 from dsl.library.recording import log_of, transactions, version_order
 from dsl.loader import load
 from dsl.model import Configuration
@@ -67,7 +67,7 @@ def graph(spec: str, config: str) -> str:
     """The begin-commit graph at the end of the trace that a configuration gives."""
     with tempfile.TemporaryDirectory() as run, contextlib.chdir(ROOT):
         check(spec, config=config, out=Path(run))
-        found = Trace.load(next(Path(run).glob("*.trace.json")))
+        found = load_trace(next(Path(run).glob("*.trace.json")))
         model, hook = load_with_hook(spec, found)
         last = recorded_in(model, hook, walk(found, model)[1][-1])
     return mermaid(transactions(last), version_order(*log_of(last)), str(model.constants["LEVEL"]))

@@ -16,6 +16,7 @@ from checker.exports.dot import graph_to_dot
 from checker.exports.itf import to_itf, to_value
 from checker.simulate import simulate
 from checker.trace import Trace
+from checker.trace_file import load_trace, save_trace
 from dsl.errors import RunError
 from dsl.values import freeze
 
@@ -100,9 +101,9 @@ def test_arrows_follow_messages(trace: Trace) -> None:
 @pytest.mark.parametrize("format", FORMATS)
 def test_saved_traces_export_without_the_spec(format: str, trace: Trace, tmp_path: Path) -> None:
     file = tmp_path / "t.trace.json"
-    trace.save(file)
+    save_trace(trace, file)
 
-    assert export_trace(trace, format) == export_trace(Trace.load(file), format)
+    assert export_trace(trace, format) == export_trace(load_trace(file), format)
 
 
 def test_the_graph_of_die_hard() -> None:

@@ -53,7 +53,7 @@ def test_a_violation_after_such_a_choice_has_its_trace(
 
     assert "violated" == result.verdict
     saved = tmp_path / "run" / "small.trace.json"
-    (choice,) = trace_file.load(saved).steps[-1].choices
+    (choice,) = trace_file.load_trace(saved).steps[-1].choices
     assert BODIES[body] == choice.value
     assert 0 == main(["replay", str(saved)])
 
@@ -65,7 +65,7 @@ def test_a_record_is_shown_as_it_was_when_it_was_chosen(engine: str, tmp_path: P
     result = check(path, engine=engine, out=tmp_path / "run")
 
     assert "violated" == result.verdict
-    (choice,) = trace_file.load(tmp_path / "run" / "small.trace.json").steps[-1].choices
+    (choice,) = trace_file.load_trace(tmp_path / "run" / "small.trace.json").steps[-1].choices
     assert "Item(n=2, more=[])" == repr(choice.value)
 
 
@@ -78,7 +78,7 @@ def test_parameters_and_fair_choices_may_be_sets(engine: str, tmp_path: Path) ->
     result = check(path, engine=engine, out=tmp_path / "run")
 
     assert "violated" == result.verdict
-    (step,) = trace_file.load(tmp_path / "run" / "small.trace.json").steps
+    (step,) = trace_file.load_trace(tmp_path / "run" / "small.trace.json").steps
     sizes = [len(v) for v in (step.arguments[0][1], step.choices[0].value)]
     assert [1, 2] == sorted(sizes)
 

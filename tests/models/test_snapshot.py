@@ -21,6 +21,7 @@ from checker.history.formats.jsonl import from_records
 from checker.history.from_trace import history_of, load_with_hook, walk
 from checker.history.scan import scan
 from checker.trace import Trace
+from checker.trace_file import load_trace
 from dsl.declared import Configuration
 from dsl.errors import RunError
 from dsl.library.recording import did, judged
@@ -226,7 +227,7 @@ def trace_of(name: str, folder: Path) -> Trace:
     """The saved trace of a violating row."""
     check(SNAPSHOT, config=name, out=folder)
     (file,) = folder.glob("*.trace.json")
-    return Trace.load(file)
+    return load_trace(file)
 
 
 @pytest.mark.parametrize("name", cases(VIOLATING))
@@ -374,7 +375,7 @@ def test_a_spec_without_a_record_is_refused(tmp_path: Path) -> None:
         "@always\ndef small() -> bool:\n    return counter.n < 2\n"
     )
     check(spec, out=tmp_path / "run")
-    trace = Trace.load(tmp_path / "run" / "small.trace.json")
+    trace = load_trace(tmp_path / "run" / "small.trace.json")
 
     with pytest.raises(RunError, match="does not say what its clients record"):
         load_with_hook(str(spec), trace)

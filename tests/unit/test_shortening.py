@@ -9,7 +9,7 @@ import pytest
 from checker.api import check
 from checker.report_trace import trace_page
 from checker.shortening import cut, first_difference, fit
-from checker.trace import Trace
+from checker.trace_file import load_trace
 from dsl.records import Record
 from dsl.values import freeze
 
@@ -102,7 +102,7 @@ def test_a_label_shows_what_tells_a_step_from_others(width: int, tmp_path: Path)
     path = tmp_path / "spec.py"
     path.write_text(SPEC)
     result = check(path, engine="reference", out=tmp_path / "run", properties=["not_eight"])
-    trace = Trace.load(next((tmp_path / "run").glob("*.trace.json")))
+    trace = load_trace(next((tmp_path / "run").glob("*.trace.json")))
 
     text = trace_page(trace, width=width).plain()
 

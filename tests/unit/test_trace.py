@@ -13,6 +13,7 @@ from checker.cli import main
 from checker.diff import between
 from checker.result import Result
 from checker.showing import text_of
+from checker.trace_file import load_trace, save_trace
 from checker.trace_values import Classes, describe_classes, from_json, to_json
 from dsl.errors import RunError
 from dsl.values import ABSENT, FrozenBag, encode, freeze
@@ -104,9 +105,9 @@ def test_a_trace_says_actor_action_choices_and_what_changed(trace: Trace) -> Non
 
 
 def test_what_was_saved_is_what_is_loaded(trace: Trace, tmp_path: Path) -> None:
-    trace.save(tmp_path / "t.json")
+    save_trace(trace, tmp_path / "t.json")
 
-    again = Trace.load(tmp_path / "t.json")
+    again = load_trace(tmp_path / "t.json")
 
     assert [[encode(v) for v in c.values()] for c in trace.contents] == [
         [encode(v) for v in c.values()] for c in again.contents
@@ -119,7 +120,7 @@ def test_what_was_saved_is_what_is_loaded(trace: Trace, tmp_path: Path) -> None:
 def test_a_saved_trace_is_replayed_and_shown_without_its_spec(
     trace: Trace, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    trace.save(tmp_path / "t.json")
+    save_trace(trace, tmp_path / "t.json")
 
     assert replay("t.json").reproduced
     (tmp_path / "spec.py").unlink()
@@ -152,7 +153,7 @@ def test_a_changed_spec_diverges_at_a_step_and_says_why(
     trace: Trace, tmp_path: Path, capsys: pytest.CaptureFixture[str],
     old: str, new: str, step: int | str, why: str,
 ) -> None:  # fmt: skip
-    trace.save(tmp_path / "t.json")
+    save_trace(trace, tmp_path / "t.json")
     (tmp_path / "spec.py").write_text(SPEC.replace(old, new))
 
     outcome = replay("t.json")
@@ -168,7 +169,7 @@ def test_a_changed_spec_diverges_at_a_step_and_says_why(
 
 
 def test_a_trace_of_another_spec_is_refused(trace: Trace, tmp_path: Path) -> None:
-    trace.save(tmp_path / "t.json")
+    save_trace(trace, tmp_path / "t.json")
     (tmp_path / "other.py").write_text(
         "from dsl import Role, action\n\nclass R(Role):\n    n: int = 0\n\n    @action\n"
         "    def a(self) -> None:\n        self.n = 1\n\nr = R()\n"
@@ -208,12 +209,12 @@ def damaged(data: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def test_a_damaged_trace_is_refused_with_the_reason(trace: Trace, tmp_path: Path) -> None:
-    trace.save(tmp_path / "t.json")
+    save_trace(trace, tmp_path / "t.json")
     for text, said in damaged(json.loads((tmp_path / "t.json").read_text())):
         (tmp_path / "d.json").write_text(text)
 
         with pytest.raises(RunError) as caught:
-            Trace.load("d.json")
+            load_trace("d.json")
 
         assert "SW401" == caught.value.code
         assert said in str(caught.value)
@@ -222,7 +223,7 @@ def test_a_damaged_trace_is_refused_with_the_reason(trace: Trace, tmp_path: Path
 @pytest.mark.parametrize("name", ["nothing.json", "."])
 def test_what_is_no_file_is_refused(name: str) -> None:
     with pytest.raises(RunError) as caught:
-        Trace.load(name)
+        load_trace(name)
 
     assert "SW404" == caught.value.code
 
