@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from checker.files import OUT, write_text
+from checker.trace_file import save_trace
 from dsl.errors import RunError
 
 if TYPE_CHECKING:
     from checker.result import Result
     from checker.trace import Trace
-    from checker.trace_file import save_trace
 
 ROOT = Path(".statewalk/runs")
 RESULT = "result.json"
