@@ -209,8 +209,10 @@ def check_option(option: Any) -> None:
     SW203 for what is no value, SW208 for a record without a value in some field.
     """
     kind = type(option)
-    if kind in (int, str, bool, tuple, list, set, frozenset):
-        for part in option if kind not in (int, str, bool) else ():
+    if kind in (int, str, bool):
+        return
+    if kind in (tuple, list) or isinstance(option, set | frozenset):
+        for part in option:
             check_option(part)
     elif kind is dict:
         for part in (*option, *option.values()):

@@ -18,7 +18,6 @@ from dsl.library.recording import HOOK, Recorded
 if TYPE_CHECKING:
     from checker.history.data import History
     from checker.trace import Trace
-    from checker.trace_file import load_trace
     from dsl.model import Model
     from dsl.view import State
 
@@ -52,6 +51,7 @@ def run(args: argparse.Namespace) -> int:
     from checker.files import write_text
     from checker.history.formats.jsonl import lines_of
     from checker.report_replay import replay_page
+    from checker.trace_file import load_trace
 
     trace = load_trace(args.trace)
     model, hook = load_with_hook(args.spec, trace)

@@ -55,7 +55,7 @@ def test_a_violation_after_such_a_choice_has_its_trace(
     saved = tmp_path / "run" / "small.trace.json"
     (choice,) = trace_file.load_trace(saved).steps[-1].choices
     assert BODIES[body] == choice.value
-    assert 0 == main(["replay", str(saved)])
+    assert 0 == main(["replay", str(saved), "--spec", str(path)])
 
 
 @pytest.mark.parametrize("engine", ["reference", "native"])
@@ -93,7 +93,7 @@ def test_a_lasso_over_such_choices_is_found(engine: str, tmp_path: Path) -> None
     result = check(path, engine=engine, out=tmp_path / "run")
 
     assert "violated" == result.verdict
-    assert 0 == main(["replay", str(tmp_path / "run" / "stays.trace.json")])
+    assert 0 == main(["replay", str(tmp_path / "run" / "stays.trace.json"), "--spec", str(path)])
 
 
 def test_such_a_trace_can_be_exported_and_simulated(tmp_path: Path) -> None:
