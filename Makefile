@@ -10,7 +10,7 @@ STAMP := $(VENV)/.installed
 JOBS ?= auto
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 PYTEST = $(BIN)/pytest -n $(JOBS) --doctest-modules
-PACKAGES := dsl checker models
+PACKAGES := statewalk
 
 # pyright is installed at a pinned version: do not look for a newer one
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1

@@ -32,7 +32,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from checker.spark.java import find_java, whole_java
+from statewalk.checker.spark.session.java import find_java, whole_java
 
 ROOT = Path(__file__).resolve().parents[1]
 SPEC = (
@@ -172,7 +172,7 @@ def executors(worker: subprocess.Popen[bytes]) -> list[int]:
 
 def statewalk(*words: str) -> subprocess.Popen[bytes]:
     """Start the command."""
-    command = [sys.executable, "-m", "checker", *words]
+    command = [sys.executable, "-m", "statewalk", *words]
     log = subprocess.DEVNULL
     process = subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=subprocess.PIPE)
     atexit.register(kill_running, process)

@@ -40,12 +40,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from checker.api import load, search
-from checker.native import checkpoints, manifests
-from checker.options import CheckOptions
-from checker.result import Result
-from dsl.errors import RunError
-from dsl.model import Model
+from statewalk.checker.api import load, search
+from statewalk.checker.contract.options import CheckOptions
+from statewalk.checker.native import checkpoints, manifests
+from statewalk.checker.verdict.result import Result
+from statewalk.dsl.errors import RunError
+from statewalk.dsl.model import Model
 
 ROOT = Path(__file__).resolve().parents[1]
 CLEAR = ("SW340", "SW341", "SW343", "SW345")
@@ -59,7 +59,7 @@ CONSTANTS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
 ]
 # levels of the same sizes whatever the constant: nothing but what is in them tells them apart
 ALIKE = """
-from dsl import Constant, Role, action, always, deadlock, require
+from statewalk import Constant, Role, action, always, deadlock, require
 
 K: Constant[int] = 1
 

@@ -15,8 +15,8 @@ import random
 import time
 from typing import TYPE_CHECKING
 
-from checker.spark.session import local_session
-from models.stores.dataflow_spark import CHANGES, COUNTS, REQUIRES, Batch, resolve_batch
+from statewalk.checker.spark.session.session import local_session
+from statewalk.models.stores.dataflow_spark import CHANGES, COUNTS, REQUIRES, Batch, resolve_batch
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -31,7 +31,7 @@ _VARYING = frozenset(
 
 def corpus(examples: Path) -> Iterator[tuple[str, str, dict[str, str], str | None]]:
     """(name, spec, constants, configuration)"""
-    from checker.library import entries
+    from statewalk.checker.library import entries
 
     for path in sorted((ROOT / "specs").rglob("*.*")):
         if path.suffix in (".py", ".fizz"):
@@ -65,9 +65,9 @@ def write_examples(folder: Path) -> None:
 
 def work(examples: Path, states: int, only: str) -> None:
     """Check the corpus in this process; the results go below the current folder."""
-    from checker.api import check
-    from dsl.constants import GivenText
-    from dsl.errors import StatewalkError
+    from statewalk.checker.api import check
+    from statewalk.dsl.errors import StatewalkError
+    from statewalk.dsl.words.constants import GivenText
 
     for name, spec, given, config in corpus(examples):
         if only not in name:
@@ -90,7 +90,7 @@ def work(examples: Path, states: int, only: str) -> None:
 
 def replay(other: Path, only: str) -> None:
     """Replay the traces that another process left; print those that go another way."""
-    from checker.replaying import replay as replayed
+    from statewalk.checker.behaviours.replay import replay as replayed
 
     count = 0
     for file in sorted(other.rglob("*.trace.json")):

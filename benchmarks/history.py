@@ -77,7 +77,7 @@ def rows(quick: bool) -> list[dict[str, Any]]:
 
 def write(row: dict[str, Any], file: Path) -> None:
     """Generate one history."""
-    from checker.history.simulate import Workload, plant, shuffled, simulate
+    from statewalk.checker.history.simulate import Workload, plant, shuffled, simulate
 
     records = list(simulate(Workload(**row["work"])))
     if "plant" in row:
@@ -92,10 +92,10 @@ def measure(file: Path, level: str) -> dict[str, Any]:
     """Read and check one file in this process, after loading the kernels."""
     begin = time.process_time()
     warm_up()
-    from checker.history import formats
-    from checker.history.check import Options, check
-    from checker.history.explain import explain
-    from checker.history.scan import scan
+    from statewalk.checker.history import formats
+    from statewalk.checker.history.decide.check import Options, check
+    from statewalk.checker.history.decide.scan import scan
+    from statewalk.checker.history.explain.anomaly import explain
 
     clock = [time.process_time()]
     history = formats.read(file)
@@ -123,11 +123,11 @@ def peak_memory() -> int:
 
 def warm_up() -> None:
     """Load (or compile, the first time) every kernel."""
-    from checker.history.check import Options, check
-    from checker.history.explain import explain
-    from checker.history.formats.jsonl import from_records
-    from checker.history.scan import scan
-    from checker.history.simulate import Workload, plant, shuffled, simulate
+    from statewalk.checker.history.decide.check import Options, check
+    from statewalk.checker.history.decide.scan import scan
+    from statewalk.checker.history.explain.anomaly import explain
+    from statewalk.checker.history.formats.jsonl import from_records
+    from statewalk.checker.history.simulate import Workload, plant, shuffled, simulate
 
     for kind in ("mixed", "append", "range"):
         records = list(simulate(Workload(kind, 200, sessions=6, keys=30)))

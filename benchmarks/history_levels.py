@@ -14,10 +14,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from checker.history.check import Options, check
-from checker.history.formats.jsonl import from_records
-from checker.history.simulate import Record, Workload, plant, shuffled, simulate
-from dsl.library.levels import LEVELS
+from statewalk.checker.history.decide.check import Options, check
+from statewalk.checker.history.formats.jsonl import from_records
+from statewalk.checker.history.simulate import Record, Workload, plant, shuffled, simulate
+from statewalk.dsl.library.levels import LEVELS
 
 PLAIN = Options(via_sessions=False)
 

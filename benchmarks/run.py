@@ -132,7 +132,7 @@ def run(command: Sequence[str]) -> Usage:
 def measure(case: Case, rounds: int, threads: int) -> Measured:
     """Check a case several times."""
     with tempfile.TemporaryDirectory() as out:
-        command = [sys.executable, "-m", "checker", *case.command()]
+        command = [sys.executable, "-m", "statewalk", *case.command()]
         command += ["--engine", "native", "--threads", str(threads), "--no-liveness", "--out", out]
         usages = [run(command) for _ in range(1 if case.large else rounds)]
     if any(usage.code not in (0, 1, 3) for usage in usages):
@@ -159,9 +159,9 @@ def figures(case: Case, threads: int) -> dict[str, float]:
 def print_figures(case: Case, threads: int) -> None:
     """The child's part of `figures`."""
     sys.path.insert(0, str(ROOT))
-    from checker import native
-    from checker.engine import SearchOptions
-    from dsl.loader import load
+    from statewalk.checker import native
+    from statewalk.checker.contract.search import SearchOptions
+    from statewalk.dsl.loader import load
 
     texts = dict(constant.split("=", 1) for constant in case.constants)
     constants = {name: ast.literal_eval(text) for name, text in texts.items()}
@@ -277,7 +277,7 @@ def main() -> None:
     chosen = [c for c in chosen if (asked.large or not c.large) and (ROOT / c.spec).exists()]
     for spec in (TWO_PHASE, "specs/toys/two_phase_commit.fizz"):
         warm = Case("warm-up", spec, ("RMS=2",) if spec == TWO_PHASE else ())
-        run([sys.executable, "-m", "checker", *warm.command(), "--engine", "native"])
+        run([sys.executable, "-m", "statewalk", *warm.command(), "--engine", "native"])
     rows = []
     for case in chosen:
         measured = measure(case, asked.rounds, asked.threads)

@@ -27,9 +27,9 @@ _TICK = os.sysconf("SC_CLK_TCK")
 
 def one(spec: str, constants: list[str], engine: str, settings: dict[str, Any]) -> None:
     """Check a spec in this process; print the figures as JSON."""
-    from checker.api import load, search_options
-    from checker.engines import ENGINES, load_engine
-    from checker.options import CheckOptions, read_settings
+    from statewalk.checker.api import load, search_options
+    from statewalk.checker.contract.options import CheckOptions, read_settings
+    from statewalk.checker.engines.table import ENGINES, load_engine
 
     model = load(spec, read_settings(constants).fixed)
     options = CheckOptions(engine=engine, spark=settings, threads=settings.get("tasks") or 1)

@@ -37,10 +37,10 @@ SAME = (
 
 def compare(name: str, case: tuple[str, Sequence[str], int], given: argparse.Namespace) -> int:
     """Search one case in all ways; how many of them differ from native."""
-    from checker import native, spark
-    from checker.engine import SearchOptions
-    from checker.options import read_settings
-    from dsl.loader import load
+    from statewalk.checker import native, spark
+    from statewalk.checker.contract.options import read_settings
+    from statewalk.checker.contract.search import SearchOptions
+    from statewalk.dsl.loader import load
 
     spec, constants, native_until = case
     model = load(spec, read_settings(list(constants)).fixed)

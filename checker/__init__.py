@@ -1,40 +1,11 @@
-"""Checking models. The names of the Python API; everything is imported when first used.
+"""The search: Model in, verdict out.
 
-`check` checks a spec file or a model, `load` makes a model of a file, `replay` repeats a saved
-trace.
+`contract` says what an engine promises, `engines`, `native` and `spark` keep it; `verdict` turns
+what a search found into a Result, `report` and `commands` into text. `api` is the way in for
+programs, `cli` for people.
+
+The language enters as `Model`; models enter only by name, in `commands.library`.
 """
 
-from __future__ import annotations
-
-from checker import early as _early  # noqa: F401, isort: skip (before what takes time)
-
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from checker.api import check, load
-    from checker.replaying import Replay, replay
-    from checker.result import Result
-    from checker.trace import Trace
-    from checker.trace_file import load_trace, save_trace
-
-__all__ = ["Replay", "Result", "Trace", "check", "load", "load_trace", "replay", "save_trace"]
-
-_HOMES = {
-    "Replay": "checker.replaying",
-    "replay": "checker.replaying",
-    "Result": "checker.result",
-    "Trace": "checker.trace",
-    "check": "checker.api",
-    "load": "checker.api",
-    "load_trace": "checker.trace_file",
-    "save_trace": "checker.trace_file",
-}
-
-
-def __getattr__(name: str) -> Any:
-    home = _HOMES.get(name)
-    if home is None:
-        raise AttributeError(f"module 'checker' has no attribute '{name}'")
-    from importlib import import_module
-
-    return getattr(import_module(home), name)
+if __name__ == "checker":  # pragma: no cover (the repository's folder on the path, not the package)
+    raise ImportError("This folder is statewalk.checker: write `from statewalk import check`.")

@@ -1,6 +1,6 @@
 """Checking from Python: `check`, `load` and `replay`, for scripts, tests and notebooks.
 
->>> from checker import check
+>>> from statewalk import check
 >>> check("models/toys/die_hard.py")["big_holds_four"]           # doctest: +SKIP
 """
 
@@ -13,8 +13,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from checker import judge, rescue, supervisor
-from checker.engine import (
+from statewalk.checker.contract.options import CheckOptions
+from statewalk.checker.contract.search import (
     ASSERTION,
     DEADLOCK,
     NO_ERROR,
@@ -26,21 +26,22 @@ from checker.engine import (
     SearchOptions,
     StoppedBy,
 )
-from checker.engines import EngineEntry, choose
-from checker.limits import MemoryGuard
-from checker.live import check_liveness, not_decided, refuse
-from checker.locks import held
-from checker.options import CheckOptions
-from checker.vacuity import watched
-from checker.watch import CutShort, Place, Watchdog
-from dsl.errors import RunError, did_you_mean
-from dsl.loader import load as load_spec
-from dsl.model import SAFETY_KINDS, Model
-from dsl.modules import FILES
-from dsl.view import Endless
+from statewalk.checker.engines.table import EngineEntry, choose
+from statewalk.checker.liveness.in_a_check import check_liveness, not_decided, refuse
+from statewalk.checker.machine import rescue, supervisor
+from statewalk.checker.machine.limits import MemoryGuard
+from statewalk.checker.machine.locks import held
+from statewalk.checker.machine.watch import CutShort, Place, Watchdog
+from statewalk.checker.verdict import judge
+from statewalk.checker.verdict.vacuity import watched
+from statewalk.dsl.errors import RunError, did_you_mean
+from statewalk.dsl.loader import load as load_spec
+from statewalk.dsl.model import SAFETY_KINDS, Model
+from statewalk.dsl.source.modules import FILES
+from statewalk.dsl.view import Endless
 
 if TYPE_CHECKING:
-    from checker.result import Result
+    from statewalk.checker.verdict.result import Result
 
 Watch = Callable[[Progress], None]
 
@@ -85,7 +86,7 @@ def check(
         return not_loaded(str(spec), constants or {}, asked, cut.reason, cut.place)
     if out is None:
         return search(model, asked, on_progress=on_progress, interrupted=interrupted)
-    from checker.runs import new_folder
+    from statewalk.checker.report.runs import new_folder
 
     folder = new_folder(out)
     with held(out):
@@ -123,8 +124,8 @@ def not_loaded(
     running: Place | None,
 ) -> Result:
     """The result of a check whose spec did not get loaded within the limits."""
-    from checker.evidence import Evidence
-    from checker.result import Result
+    from statewalk.checker.verdict.evidence import Evidence
+    from statewalk.checker.verdict.result import Result
 
     text = judge.bound(options, stopped, running)
     result = Result(
@@ -150,7 +151,7 @@ def search(
     refuse(model, options, asked)
     entry, engine = choose(options.engine, model, asked)
     if options.graph is not None:
-        from checker.graph.during import refuse_graph
+        from statewalk.checker.graph.during import refuse_graph
 
         refuse_graph(options.graph, asked, entry.name)
     with held(options.graph, graph=True):
@@ -160,7 +161,7 @@ def search(
 def _searched(
     model: Model, options: CheckOptions, asked: SearchOptions, entry: EngineEntry, engine: Engine
 ) -> Result:
-    from checker.outcome import conclude
+    from statewalk.checker.verdict.conclude import conclude
 
     interrupted = asked.interrupted
     guard = MemoryGuard(options.max_memory or 0, interrupted)
@@ -221,13 +222,13 @@ def _checked(
             raise CutShort("interrupt", rescue.place(supervisor.rescue))
         exploration = _expected(model, options, engine.explore, asked, exploration)
         if options.fizzbee_counts:
-            from checker.fizzbee import unique_states
+            from statewalk.checker.engines.fizzbee import unique_states
 
             unique = unique_states(model, asked, engine)
             statistics = {**exploration.statistics, "fizzbee_unique": unique}
             exploration = replace(exploration, statistics=statistics)
         if options.graph is not None:
-            from checker.graph.during import graph_of
+            from statewalk.checker.graph.during import graph_of
 
             graph = graph_of(options.graph, model, asked, exploration)
             if graph.unwritable and graph.problem is not None:

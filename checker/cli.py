@@ -1,4 +1,4 @@
-"""The command line: arguments in, exit code out. Nothing imports this but ``python -m checker``."""
+"""The command line: arguments in, exit code out. Only ``python -m statewalk`` imports this."""
 
 from __future__ import annotations
 
@@ -12,15 +12,13 @@ from contextlib import suppress
 from difflib import get_close_matches
 from importlib import import_module
 from importlib.util import find_spec
-from pathlib import Path
 from typing import NoReturn
 
-from checker import early, supervisor
-from checker.commands import COMMANDS, RUN_SPECS
-from checker.exits import HOLDS, INCONCLUSIVE, INTERNAL, MISTAKE
+from statewalk.checker.commands import COMMANDS, RUN_SPECS
+from statewalk.checker.machine import early, supervisor
+from statewalk.checker.verdict.exits import HOLDS, INCONCLUSIVE, INTERNAL, MISTAKE
 
 VERSION = "0.1.0"
-_SIBLINGS = ("dsl", "models")
 _NO_PLACE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG)
 # Imports and learning make many objects that stay and few cycles: looking for cycles after every
 # few hundred of them is a tenth of a short check.
@@ -61,24 +59,6 @@ def _exists(module: str) -> bool:
         return False
 
 
-def check_siblings() -> None:
-    """Say so when another package of the same name is in the way. Exits."""
-    home = Path(__file__).resolve().parents[1]
-    for name in _SIBLINGS:
-        found = find_spec(name)
-        if found is None or not found.origin:
-            continue
-        place = Path(found.origin).resolve().parents[1]
-        if place != home:
-            print(
-                f"statewalk: another package named '{name}' is in the way: {place / name}.\n"
-                f"   statewalk's own is {home / name}.\n"
-                "   Rename or move the other one, or take it off PYTHONPATH.",
-                file=sys.stderr,
-            )
-            sys.exit(MISTAKE)
-
-
 def prepare_streams() -> None:
     """Make printing safe: what cannot be shown becomes ``?``, and a closed stream swallows all."""
     if sys.stdout is None:
@@ -108,7 +88,6 @@ def _run(arguments: list[str]) -> int:
     try:
         gc.set_threshold(*_COLLECT_AFTER)
         prepare_streams()
-        check_siblings()
         return _guarded(_parsed(arguments))
     except SystemExit as end:  # of the parser
         return end.code if end.code in (HOLDS, MISTAKE) else INTERNAL
@@ -134,7 +113,7 @@ def _parsed(arguments: list[str]) -> argparse.Namespace:
 
 def _rescued(parsed: argparse.Namespace) -> int:
     """Report for a process that did not end by itself; the exit code."""
-    from checker import rescue
+    from statewalk.checker.machine import rescue
 
     end = supervisor.rescue
     assert end is not None
@@ -148,7 +127,7 @@ def _rescued(parsed: argparse.Namespace) -> int:
 
 def _interrupted(end: BaseException) -> int:
     """Say that there is no result, and where the spec was."""
-    watch = sys.modules.get("checker.watch")
+    watch = sys.modules.get("statewalk.checker.machine.watch")
     place = watch.place_of_error(end) if watch is not None else None
     where = f", in {place}" if place is not None else ""
     print(f"\nstatewalk: interrupted before there was a result{where}", file=sys.stderr)
@@ -176,8 +155,8 @@ def _refuse(
 
 def _guarded(parsed: argparse.Namespace) -> int:
     """Run a command, and turn what it raises into a message and an exit code."""
-    from dsl.errors import EngineError, StatewalkError
-    from dsl.view import Endless
+    from statewalk.dsl.errors import EngineError, StatewalkError
+    from statewalk.dsl.view import Endless
 
     try:
         code: int = parsed.run(parsed) if supervisor.rescue is None else _rescued(parsed)
@@ -187,8 +166,8 @@ def _guarded(parsed: argparse.Namespace) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return INCONCLUSIVE
     except SystemExit as end:  # nothing of ours raises it here
-        from checker.rescue import left
-        from checker.watch import place_of_error
+        from statewalk.checker.machine.rescue import left
+        from statewalk.checker.machine.watch import place_of_error
 
         print(left("SystemExit", place_of_error(end)), file=sys.stderr)
         return MISTAKE
@@ -198,7 +177,7 @@ def _guarded(parsed: argparse.Namespace) -> int:
         print(error, file=sys.stderr)
         return INTERNAL if isinstance(error, EngineError) else MISTAKE
     except ModuleNotFoundError as error:
-        from checker.extras import missing_of
+        from statewalk.checker.machine.extras import missing_of
 
         wanted = missing_of(error)
         if wanted is None:

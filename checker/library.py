@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dsl.errors import RunError, did_you_mean
+from statewalk.dsl.errors import RunError, did_you_mean
 
 if TYPE_CHECKING:
-    from checker.result import Result
-    from dsl.declared import Configuration
-    from dsl.model import Model
+    from statewalk.checker.verdict.result import Result
+    from statewalk.dsl.declared import Configuration
+    from statewalk.dsl.model import Model
 
 
 CONFIGURED = re.compile(r"^ *config\(", re.MULTILINE)
@@ -29,7 +29,7 @@ class Entry:
 
     def load(self) -> Model:
         """The model with its default constants."""
-        from checker.api import load
+        from statewalk.checker.api import load
 
         return load(self.path)
 
@@ -42,12 +42,12 @@ class Entry:
 
 def library_folder() -> Path:
     """Where the models are. Raises RunError[SW323]."""
-    found = importlib.util.find_spec("models")
+    found = importlib.util.find_spec("statewalk.models")
     if found is None or not found.submodule_search_locations:
         raise RunError(
             "SW323", "The model library is not installed.", help="Install statewalk again."
         )
-    return Path(next(iter(found.submodule_search_locations)))
+    return Path(next(iter(found.submodule_search_locations))).resolve()
 
 
 def entries() -> list[Entry]:
@@ -93,7 +93,7 @@ class Row:
 
 def run_configurations(entry: Entry) -> Iterator[Row]:
     """Check every configuration of a model that says what to expect."""
-    from checker.api import check
+    from statewalk.checker.api import check
 
     for configuration in entry.load().configurations:
         if configuration.expect is not None:

@@ -7,28 +7,24 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from dsl.analysis import analyse
-from dsl.blocks import expand_blocks
-from dsl.blocks_read import flow_of, flow_option
-from dsl.build import (
-    field_table,
-    make_actions,
-    make_fields,
-)
-from dsl.check import allowed, check_tree
-from dsl.crashing import crashes_of_roles
-from dsl.errors import Mistakes, SpecError, did_you_mean
-from dsl.flow_run import Flows
-from dsl.fold import fold_constants
-from dsl.initial import InitialStates
-from dsl.lower import Lowering
-from dsl.model import Dialect, Model, Property
-from dsl.modules import Loading, Source, read_source, read_text, run_spec
-from dsl.properties import make_property, property_kind
-from dsl.quantify import make_instances, make_leads
-from dsl.split import split_property
-from dsl.stuck import bounds_of, deadlock_besides_faults
-from dsl.tree import SpecTree, read_tree
+from statewalk.dsl.assemble.build import field_table, make_actions, make_fields
+from statewalk.dsl.assemble.crashes import crashes_of_roles
+from statewalk.dsl.assemble.initial import InitialStates
+from statewalk.dsl.assemble.instances import make_instances, make_leads
+from statewalk.dsl.assemble.properties import make_property, property_kind
+from statewalk.dsl.assemble.suspended import bounds_of, deadlock_besides_faults
+from statewalk.dsl.blocks.expand import expand_blocks
+from statewalk.dsl.blocks.read import flow_of, flow_option
+from statewalk.dsl.errors import Mistakes, SpecError, did_you_mean
+from statewalk.dsl.flows.run import Flows
+from statewalk.dsl.lowering.conjuncts import split_property
+from statewalk.dsl.lowering.lower import Lowering
+from statewalk.dsl.model import Dialect, Model, Property
+from statewalk.dsl.rules.all import allowed, check_tree
+from statewalk.dsl.source.folding import fold_constants
+from statewalk.dsl.source.modules import Loading, Source, read_source, read_text, run_spec
+from statewalk.dsl.source.tree import SpecTree, read_tree
+from statewalk.dsl.source.usage import analyse
 
 
 def load(
@@ -63,14 +59,14 @@ def load(
 
 
 def read_spec(path: str, *, counting: bool = False) -> Source:
-    """Read and parse a spec of either language; ``counting``: see `dsl.fizz.read_fizz`.
+    """Read and parse a spec of either language; ``counting``: see `dsl.fizz.read.read_fizz`.
 
     Raises:  RunError[SW302], SpecError[SW100, SW150 to SW153].
     """
     if Path(path).suffix != ".fizz":
         return read_source(path)
-    from dsl.fizz import read_fizz
-    from dsl.fizz_allowed import builtins_of_fizz
+    from statewalk.dsl.fizz.read import read_fizz
+    from statewalk.dsl.fizz.rules.allowed import builtins_of_fizz
 
     text = read_text(path)
     tree = read_fizz(path, text, counting=counting).tree
@@ -188,9 +184,9 @@ def _open_records(loading: Loading) -> dict[str, type]:
     or converted.
     """
     values = (v for module in loading.modules for v in module.namespace.values())
-    if not any(getattr(v, "__module__", "") == "dsl.fizz_runtime" for v in values):
+    if not any(getattr(v, "__module__", "") == "statewalk.dsl.fizz.runtime.values" for v in values):
         return {}
-    from dsl.fizz_runtime import record
+    from statewalk.dsl.fizz.runtime.values import record
 
     return {record.__name__: record}
 

@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
-from dsl.declared import Configuration
-from dsl.errors import Span
-from dsl.plain_view import PlainView, apply_writes
-from dsl.runtime import bound
-from dsl.view import Disabled, FairChoice, Path, State, View, next_script
+from statewalk.dsl.binding import bound
+from statewalk.dsl.declared import Configuration
+from statewalk.dsl.errors import Span
+from statewalk.dsl.state.plain_view import PlainView, apply_writes
+from statewalk.dsl.view import Disabled, FairChoice, Path, State, View, next_script
 
 Dialect = Literal["python", "fizz"]
 """The language that a spec is written in; both become the same tree."""

@@ -7,9 +7,9 @@ A state is a set of *slots*, each a path and a stored value. Paths are tuples:
     (role class, index, field, "keys")      the set of that dict's keys, where the spec lists them
     (role class, index, field, "in", e)     an element of a set field that is only asked pointwise
 
-An absent slot reads as `ABSENT`; writing `ABSENT` removes it. Two views exist: `dsl.plain_view`
-does what it is asked (it defines the meaning), a tracing view in an engine also remembers what was
-asked.
+An absent slot reads as `ABSENT`; writing `ABSENT` removes it. Two views exist:
+`dsl.state.plain_view` does what it is asked (it defines the meaning), a tracing view in an engine
+also remembers what was asked.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
-from dsl.errors import SpecError
+from statewalk.dsl.errors import SpecError
 
 Path = tuple[Any, ...]
 Place = tuple[tuple[str, Any], ...]
@@ -49,7 +49,7 @@ class View(Protocol):
       1. `project` and `update` take a *key*: equal keys at one path mean equal functions, so an
          engine may remember results by (path, value, key). The functions are pure and may raise; a
          raise is not remembered. A projection with a *place* follows these steps into the value
-         first (see `dsl.detaching.sub_key`); the key `WHOLE` gives what is there.
+         first (see `dsl.state.detaching.sub_key`); the key `WHOLE` gives what is there.
       2. `update` is ``set(path, fn(get(path)))`` without promising that the old value is looked at.
       3. `call` runs a function that only reads; equal keys in equal states give equal results.
          Keys begin with the (two) names of the function.

@@ -6,18 +6,18 @@ A module offers ``add_parser(subparsers)``, which adds the command's parser and 
 """
 
 COMMANDS: dict[str, str] = {
-    "check": "checker.commands.check",
-    "replay": "checker.commands.replay",
-    "show": "checker.commands.show",
-    "simulate": "checker.commands.simulate",
-    "export": "checker.commands.export",
-    "convert": "checker.commands.convert",
-    "explain": "checker.commands.explain",
-    "models": "checker.commands.models",
-    "history": "checker.history.cli",
-    "profile": "checker.profile.cli",
-    "resume": "checker.commands.resume",
-    "query": "checker.commands.query",
+    "check": "statewalk.checker.commands.check",
+    "replay": "statewalk.checker.commands.replay",
+    "show": "statewalk.checker.commands.show",
+    "simulate": "statewalk.checker.commands.simulate",
+    "export": "statewalk.checker.commands.export",
+    "convert": "statewalk.checker.commands.convert",
+    "explain": "statewalk.checker.commands.explain",
+    "models": "statewalk.checker.commands.models",
+    "history": "statewalk.checker.history.commands.cli",
+    "profile": "statewalk.checker.commands.profile",
+    "resume": "statewalk.checker.commands.resume",
+    "query": "statewalk.checker.commands.query",
 }
 
 # What runs the code of a spec, which may hang or crash: these run in a process of their own.

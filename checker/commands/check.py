@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from checker.commands.arguments import argument
-from checker.engines import NAMES
-from checker.options import (
+from statewalk.checker.commands.arguments import argument
+from statewalk.checker.contract.options import (
     CheckOptions,
     read_count,
     read_seconds,
@@ -18,9 +17,10 @@ from checker.options import (
     read_size,
     read_threads,
 )
+from statewalk.checker.engines.table import NAMES
 
 if TYPE_CHECKING:
-    from checker.result import Result
+    from statewalk.checker.verdict.result import Result
 
 
 def add_parser(subparsers: Any) -> None:
@@ -206,7 +206,7 @@ def options_of(arguments: argparse.Namespace) -> CheckOptions:
 
 def run(arguments: argparse.Namespace) -> int:
     """Check, print, and leave the run folder; the exit code."""
-    from checker.commands.checking import run_check, run_several
+    from statewalk.checker.commands.checking import run_check, run_several
 
     without_effect(arguments)
     options = options_of(arguments)
@@ -224,7 +224,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def without_effect(arguments: argparse.Namespace) -> None:
     """Raises RunError[SW326] for an option that would do nothing beside the others."""
-    from dsl.errors import RunError
+    from statewalk.dsl.errors import RunError
 
     a = arguments
     several = len(set(a.configs)) > 1 or bool(read_settings(a.settings).swept)
@@ -246,9 +246,9 @@ def for_machines(results: Sequence[Result], arguments: argparse.Namespace) -> No
 
     Raises:  RunError[SW403], once all that can be written is.
     """
-    from checker import ci
-    from checker.files import write_text
-    from dsl.errors import RunError
+    from statewalk.checker.machine.files import write_text
+    from statewalk.checker.report import ci
+    from statewalk.dsl.errors import RunError
 
     problem: RunError | None = None
     for option, file, text in (

@@ -13,27 +13,28 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from checker import exits, rescue, supervisor
-from checker.api import load_within, not_loaded, search
-from checker.evidence import Evidence
-from checker.files import write_text
-from checker.judge import action_names
-from checker.limits import Interruptions
-from checker.locks import held
-from checker.report import report
-from checker.report_page import show
-from checker.report_progress import ProgressBlock
-from checker.rescue import left
-from checker.result import Result
-from checker.runs import RunFolder, new_folder
-from checker.watch import CutShort, place_of_error
-from dsl.errors import EngineError, RunError, StatewalkError, printable
+from statewalk.checker.api import load_within, not_loaded, search
+from statewalk.checker.machine import rescue, supervisor
+from statewalk.checker.machine.files import write_text
+from statewalk.checker.machine.limits import Interruptions
+from statewalk.checker.machine.locks import held
+from statewalk.checker.machine.rescue import left
+from statewalk.checker.machine.watch import CutShort, place_of_error
+from statewalk.checker.report.check import report
+from statewalk.checker.report.page import show
+from statewalk.checker.report.progress import ProgressBlock
+from statewalk.checker.report.runs import RunFolder, new_folder
+from statewalk.checker.verdict import exits
+from statewalk.checker.verdict.evidence import Evidence
+from statewalk.checker.verdict.judge import action_names
+from statewalk.checker.verdict.result import Result
+from statewalk.dsl.errors import EngineError, RunError, StatewalkError, printable
 
 if TYPE_CHECKING:
-    from checker.engine import Progress, StoppedBy
-    from checker.options import CheckOptions, Sweep
-    from checker.supervisor import End
-    from dsl.model import Model
+    from statewalk.checker.contract.options import CheckOptions, Sweep
+    from statewalk.checker.contract.search import Progress, StoppedBy
+    from statewalk.checker.machine.supervisor import End
+    from statewalk.dsl.model import Model
 
 STDOUT = "-"
 CHECKPOINT, REQUEST = "checkpoint", "request.json"
@@ -244,7 +245,7 @@ def run_several(
     """One check for each configuration and combination of constants, and a table; the exit code of
     the worst.
     """
-    from checker.report_table import table
+    from statewalk.checker.report.table import table
 
     rows: list[tuple[dict[str, Any], Result]] = []
     codes: list[int] = []

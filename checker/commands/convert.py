@@ -24,8 +24,8 @@ def add_parser(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Convert and print; the exit code."""
-    from dsl.errors import RunError
-    from dsl.fizz_convert import convert
+    from statewalk.dsl.errors import RunError
+    from statewalk.dsl.fizz.convert import convert
 
     text = convert(arguments.spec)
     if arguments.out is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from dsl.errors import RunError
+from statewalk.dsl.errors import RunError
 
 RUNS = ".statewalk"
 

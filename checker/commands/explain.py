@@ -29,8 +29,8 @@ def add_parser(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print; the exit code."""
-    from checker.exits import HOLDS
-    from dsl.errors import RunError, did_you_mean
+    from statewalk.checker.verdict.exits import HOLDS
+    from statewalk.dsl.errors import RunError, did_you_mean
 
     known = rows()
     if arguments.code is None:
@@ -51,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def folder() -> Path:
     """Where the pages are. Raises RunError[SW323]."""
-    from dsl.errors import RunError
+    from statewalk.dsl.errors import RunError
 
     for place in _PLACES:
         if (place / "errors.md").is_file():

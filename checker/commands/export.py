@@ -10,7 +10,7 @@ from typing import Any
 
 def add_parser(subparsers: Any) -> None:
     """Add the command to the parser."""
-    from checker.exports import FORMATS
+    from statewalk.checker.traces.exports import FORMATS
 
     listed = "; ".join(f"{name}: {text}" for name, (_, text) in FORMATS.items())
     parser = subparsers.add_parser(
@@ -47,12 +47,12 @@ def add_parser(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write; the exit code."""
-    from checker.exits import HOLDS
-    from dsl.errors import printable
+    from statewalk.checker.verdict.exits import HOLDS
+    from statewalk.dsl.errors import printable
 
     text = printable(_text(arguments))
     if arguments.out:
-        from checker.files import write_text
+        from statewalk.checker.machine.files import write_text
 
         write_text(Path(arguments.out), text)
     else:
@@ -61,25 +61,25 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _text(arguments: argparse.Namespace) -> str:
-    from dsl.errors import RunError
+    from statewalk.dsl.errors import RunError
 
     if arguments.source.endswith((".py", ".fizz")):
         if arguments.format != "dot":
             raise RunError(
                 "SW322", f"A state graph can be written as dot, not as {arguments.format}."
             )
-        from checker.api import load
-        from checker.exports.dot import graph_to_dot
-        from checker.options import read_settings
+        from statewalk.checker.api import load
+        from statewalk.checker.contract.options import read_settings
+        from statewalk.checker.traces.exports.dot import graph_to_dot
 
         model = load(arguments.source, read_settings(arguments.settings).fixed)
         return graph_to_dot(model, tuple(b for b in arguments.by.split(",") if b))
-    from checker.exports import export_trace
-    from checker.trace_file import load_trace
+    from statewalk.checker.traces.exports import export_trace
+    from statewalk.checker.traces.file import load_trace
 
     trace = load_trace(arguments.source)
     if arguments.format == "itf":
-        from checker.exports.itf import to_itf
+        from statewalk.checker.traces.exports.itf import to_itf
 
         return to_itf(trace, mbt=arguments.mbt)
     return export_trace(trace, arguments.format)

@@ -7,8 +7,8 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from checker.library import Row
-    from dsl.declared import Expectation
+    from statewalk.checker.library import Row
+    from statewalk.dsl.declared import Expectation
 
 
 def add_parser(subparsers: Any) -> None:
@@ -31,8 +31,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _list(name: str | None) -> int:
-    from checker.exits import HOLDS
-    from checker.library import matching
+    from statewalk.checker.library import matching
+    from statewalk.checker.verdict.exits import HOLDS
 
     for entry in matching(name):
         model = entry.load()
@@ -62,8 +62,8 @@ def expected_text(expect: Expectation | None) -> str:
 
 
 def _test(name: str | None) -> int:
-    from checker.exits import HOLDS, NOT_MET
-    from checker.library import matching, run_configurations
+    from statewalk.checker.library import matching, run_configurations
+    from statewalk.checker.verdict.exits import HOLDS, NOT_MET
 
     passed = failed = 0
     for entry in matching(name):

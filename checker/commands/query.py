@@ -8,12 +8,12 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from checker.commands.arguments import argument
-from checker.options import read_seconds
+from statewalk.checker.commands.arguments import argument
+from statewalk.checker.contract.options import read_seconds
 
 if TYPE_CHECKING:
-    from checker.graph.ask import Answer, Asked
-    from checker.graph.dataset import About
+    from statewalk.checker.graph.ask import Answer, Asked
+    from statewalk.checker.graph.dataset import About
 
 _LIMIT = 100
 _PATIENCE = 600.0  # seconds
@@ -74,8 +74,8 @@ def _limit(text: str) -> int:
 
 def run(arguments: argparse.Namespace) -> int:
     """Ask, and print the answer; the exit code."""
-    from checker.exits import INCONCLUSIVE
-    from checker.graph.ask import TookTooLong
+    from statewalk.checker.graph.ask import TookTooLong
+    from statewalk.checker.verdict.exits import INCONCLUSIVE
 
     try:
         return _answered(arguments)
@@ -85,7 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _answered(arguments: argparse.Namespace) -> int:
-    from checker.graph.dataset import read_about
+    from statewalk.checker.graph.dataset import read_about
 
     _one_question(arguments)
     folder = Path(arguments.graph)
@@ -95,7 +95,7 @@ def _answered(arguments: argparse.Namespace) -> int:
     if arguments.path is not None:
         return _path(arguments, asked, about)
     if arguments.where is not None:
-        from checker.graph.paths import states_where
+        from statewalk.checker.graph.paths import states_where
 
         return _say(arguments, states_where(asked, arguments.where, limit))
     if arguments.sql is not None:
@@ -105,7 +105,7 @@ def _answered(arguments: argparse.Namespace) -> int:
 
 def _one_question(arguments: argparse.Namespace) -> None:
     """Raises RunError[SW352] for several questions at once."""
-    from dsl.errors import RunError
+    from statewalk.dsl.errors import RunError
 
     given = [q for q in (arguments.sql, arguments.where, arguments.path) if q is not None]
     if len(given) > 1:
@@ -117,22 +117,22 @@ def _one_question(arguments: argparse.Namespace) -> None:
 
 
 def _opened(arguments: argparse.Namespace, folder: Path) -> Asked:
-    from checker.graph.ask import Patience
+    from statewalk.checker.graph.ask import Patience
 
     patience = Patience(arguments.timeout or None)
     if arguments.engine == "spark":
-        from checker.spark.graph_query import SparkTables
+        from statewalk.checker.graph.ask_spark import SparkTables
 
         return SparkTables(folder, arguments.master, files=arguments.allow_files, patience=patience)
-    from checker.graph.ask import Database
+    from statewalk.checker.graph.ask import Database
 
     return Database(folder, files=arguments.allow_files, patience=patience)
 
 
 def _say(arguments: argparse.Namespace, answer: Answer) -> int:
-    from checker.commands.checking import terminal_width
-    from checker.exits import HOLDS
-    from checker.report_query import answer_page
+    from statewalk.checker.commands.checking import terminal_width
+    from statewalk.checker.report.query import answer_page
+    from statewalk.checker.verdict.exits import HOLDS
 
     if arguments.json:
         _print({"columns": answer.columns, "rows": answer.rows, "more": answer.more})
@@ -142,10 +142,10 @@ def _say(arguments: argparse.Namespace, answer: Answer) -> int:
 
 
 def _path(arguments: argparse.Namespace, asked: Asked, about: About) -> int:
-    from checker.commands.checking import terminal_width
-    from checker.exits import HOLDS, VIOLATED
-    from checker.graph.paths import shortest_path
-    from checker.report_query import path_page
+    from statewalk.checker.commands.checking import terminal_width
+    from statewalk.checker.graph.paths import shortest_path
+    from statewalk.checker.report.query import path_page
+    from statewalk.checker.verdict.exits import HOLDS, VIOLATED
 
     start, goal = arguments.path
     found = shortest_path(asked, start, goal, arguments.avoiding)
@@ -165,9 +165,9 @@ def _path(arguments: argparse.Namespace, asked: Asked, about: About) -> int:
 def _about(arguments: argparse.Namespace, asked: Asked, about: About) -> int:
     from dataclasses import asdict
 
-    from checker.commands.checking import terminal_width
-    from checker.exits import HOLDS
-    from checker.report_query import about_page
+    from statewalk.checker.commands.checking import terminal_width
+    from statewalk.checker.report.query import about_page
+    from statewalk.checker.verdict.exits import HOLDS
 
     if arguments.json:
         _print(asdict(about))

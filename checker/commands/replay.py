@@ -40,13 +40,13 @@ def run(arguments: argparse.Namespace) -> int:
     """Repeat, and print what came of it; the exit code."""
     from pathlib import Path
 
-    from checker.commands.checking import terminal_width
-    from checker.commands.elsewhere import ask_to_run
-    from checker.exits import DIVERGED, HOLDS
-    from checker.replaying import replay
-    from checker.report_replay import replay_page
-    from checker.trace_file import load_trace
-    from dsl.errors import RunError
+    from statewalk.checker.behaviours.replay import replay
+    from statewalk.checker.commands.checking import terminal_width
+    from statewalk.checker.commands.elsewhere import ask_to_run
+    from statewalk.checker.report.replay import replay_page
+    from statewalk.checker.traces.file import load_trace
+    from statewalk.checker.verdict.exits import DIVERGED, HOLDS
+    from statewalk.dsl.errors import RunError
 
     if arguments.steps is not None:
         return run_steps(arguments)
@@ -66,14 +66,14 @@ def run_steps(arguments: argparse.Namespace) -> int:
     """Follow named steps, and print where they lead; the exit code."""
     from pathlib import Path
 
-    from checker.api import load
-    from checker.commands.checking import terminal_width
-    from checker.exits import DIVERGED, HOLDS
-    from checker.guided import extension, follow, possible, read_steps
-    from checker.options import read_settings
-    from checker.report_page import Page
-    from checker.report_trace import trace_page
-    from dsl.errors import RunError
+    from statewalk.checker.api import load
+    from statewalk.checker.behaviours.guided import extension, follow, possible, read_steps
+    from statewalk.checker.commands.checking import terminal_width
+    from statewalk.checker.contract.options import read_settings
+    from statewalk.checker.report.page import Page
+    from statewalk.checker.report.trace import trace_page
+    from statewalk.checker.verdict.exits import DIVERGED, HOLDS
+    from statewalk.dsl.errors import RunError
 
     if arguments.spec is None:
         raise RunError("SW325", "Steps are followed in a spec.", help="Say which: --spec SPEC.")

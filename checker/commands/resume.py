@@ -25,10 +25,10 @@ def add_parser(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Go on; the exit code."""
-    from checker import supervisor
-    from checker.commands.checking import CHECKPOINT, run_check
-    from checker.commands.elsewhere import ask_to_run
-    from dsl.errors import RunError
+    from statewalk.checker.commands.checking import CHECKPOINT, run_check
+    from statewalk.checker.commands.elsewhere import ask_to_run
+    from statewalk.checker.machine import supervisor
+    from statewalk.dsl.errors import RunError
 
     folder = Path(arguments.folder)
     spec, constants, options = read_request(folder)
@@ -58,10 +58,10 @@ def read_request(folder: Path) -> tuple[str, dict[str, Any], Any]:
     """(spec, constants, options) of a run's folder. Raises RunError[SW342]."""
     from pydantic import TypeAdapter
 
-    from checker.commands.checking import REQUEST
-    from checker.options import CheckOptions
-    from dsl.constants import GivenText
-    from dsl.errors import RunError
+    from statewalk.checker.commands.checking import REQUEST
+    from statewalk.checker.contract.options import CheckOptions
+    from statewalk.dsl.errors import RunError
+    from statewalk.dsl.words.constants import GivenText
 
     try:
         about = json.loads((folder / REQUEST).read_text(encoding="utf-8"))

@@ -24,12 +24,12 @@ def add_parser(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print a trace; the exit code."""
-    from checker.commands.checking import terminal_width
-    from checker.exits import HOLDS
-    from checker.report_page import Page
-    from checker.report_terms import kind_word
-    from checker.report_trace import props_page, trace_page
-    from checker.trace_file import load_trace
+    from statewalk.checker.commands.checking import terminal_width
+    from statewalk.checker.report.page import Page
+    from statewalk.checker.report.terms import kind_word
+    from statewalk.checker.report.trace import props_page, trace_page
+    from statewalk.checker.traces.file import load_trace
+    from statewalk.checker.verdict.exits import HOLDS
 
     trace = load_trace(arguments.trace)
     width = terminal_width()

@@ -7,15 +7,15 @@ import shlex
 import sys
 from typing import TYPE_CHECKING, Any
 
-from checker.commands.arguments import argument
-from checker.options import read_count
-from checker.trace_file import save_trace
-from dsl.model import SAFETY_KINDS
+from statewalk.checker.commands.arguments import argument
+from statewalk.checker.contract.options import read_count
+from statewalk.checker.traces.file import save_trace
+from statewalk.dsl.model import SAFETY_KINDS
 
 if TYPE_CHECKING:
-    from checker.report_page import Page
-    from checker.simulate import Simulation
-    from dsl.model import Model
+    from statewalk.checker.behaviours.simulate import Simulation
+    from statewalk.checker.report.page import Page
+    from statewalk.dsl.model import Model
 
 
 def add_parser(subparsers: Any) -> None:
@@ -46,13 +46,13 @@ def add_parser(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Walk, and print what was met; the exit code."""
-    from checker.api import load
-    from checker.commands.checking import terminal_width
-    from checker.exits import INCONCLUSIVE, MISTAKE, VIOLATED
-    from checker.limits import Interruptions
-    from checker.options import read_settings
-    from checker.report_page import Page
-    from checker.simulate import simulate
+    from statewalk.checker.api import load
+    from statewalk.checker.behaviours.simulate import simulate
+    from statewalk.checker.commands.checking import terminal_width
+    from statewalk.checker.contract.options import read_settings
+    from statewalk.checker.machine.limits import Interruptions
+    from statewalk.checker.report.page import Page
+    from statewalk.checker.verdict.exits import INCONCLUSIVE, MISTAKE, VIOLATED
 
     model = load(arguments.spec, read_settings(arguments.settings).fixed, config=arguments.config)
     with Interruptions() as asked:
@@ -87,13 +87,13 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _finding(page: Page, model: Model, found: Simulation, out: str | None) -> str:
     """Say what the last walk met, as a check does; its kind."""
-    from checker.engine import NO_ERROR
-    from checker.evidence import Evidence
-    from checker.failure import failure_of
-    from checker.outcome import violation_of
-    from checker.report_findings import show_failure, show_violation
-    from checker.result import PropertyResult, Result
-    from checker.trace import build
+    from statewalk.checker.contract.search import NO_ERROR
+    from statewalk.checker.report.findings import show_failure, show_violation
+    from statewalk.checker.traces.trace import build
+    from statewalk.checker.verdict.conclude import violation_of
+    from statewalk.checker.verdict.evidence import Evidence
+    from statewalk.checker.verdict.failure import failure_of
+    from statewalk.checker.verdict.result import PropertyResult, Result
 
     first = min(found.findings.values(), key=lambda f: (f.kind != "error", f.length, f.property))
     trace = build(model, first)
@@ -114,7 +114,7 @@ def _finding(page: Page, model: Model, found: Simulation, out: str | None) -> st
 
 def _figures(page: Page, model: Model, found: Simulation) -> None:
     """What the walks did."""
-    from checker.report_page import number, plural
+    from statewalk.checker.report.page import number, plural
 
     fired = [f"{name} {number(n)}" for name, n in sorted(found.fired.items())]
     if found.running is not None:

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from checker.graph.dataset import STATES, TRANSITIONS, files_of
-from dsl.errors import RunError
+from statewalk.checker.graph.dataset import STATES, TRANSITIONS, files_of
+from statewalk.dsl.errors import RunError
 
 if TYPE_CHECKING:
     import duckdb

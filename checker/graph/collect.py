@@ -16,17 +16,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from checker.engine import SearchOptions, StoppedBy
-from checker.graph.labels import Labels, NamingView
-from checker.graph.rows import States, Words
-from checker.layout import Layout
-from checker.native.arrays import POSITION_SHIFT
-from checker.native.findings import Stage
-from checker.native.running import run_levels, start
-from checker.native.search import Search
-from checker.native.workers import Worker
-from dsl.errors import RunError
-from dsl.model import Model
+from statewalk.checker.contract.search import SearchOptions, StoppedBy
+from statewalk.checker.engines.layout import Layout
+from statewalk.checker.graph.labels import Labels, NamingView
+from statewalk.checker.graph.rows import States, Words
+from statewalk.checker.native.findings import Stage
+from statewalk.checker.native.kernels.arrays import POSITION_SHIFT
+from statewalk.checker.native.running import run_levels, start
+from statewalk.checker.native.search import Search
+from statewalk.checker.native.workers import Worker
+from statewalk.dsl.errors import RunError
+from statewalk.dsl.model import Model
 
 _MASK = (1 << POSITION_SHIFT) - 1
 

@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pyarrow as pa
 
-from checker.content import declared_fields, key_of, short_names, show_field
-from checker.showing import text_of
-from dsl.values import ABSENT, encode
+from statewalk.checker.states.content import declared_fields, key_of, short_names, show_field
+from statewalk.checker.states.showing import text_of
+from statewalk.dsl.values.stored import ABSENT, encode
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from checker.layout import Layout, Slot
-    from dsl.model import Model
-    from dsl.view import Path
+    from statewalk.checker.engines.layout import Layout, Slot
+    from statewalk.dsl.model import Model
+    from statewalk.dsl.view import Path
 
 Kind = Literal["int", "bool", "text"]
 TYPES: dict[Kind, pa.DataType] = {"int": pa.int64(), "bool": pa.bool_(), "text": pa.string()}

@@ -15,8 +15,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from checker.fingerprints import FINGERPRINT_VERSION
-from dsl.errors import RunError
+from statewalk.checker.states.fingerprints import FINGERPRINT_VERSION
+from statewalk.dsl.errors import RunError
 
 MANIFEST = "graph.json"
 STATES, TRANSITIONS = "states", "transitions"

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from checker.evidence import Graph
-from checker.graph.dataset import refuse_others
-from dsl.errors import RunError
+from statewalk.checker.graph.dataset import refuse_others
+from statewalk.checker.verdict.evidence import Graph
+from statewalk.dsl.errors import RunError
 
 if TYPE_CHECKING:
-    from checker.engine import Exploration, SearchOptions
-    from dsl.model import Model
+    from statewalk.checker.contract.search import Exploration, SearchOptions
+    from statewalk.dsl.model import Model
 
 
 def refuse_graph(folder: str, asked: SearchOptions, engine: str) -> None:
@@ -40,7 +40,7 @@ def refuse_graph(folder: str, asked: SearchOptions, engine: str) -> None:
 
 def graph_of(folder: str, model: Model, asked: SearchOptions, exploration: Exploration) -> Graph:
     """Write the graph of a search; a problem is noted, so that the verdict is not lost."""
-    from checker.graph.write import write_graph
+    from statewalk.checker.graph.write import write_graph
 
     try:
         about = write_graph(model, asked, exploration, folder)

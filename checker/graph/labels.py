@@ -14,18 +14,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from checker.content import choice_shown, short_names
-from checker.native.tracing import TracingView
-from checker.showing import text_of
-from dsl.values import freeze
+from statewalk.checker.native.learn.tracing import TracingView
+from statewalk.checker.states.content import choice_shown, short_names
+from statewalk.checker.states.showing import text_of
+from statewalk.dsl.values.stored import freeze
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from numpy.typing import NDArray
 
-    from checker.native.learned import Learned
-    from dsl.model import Model
+    from statewalk.checker.native.learn.learned import Learned
+    from statewalk.dsl.model import Model
 
 
 class Chosen(NamedTuple):
@@ -43,7 +43,7 @@ class NamingView(TracingView):
         self._model = model
 
     def choose(self, options: Sequence[Any], fair: str = "none") -> Any:
-        """As in `TracingView`; the chosen option is noted as `checker.trace.Choice` shows it."""
+        """As in `TracingView`; the chosen option is noted as a trace's `Choice` shows it."""
         chosen = super().choose(options, fair)
         frame = sys._getframe(1)
         while frame.f_back is not None and frame.f_code.co_filename not in self._sources:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from checker.graph.ask import Answer, Asked
+    from statewalk.checker.graph.ask import Answer, Asked
 
 _STEP = ("action", "actor", "arguments", "choices")
 

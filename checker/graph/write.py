@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from checker.engine import NO_ERROR
-from checker.graph.collect import Collected, Steps, collect, stopped_inside
-from checker.graph.columns import Column, columns_of
-from checker.graph.dataset import STATES, TRANSITIONS, About, Table, finish, new_graph
-from checker.graph.labels import Labels, texts
-from checker.graph.rows import Aside, States
-from checker.outcome import constant_json
-from dsl.errors import EngineError
+from statewalk.checker.contract.search import NO_ERROR
+from statewalk.checker.graph.collect import Collected, Steps, collect, stopped_inside
+from statewalk.checker.graph.columns import Column, columns_of
+from statewalk.checker.graph.dataset import STATES, TRANSITIONS, About, Table, finish, new_graph
+from statewalk.checker.graph.labels import Labels, texts
+from statewalk.checker.graph.rows import Aside, States
+from statewalk.checker.verdict.conclude import constant_json
+from statewalk.dsl.errors import EngineError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from checker.engine import Exploration, SearchOptions
-    from dsl.model import Model
+    from statewalk.checker.contract.search import Exploration, SearchOptions
+    from statewalk.dsl.model import Model
 
 FILE = "part-00000.parquet"
 
@@ -76,7 +76,7 @@ def write_graph(
 def _collector(engine: str) -> Callable[..., Collected]:
     """What collects the graph of a search: tasks, where tasks have searched."""
     if engine == "spark":
-        from checker.spark.graph import collect as collect_with_tasks
+        from statewalk.checker.graph.by_spark import collect as collect_with_tasks
 
         return collect_with_tasks
     return collect

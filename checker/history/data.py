@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from checker.history.errors import HistoryError
+from statewalk.checker.history.errors import HistoryError
 
 Scalar = int | str
 Array = npt.NDArray[Any]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dsl.errors import RunError
+from statewalk.dsl.errors import RunError
 
 
 class Undecided(Exception):

@@ -1,8 +1,8 @@
 """Liveness under fairness, exactly: a state graph in, a verdict with a lasso out."""
 
-from checker.liveness.check import check_liveness, refuse_constraints
-from checker.liveness.graph import Label, StateGraph, predicates
-from checker.liveness.result import (
+from statewalk.checker.liveness.check import check_liveness, refuse_constraints
+from statewalk.checker.liveness.graph import Label, StateGraph, predicates
+from statewalk.checker.liveness.result import (
     LIVENESS_KINDS,
     Lasso,
     LivenessOptions,

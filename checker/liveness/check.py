@@ -10,15 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from checker.attempts import unrepeatable
-from checker.engine import Step
-from checker.liveness.explore import outcomes
-from checker.liveness.fair_cycles import fair_components
-from checker.liveness.fairness import FairGraph, with_fairness
-from checker.liveness.graph import Bools, StateGraph
-from checker.liveness.lasso import Edge, LassoPath, find_lasso
-from checker.liveness.problems import UNREACHED, Problem, problems, stems
-from checker.liveness.result import (
+from statewalk.checker.contract.search import Step
+from statewalk.checker.liveness.explore import outcomes
+from statewalk.checker.liveness.fair_cycles import fair_components
+from statewalk.checker.liveness.fairness import FairGraph, with_fairness
+from statewalk.checker.liveness.graph import Bools, StateGraph
+from statewalk.checker.liveness.lasso import Edge, LassoPath, find_lasso
+from statewalk.checker.liveness.problems import UNREACHED, Problem, problems, stems
+from statewalk.checker.liveness.result import (
     INCOMPLETE,
     LIVENESS_KINDS,
     UNDER_CONSTRAINT,
@@ -29,9 +28,10 @@ from checker.liveness.result import (
     LivenessResult,
     NotTaken,
 )
-from dsl.errors import RunError
-from dsl.model import Model, Property
-from dsl.view import State
+from statewalk.checker.states.attempts import unrepeatable
+from statewalk.dsl.errors import RunError
+from statewalk.dsl.model import Model, Property
+from statewalk.dsl.view import State
 
 WAY_OUT = "Check safety alone with --no-liveness, or take the risk with --allow-unsound."
 

@@ -5,7 +5,7 @@ like everything else. Each level's transitions are kept as (link, fingerprint of
 the next level is known; then targets become state numbers, and the transitions are put in order of
 source.
 
-Slow twin: checker.liveness.explore
+Slow twin: statewalk.checker.liveness.explore
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from checker.engine import SearchOptions, StoppedBy
-from checker.liveness.graph import (
+from statewalk.checker.contract.search import SearchOptions, StoppedBy
+from statewalk.checker.liveness.graph import (
     Ints,
     Label,
     Positions,
@@ -27,16 +27,16 @@ from checker.liveness.graph import (
     pack,
     predicates,
 )
-from checker.liveness.kernels import compiled, enter, find, put_in_order
-from checker.native.arrays import FIRST_ERROR, POSITION_SHIFT
-from checker.native.findings import Stage
-from checker.native.running import run_levels, start
-from checker.native.search import Search
-from checker.native.states import Level
-from checker.native.workers import Worker
-from checker.watch import CutShort
-from dsl.model import Element, Model, Property
-from dsl.view import FairChoice
+from statewalk.checker.liveness.kernels import compiled, enter, find, put_in_order
+from statewalk.checker.machine.watch import CutShort
+from statewalk.checker.native.findings import Stage
+from statewalk.checker.native.kernels.arrays import FIRST_ERROR, POSITION_SHIFT
+from statewalk.checker.native.running import run_levels, start
+from statewalk.checker.native.search import Search
+from statewalk.checker.native.states import Level
+from statewalk.checker.native.workers import Worker
+from statewalk.dsl.model import Element, Model, Property
+from statewalk.dsl.view import FairChoice
 
 _FIRST_TABLE = 1 << 10
 _LOAD = 0.6

@@ -1,7 +1,7 @@
 """Builds the state graph with the reference semantics: plain Python over a plain View.
 
-Slow on purpose, like `checker.reference`, whose levels and states it repeats. An engine that keeps
-the graph itself is compared with this one.
+Slow on purpose, like `checker.engines.reference`, whose levels and states it repeats. An engine
+that keeps the graph itself is compared with this one.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from checker.engine import SearchOptions, Step, StoppedBy
-from checker.layout import Layout
-from checker.liveness.graph import (
+from statewalk.checker.contract.search import SearchOptions, Step, StoppedBy
+from statewalk.checker.engines.layout import Layout
+from statewalk.checker.liveness.graph import (
     CUT,
     Label,
     StateGraph,
@@ -24,9 +24,9 @@ from checker.liveness.graph import (
     pack,
     predicates,
 )
-from dsl.model import Action, Model, Outcome, Property
-from dsl.plain_view import PlainView
-from dsl.view import Disabled, State, next_script
+from statewalk.dsl.model import Action, Model, Outcome, Property
+from statewalk.dsl.state.plain_view import PlainView
+from statewalk.dsl.view import Disabled, State, next_script
 
 Row = tuple[int, ...]
 

@@ -23,9 +23,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from checker.liveness.fairness import FairGraph
-from checker.liveness.graph import Bools, Ints, StateGraph, Words
-from checker.liveness.kernels import ALL, components, run, survey
+from statewalk.checker.liveness.fairness import FairGraph
+from statewalk.checker.liveness.graph import Bools, Ints, StateGraph, Words
+from statewalk.checker.liveness.kernels import ALL, components, run, survey
 
 NONE = -1
 

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from checker.liveness.graph import Label, StateGraph, Words
-from checker.liveness.kernels import enabling, run
-from dsl.model import Fairness, Model
-from dsl.view import FairChoice
+from statewalk.checker.liveness.graph import Label, StateGraph, Words
+from statewalk.checker.liveness.kernels import enabling, run
+from statewalk.dsl.model import Fairness, Model
+from statewalk.dsl.view import FairChoice
 
 BITS = 64
 

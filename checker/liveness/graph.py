@@ -34,9 +34,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from checker.engine import StoppedBy
-from dsl.model import Property
-from dsl.view import FairChoice
+from statewalk.checker.contract.search import StoppedBy
+from statewalk.dsl.model import Property
+from statewalk.dsl.view import FairChoice
 
 CUT = -1
 """Stands for a state that a constraint refused."""

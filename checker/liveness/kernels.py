@@ -38,7 +38,7 @@ def run(
 @cache
 def compiled(kernel: Callable[..., Any]) -> Callable[..., Any]:
     """A kernel as machine code."""
-    from checker import compiling
+    from statewalk.checker.machine import compiling
 
     result: Callable[..., Any] = compiling.kernel(kernel)
     return result

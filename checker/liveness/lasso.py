@@ -22,11 +22,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from checker.liveness.fair_cycles import FairComponents
-from checker.liveness.fairness import FairGraph
-from checker.liveness.graph import Bools, Ints, Positions, StateGraph
-from checker.liveness.problems import UNREACHED, Problem, Stems
-from dsl.errors import EngineError
+from statewalk.checker.liveness.fair_cycles import FairComponents
+from statewalk.checker.liveness.fairness import FairGraph
+from statewalk.checker.liveness.graph import Bools, Ints, Positions, StateGraph
+from statewalk.checker.liveness.problems import UNREACHED, Problem, Stems
+from statewalk.dsl.errors import EngineError
 
 
 @dataclass(frozen=True)

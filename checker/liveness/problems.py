@@ -20,10 +20,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from checker.liveness.graph import PREMISE, Bools, Ints, StateGraph
-from checker.liveness.kernels import run, spread
-from dsl.errors import EngineError
-from dsl.model import Property
+from statewalk.checker.liveness.graph import PREMISE, Bools, Ints, StateGraph
+from statewalk.checker.liveness.kernels import run, spread
+from statewalk.dsl.errors import EngineError
+from statewalk.dsl.model import Property
 
 UNREACHED = -1
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from checker.engine import Step
-from dsl.model import Fairness, PropertyKind
+from statewalk.checker.contract.search import Step
+from statewalk.dsl.model import Fairness, PropertyKind
 
 Verdict = Literal["holds", "violated", "unknown"]
 

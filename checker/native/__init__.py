@@ -7,7 +7,8 @@
     steps      properties of steps                orbits     fingerprints under symmetry
     running    from a model to an exploration
 
-`explore` has the contract of `checker.engine` and the results of `checker.reference`.
+`explore` has the contract of `checker.contract.search` and the results of
+`checker.engines.reference`.
 """
 
 from __future__ import annotations
@@ -15,12 +16,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from checker.engine import Exploration, SearchOptions
-    from dsl.model import Model
+    from statewalk.checker.contract.search import Exploration, SearchOptions
+    from statewalk.dsl.model import Model
 
 
 def explore(model: Model, options: SearchOptions) -> Exploration:
     """Breadth-first search by levels, natively."""
-    from checker.native.running import explore as search
+    from statewalk.checker.native.running import explore as search
 
     return search(model, options)

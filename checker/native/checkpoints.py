@@ -26,18 +26,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from checker.engine import Finding, SearchOptions, Step
-from checker.fingerprints import FINGERPRINT_VERSION
-from checker.layout import Layout
-from checker.locks import Lock
-from checker.native.arrays import Array
-from checker.native.manifests import BEFORE, MANIFEST, write_arrays, write_manifest
-from checker.native.states import Level
-from dsl.model import Model
-from dsl.values import encode
+from statewalk.checker.contract.search import Finding, SearchOptions, Step
+from statewalk.checker.engines.layout import Layout
+from statewalk.checker.machine.locks import Lock
+from statewalk.checker.native.kernels.arrays import Array
+from statewalk.checker.native.manifests import BEFORE, MANIFEST, write_arrays, write_manifest
+from statewalk.checker.native.states import Level
+from statewalk.checker.states.fingerprints import FINGERPRINT_VERSION
+from statewalk.dsl.model import Model
+from statewalk.dsl.values.stored import encode
 
 if TYPE_CHECKING:
-    from checker.native.search import Search
+    from statewalk.checker.native.search import Search
 
 FORMAT = 2
 _SHARE = 20  # of the time about one in so many parts is spent on commits

@@ -7,11 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from checker.engine import Finding, Step
-from checker.layout import Layout
-from checker.native.arrays import Array
-from checker.native.checkpoints import FORMAT, Saved, Totals
-from checker.native.manifests import (
+from statewalk.checker.contract.search import Finding, Step
+from statewalk.checker.engines.layout import Layout
+from statewalk.checker.native.checkpoints import FORMAT, Saved, Totals
+from statewalk.checker.native.kernels.arrays import Array
+from statewalk.checker.native.manifests import (
     BEFORE,
     MANIFEST,
     Damaged,
@@ -21,8 +21,8 @@ from checker.native.manifests import (
     read_arrays,
     read_manifest,
 )
-from dsl.decode import decode
-from dsl.model import Model
+from statewalk.dsl.model import Model
+from statewalk.dsl.state.decoding import decode
 
 
 def read(folder: Path, key: str, actions: int) -> Saved:

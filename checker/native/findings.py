@@ -6,17 +6,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from checker.attempts import attempts, unrepeatable
-from checker.engine import ASSERTION, DEADLOCK, NO_ERROR, Finding, Step
-from checker.native.arrays import FIRST_ASSERTION, FIRST_ERROR, NO_LINK, Array
-from checker.native.states import Level, unpack
-from dsl.errors import EngineError
-from dsl.model import Model, Property
-from dsl.plain_view import PlainView
-from dsl.view import State
+from statewalk.checker.contract.search import ASSERTION, DEADLOCK, NO_ERROR, Finding, Step
+from statewalk.checker.native.kernels.arrays import FIRST_ASSERTION, FIRST_ERROR, NO_LINK, Array
+from statewalk.checker.native.states import Level, unpack
+from statewalk.checker.states.attempts import attempts, unrepeatable
+from statewalk.dsl.errors import EngineError
+from statewalk.dsl.model import Model, Property
+from statewalk.dsl.state.plain_view import PlainView
+from statewalk.dsl.view import State
 
 if TYPE_CHECKING:
-    from checker.native.search import Search
+    from statewalk.checker.native.search import Search
 
 # A violation's rank within its stage: (fingerprint, action index or -1, choices); the least counts.
 Rank = tuple[int, int, tuple[int, ...]]

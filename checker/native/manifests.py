@@ -18,8 +18,8 @@ from typing import IO, Any, cast
 
 import numpy as np
 
-from checker.native.arrays import Array
-from dsl.errors import RunError
+from statewalk.checker.native.kernels.arrays import Array
+from statewalk.dsl.errors import RunError
 
 MANIFEST, BEFORE = "manifest.json", "manifest.before.json"
 _RUN = "run"  # the array that names the search

@@ -15,20 +15,27 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from checker.layout import Layout, Slot
-from checker.native import orbit_kernels
-from checker.native.arrays import DONE, POSITION_SHIFT, SCRATCH_FULL, Array, Outcomes, Rows
-from checker.native.memo import Growing, Memo
-from checker.native.orbit_arrays import HIDDEN, OrbitTables, make_orbit_scratch
-from checker.native.workers import Worker
-from checker.symmetry import programs
-from checker.symmetry.breaking import STATES, Sample
-from checker.symmetry.facts import Slice
-from checker.symmetry.programs import Fact, Lanes
-from dsl.errors import EngineError
+from statewalk.checker.engines.layout import Layout, Slot
+from statewalk.checker.native.kernels import orbit_kernels
+from statewalk.checker.native.kernels.arrays import (
+    DONE,
+    POSITION_SHIFT,
+    SCRATCH_FULL,
+    Array,
+    Outcomes,
+    Rows,
+)
+from statewalk.checker.native.kernels.orbit_arrays import HIDDEN, OrbitTables, make_orbit_scratch
+from statewalk.checker.native.learn.memo import Growing, Memo
+from statewalk.checker.native.workers import Worker
+from statewalk.checker.symmetry import programs
+from statewalk.checker.symmetry.breaking import STATES, Sample
+from statewalk.checker.symmetry.facts import Slice
+from statewalk.checker.symmetry.programs import Fact, Lanes
+from statewalk.dsl.errors import EngineError
 
 if TYPE_CHECKING:
-    from checker.native.search import Search
+    from statewalk.checker.native.search import Search
 
 
 _MOST_MEASURED = 170  # members: the largest factorial that is a float
@@ -51,7 +58,7 @@ class _Runs:
 
 
 class Learned:
-    """What values say of members, in the arrays of `checker.native.orbit_arrays`."""
+    """What values say of members, in the arrays of `checker.native.kernels.orbit_arrays`."""
 
     def __init__(self, layout: Layout) -> None:
         assert layout.colouring is not None

@@ -8,11 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from checker.native.arrays import BASE, CALL, CAPACITY, EDGES, FORK, KIND, OPERAND, SLOT
-from checker.native.learned import Learned, show_path
+from statewalk.checker.native.kernels.arrays import (
+    BASE,
+    CALL,
+    CAPACITY,
+    EDGES,
+    FORK,
+    KIND,
+    OPERAND,
+    SLOT,
+)
+from statewalk.checker.native.learn.learned import Learned, show_path
 
 if TYPE_CHECKING:
-    from checker.native.search import Search
+    from statewalk.checker.native.search import Search
 
 _WIDEST = 20
 _MOST_NODES = 10_000  # a sample is enough to see what a trie branches on

@@ -11,24 +11,24 @@ from pathlib import Path
 import numpy as np
 from numba.core import event
 
-from checker.engine import Counts, Exploration, SearchOptions, StoppedBy
-from checker.layout import Layout
-from checker.locks import Lock, held
-from checker.native import checkpoints, checkpoints_read
-from checker.native.arrays import POSITION_SHIFT, Rows, nonzero
-from checker.native.checkpoints import Saved
-from checker.native.findings import Stage
-from checker.native.learning import Learner, make_roots
-from checker.native.orbits import Orbits
-from checker.native.profiling import profile_of
-from checker.native.search import Search
-from checker.native.states import Level, Seen, Shape
-from checker.native.steps import StepChecks
-from checker.native.workers import Worker
-from checker.symmetry.breaking import Sample
-from checker.symmetry.group import Symmetry
-from checker.watch import CutShort
-from dsl.model import Model
+from statewalk.checker.contract.search import Counts, Exploration, SearchOptions, StoppedBy
+from statewalk.checker.engines.layout import Layout
+from statewalk.checker.machine.locks import Lock, held
+from statewalk.checker.machine.watch import CutShort
+from statewalk.checker.native import checkpoints, checkpoints_read
+from statewalk.checker.native.checkpoints import Saved
+from statewalk.checker.native.findings import Stage
+from statewalk.checker.native.kernels.arrays import POSITION_SHIFT, Rows, nonzero
+from statewalk.checker.native.learn.learning import Learner, make_roots
+from statewalk.checker.native.orbits import Orbits
+from statewalk.checker.native.profiling import profile_of
+from statewalk.checker.native.search import Search
+from statewalk.checker.native.states import Level, Seen, Shape
+from statewalk.checker.native.steps import StepChecks
+from statewalk.checker.native.workers import Worker
+from statewalk.checker.symmetry.breaking import Sample
+from statewalk.checker.symmetry.group import Symmetry
+from statewalk.dsl.model import Model
 
 
 def start(
@@ -112,7 +112,7 @@ def _restore(search: Search, saved: Saved) -> None:
 
 
 def explore(model: Model, options: SearchOptions) -> Exploration:
-    """Breadth-first search by levels; see `checker.engine` for the contract.
+    """Breadth-first search by levels; see `checker.contract.search` for the contract.
 
     Raises:  RunError[SW340], RunError[SW341], RunError[SW343] where there is nothing to resume;
     RunError[SW345] where another process writes to the same folder

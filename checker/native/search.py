@@ -10,21 +10,21 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from checker.engine import DEADLOCK, Finding, Progress, SearchOptions, StoppedBy
-from checker.layout import Layout
-from checker.native import checkpoints
-from checker.native.arrays import FIRST_ERROR, NO_LINK, Array, Rows, nonzero
-from checker.native.checkpoints import Totals, Writer
-from checker.native.findings import Stage
-from checker.native.learned import widest_variable
-from checker.native.learning import Learner, Roots, Stopped
-from checker.native.orbits import Orbits
-from checker.native.states import Level, Seen, Shape, unpack
-from checker.native.steps import StepChecks
-from checker.native.workers import Worker, once
-from checker.watch import CutShort, Place, memory_in_use
-from dsl.errors import EngineError
-from dsl.model import Model
+from statewalk.checker.contract.search import DEADLOCK, Finding, Progress, SearchOptions, StoppedBy
+from statewalk.checker.engines.layout import Layout
+from statewalk.checker.machine.watch import CutShort, Place, memory_in_use
+from statewalk.checker.native import checkpoints
+from statewalk.checker.native.checkpoints import Totals, Writer
+from statewalk.checker.native.findings import Stage
+from statewalk.checker.native.kernels.arrays import FIRST_ERROR, NO_LINK, Array, Rows, nonzero
+from statewalk.checker.native.learn.learned import widest_variable
+from statewalk.checker.native.learn.learning import Learner, Roots, Stopped
+from statewalk.checker.native.orbits import Orbits
+from statewalk.checker.native.states import Level, Seen, Shape, unpack
+from statewalk.checker.native.steps import StepChecks
+from statewalk.checker.native.workers import Worker, once
+from statewalk.dsl.errors import EngineError
+from statewalk.dsl.model import Model
 
 _CANDIDATES = 1 << 16  # aimed at per batch; buffers grow beyond it
 _TELL_EVERY = 0.5  # seconds between reports within a level

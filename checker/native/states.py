@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from checker.native import tables
-from checker.native.arrays import (
+from statewalk.checker.native.kernels import tables
+from statewalk.checker.native.kernels.arrays import (
     DONE,
     POSITION_SHIFT,
     TABLE_FULL,

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from checker.native import kernels
-from checker.native.arrays import (
+from statewalk.checker.native.findings import Stage
+from statewalk.checker.native.kernels import expand as kernels
+from statewalk.checker.native.kernels.arrays import (
     DONE,
     FIRST_ERROR,
     MISSES_FULL,
@@ -17,12 +18,11 @@ from checker.native.arrays import (
     Array,
     Batch,
 )
-from checker.native.findings import Stage
-from checker.native.states import Level, Partition
-from checker.native.workers import Worker, once
+from statewalk.checker.native.states import Level, Partition
+from statewalk.checker.native.workers import Worker, once
 
 if TYPE_CHECKING:
-    from checker.native.search import Search
+    from statewalk.checker.native.search import Search
 
 
 @dataclass

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from checker.native import kernels
-from checker.native.arrays import (
+from statewalk.checker.native.kernels import expand as kernels
+from statewalk.checker.native.kernels.arrays import (
     CANDIDATES_FULL,
     DONE,
     FIRST_ASSERTION,

@@ -8,13 +8,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from checker.engine import Exploration, SearchOptions
-    from dsl.model import Model
+    from statewalk.checker.contract.search import Exploration, SearchOptions
+    from statewalk.dsl.model import Model
 
 
 def unable(model: Model, options: SearchOptions) -> str:
     """Why this engine cannot do a search, in words; empty where it can."""
-    from checker.spark.settings import mistake
+    from statewalk.checker.spark.session.settings import mistake
 
     if options.fingerprint_bits != 64:
         return "it works with fingerprints of 64 bits"
@@ -22,8 +22,8 @@ def unable(model: Model, options: SearchOptions) -> str:
 
 
 def explore(model: Model, options: SearchOptions, **settings: Any) -> Exploration:
-    """Search with Spark; ``settings`` are the fields of `checker.spark.settings.Settings`."""
-    from checker.spark.running import explore_with
-    from checker.spark.settings import Settings
+    """Search with Spark; ``settings`` are the fields of `session.settings.Settings`."""
+    from statewalk.checker.spark.running import explore_with
+    from statewalk.checker.spark.session.settings import Settings
 
     return explore_with(model, options, Settings(**{**options.engine_settings, **settings}))

@@ -10,22 +10,22 @@ from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
-from checker.engine import Exploration, SearchOptions
-from checker.locks import Lock, held
-from checker.native import checkpoints
-from checker.native.running import _result, run_levels, start
-from checker.spark import commits
-from checker.spark.commits import Committed, Committer
-from checker.spark.search import SparkSearch
-from checker.spark.settings import Settings
-from dsl.errors import RunError
-from dsl.model import Model
+from statewalk.checker.contract.search import Exploration, SearchOptions
+from statewalk.checker.machine.locks import Lock, held
+from statewalk.checker.native import checkpoints
+from statewalk.checker.native.running import _result, run_levels, start
+from statewalk.checker.spark.driver import commits
+from statewalk.checker.spark.driver.commits import Committed, Committer
+from statewalk.checker.spark.driver.search import SparkSearch
+from statewalk.checker.spark.session.settings import Settings
+from statewalk.dsl.errors import RunError
+from statewalk.dsl.model import Model
 
 _ABOUT_MEMORY = ("seen_bytes", "bytes_per_state")
 
 
 def explore_with(model: Model, options: SearchOptions, settings: Settings) -> Exploration:
-    """Breadth-first search by levels; see `checker.engine` for the contract.
+    """Breadth-first search by levels; see `checker.contract.search` for the contract.
 
     Raises:  RunError[SW340] to RunError[SW344] where a search cannot be resumed; RunError[SW345]
     where another process writes to the same folder

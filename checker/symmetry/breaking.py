@@ -16,18 +16,18 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from checker.attempts import Attempt, attempts
-from checker.engine import SearchOptions
-from checker.fingerprints import Fingerprints
-from checker.showing import text_of
-from checker.symmetry.colours import Colouring
-from checker.symmetry.group import Renaming, Symmetry
-from dsl.errors import Span, SpecError
-from dsl.model import Action, Property
-from dsl.plain_view import PlainView, apply_writes
-from dsl.refs import show_place
-from dsl.values import ABSENT, encode, freeze, intern_key
-from dsl.view import Path, State
+from statewalk.checker.contract.search import SearchOptions
+from statewalk.checker.states.attempts import Attempt, attempts
+from statewalk.checker.states.fingerprints import Fingerprints
+from statewalk.checker.states.showing import text_of
+from statewalk.checker.symmetry.colours import Colouring
+from statewalk.checker.symmetry.group import Renaming, Symmetry
+from statewalk.dsl.errors import Span, SpecError
+from statewalk.dsl.model import Action, Property
+from statewalk.dsl.state.plain_view import PlainView, apply_writes
+from statewalk.dsl.state.refs import show_place
+from statewalk.dsl.values.stored import ABSENT, encode, freeze, intern_key
+from statewalk.dsl.view import Path, State
 
 LEVELS, STATES, EXCHANGES, INSTANCES, STEPS = 100, 2, 4, 8, 4
 _WHY = "Members of a symmetric class are interchangeable: no order, index or name may decide."

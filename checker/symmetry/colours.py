@@ -20,11 +20,11 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from checker.fingerprints import Fingerprints
-from checker.symmetry.facts import Facts, Slice
-from checker.symmetry.programs import APART, Fact, Lanes, added, join, mix, run
-from dsl.canonical import intern_key
-from dsl.view import State
+from statewalk.checker.states.fingerprints import Fingerprints
+from statewalk.checker.symmetry.facts import Facts, Slice
+from statewalk.checker.symmetry.programs import APART, Fact, Lanes, added, join, mix, run
+from statewalk.dsl.values.canonical import intern_key
+from statewalk.dsl.view import State
 
 Colours = list[Lanes]
 
@@ -45,7 +45,7 @@ class Outcome:
 class Colouring:
     """Canonical fingerprints of one model's states. ``base`` is what constant fields add.
 
-    Compiled twin:  checker.native.orbit_kernels.fingerprints
+    Compiled twin:  statewalk.checker.native.kernels.orbit_kernels.fingerprints
     """
 
     def __init__(self, facts: Facts, fingerprints: Fingerprints, base: Lanes = (0, 0)) -> None:

@@ -15,17 +15,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from checker.fingerprints import Fingerprints, path_bytes
-from checker.symmetry.programs import SELF, WORD, Fact, Lanes, Node, added, lanes_of, run
-from dsl.decode import decode
-from dsl.model import Model
-from dsl.records import Record, fields_of
-from dsl.roles import Role
-from dsl.values import FrozenBag, FrozenDict, FrozenList, FrozenSet, encode
-from dsl.view import Path
+from statewalk.checker.states.fingerprints import Fingerprints, path_bytes
+from statewalk.checker.symmetry.programs import SELF, WORD, Fact, Lanes, Node, added, lanes_of, run
+from statewalk.dsl.model import Model
+from statewalk.dsl.state.decoding import decode
+from statewalk.dsl.state.roles import Role
+from statewalk.dsl.values.records import Record, fields_of
+from statewalk.dsl.values.stored import FrozenBag, FrozenDict, FrozenList, FrozenSet, encode
+from statewalk.dsl.view import Path
 
 Member = Any  # a role instance, or a string of `symmetric_values`
-_PLACE = "@place"  # a reference that a suspended flow holds, see `dsl.flow_run.keep`
+_PLACE = "@place"  # a reference that a suspended flow holds, see `dsl.flows.run.keep`
 
 
 class _Word(str):

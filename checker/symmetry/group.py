@@ -13,15 +13,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from checker.engine import SearchOptions
-from checker.fingerprints import Fingerprints
-from checker.symmetry.colours import Colouring
-from checker.symmetry.facts import Facts, Member, parts_of_path, place_of
-from dsl.model import Model
-from dsl.records import fields_of
-from dsl.roles import Role
-from dsl.values import FrozenBag, FrozenDict, FrozenList, FrozenSet, encode, freeze, intern_key
-from dsl.view import Path, State
+from statewalk.checker.contract.search import SearchOptions
+from statewalk.checker.states.fingerprints import Fingerprints
+from statewalk.checker.symmetry.colours import Colouring
+from statewalk.checker.symmetry.facts import Facts, Member, parts_of_path, place_of
+from statewalk.dsl.model import Model
+from statewalk.dsl.state.roles import Role
+from statewalk.dsl.values.records import fields_of
+from statewalk.dsl.values.stored import (
+    FrozenBag,
+    FrozenDict,
+    FrozenList,
+    FrozenSet,
+    encode,
+    freeze,
+    intern_key,
+)
+from statewalk.dsl.view import Path, State
 
 Renaming = Mapping[Member, Member]
 

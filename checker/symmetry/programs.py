@@ -1,6 +1,7 @@
 """What facts come to under given colours of the members: two words, and how they are mixed.
 
-Everything here has a compiled twin in `checker.native.orbit_kernels`, which gives the same numbers.
+Everything here has a compiled twin in `checker.native.kernels.orbit_kernels`, which gives the same
+numbers.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ class Fact:
 def run(fact: Fact, colours: Sequence[Lanes] | Mapping[int, Lanes], me: int = -1) -> Lanes:
     """What a fact comes to, as seen by nobody or by one of its members.
 
-    Compiled twin:  checker.native.orbit_kernels._run
+    Compiled twin:  statewalk.checker.native.kernels.orbit_kernels._run
     """
     values: list[Lanes] = []
     for node in fact.nodes:

@@ -16,14 +16,14 @@ import shlex
 import tempfile
 from pathlib import Path
 
-from checker.api import check
-from checker.cli import main
-from checker.history.bc_graph import mermaid
-from checker.history.from_trace import load_with_hook, recorded_in, walk
-from checker.trace_file import load_trace
-from dsl.library.recording import log_of, transactions, version_order
-from dsl.loader import load
-from dsl.model import Configuration
+from statewalk.checker.api import check
+from statewalk.checker.cli import main
+from statewalk.checker.history.commands.from_trace import load_with_hook, recorded_in, walk
+from statewalk.checker.history.explain.bc_graph import mermaid
+from statewalk.checker.traces.file import load_trace
+from statewalk.dsl.library.recording import log_of, transactions, version_order
+from statewalk.dsl.loader import load
+from statewalk.dsl.model import Configuration
 
 FOLDER = Path(__file__).parent
 ROOT = FOLDER.parents[1]

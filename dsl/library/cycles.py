@@ -15,7 +15,7 @@ from collections import deque
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from dsl.library.levels import (
+from statewalk.dsl.library.levels import (
     ATOMIC,
     CAUSAL,
     PARALLEL,

@@ -23,7 +23,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from dsl.library.cycles import (
+from statewalk.dsl.library.cycles import (
     Cycle,
     Edge,
     adjacent_rw,
@@ -31,7 +31,7 @@ from dsl.library.cycles import (
     forbidden,
     weakest_rule,
 )
-from dsl.library.levels import LEVELS, SERIAL, VIEW
+from statewalk.dsl.library.levels import LEVELS, SERIAL, VIEW
 
 INITIAL = "initial state"
 

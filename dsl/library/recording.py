@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
-from dsl.library.isolation import INITIAL, Read, Transaction, Verdict, judge
+from statewalk.dsl.library.isolation import INITIAL, Read, Transaction, Verdict, judge
 
 HOOK = "recorded_history"
 Scalar = int | str

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from dsl import State
+from statewalk import State
 
 TxnState = Literal[
     "Empty",

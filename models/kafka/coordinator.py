@@ -22,9 +22,9 @@ that the three parties do to each other is told in one place.
 
 from typing import Literal
 
-from dsl import Auxiliary, Constant, Message, Record, Role, action, any_of, init, require
-from models.kafka.common import PidSource
-from models.kafka.metadata import DECIDED, Metadata
+from statewalk import Auxiliary, Constant, Message, Record, Role, action, any_of, init, require
+from statewalk.models.kafka.common import PidSource
+from statewalk.models.kafka.metadata import DECIDED, Metadata
 
 # -- constants -----------------------------------------------------------------------------------
 CLIENTS: Constant[int] = 2

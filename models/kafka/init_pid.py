@@ -13,7 +13,7 @@ Left out: leader movement, failing appends, epoch exhaustion, fencing of an ongo
 from itertools import pairwise
 from typing import Literal
 
-from dsl import (
+from statewalk import (
     Auxiliary,
     Constant,
     Message,
@@ -32,7 +32,7 @@ from dsl import (
     terminal,
     violates,
 )
-from models.kafka.common import LEGAL_BEFORE, PidSource, TxnState
+from statewalk.models.kafka.common import LEGAL_BEFORE, PidSource, TxnState
 
 # -- constants -----------------------------------------------------------------------------------
 CLIENTS: Constant[int] = 2

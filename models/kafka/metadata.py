@@ -1,7 +1,7 @@
 """What a coordinator knows of a transactional id, and what may become of it."""
 
-from dsl import Record, replace
-from models.kafka.common import LEGAL_BEFORE, TxnState
+from statewalk import Record, replace
+from statewalk.models.kafka.common import LEGAL_BEFORE, TxnState
 
 DECIDED: tuple[TxnState, ...] = ("PrepareCommit", "PrepareAbort")
 

@@ -7,7 +7,7 @@ them adds its partitions; what it can run into on the way; and how many states t
 
 from itertools import pairwise
 
-from dsl import (
+from statewalk import (
     always,
     config,
     eventually,
@@ -19,7 +19,7 @@ from dsl import (
     terminal,
     violates,
 )
-from models.kafka.coordinator import (
+from statewalk.models.kafka.coordinator import (
     ALL_PARTITIONS,
     BROKERS,
     CLIENTS,

@@ -8,7 +8,7 @@ make one of a transaction that has.
 Source: Cahill, Röhm and Fekete (SIGMOD 2008).
 """
 
-from models.stores.store import ALL_TRANSACTIONS, history, keys_read, keys_written
+from statewalk.models.stores.store import ALL_TRANSACTIONS, history, keys_read, keys_written
 
 
 def closes_dangerous_structure(transaction: str, forgetful: bool) -> bool:

@@ -11,11 +11,11 @@ A transaction is appended as a whole: its records would otherwise fall into two 
 is what is resolved together.
 """
 
-from dsl import always, config, eventually, exists, old, on_step, terminal
-from dsl.library.recording import Recorded
-from models.stores.dataflow_rows import ROWS
-from models.stores.maintenance import Rows, looked_up, reach
-from models.stores.pipeline import (
+from statewalk import always, config, eventually, exists, old, on_step, terminal
+from statewalk.dsl.library.recording import Recorded
+from statewalk.models.stores.dataflow_rows import ROWS
+from statewalk.models.stores.maintenance import Rows, looked_up, reach
+from statewalk.models.stores.pipeline import (
     CRASHES,
     EPOCHS,
     HOW,
@@ -31,7 +31,7 @@ from models.stores.pipeline import (
     outputs,
     queries,
 )
-from models.stores.resolution import (
+from statewalk.models.stores.resolution import (
     Counts,
     Item,
     Resolution,
@@ -40,7 +40,7 @@ from models.stores.resolution import (
     resolve,
     summed,
 )
-from models.stores.workloads import ANSWERS
+from statewalk.models.stores.workloads import ANSWERS
 
 
 def sequentially(epochs: list[Epoch]) -> list[Resolution]:

@@ -3,7 +3,7 @@
 Each states how many states there are in all. `docs/models/dataflow.md` says what the rows show.
 """
 
-from dsl import Expectation, holds, violates
+from statewalk import Expectation, holds, violates
 
 Settings = dict[str, object]
 ROWS: list[tuple[str, Expectation, Settings]] = []

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from models.stores.resolution import Counts, Transaction
+    from statewalk.models.stores.resolution import Counts, Transaction
 
 REQUIRES = "tid long, item string"
 CHANGES = "tid long, item string, count long"

@@ -17,7 +17,7 @@ from the rest is added again.
 
 from collections.abc import Iterable
 
-from models.stores.resolution import Counts, Mutant, summed
+from statewalk.models.stores.resolution import Counts, Mutant, summed
 
 Rows = Counts  # of a look-up: edges; of reachability: (root, node)
 

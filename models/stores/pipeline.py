@@ -5,9 +5,15 @@ See `dataflow` for what must hold of them.
 
 from typing import Literal
 
-from dsl import Constant, Record, Role, State, action, any_of, init, require
-from models.stores.maintenance import Rows, differences, kept_edges, kept_look_up, kept_reach
-from models.stores.resolution import (
+from statewalk import Constant, Record, Role, State, action, any_of, init, require
+from statewalk.models.stores.maintenance import (
+    Rows,
+    differences,
+    kept_edges,
+    kept_look_up,
+    kept_reach,
+)
+from statewalk.models.stores.resolution import (
     Counts,
     How,
     Item,
@@ -17,7 +23,7 @@ from models.stores.resolution import (
     resolve,
     summed,
 )
-from models.stores.workloads import ITEMS, SCRIPTS, Workload, starts
+from statewalk.models.stores.workloads import ITEMS, SCRIPTS, Workload, starts
 
 # -- constants -------------------------------------------------------------------------------------
 WORKLOAD: Constant[Workload] = "mutual"

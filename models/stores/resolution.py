@@ -22,9 +22,9 @@ Source of the semantics: McSherry, Dataflow as Database.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
-from dsl import Record
-from dsl.library.isolation import INITIAL, Read, Verdict, judge
-from dsl.library.isolation import Transaction as Recorded
+from statewalk import Record
+from statewalk.dsl.library.isolation import INITIAL, Read, Verdict, judge
+from statewalk.dsl.library.isolation import Transaction as Recorded
 
 Item = tuple[int, int]  # an edge: from, to
 Counts = tuple[tuple[Item, int], ...]  # a multiset of items, ascending, without zeros

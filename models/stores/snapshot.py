@@ -9,21 +9,11 @@ Left out: deletions and range queries, and what a crash of the store leaves behi
 
 from typing import Literal
 
-from dsl import (
-    Constant,
-    Role,
-    action,
-    always,
-    any_of,
-    config,
-    eventually,
-    require,
-    terminal,
-)
-from dsl.library.recording import reads_own_writes as consistent_inside
-from models.stores.conflicts import closes_dangerous_structure
-from models.stores.snapshot_rows import ROWS
-from models.stores.store import (
+from statewalk import Constant, Role, action, always, any_of, config, eventually, require, terminal
+from statewalk.dsl.library.recording import reads_own_writes as consistent_inside
+from statewalk.models.stores.conflicts import closes_dangerous_structure
+from statewalk.models.stores.snapshot_rows import ROWS
+from statewalk.models.stores.store import (
     ALL_KEYS,
     ALL_TRANSACTIONS,
     EVERY_ORDER,
@@ -50,7 +40,7 @@ from models.stores.store import (
     versions,
     writes_to,
 )
-from models.stores.verdicts import anomaly
+from statewalk.models.stores.verdicts import anomaly
 
 # -- constants; those of the workload, READS and PUBLISH are in store ------------------------------
 CHECK: Constant[

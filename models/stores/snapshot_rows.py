@@ -4,7 +4,7 @@ Rows that break a level state the steps to the shortest violation and how many s
 all. `docs/models/stores.md` says what the rows show.
 """
 
-from dsl import Expectation, holds, violates
+from statewalk import Expectation, holds, violates
 
 Settings = dict[str, object]
 ROWS: list[tuple[str, Expectation, Settings]] = []

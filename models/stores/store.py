@@ -7,8 +7,8 @@ the store, so that a verdict never rests on what is under test.
 
 from typing import Literal
 
-from dsl import Constant, Record, Role, State, action, any_of, require
-from models.stores.scripts import keys_of, parse
+from statewalk import Constant, Record, Role, State, action, any_of, require
+from statewalk.models.stores.scripts import keys_of, parse
 
 # -- constants -------------------------------------------------------------------------------------
 WORKLOAD: Constant[str] = "r x, w x || r x, w x"  # a script of `scripts`, or "free"

@@ -1,7 +1,7 @@
 """What a store's clients were told, handed over to be judged or written to a file."""
 
-from dsl.library.recording import Did, Recorded, did, ended, from_events, judged
-from models.stores.store import ALL_TRANSACTIONS, DIRTY, history
+from statewalk.dsl.library.recording import Did, Recorded, did, ended, from_events, judged
+from statewalk.models.stores.store import ALL_TRANSACTIONS, DIRTY, history
 
 
 def recorded_history() -> tuple[Recorded, ...]:

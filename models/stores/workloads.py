@@ -5,7 +5,7 @@ Nodes are small numbers, an item is an edge between two of them.
 
 from typing import Literal
 
-from models.stores.resolution import Counts, Item, Transaction
+from statewalk.models.stores.resolution import Counts, Item, Transaction
 
 Workload = Literal[
     "free",  # any transactions with one requirement and one change at most, over two items

@@ -8,8 +8,18 @@ snapshot is also where a worker finds out that what it read has changed, and giv
 
 from typing import Literal
 
-from dsl import Auxiliary, Constant, Record, Role, State, action, require
-from models.tables.lsm import File, Mark, Row, Snapshot, latest, live, marks_in, store, vectors
+from statewalk import Auxiliary, Constant, Record, Role, State, action, require
+from statewalk.models.tables.lsm import (
+    File,
+    Mark,
+    Row,
+    Snapshot,
+    latest,
+    live,
+    marks_in,
+    store,
+    vectors,
+)
 
 # -- constants -------------------------------------------------------------------------------------
 TOPOLOGY: Constant[

@@ -11,7 +11,7 @@ are there to spare it that, so each key must have one unmarked row at most.
 
 from typing import Literal
 
-from dsl import Constant, Record, State
+from statewalk import Constant, Record, State
 
 # -- constants -------------------------------------------------------------------------------------
 KEYS: Constant[int] = 1  # primary keys

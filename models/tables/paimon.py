@@ -10,7 +10,7 @@ The grain is abstract: a snapshot is one object, manifests and temporary files a
 
 from typing import Literal
 
-from dsl import (
+from statewalk import (
     Constant,
     action,
     always,
@@ -23,7 +23,7 @@ from dsl import (
     terminal,
     violates,
 )
-from models.tables.commit import (
+from statewalk.models.tables.commit import (
     BUCKET_MODE,
     COMPACTIONS,
     CONFLICT_CHECK,
@@ -43,7 +43,7 @@ from models.tables.commit import (
     is_committed,
     lock,
 )
-from models.tables.lsm import (
+from statewalk.models.tables.lsm import (
     ALL_BUCKETS,
     ALL_KEYS,
     BUCKETS,
@@ -64,8 +64,8 @@ from models.tables.lsm import (
     store,
     vectors,
 )
-from models.tables.paimon_rows import ROWS
-from models.tables.safety import consistent_read
+from statewalk.models.tables.paimon_rows import ROWS
+from statewalk.models.tables.safety import consistent_read
 
 # -- constants; more of them in commit and lsm -----------------------------------------------------
 WRITERS: Constant[int] = 2

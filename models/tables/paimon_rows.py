@@ -3,8 +3,8 @@
 Each states how many states there are in all. `docs/models/paimon.md` says what the rows show.
 """
 
-from dsl import Expectation, holds, violates
-from models.tables.safety import (
+from statewalk import Expectation, holds, violates
+from statewalk.models.tables.safety import (
     committed_once,
     consistent_read,
     no_dangling_vector,

@@ -4,9 +4,9 @@ The properties compare two independent accounts: the snapshots, through the read
 the history of operations whose workers believe them published.
 """
 
-from dsl import always
-from models.tables.commit import VERSIONS, history
-from models.tables.lsm import (
+from statewalk import always
+from statewalk.models.tables.commit import VERSIONS, history
+from statewalk.models.tables.lsm import (
     ALL_KEYS,
     DELETION_VECTORS,
     live,

@@ -2,7 +2,7 @@
 later.
 """
 
-from dsl import (
+from statewalk import (
     Constant,
     Role,
     State,

@@ -3,7 +3,7 @@
 The property is written to be broken: its counterexample is the solution of the puzzle.
 """
 
-from dsl import Constant, State, action, always, config, holds, violates
+from statewalk import Constant, State, action, always, config, holds, violates
 
 SMALL: Constant[int] = 3
 BIG: Constant[int] = 5

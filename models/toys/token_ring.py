@@ -5,7 +5,7 @@ Process 0 moves when its counter equals its left neighbour's, and adds one modul
 other one moves when they differ, and copies. All assignments of counters are initial states.
 """
 
-from dsl import (
+from statewalk import (
     Constant,
     Role,
     action,

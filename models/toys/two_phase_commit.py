@@ -6,7 +6,7 @@ a resource manager may abort on its own until it has prepared.
 
 from typing import Literal
 
-from dsl import (
+from statewalk import (
     Constant,
     Message,
     Role,

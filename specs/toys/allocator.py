@@ -8,7 +8,7 @@ the TLA+ examples has the same numbers.
 
 from itertools import combinations
 
-from dsl import Role, action, always, any_of, eventually, leads_to, require
+from statewalk import Role, action, always, any_of, eventually, leads_to, require
 
 RESOURCES = ("r1", "r2")
 

@@ -9,7 +9,7 @@ taking is two steps, there is one more before and after writing.
 
 from typing import Literal
 
-from dsl import (
+from statewalk import (
     Constant,
     Role,
     State,

@@ -7,7 +7,7 @@ without a run, and 20 with one.
 # check -> holds distinct=9
 # check CRASH=false -> holds distinct=5
 
-from dsl import Constant, Ephemeral, Role, action, always, crashes, deadlock, exists, require
+from statewalk import Constant, Ephemeral, Role, action, always, crashes, deadlock, exists, require
 
 CRASH: Constant[bool] = True
 

@@ -7,7 +7,7 @@ statements in any order, ephemeral fields, crashes of suspended runs and of whol
 # check WORKERS=3 -> holds distinct=12326 (slow)
 """
 
-from dsl import (
+from statewalk import (
     Constant,
     Ephemeral,
     Flow,

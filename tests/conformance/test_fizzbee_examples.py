@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from checker import check
-from checker.result import Result
-from dsl.errors import SpecError
-from dsl.model import SAFETY_KINDS
+from statewalk import check
+from statewalk.checker.verdict.result import Result
+from statewalk.dsl.errors import SpecError
+from statewalk.dsl.model import SAFETY_KINDS
 
 TABLE = Path(__file__).with_name("fizzbee_examples.tsv")
 EXAMPLES = os.environ.get("FIZZBEE_EXAMPLES", "")

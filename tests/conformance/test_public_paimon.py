@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from checker import native, reference
-from checker.engine import SearchOptions
-from dsl.loader import load
+from statewalk.checker import native
+from statewalk.checker.contract.search import SearchOptions
+from statewalk.checker.engines import reference
+from statewalk.dsl.loader import load
 from tests.native.agreement import told
 
 FILE = os.environ.get("PAIMON_FIZZ", "")

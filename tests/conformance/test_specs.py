@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from checker import check
-from dsl.constants import GivenText
+from statewalk import check
+from statewalk.dsl.words.constants import GivenText
 
 SPECS = Path(__file__).resolve().parents[2] / "specs"
 LINE = re.compile(

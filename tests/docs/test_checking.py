@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from checker import exits
-from checker.cli import main, make_parser
-from checker.result import Result
+from statewalk.checker.cli import main, make_parser
+from statewalk.checker.verdict import exits
+from statewalk.checker.verdict.result import Result
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs/checking.md").read_text(encoding="utf-8")

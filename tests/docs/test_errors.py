@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from checker.cli import main
+from statewalk.checker.cli import main
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted((ROOT / "docs" / "errors").glob("SW*.md"))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from checker.cli import main
+from statewalk.checker.cli import main
 
 ROOT = Path(__file__).resolve().parents[2]
 BLOCK = re.compile(r"^```(\w+) *([\w.]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

@@ -9,9 +9,9 @@ from xml.etree import ElementTree as Xml
 import pytest
 from jsonschema import Draft7Validator
 
-from checker import Result, check
-from checker.ci import to_github, to_junit, to_sarif
-from checker.cli import main
+from statewalk import Result, check
+from statewalk.checker.cli import main
+from statewalk.checker.report.ci import to_github, to_junit, to_sarif
 
 MODELS = Path(__file__).parents[2] / "models"
 
@@ -151,7 +151,7 @@ def test_the_command_line_writes_them(
 
 
 TWO = """
-from dsl import *
+from statewalk import *
 N: Constant[int] = 1
 class Counter(Role):
     n: int = 0

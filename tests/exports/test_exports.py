@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checker import check, load
-from checker.exports import FORMATS, export_trace
-from checker.exports.dot import graph_to_dot
-from checker.exports.itf import to_itf, to_value
-from checker.simulate import simulate
-from checker.trace import Trace
-from checker.trace_file import load_trace, save_trace
-from dsl.errors import RunError
-from dsl.values import freeze
+from statewalk import check, load
+from statewalk.checker.behaviours.simulate import simulate
+from statewalk.checker.traces.exports import FORMATS, export_trace
+from statewalk.checker.traces.exports.dot import graph_to_dot
+from statewalk.checker.traces.exports.itf import to_itf, to_value
+from statewalk.checker.traces.file import load_trace, save_trace
+from statewalk.checker.traces.trace import Trace
+from statewalk.dsl.errors import RunError
+from statewalk.dsl.values.stored import freeze
 
 MODELS = Path(__file__).parents[2] / "models"
 

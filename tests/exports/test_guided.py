@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from checker import check
-from checker.cli import main
-from checker.guided import extension, follow, read_steps
-from checker.report_trace import trace_page
-from dsl.loader import load
+from statewalk import check
+from statewalk.checker.behaviours.guided import extension, follow, read_steps
+from statewalk.checker.cli import main
+from statewalk.checker.report.trace import trace_page
+from statewalk.dsl.loader import load
 
 MODELS = Path(__file__).parents[2] / "models"
 

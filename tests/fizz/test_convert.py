@@ -8,12 +8,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from checker import check
-from checker.engine import SearchOptions
-from checker.reference import explore
-from dsl.errors import RunError
-from dsl.fizz_convert import convert
-from dsl.loader import load
+from statewalk import check
+from statewalk.checker.contract.search import SearchOptions
+from statewalk.checker.engines.reference import explore
+from statewalk.dsl.errors import RunError
+from statewalk.dsl.fizz.convert import convert
+from statewalk.dsl.loader import load
 from tests.flows.pairs import Pairs
 
 SPECS = sorted((Path(__file__).resolve().parents[2] / "specs").rglob("*.fizz"))

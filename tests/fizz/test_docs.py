@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from checker import check
+from statewalk import check
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "fizz.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from checker import check
+from statewalk import check
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "tla.md").read_text(encoding="utf-8")
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from checker import check
-from dsl.errors import SpecError, SpecErrors
-from dsl.fizz_allowed import builtins_of_fizz
-from dsl.fizz_convert import convert
+from statewalk import check
+from statewalk.dsl.errors import SpecError, SpecErrors
+from statewalk.dsl.fizz.convert import convert
+from statewalk.dsl.fizz.rules.allowed import builtins_of_fizz
 
 # Each is an expression; it is tried as a constant, in Init, an action, a property, a function, ...
 EXPRESSIONS = [
@@ -224,7 +224,7 @@ FILES = {
     "tag in front": "---\n!!python/name:os.system\n---\n",
     "f-string": "K = f\"{open('MARK', 'w')}\"\n",
     "walrus": "K = (a := open)\n",
-    "star": "from dsl import *\n",
+    "star": "from statewalk import *\n",
     "type comment": "K = [] # type: open('MARK', 'w')\nL = open('MARK', 'w')\n",
     "exception": "action A:\n    try:\n        k = 1\n    except Exception as e:\n        k = e\n",
     "with": "action A:\n    with open('MARK', 'w') as f:\n        pass\n",
@@ -301,7 +301,7 @@ def test_a_module_of_a_fizz_file_has_no_other_functions_of_python_while_it_runs(
     found = builtins_of_fizz()
 
     assert not {"open", "eval", "exec", "compile", "globals", "vars", "input"} & set(found)
-    for name in ("os", "sys", "builtins", "dsl.loader", "checker"):
+    for name in ("os", "sys", "builtins", "statewalk.dsl.loader", "checker"):
         with pytest.raises(ImportError):
             found["__import__"](name)
 

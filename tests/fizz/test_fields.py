@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from checker import check
-from dsl.errors import SpecError
-from dsl.fizz import read_fizz
+from statewalk import check
+from statewalk.dsl.errors import SpecError
+from statewalk.dsl.fizz.read import read_fizz
 
 SPEC = """
 role Node:

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dsl.errors import SpecError
-from dsl.fizz import read_fizz
+from statewalk.dsl.errors import SpecError
+from statewalk.dsl.fizz.read import read_fizz
 
 SPECS = sorted((Path(__file__).resolve().parents[2] / "specs").rglob("*.fizz"))
 PIECES = [

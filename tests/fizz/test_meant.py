@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from checker import check
-from checker.cli import main
-from dsl.errors import SpecError
+from statewalk import check
+from statewalk.checker.cli import main
+from statewalk.dsl.errors import SpecError
 
 INIT = "action Init:\n    n = 0\n"
 UP = "atomic action Up:\n    require n < 3\n    n = n + 1\n"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from checker import check
+from statewalk import check
 
 HEAD = "---\ndeadlock_detection: false\noptions:\n  crash_on_yield: false\n---\n"
 SPEC = """

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from dsl.errors import SpecError
-from dsl.fizz_options import read_options
+from statewalk.dsl.errors import SpecError
+from statewalk.dsl.fizz.text.options import read_options
 
 
 def test_nothing_said_gives_fizzbees_defaults() -> None:

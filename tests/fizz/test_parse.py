@@ -4,10 +4,10 @@ import ast
 
 import pytest
 
-from dsl import fizz_tree as tree
-from dsl.errors import SpecError
-from dsl.fizz import read_fizz
-from dsl.fizz_parse import parse, split_front_matter
+from statewalk.dsl.errors import SpecError
+from statewalk.dsl.fizz.read import read_fizz
+from statewalk.dsl.fizz.text import tree
+from statewalk.dsl.fizz.text.parse import parse, split_front_matter
 
 
 def statements(text: str) -> list[ast.stmt]:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from checker import check
-from dsl.errors import SpecError
+from statewalk import check
+from statewalk.dsl.errors import SpecError
 
 FRONT = "---\ndeadlock_detection: false\noptions:\n  crash_on_yield: {crash}\n  "
 FRONT += "max_concurrent_actions: {most}\n---\n"

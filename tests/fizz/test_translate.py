@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from checker import check
-from checker.result import Result
-from dsl.errors import SpecError
-from dsl.fizz import read_fizz
+from statewalk import check
+from statewalk.checker.verdict.result import Result
+from statewalk.dsl.errors import SpecError
+from statewalk.dsl.fizz.read import read_fizz
 
 Checked = Callable[..., Result]
 

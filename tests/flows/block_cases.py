@@ -5,7 +5,7 @@ The numbers of states are derived by hand, in the comment above each case.
 
 from pathlib import Path
 
-from checker import check
+from statewalk import check
 from tests.flows import pairs
 
 FRONT = (
@@ -16,7 +16,7 @@ FRONT = (
     c = 0
 """
 )
-HEAD = """from dsl import *
+HEAD = """from statewalk import *
 deadlock(False)
 threads({most})
 crashes({crash})

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from dsl.flow_run import STARTS
-from dsl.model import Model
-from dsl.plain_view import PlainView
-from dsl.roles import Role
-from dsl.values import FrozenBag, FrozenList
+from statewalk.dsl.flows.run import STARTS
+from statewalk.dsl.model import Model
+from statewalk.dsl.state.plain_view import PlainView
+from statewalk.dsl.state.roles import Role
+from statewalk.dsl.values.stored import FrozenBag, FrozenList
 from tests.flows.bisimilar import Graph
 
 

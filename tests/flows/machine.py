@@ -12,7 +12,7 @@ import ast
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from dsl import fizz_tree as tree
+from statewalk.dsl.fizz.text import tree
 from tests.flows.parts import (
     Actor,
     Call,

@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from checker.fingerprints import Fingerprints
-from dsl.declared import marks
-from dsl.model import Model
-from dsl.plain_view import PlainView
-from dsl.runtime import binding
-from dsl.view import Disabled, next_script
+from statewalk.checker.states.fingerprints import Fingerprints
+from statewalk.dsl.binding import binding
+from statewalk.dsl.declared import marks
+from statewalk.dsl.model import Model
+from statewalk.dsl.state.plain_view import PlainView
+from statewalk.dsl.view import Disabled, next_script
 
 Told = tuple[Any, ...]
 Thread = tuple[str, Any, tuple[Any, ...], tuple[Told, ...]]

@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
-from dsl import fizz_tree as tree
+from statewalk.dsl.fizz.text import tree
 from tests.flows.machine import Machine
 from tests.flows.parts import Actor
 from tests.flows.search import START, Frozen, Search

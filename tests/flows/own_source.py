@@ -125,7 +125,12 @@ class OwnWriter(Writer):
         return [head, *self.inside(f"def {name}({'self' if role else ''}):", body)]
 
     def source(self) -> str:
-        lines = ["from dsl import *", "class Shared(State):", "    a: int = 0", "    b: int = 0"]
+        lines = [
+            "from statewalk import *",
+            "class Shared(State):",
+            "    a: int = 0",
+            "    b: int = 0",
+        ]
         lines += ["    log: list[int] = [0]"]
         kind = self.pick("int", "Ephemeral[int]")
         other = [line for level in range(3) for line in self.function("Q", level)]

@@ -20,7 +20,7 @@ options:
 FIZZ_HEAD = (
     "action Init:\n    g = 0\n    ps = []\n    for i in range({roles}):\n        ps.append(P())\n"
 )
-OWN_HEAD = """from dsl import *
+OWN_HEAD = """from statewalk import *
 deadlock(False)
 threads({most})
 crashes(runs={crash})

@@ -6,16 +6,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from checker.engine import Exploration, SearchOptions
-from checker.fingerprints import Fingerprints
-from checker.native import explore as explore_natively
-from checker.reference import explore
-from dsl.loader import load
-from dsl.model import Model
+from statewalk.checker.contract.search import Exploration, SearchOptions
+from statewalk.checker.engines.reference import explore
+from statewalk.checker.native import explore as explore_natively
+from statewalk.checker.states.fingerprints import Fingerprints
+from statewalk.dsl.loader import load
+from statewalk.dsl.model import Model
 from tests.flows import naive
 from tests.native.agreement import told
 
-HEAD = "from dsl import *\ndeadlock(False)\n"
+HEAD = "from statewalk import *\ndeadlock(False)\n"
 
 
 def load_text(folder: Path, text: str, *, optimize: bool = True) -> Model:

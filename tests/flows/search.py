@@ -10,10 +10,10 @@ from typing import Any
 
 import yaml
 
-from dsl import fizz_tree as tree
-from dsl.fizz_names import targets_of
-from dsl.fizz_parse import parse, split_front_matter
-from dsl.view import next_script
+from statewalk.dsl.fizz.text import tree
+from statewalk.dsl.fizz.text.names import targets_of
+from statewalk.dsl.fizz.text.parse import parse, split_front_matter
+from statewalk.dsl.view import next_script
 from tests.flows.bisimilar import Graph
 from tests.flows.machine import Machine
 from tests.flows.parts import Actor, Call, Entry, NotPossible, World

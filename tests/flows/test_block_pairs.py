@@ -11,11 +11,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from checker.engine import SearchOptions
-from checker.native import explore as explore_natively
-from checker.reference import explore
-from dsl.loader import load
-from dsl.view import Endless
+from statewalk.checker.contract.search import SearchOptions
+from statewalk.checker.engines.reference import explore
+from statewalk.checker.native import explore as explore_natively
+from statewalk.dsl.loader import load
+from statewalk.dsl.view import Endless
 from tests.flows.bisimilar import difference
 from tests.flows.engines import graph_of
 from tests.flows.pairs import Pairs

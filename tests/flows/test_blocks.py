@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from checker import check
-from checker.content import content_of
-from dsl.loader import load
+from statewalk import check
+from statewalk.checker.states.content import content_of
+from statewalk.dsl.loader import load
 from tests.flows.block_cases import CASES, FRONT, HEAD, TAIL, found
 
 
@@ -63,11 +63,11 @@ def small() -> bool:
 def test_who_calls_what_gives_way_gives_way(tmp_path: Path) -> None:
     # 00 → in store with 01, 03 (its last statement that does something) → the call has ended, a = 3
     # and b = 9 are one step, which the end of note ends: 39 → 30
-    assert found(tmp_path, "spec.py", "from dsl import *\ndeadlock(False)\n" + CALLS)[0] == 5
+    assert found(tmp_path, "spec.py", "from statewalk import *\ndeadlock(False)\n" + CALLS)[0] == 5
 
 
 AT_ONCE = """
-from dsl import *
+from statewalk import *
 deadlock(False)
 class R(Role):
     a: int = 0
@@ -108,7 +108,7 @@ def test_before_the_first_step_all_of_it_happens_at_once(tmp_path: Path) -> None
 
 
 MIXED = """
-from dsl import *
+from statewalk import *
 deadlock(False)
 class R(Role):
     a: int = 0
@@ -140,7 +140,7 @@ def test_blocks_stand_beside_yields(tmp_path: Path) -> None:
 
 
 OF_ACTIONS = """
-from dsl import *
+from statewalk import *
 deadlock(False)
 class R(Role):
     a: int = 0
@@ -178,7 +178,7 @@ def test_an_action_as_a_whole_has_a_flow(
 # -- what people see ---------------------------------------------------------------------------
 def test_a_suspended_run_is_shown_with_its_place_and_what_is_left(tmp_path: Path) -> None:
     path = tmp_path / "spec.py"
-    path.write_text("from dsl import *\n" + CALLS)
+    path.write_text("from statewalk import *\n" + CALLS)
     model = load(path)
     state = dict(model.initial_states[0])
     shown = []

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from checker import check
-from dsl.loader import load
+from statewalk import check
+from statewalk.dsl.loader import load
 from tests.flows.block_cases import found
 
 LOST = """
-from dsl import *
+from statewalk import *
 CRASH: Constant[bool] = True
 deadlock(False)
 class Server(Role):
@@ -62,7 +62,7 @@ def test_what_crashes_is_said(said: str, actions: set[str], tmp_path: Path) -> N
 
 
 BY_HAND = """
-from dsl import *
+from statewalk import *
 deadlock(False)
 class Server(Role):
     up: bool = True

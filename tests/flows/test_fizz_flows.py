@@ -15,10 +15,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from checker import native, reference
-from checker.engine import SearchOptions
-from checker.native import search as native_search
-from dsl.loader import load
+from statewalk.checker import native
+from statewalk.checker.contract.search import SearchOptions
+from statewalk.checker.engines import reference
+from statewalk.checker.native import search as native_search
+from statewalk.dsl.loader import load
 from tests.flows.bisimilar import difference
 from tests.flows.engines import graph_of
 from tests.flows.fizz_source import source

@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from checker.engine import SearchOptions
-from checker.native import explore as explore_natively
-from checker.reference import explore
-from dsl.errors import SpecError
-from dsl.loader import load
-from dsl.model import Model
+from statewalk.checker.contract.search import SearchOptions
+from statewalk.checker.engines.reference import explore
+from statewalk.checker.native import explore as explore_natively
+from statewalk.dsl.errors import SpecError
+from statewalk.dsl.loader import load
+from statewalk.dsl.model import Model
 
-HEAD = "from dsl import *\ndeadlock(False)\n"
+HEAD = "from statewalk import *\ndeadlock(False)\n"
 
 
 def _load(folder: Path, text: str) -> Model:
@@ -75,7 +75,7 @@ threads(2)
 
 def test_a_call_means_what_it_means_in_python(tmp_path: Path) -> None:
     (tmp_path / "other.py").write_text("""
-from dsl import *
+from statewalk import *
 class G(State):
     n: int = 0
 g = G()
@@ -125,7 +125,7 @@ def comes_to_its_end() -> bool:
 
 def test_flows_of_one_name_in_two_modules_are_refused(tmp_path: Path) -> None:
     flow = "def bump() -> Flow[None]:\n    yield\n"
-    (tmp_path / "other.py").write_text("from dsl import *\n" + flow)
+    (tmp_path / "other.py").write_text("from statewalk import *\n" + flow)
 
     with pytest.raises(SpecError, match="has a flow of that name too"):
         _load(tmp_path, "import other\n" + flow + "@action\ndef go() -> Flow[None]:\n    yield\n")

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from checker.engine import SearchOptions
-from checker.reference import explore
-from dsl.errors import SpecError
-from dsl.plain_view import PlainView
+from statewalk.checker.contract.search import SearchOptions
+from statewalk.checker.engines.reference import explore
+from statewalk.dsl.errors import SpecError
+from statewalk.dsl.state.plain_view import PlainView
 from tests.flows.replayed import agree, load_text
 
 SPECS = {

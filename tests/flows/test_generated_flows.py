@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dsl.view import Endless
+from statewalk.dsl.view import Endless
 from tests.flows.replayed import agree
 
 MANY = int(os.environ.get("FLOW_SPECS", "400"))

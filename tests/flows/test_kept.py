@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from checker import check
+from statewalk import check
 from tests.flows.block_cases import found
 
 KEPT = """
-from dsl import *
+from statewalk import *
 deadlock(False)
 class R(Record):
     n: int = 0
@@ -49,7 +49,7 @@ def test_locals_are_after_a_yield_what_they_were(tmp_path: Path) -> None:
 
 
 REPLACED = """
-from dsl import *
+from statewalk import *
 deadlock(False)
 class R(Record):
     n: int = 0
@@ -94,7 +94,7 @@ def test_what_was_replaced_before_a_yield_changes_after_it(tmp_path: Path) -> No
 
 
 SYMMETRIC = """
-from dsl import *
+from statewalk import *
 deadlock(False)
 class Op(Record):
     n: int = 0

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from checker import check
+from statewalk import check
 
-TWO_RUNS = """from dsl import Flow, State, action, always, any_of, require
+TWO_RUNS = """from statewalk import Flow, State, action, always, any_of, require
 
 class Stock(State):
     sizes: set[int] = set()

@@ -6,14 +6,14 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
-from checker.attempts import attempts
-from checker.content import content_of, short_names, show_field
-from checker.layout import Layout
-from checker.showing import text_of
-from checker.trace import take_step
-from dsl.model import Model
-from dsl.plain_view import PlainView, apply_writes
-from dsl.values import ABSENT
+from statewalk.checker.engines.layout import Layout
+from statewalk.checker.states.attempts import attempts
+from statewalk.checker.states.content import content_of, short_names, show_field
+from statewalk.checker.states.showing import text_of
+from statewalk.checker.traces.trace import take_step
+from statewalk.dsl.model import Model
+from statewalk.dsl.state.plain_view import PlainView, apply_writes
+from statewalk.dsl.values.stored import ABSENT
 
 Row = tuple[Any, ...]
 

@@ -15,17 +15,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from checker import native
-from checker.api import load
-from checker.engine import Exploration, SearchOptions
-from checker.graph.columns import columns_of
-from checker.graph.dataset import read_about
-from checker.graph.write import write_graph
-from checker.layout import Layout
-from checker.showing import text_of
-from dsl.errors import RunError
-from dsl.model import Model
-from dsl.values import encode
+from statewalk.checker import native
+from statewalk.checker.api import load
+from statewalk.checker.contract.search import Exploration, SearchOptions
+from statewalk.checker.engines.layout import Layout
+from statewalk.checker.graph.columns import columns_of
+from statewalk.checker.graph.dataset import read_about
+from statewalk.checker.graph.write import write_graph
+from statewalk.checker.states.showing import text_of
+from statewalk.dsl.errors import RunError
+from statewalk.dsl.model import Model
+from statewalk.dsl.values.stored import encode
 from tests.graph.explicit import explicit
 from tests.native.generated import generate
 
@@ -45,7 +45,7 @@ SPECS = {
 FIXED = ("fingerprint", "depth", "parent", "action", "actor", "arguments", "expanded")
 
 CUT = """
-    from dsl import State, action, any_of, constraint, old, on_step
+    from statewalk import State, action, any_of, constraint, old, on_step
 
     class Counters(State):
         a: int = 0
@@ -171,7 +171,7 @@ def test_a_graph_replaces_a_graph_and_nothing_else(tmp_path: Path) -> None:
 
 
 def test_what_fails_half_way_leaves_nothing(tmp_path: Path, monkeypatch: Any) -> None:
-    from checker.graph import write
+    from statewalk.checker.graph import write
 
     def fails(*_: Any) -> None:
         raise OSError(28, "No space left on device")

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from checker.cli import main
-from checker.graph.ask import Database
-from checker.graph.paths import shortest_path
+from statewalk.checker.cli import main
+from statewalk.checker.graph.ask import Database
+from statewalk.checker.graph.paths import shortest_path
 
 ROOT = Path(__file__).resolve().parents[2]
 DIE_HARD = str(ROOT / "models/toys/die_hard.py")

@@ -9,14 +9,14 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from checker import native, spark
-from checker.api import load
-from checker.engine import SearchOptions
-from checker.graph.ask import Database
-from checker.graph.dataset import read_about
-from checker.graph.paths import shortest_path, states_where
-from checker.graph.write import write_graph
-from dsl.model import Model
+from statewalk.checker import native, spark
+from statewalk.checker.api import load
+from statewalk.checker.contract.search import SearchOptions
+from statewalk.checker.graph.ask import Database
+from statewalk.checker.graph.dataset import read_about
+from statewalk.checker.graph.paths import shortest_path, states_where
+from statewalk.checker.graph.write import write_graph
+from statewalk.dsl.model import Model
 from tests.graph.test_dataset import CUT, SPECS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -65,7 +65,7 @@ def test_the_form_over_data_frames(tmp_path: Path) -> None:
 
 
 def test_spark_sql_answers_as_duckdb_does(tmp_path: Path) -> None:
-    from checker.spark.graph_query import SparkTables
+    from statewalk.checker.graph.ask_spark import SparkTables
 
     model = load(ROOT / "models/toys/two_phase_commit.py", {"RMS": 2})
     options = SearchOptions(threads=1)

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from checker import native
-from checker.engine import SearchOptions
-from checker.graph.ask import ENDLESS, Patience, TookTooLong
-from checker.graph.write import write_graph
-from checker.spark.graph_query import SparkTables
-from dsl.errors import RunError
-from dsl.loader import load
+from statewalk.checker import native
+from statewalk.checker.contract.search import SearchOptions
+from statewalk.checker.graph.ask import ENDLESS, Patience, TookTooLong
+from statewalk.checker.graph.ask_spark import SparkTables
+from statewalk.checker.graph.write import write_graph
+from statewalk.dsl.errors import RunError
+from statewalk.dsl.loader import load
 
 pytestmark = pytest.mark.spark
 ROOT = Path(__file__).resolve().parents[2]

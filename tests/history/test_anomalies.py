@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from checker.history.check import check
-from checker.history.explain import explain
-from checker.history.formats.jsonl import from_records
-from checker.history.scan import scan
-from checker.history.simulate import ANOMALIES, Workload, plant, simulate
+from statewalk.checker.history.decide.check import check
+from statewalk.checker.history.decide.scan import scan
+from statewalk.checker.history.explain.anomaly import explain
+from statewalk.checker.history.formats.jsonl import from_records
+from statewalk.checker.history.simulate import ANOMALIES, Workload, plant, simulate
 
 ALLOWED_BY_SI = ("write-skew", "read-only-anomaly")
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from checker.history.check import Options, check, check_levels, summary
-from checker.history.errors import HistoryError
-from checker.history.explain import Explanation, explain
-from checker.history.formats.jsonl import from_records
-from checker.history.scan import scan
+from statewalk.checker.history.decide.check import Options, check, check_levels, summary
+from statewalk.checker.history.decide.scan import scan
+from statewalk.checker.history.errors import HistoryError
+from statewalk.checker.history.explain.anomaly import Explanation, explain
+from statewalk.checker.history.formats.jsonl import from_records
 
 Ops = list[list[Any]]
 

@@ -14,16 +14,16 @@ from typing import Any
 
 import pytest
 
-from checker.history.check import check, check_levels, summary
-from checker.history.collect import Recorder
-from checker.history.collect.databases import DATABASES, Database
-from checker.history.collect.driver import Run, collect
-from checker.history.collect.workloads import WORKLOADS, Shape
-from checker.history.errors import HistoryError
-from checker.history.explain import explain
-from checker.history.formats import read
-from checker.history.formats.jsonl import from_records, lines_of, parse
-from checker.history.scan import scan
+from statewalk.checker.history.collect import Recorder
+from statewalk.checker.history.collect.databases import DATABASES, Database
+from statewalk.checker.history.collect.driver import Run, collect
+from statewalk.checker.history.collect.workloads import WORKLOADS, Shape
+from statewalk.checker.history.decide.check import check, check_levels, summary
+from statewalk.checker.history.decide.scan import scan
+from statewalk.checker.history.errors import HistoryError
+from statewalk.checker.history.explain.anomaly import explain
+from statewalk.checker.history.formats import read
+from statewalk.checker.history.formats.jsonl import from_records, lines_of, parse
 
 PROMISED = {"duckdb": "strong-si", "sqlite": "strict-serializable"}
 
@@ -196,7 +196,7 @@ def test_a_collector_that_is_killed_leaves_a_history_that_can_be_checked(
 ) -> None:
     path = tmp_path / "h.jsonl"
     url = [] if name == "duckdb" else ["--url", str(tmp_path / "db")]
-    command = [sys.executable, "-m", "checker", "history", "collect", str(path), "--database",
+    command = [sys.executable, "-m", "statewalk", "history", "collect", str(path), "--database",
                name, *url, "--workload", "bank", "--transactions", "1000000"]  # fmt: skip
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     deadline = time.monotonic() + 30

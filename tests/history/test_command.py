@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from checker.cli import main
+from statewalk.checker.cli import main
 
 HOLDS = [{"session": 1, "ops": [["w", "x", 1]]}, {"session": 2, "ops": [["r", "x", 1]]}]
 LOST_UPDATE = [
@@ -142,7 +142,7 @@ def test_time_that_runs_out_is_undecided(
 
 
 def test_help_loads_no_kernels() -> None:
-    code = "import sys, checker.history.cli; sys.exit('numba' in sys.modules)"
+    code = "import sys, statewalk.checker.history.commands.cli; sys.exit('numba' in sys.modules)"
 
     assert 0 == subprocess.run([sys.executable, "-c", code], check=False).returncode
 

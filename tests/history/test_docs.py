@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from checker.history.check import check
-from checker.history.cli import FORMATS, LEVEL_NAMES, add_parser
-from checker.history.collect.workloads import WORKLOADS
-from checker.history.formats import READERS, WRITERS, read
-from checker.history.formats.jsonl import parse
-from checker.history.simulate import ANOMALIES
-from dsl.library.isolation import REFUTES
-from dsl.library.levels import LEVELS
+from statewalk.checker.history.collect.workloads import WORKLOADS
+from statewalk.checker.history.commands.cli import FORMATS, LEVEL_NAMES, add_parser
+from statewalk.checker.history.decide.check import check
+from statewalk.checker.history.formats import READERS, WRITERS, read
+from statewalk.checker.history.formats.jsonl import parse
+from statewalk.checker.history.simulate import ANOMALIES
+from statewalk.dsl.library.isolation import REFUTES
+from statewalk.dsl.library.levels import LEVELS
 
 DOCS = Path(__file__).parents[2] / "docs"
 TEXT = (DOCS / "history-format.md").read_text(encoding="utf-8")

@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
-from checker.history import formats
-from checker.history.check import check
-from checker.history.data import History
-from checker.history.errors import HistoryError
-from checker.history.formats.edn import EdnError, Reader
-from checker.history.formats.jsonl import from_records, lines_of
-from checker.history.simulate import Workload, simulate
+from statewalk.checker.history import formats
+from statewalk.checker.history.data import History
+from statewalk.checker.history.decide.check import check
+from statewalk.checker.history.errors import HistoryError
+from statewalk.checker.history.formats.edn import EdnError, Reader
+from statewalk.checker.history.formats.jsonl import from_records, lines_of
+from statewalk.checker.history.simulate import Workload, simulate
 
 PLAIN = [
     {"session": 0, "ops": [["w", 1, 10], ["w", 2, 11]]},

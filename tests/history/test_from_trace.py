@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from checker.cli import main
+from statewalk.checker.cli import main
 
 SNAPSHOT = Path(__file__).parents[2] / "models" / "stores" / "snapshot.py"
 DIE_HARD = Path(__file__).parents[2] / "models" / "toys" / "die_hard.py"

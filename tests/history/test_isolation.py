@@ -7,9 +7,9 @@ import random
 
 import pytest
 
-from dsl.library.cycles import bc_edges, find_cycle
-from dsl.library.isolation import INITIAL, REFUTES, Read, Transaction, dependencies, judge
-from dsl.library.levels import LEVELS, implies, strongest, weaker, weakest
+from statewalk.dsl.library.cycles import bc_edges, find_cycle
+from statewalk.dsl.library.isolation import INITIAL, REFUTES, Read, Transaction, dependencies, judge
+from statewalk.dsl.library.levels import LEVELS, implies, strongest, weaker, weakest
 
 
 def test_the_lattice_is_the_documented_one() -> None:

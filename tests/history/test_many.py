@@ -8,10 +8,17 @@ from typing import Any
 
 import pytest
 
-from checker.cli import main
-from checker.history import many
-from checker.history.check import Options
-from checker.history.many import Asked, Row, check_file, exit_code, histories, in_processes
+from statewalk.checker.cli import main
+from statewalk.checker.history.commands import many
+from statewalk.checker.history.commands.many import (
+    Asked,
+    Row,
+    check_file,
+    exit_code,
+    histories,
+    in_processes,
+)
+from statewalk.checker.history.decide.check import Options
 
 HOLDS = [{"session": 1, "ops": [["w", "x", 1]]}, {"session": 2, "ops": [["r", "x", 1]]}]
 LOST_UPDATE = [

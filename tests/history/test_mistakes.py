@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from checker.cli import main
+from statewalk.checker.cli import main
 
 HEAD = '{"statewalk-history": 1}\n'
 ONE = '{"session": 0, "ops": [["w", "x", 1]]}\n'
 LIST = '{"session": 1, "ops": [["append", "x", 2]]}\n'
 COUNTER = """
-from dsl import *
+from statewalk import *
 class C(Role):
     n: int = 0
     @action
@@ -99,7 +99,7 @@ def test_a_spec_that_does_not_say_what_its_clients_record(run: Run) -> None:
 
     assert 2 == code
     assert "SW710 counter.py does not say what its clients record." in printed
-    assert "recorded_history() as dsl.library.recording describes" in printed
+    assert "recorded_history() as statewalk.dsl.library.recording describes" in printed
 
 
 def test_a_spec_that_records_something_else(run: Run) -> None:

@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from checker.history.check import Options, check, check_levels
-from checker.history.formats.jsonl import from_records
-from dsl.library.levels import LEVELS, Level, weaker
+from statewalk.checker.history.decide.check import Options, check, check_levels
+from statewalk.checker.history.formats.jsonl import from_records
+from statewalk.dsl.library.levels import LEVELS, Level, weaker
 from tests.history.axioms import in_parts
 
 Record = dict[str, Any]

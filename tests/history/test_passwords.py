@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from checker.cli import main
+from statewalk.checker.cli import main
 
 pytest.importorskip("psycopg")
 

@@ -15,15 +15,15 @@ from typing import Any
 
 import pytest
 
-from checker.history.check import Verdict, check, check_levels, summary
-from checker.history.collect import Recorder
-from checker.history.collect.databases import Postgres
-from checker.history.collect.driver import Run, collect
-from checker.history.collect.workloads import Shape
-from checker.history.data import INFO, WRITE, History
-from checker.history.explain import Explanation, explain
-from checker.history.formats import read
-from checker.history.scan import scan
+from statewalk.checker.history.collect import Recorder
+from statewalk.checker.history.collect.databases import Postgres
+from statewalk.checker.history.collect.driver import Run, collect
+from statewalk.checker.history.collect.workloads import Shape
+from statewalk.checker.history.data import INFO, WRITE, History
+from statewalk.checker.history.decide.check import Verdict, check, check_levels, summary
+from statewalk.checker.history.decide.scan import scan
+from statewalk.checker.history.explain.anomaly import Explanation, explain
+from statewalk.checker.history.formats import read
 from tests.history import postgres_server
 
 SERVER = os.environ.get(postgres_server.URL, "")
@@ -176,7 +176,7 @@ def test_a_collector_that_is_killed_leaves_all_that_is_in_the_database(tmp_path:
     import psycopg
 
     path = tmp_path / "h.jsonl"
-    command = [sys.executable, "-m", "checker", "history", "collect", str(path), "--database",
+    command = [sys.executable, "-m", "statewalk", "history", "collect", str(path), "--database",
                "postgres", "--url", SERVER, "--workload", "bank", "--isolation", "serializable",
                "--transactions", "1000000"]  # fmt: skip
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)

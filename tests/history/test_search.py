@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from checker.history import saturate
-from checker.history.check import Options, check
-from checker.history.core import cycle_support
-from checker.history.explain import explain
-from checker.history.formats.jsonl import from_records
-from checker.history.graph import build, ranks
-from checker.history.guess import executed, try_order
-from checker.history.saturate import Reach
-from checker.history.scan import scan
-from checker.history.simulate import Workload, plant, shuffled, simulate
-from dsl.library.levels import LEVELS
+from statewalk.checker.history.decide import saturate
+from statewalk.checker.history.decide.check import Options, check
+from statewalk.checker.history.decide.core import cycle_support
+from statewalk.checker.history.decide.graph import build, ranks
+from statewalk.checker.history.decide.guess import executed, try_order
+from statewalk.checker.history.decide.saturate import Reach
+from statewalk.checker.history.decide.scan import scan
+from statewalk.checker.history.explain.anomaly import explain
+from statewalk.checker.history.formats.jsonl import from_records
+from statewalk.checker.history.simulate import Workload, plant, shuffled, simulate
+from statewalk.dsl.library.levels import LEVELS
 from tests.history.test_oracle import possible, random_histories
 
 ALONE = Options(via_sessions=False, guess=False, saturation=False)

@@ -9,15 +9,15 @@ import random
 
 import pytest
 
-from checker.history.check import Options, check, check_levels, summary
-from checker.history.explain import explain
-from checker.history.formats.jsonl import from_records
-from checker.history.replay import Mismatch
-from checker.history.replay_weak import replay_weak
-from checker.history.scan import scan
-from checker.history.simulate import ANOMALIES, Workload, plant, shuffled, simulate
-from checker.history.telling import lines
-from dsl.library.levels import LEVELS, weaker
+from statewalk.checker.history.certify.replay import Mismatch
+from statewalk.checker.history.certify.replay_weak import replay_weak
+from statewalk.checker.history.decide.check import Options, check, check_levels, summary
+from statewalk.checker.history.decide.scan import scan
+from statewalk.checker.history.explain.anomaly import explain
+from statewalk.checker.history.explain.telling import lines
+from statewalk.checker.history.formats.jsonl import from_records
+from statewalk.checker.history.simulate import ANOMALIES, Workload, plant, shuffled, simulate
+from statewalk.dsl.library.levels import LEVELS, weaker
 from tests.history.axioms import RULES, levels_of
 from tests.history.test_oracle import random_histories
 

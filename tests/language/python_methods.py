@@ -13,15 +13,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from dsl.errors import SpecError
-from dsl.loader import load
-from dsl.plain_view import PlainView
-from dsl.refs import Reference
-from dsl.runtime import bound
-from dsl.values import FrozenBag, freeze
+from statewalk.dsl.binding import bound
+from statewalk.dsl.errors import SpecError
+from statewalk.dsl.loader import load
+from statewalk.dsl.state.plain_view import PlainView
+from statewalk.dsl.state.refs import Reference
+from statewalk.dsl.values.stored import FrozenBag, freeze
 
 SPEC = """
-from dsl import Record, State, always
+from statewalk import Record, State, always
 
 class Part(Record):
     x: list | set | dict | None = None

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from dsl.declare import oneof
-from dsl.errors import SpecError
-from dsl.loader import load
+from statewalk.dsl.errors import SpecError
+from statewalk.dsl.loader import load
+from statewalk.dsl.words.declare import oneof
 
-HEAD = """from dsl import *
+HEAD = """from statewalk import *
 class S(State):
     a: int = 0
     def slow(self, n: int = 1) -> int:

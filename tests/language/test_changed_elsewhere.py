@@ -11,7 +11,7 @@ import pytest
 from tests.flows.block_cases import found
 
 SPEC = """
-from dsl import *
+from statewalk import *
 deadlock(False)
 class Job(Record):
     n: int = 0

@@ -4,12 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from checker import check, trace_file
-from checker.cli import main
-from dsl.values import FrozenDict, FrozenList, FrozenSet
+from statewalk import check
+from statewalk.checker.cli import main
+from statewalk.checker.traces import file as trace_file
+from statewalk.dsl.values.stored import FrozenDict, FrozenList, FrozenSet
 
 SPEC = """
-from dsl import *
+from statewalk import *
 deadlock(False)
 class Item(Record):
     n: int

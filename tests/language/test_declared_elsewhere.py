@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from checker import reference
-from checker.engine import SearchOptions
-from dsl.errors import SpecErrors
-from dsl.loader import load
+from statewalk.checker.contract.search import SearchOptions
+from statewalk.checker.engines import reference
+from statewalk.dsl.errors import SpecErrors
+from statewalk.dsl.loader import load
 
 SPEC = """
 import functools
-from dsl import *
+from statewalk import *
 deadlock(False)
 class C(Role):
     n: int = 0

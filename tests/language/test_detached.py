@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from dsl.loader import load
+from statewalk.dsl.loader import load
 
 HEAD = """
-from dsl import *
+from statewalk import *
 class Op(Record):
     stage: int = 0
     parts: list[int] = []

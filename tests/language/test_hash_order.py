@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from checker import check
-from dsl.errors import SpecError
-from dsl.loader import load
+from statewalk import check
+from statewalk.dsl.errors import SpecError
+from statewalk.dsl.loader import load
 
 HELPER = """
 from dataclasses import dataclass, field
@@ -49,7 +49,7 @@ from collections import Counter, deque
 from enum import Enum
 
 import helper
-from dsl import *
+from statewalk import *
 from helper import NAMES as FOREIGN
 from helper import names
 
@@ -163,7 +163,7 @@ ALL = [(made, use) for made in MAKERS for use in USES]
 SOME = [(m, USES[(3 * at + n) % len(USES)]) for at, m in enumerate(MAKERS) for n in range(3)]
 MIXED = """
 from enum import Enum
-from dsl import *
+from statewalk import *
 
 class Fish(Enum):
     EEL = "eel"
@@ -182,7 +182,7 @@ def ordered() -> bool:
     return list(mixed) == told and list(frozenset(mixed)) == told
 """
 FUNCTIONS = """
-from dsl import *
+from statewalk import *
 
 def f(): pass
 def g(): pass
@@ -190,7 +190,7 @@ for x in {f, g}:
     pass
 """
 PLAIN = """
-from dsl import *
+from statewalk import *
 
 class Box(State):
     s: set[int] = {1, 2}
@@ -208,7 +208,7 @@ def ok() -> bool:
 """
 CHANGED = """
 import helper
-from dsl import *
+from statewalk import *
 
 helper.BOX.names.add("zz")
 
@@ -235,8 +235,8 @@ def ok() -> bool:
 """
 RUN = """
 import json, sys
-from checker import check
-from dsl.loader import load
+from statewalk import check
+from statewalk.dsl.loader import load
 
 for engine, optimize in (("reference", True), ("reference", False), ("native", True)):
     model = load(sys.argv[1], optimize=optimize)

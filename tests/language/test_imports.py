@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from checker import check
-from dsl.errors import SpecError
-from dsl.loader import load
+from statewalk import check
+from statewalk.dsl.errors import SpecError
+from statewalk.dsl.loader import load
 
 MODEL = """
-from dsl import Constant, Role, action, always, require
+from statewalk import Constant, Role, action, always, require
 LIMIT: Constant[int] = 2
 class Node(Role):
     n: int = 0
@@ -21,7 +21,7 @@ def step(k: int) -> int:
     return k
 """
 USE = """
-from dsl import always, deadlock
+from statewalk import always, deadlock
 {line}
 deadlock(False)
 node = {name}()
@@ -56,7 +56,7 @@ INSIDE = [
 ]
 FIRST = {
     "nothing": "",
-    "a function": "from dsl import always",
+    "a function": "from statewalk import always",
     "the model": "from .model import Node",
     "the module": "from . import model",
     "everything": "from pkg.model import *\nfrom pkg import inner",

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from checker.engine import Exploration, SearchOptions
-from checker.reference import explore
-from dsl.constants import GivenText
-from dsl.errors import SpecError, SpecErrors, StatewalkError
-from dsl.loader import load
-from dsl.model import Model
-from dsl.values import freeze
+from statewalk.checker.contract.search import Exploration, SearchOptions
+from statewalk.checker.engines.reference import explore
+from statewalk.dsl.errors import SpecError, SpecErrors, StatewalkError
+from statewalk.dsl.loader import load
+from statewalk.dsl.model import Model
+from statewalk.dsl.values.stored import freeze
+from statewalk.dsl.words.constants import GivenText
 
 Write = Callable[..., Path]
 
@@ -53,7 +53,7 @@ def codes(path: Path, **options: Any) -> list[str]:
 COUNTER = """
 from typing import Literal
 from enum import Enum
-from dsl import Constant, State, action, config, holds
+from statewalk import Constant, State, action, config, holds
 
 class Size(Enum):
     SMALL = 1
@@ -140,7 +140,7 @@ def test_loading_leaves_nothing_behind(spec: Write) -> None:
 
 
 INITS = """
-from dsl import State, action, any_of, init, maybe, require
+from statewalk import State, action, any_of, init, maybe, require
 
 class Box(State):
     a: int = 0
@@ -185,13 +185,13 @@ from records import Job
 FIRST = (Job(1), Job(2))
 """
 RECORDS = """
-from dsl import Record
+from statewalk import Record
 
 class Job(Record):
     number: int
 """
 USES_BOTH = """
-from dsl import State, action, require
+from statewalk import State, action, require
 from records import Job
 from scripts import FIRST
 
@@ -221,7 +221,7 @@ def pick(items):
     return items[0] if items else None
 """
 NODES = """
-from dsl import Constant, Role, action, require
+from statewalk import Constant, Role, action, require
 
 SIZE: Constant[int] = 2
 
@@ -237,7 +237,7 @@ def everything(nodes: list[Node]) -> bool:
     return all(len(n.seen) == SIZE for n in nodes)
 """
 MAIN = """
-from dsl import Constant, exists, terminal
+from statewalk import Constant, exists, terminal
 from nodes import Node, everything
 import nodes as library
 import util
@@ -280,7 +280,7 @@ def test_two_specs_do_not_share_an_imported_one(spec: Write) -> None:
 DOMAINS = """
 from enum import Enum
 from typing import Annotated, Literal
-from dsl import Bag, Message, Record, Role, State, action, any_of
+from statewalk import Bag, Message, Record, Role, State, action, any_of
 
 class Colour(Enum):
     RED = 1
@@ -360,7 +360,7 @@ def test_a_field_holds_what_its_type_says(spec: Write, statement: str, fits: boo
 
 
 TRUTH = """
-from dsl import State, action, any_of
+from statewalk import State, action, any_of
 
 class Box(State):
     seen: set[object] = set()
@@ -384,7 +384,7 @@ def test_true_is_not_one(spec: Write) -> None:
 
 
 ROLES = """
-from dsl import Message, Record, Role, action, any_of, require
+from statewalk import Message, Record, Role, action, any_of, require
 
 class Ping(Message):
     source: "Node"
@@ -421,7 +421,7 @@ def test_roles_are_values_that_refer(spec: Write) -> None:
 
 def test_all_mistakes_of_a_file_are_reported_in_one_pass(spec: Write) -> None:
     path = spec(
-        "from dsl import Constant, Role, action, always\n"
+        "from statewalk import Constant, Role, action, always\n"
         "N: Constant[int] = 1\n"
         "class Client(Role):\n"
         "    state: str = 'a'\n"
@@ -450,7 +450,7 @@ def test_all_mistakes_of_a_file_are_reported_in_one_pass(spec: Write) -> None:
     ("text", "code"),
     [
         ("", "SW115"),
-        ("from dsl import Role\n", "SW115"),
+        ("from statewalk import Role\n", "SW115"),
         ("def f(:\n", "SW100"),
         ("x = '\x00'\n", "SW100"),
         ("raise ValueError('no')\n", "SW303"),
@@ -471,7 +471,7 @@ def test_a_binary_file_and_a_folder(tmp_path: Path) -> None:
 
 def test_what_an_unknown_receiver_writes_is_checked_when_it_runs(spec: Write) -> None:
     path = spec(
-        "from dsl import Role, action, deadlock\n"
+        "from statewalk import Role, action, deadlock\n"
         "class Client(Role):\n"
         "    state: str = 'a'\n"
         "    @action\n"
@@ -502,7 +502,7 @@ def test_constants_of_the_state_are_values(spec: Write) -> None:
 
 def test_a_constant_without_a_value_is_said(spec: Write) -> None:
     with pytest.raises(SpecError) as caught:
-        load(spec("from dsl import Constant\nN: Constant[int]\n"))
+        load(spec("from statewalk import Constant\nN: Constant[int]\n"))
 
     assert caught.value.code == "SW301"
     assert caught.value.at is not None
@@ -511,7 +511,7 @@ def test_a_constant_without_a_value_is_said(spec: Write) -> None:
 
 
 def test_fields_of_a_role_are_given_by_name(spec: Write) -> None:
-    text = "from dsl import Role\nclass C(Role):\n    n: int = 0\nc = C(5)\n"
+    text = "from statewalk import Role\nclass C(Role):\n    n: int = 0\nc = C(5)\n"
 
     with pytest.raises(SpecError) as caught:
         load(spec(text))

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from checker import Result, check
-from checker.cli import main
+from statewalk import Result, check
+from statewalk.checker.cli import main
 
 HEAD = """
-from dsl import *
+from statewalk import *
 N: Constant[int] = 3
 class Box(Role):
     n: int = 0
@@ -164,7 +164,7 @@ def test_a_role_that_is_made_in_other_numbers_is_not(tmp_path: Path) -> None:
 def test_a_spec_of_roles_that_nobody_plays_says_so(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "none.py").write_text("from dsl import *\n" + UNPLAYED)
+    (tmp_path / "none.py").write_text("from statewalk import *\n" + UNPLAYED)
     code = main(["check", str(tmp_path / "none.py")])
 
     assert code == 2

@@ -7,17 +7,18 @@ from types import ModuleType
 
 import pytest
 
-from checker import native, reference
-from checker.engine import SearchOptions
-from dsl.errors import SpecErrors
-from dsl.loader import load
+from statewalk.checker import native
+from statewalk.checker.contract.search import SearchOptions
+from statewalk.checker.engines import reference
+from statewalk.dsl.errors import SpecErrors
+from statewalk.dsl.loader import load
 
 HEAD = """
 import copy
 import dataclasses
 import pickle
 from typing import NewType
-from dsl import *
+from statewalk import *
 
 Id = NewType("Id", int)
 
@@ -191,7 +192,7 @@ def test_a_type_of_which_the_state_holds_nothing_is_said(
 def test_a_beginners_slip_has_its_place(body: str, code: str, message: str, tmp_path: Path) -> None:
     path = tmp_path / "spec.py"
     path.write_text(
-        "from dsl import *\nclass Box(State):\n    n: int = 0\n    @action\n"
+        "from statewalk import *\nclass Box(State):\n    n: int = 0\n    @action\n"
         f"    {body}\nbox = Box()\n"
     )
 
@@ -207,7 +208,7 @@ def test_a_beginners_slip_has_its_place(body: str, code: str, message: str, tmp_
 def test_a_property_that_gives_nothing_back_is_told_to_return(tmp_path: Path) -> None:
     path = tmp_path / "spec.py"
     path.write_text(
-        "from dsl import *\nclass Box(State):\n    n: int = 0\nbox = Box()\n"
+        "from statewalk import *\nclass Box(State):\n    n: int = 0\nbox = Box()\n"
         "@always\ndef p() -> bool:\n    box.n == 1\n"
     )
 

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from dsl.errors import SpecErrors
-from dsl.loader import load
+from statewalk.dsl.errors import SpecErrors
+from statewalk.dsl.loader import load
 
 SPEC = """
 import functools
-from dsl import *
+from statewalk import *
 deadlock(False)
 class Job(Record):
     n: int = 0

@@ -5,13 +5,14 @@ from types import ModuleType
 
 import pytest
 
-from checker import native, reference
-from checker.engine import SearchOptions
-from dsl.errors import SpecErrors
-from dsl.loader import load
+from statewalk.checker import native
+from statewalk.checker.contract.search import SearchOptions
+from statewalk.checker.engines import reference
+from statewalk.dsl.errors import SpecErrors
+from statewalk.dsl.loader import load
 
 HEAD = """
-from dsl import *
+from statewalk import *
 class Job(Record):
     n: int = 0
     parts: list[int] = []

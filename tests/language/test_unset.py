@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from checker import check
-from dsl.errors import SpecError
-from dsl.loader import load
-from dsl.plain_view import PlainView
-from dsl.runtime import bound
+from statewalk import check
+from statewalk.dsl.binding import bound
+from statewalk.dsl.errors import SpecError
+from statewalk.dsl.loader import load
+from statewalk.dsl.state.plain_view import PlainView
 
 SPEC = """
-from dsl import *
+from statewalk import *
 deadlock(False)
 class Item(Record):
     n: int = 0
@@ -122,7 +122,7 @@ def test_what_only_some_kinds_of_fields_can_do_is_an_error_without_a_value(
 
 
 RECORDS = """
-from dsl import *
+from statewalk import *
 deadlock(False)
 class Item(Record):
     n: int
@@ -169,7 +169,7 @@ def test_a_field_of_a_record_that_was_not_set_and_a_deleted_one_are_errors(
 
 
 PROPERTIES = """
-from dsl import *
+from statewalk import *
 deadlock(False)
 class C(State):
     up: bool

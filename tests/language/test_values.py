@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dsl.decode import decode
-from dsl.errors import RunError, SpecError
-from dsl.loader import load
-from dsl.records import Bag, Record, replace
-from dsl.roles import State
-from dsl.values import (
+from statewalk.dsl.errors import RunError, SpecError
+from statewalk.dsl.loader import load
+from statewalk.dsl.state.decoding import decode
+from statewalk.dsl.state.roles import State
+from statewalk.dsl.values.records import Bag, Record, replace
+from statewalk.dsl.values.stored import (
     FrozenBag,
     FrozenDict,
     FrozenList,
@@ -253,7 +253,7 @@ def test_a_bag_counts() -> None:
 def test_equal_states_have_equal_bytes_whatever_the_order_of_writing(tmp_path: Path) -> None:
     path = tmp_path / "spec.py"
     path.write_text(
-        "from dsl import State, any_of, action, init\n"
+        "from statewalk import State, any_of, action, init\n"
         "class Box(State):\n"
         "    s: set[str] = set()\n"
         "    d: dict[str, int] = {}\n"

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from checker import check
-from dsl import nodes
-from dsl.loader import load
+from statewalk import check
+from statewalk.dsl.loader import load
+from statewalk.dsl.source import nodes
 
 ROOT = Path(__file__).parents[2]
 EVERYTHING = """

@@ -13,14 +13,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from dsl.loader import load
-from dsl.plain_view import PlainView, apply_writes
-from dsl.records import Bag, Record
-from dsl.runtime import bound
-from dsl.values import FrozenBag
+from statewalk.dsl.binding import bound
+from statewalk.dsl.loader import load
+from statewalk.dsl.state.plain_view import PlainView, apply_writes
+from statewalk.dsl.values.records import Bag, Record
+from statewalk.dsl.values.stored import FrozenBag
 
 SPEC = """
-from dsl import Bag, Record, State, always
+from statewalk import Bag, Record, State, always
 
 class Node(Record):
     v: int = 0

@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from checker.engine import SearchOptions
-from checker.liveness import LIVENESS_KINDS, StateGraph, check_liveness
-from checker.liveness.collect import collect
-from checker.liveness.explore import build
-from dsl.loader import load
-from dsl.model import Model, Property
+from statewalk.checker.contract.search import SearchOptions
+from statewalk.checker.liveness import LIVENESS_KINDS, StateGraph, check_liveness
+from statewalk.checker.liveness.collect import collect
+from statewalk.checker.liveness.explore import build
+from statewalk.dsl.loader import load
+from statewalk.dsl.model import Model, Property
 
 FOLDER = Path(__file__).parent / "specs"
 INIT_PID = Path(__file__).resolve().parents[2] / "models/kafka/init_pid.py"

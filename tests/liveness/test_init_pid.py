@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from checker.engine import SearchOptions
-from checker.liveness import LivenessResult, check_liveness
-from checker.liveness.explore import build
-from dsl.loader import load
-from dsl.model import Model
+from statewalk.checker.contract.search import SearchOptions
+from statewalk.checker.liveness import LivenessResult, check_liveness
+from statewalk.checker.liveness.explore import build
+from statewalk.dsl.loader import load
+from statewalk.dsl.model import Model
 
 SPEC = Path(__file__).resolve().parents[2] / "models/kafka/init_pid.py"
 NAME = "eventually_all_clients_get_pid"

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from checker.engine import SearchOptions, Step
-from checker.liveness import LIVENESS_KINDS, Lasso, check_liveness
-from checker.liveness.explore import build, outcomes
-from dsl.loader import load
-from dsl.model import Model
-from dsl.view import State
+from statewalk.checker.contract.search import SearchOptions, Step
+from statewalk.checker.liveness import LIVENESS_KINDS, Lasso, check_liveness
+from statewalk.checker.liveness.explore import build, outcomes
+from statewalk.dsl.loader import load
+from statewalk.dsl.model import Model
+from statewalk.dsl.view import State
 
 SPECS = sorted((Path(__file__).parent / "specs").glob("*.py"))
 PROBLEMS = [(path, c.name) for path in SPECS for c in load(path).configurations]

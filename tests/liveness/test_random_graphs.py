@@ -19,13 +19,19 @@ from typing import get_args
 
 import pytest
 
-from checker.engine import SearchOptions
-from checker.liveness import LIVENESS_KINDS, Lasso, LivenessResult, check_liveness, kernels
-from checker.liveness.collect import collect
-from checker.liveness.explore import build
-from dsl.model import Action, Fairness, Model, Property, PropertyKind
-from dsl.runtime import binding
-from dsl.view import Disabled
+from statewalk.checker.contract.search import SearchOptions
+from statewalk.checker.liveness import (
+    LIVENESS_KINDS,
+    Lasso,
+    LivenessResult,
+    check_liveness,
+    kernels,
+)
+from statewalk.checker.liveness.collect import collect
+from statewalk.checker.liveness.explore import build
+from statewalk.dsl.binding import binding
+from statewalk.dsl.model import Action, Fairness, Model, Property, PropertyKind
+from statewalk.dsl.view import Disabled
 
 GRAPHS = int(os.environ.get("STATEWALK_RANDOM_GRAPHS", "800"))
 BATCHES = 8

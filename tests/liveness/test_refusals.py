@@ -5,16 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from checker import check
-from checker.engine import SearchOptions
-from checker.liveness import LivenessOptions, StateGraph, check_liveness
-from checker.liveness.explore import build
-from dsl.errors import RunError
-from dsl.loader import load
-from dsl.model import Model, Property
+from statewalk import check
+from statewalk.checker.contract.search import SearchOptions
+from statewalk.checker.liveness import LivenessOptions, StateGraph, check_liveness
+from statewalk.checker.liveness.explore import build
+from statewalk.dsl.errors import RunError
+from statewalk.dsl.loader import load
+from statewalk.dsl.model import Model, Property
 
 COUNTER = """
-from dsl import *
+from statewalk import *
 
 class S(State):
     n: int = 0
@@ -102,7 +102,7 @@ def test_a_cut_search_leaves_liveness_open(tmp_path: Path) -> None:
 def test_liveness_that_runs_out_of_time_leaves_the_verdict_open(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("checker.live._graph", _cut_graph)
+    monkeypatch.setattr("statewalk.checker.liveness.in_a_check._graph", _cut_graph)
     result = check(spec(tmp_path, COUNTER), properties=("nine",))
 
     assert ("bounded", "unknown") == (result.verdict, result.of("nine").verdict)

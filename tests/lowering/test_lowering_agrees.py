@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from checker.engine import Exploration, SearchOptions
-from checker.fingerprints import Fingerprints
-from checker.reference import explore
-from dsl.loader import load
-from dsl.model import Model
-from dsl.plain_view import PlainView
+from statewalk.checker.contract.search import Exploration, SearchOptions
+from statewalk.checker.engines.reference import explore
+from statewalk.checker.states.fingerprints import Fingerprints
+from statewalk.dsl.loader import load
+from statewalk.dsl.model import Model
+from statewalk.dsl.state.plain_view import PlainView
 
 HEAD = """
 from typing import Literal
-from dsl import *
+from statewalk import *
 """
 
 SPECS = {

@@ -7,14 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from checker import native, reference
-from checker.engine import SearchOptions
-from dsl.loader import load
-from dsl.turns import Turn, find_turns
+from statewalk.checker import native
+from statewalk.checker.contract.search import SearchOptions
+from statewalk.checker.engines import reference
+from statewalk.dsl.loader import load
+from statewalk.dsl.lowering.iterations import Turn, find_turns
 from tests.native.agreement import told
 
 HEAD = """
-from dsl import *
+from statewalk import *
 
 class Node(Role):
     n: int = 0
@@ -166,7 +167,7 @@ def _load(text: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[Turn
         found.extend(turns)
         return turns
 
-    monkeypatch.setattr("dsl.lower.find_turns", finding)
+    monkeypatch.setattr("statewalk.dsl.lowering.lower.find_turns", finding)
     path = folder / "turns.py"
     path.write_text(HEAD + textwrap.indent(textwrap.dedent(text), "    "))
     options = SearchOptions(keep_going=True)

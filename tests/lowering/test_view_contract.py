@@ -15,13 +15,13 @@ from typing import Any
 
 import pytest
 
-from checker.fingerprints import Fingerprints
-from dsl.loader import load
-from dsl.model import Model
-from dsl.plain_view import PlainView
-from dsl.values import ABSENT, encode, intern_key
-from dsl.view import Disabled, Place, next_script
-from dsl.view import Path as SlotPath
+from statewalk.checker.states.fingerprints import Fingerprints
+from statewalk.dsl.loader import load
+from statewalk.dsl.model import Model
+from statewalk.dsl.state.plain_view import PlainView
+from statewalk.dsl.values.stored import ABSENT, encode, intern_key
+from statewalk.dsl.view import Disabled, Place, next_script
+from statewalk.dsl.view import Path as SlotPath
 
 _here = Path(__file__).parent
 _spec = importlib.util.spec_from_file_location("awkward", _here / "test_lowering_agrees.py")

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from checker import native, reference
-from checker.engine import Exploration, SearchOptions
-from checker.liveness import LIVENESS_KINDS, StateGraph, check_liveness
-from checker.liveness.explore import build
-from dsl.loader import load
-from dsl.model import Model
+from statewalk.checker import native
+from statewalk.checker.contract.search import Exploration, SearchOptions
+from statewalk.checker.engines import reference
+from statewalk.checker.liveness import LIVENESS_KINDS, StateGraph, check_liveness
+from statewalk.checker.liveness.explore import build
+from statewalk.dsl.loader import load
+from statewalk.dsl.model import Model
 
 FOLDER = Path(__file__).parents[2] / "models" / "kafka"
 Constants = dict[str, Any]

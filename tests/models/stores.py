@@ -12,17 +12,17 @@ from typing import Any
 
 import pytest
 
-from checker import native
-from checker.engine import Exploration, SearchOptions
-from checker.history.check import check
-from checker.history.formats.jsonl import from_records
-from checker.history.from_trace import record
-from dsl.declared import Configuration
-from dsl.library import recording
-from dsl.library.isolation import Verdict
-from dsl.library.levels import LEVELS
-from dsl.library.recording import Did, Event, Recorded, from_events, version_order
-from dsl.loader import load
+from statewalk.checker import native
+from statewalk.checker.contract.search import Exploration, SearchOptions
+from statewalk.checker.history.commands.from_trace import record
+from statewalk.checker.history.decide.check import check
+from statewalk.checker.history.formats.jsonl import from_records
+from statewalk.dsl.declared import Configuration
+from statewalk.dsl.library import recording
+from statewalk.dsl.library.isolation import Verdict
+from statewalk.dsl.library.levels import LEVELS
+from statewalk.dsl.library.recording import Did, Event, Recorded, from_events, version_order
+from statewalk.dsl.loader import load
 
 SNAPSHOT = Path(__file__).parents[2] / "models" / "stores" / "snapshot.py"
 Versions = dict[Any, tuple[Any, ...]]

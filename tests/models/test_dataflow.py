@@ -14,13 +14,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checker import native, reference
-from checker.api import check
-from checker.cli import main
-from checker.engine import SearchOptions
-from dsl.declared import Configuration
-from dsl.loader import load
-from models.stores.maintenance import (
+from statewalk.checker import native
+from statewalk.checker.api import check
+from statewalk.checker.cli import main
+from statewalk.checker.contract.search import SearchOptions
+from statewalk.checker.engines import reference
+from statewalk.dsl.declared import Configuration
+from statewalk.dsl.loader import load
+from statewalk.models.stores.maintenance import (
     differences,
     kept_edges,
     kept_look_up,
@@ -28,7 +29,7 @@ from models.stores.maintenance import (
     looked_up,
     reach,
 )
-from models.stores.resolution import (
+from statewalk.models.stores.resolution import (
     Counts,
     Item,
     Mutant,
@@ -39,7 +40,7 @@ from models.stores.resolution import (
     resolve,
     summed,
 )
-from models.stores.workloads import ITEMS, STARTS
+from statewalk.models.stores.workloads import ITEMS, STARTS
 
 SPEC = Path(__file__).parents[2] / "models" / "stores" / "dataflow.py"
 SMALL = 300

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from checker import reference
-from checker.engine import SearchOptions
-from checker.liveness import check_liveness
-from dsl.loader import load
+from statewalk.checker.contract.search import SearchOptions
+from statewalk.checker.engines import reference
+from statewalk.checker.liveness import check_liveness
+from statewalk.dsl.loader import load
 from tests.models.kafka import (
     FOLDER,
     Constants,

@@ -15,11 +15,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from checker import native, reference
-from checker.engine import Exploration, SearchOptions
-from dsl.declared import Configuration
-from dsl.loader import load
-from dsl.model import Model
+from statewalk.checker import native
+from statewalk.checker.contract.search import Exploration, SearchOptions
+from statewalk.checker.engines import reference
+from statewalk.dsl.declared import Configuration
+from statewalk.dsl.loader import load
+from statewalk.dsl.model import Model
 
 PAIMON = Path(__file__).parents[2] / "models" / "tables" / "paimon.py"
 ENGINES = {"native": native.explore, "reference": reference.explore}

@@ -12,20 +12,20 @@ from typing import Any
 
 import pytest
 
-from checker import reference
-from checker.api import check
-from checker.engine import Exploration, SearchOptions
-from checker.history.check import check as check_history
-from checker.history.explain import explain
-from checker.history.formats.jsonl import from_records
-from checker.history.from_trace import history_of, load_with_hook, walk
-from checker.history.scan import scan
-from checker.trace import Trace
-from checker.trace_file import load_trace
-from dsl.declared import Configuration
-from dsl.errors import RunError
-from dsl.library.recording import did, judged
-from dsl.loader import load
+from statewalk.checker.api import check
+from statewalk.checker.contract.search import Exploration, SearchOptions
+from statewalk.checker.engines import reference
+from statewalk.checker.history.commands.from_trace import history_of, load_with_hook, walk
+from statewalk.checker.history.decide.check import check as check_history
+from statewalk.checker.history.decide.scan import scan
+from statewalk.checker.history.explain.anomaly import explain
+from statewalk.checker.history.formats.jsonl import from_records
+from statewalk.checker.traces.file import load_trace
+from statewalk.checker.traces.trace import Trace
+from statewalk.dsl.declared import Configuration
+from statewalk.dsl.errors import RunError
+from statewalk.dsl.library.recording import did, judged
+from statewalk.dsl.loader import load
 from tests.models.stores import (
     SNAPSHOT,
     accepted,
@@ -369,7 +369,7 @@ def test_a_value_that_nobody_wrote_is_an_error() -> None:
 def test_a_spec_without_a_record_is_refused(tmp_path: Path) -> None:
     spec = tmp_path / "spec.py"
     spec.write_text(
-        "from dsl import State, action, always\n"
+        "from statewalk import State, action, always\n"
         "class Counter(State):\n    n: int = 0\n\n    @action\n    def up(self) -> None:\n"
         "        self.n = min(self.n + 1, 3)\ncounter = Counter()\n\n"
         "@always\ndef small() -> bool:\n    return counter.n < 2\n"

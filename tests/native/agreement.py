@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from checker.engine import Exploration, Finding
+from statewalk.checker.contract.search import Exploration, Finding
 
 
 def told(exploration: Exploration) -> dict[str, Any]:

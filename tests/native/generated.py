@@ -10,10 +10,10 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
-from dsl.model import FieldInfo, Model, Property
-from dsl.runtime import binding
-from dsl.values import ABSENT, FrozenList, FrozenSet, encode
-from dsl.view import Path, View
+from statewalk.dsl.binding import binding
+from statewalk.dsl.model import FieldInfo, Model, Property
+from statewalk.dsl.values.stored import ABSENT, FrozenList, FrozenSet, encode
+from statewalk.dsl.view import Path, View
 from tests.native.hand import make_model, require, view
 
 Expression = Callable[[dict[str, Any]], Any]
@@ -180,7 +180,7 @@ class Program:
 
 def generate(random: Random) -> Model:
     """A random model."""
-    from dsl.model import Element
+    from statewalk.dsl.model import Element
 
     program = Program(random)
     actions: list[tuple[str, Callable[[], object]]] = []

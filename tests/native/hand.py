@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from dsl.model import Action, Element, Model, Property
-from dsl.runtime import binding
-from dsl.view import Disabled, Path, View
+from statewalk.dsl.binding import binding
+from statewalk.dsl.model import Action, Element, Model, Property
+from statewalk.dsl.view import Disabled, Path, View
 
 
 def view() -> View:

@@ -6,7 +6,7 @@ from random import Random
 
 HEAD = """
 from typing import Literal
-from dsl import *
+from statewalk import *
 
 class Item(Record):
     n: int = 0

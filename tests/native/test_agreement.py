@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from checker import native, reference
-from checker.engine import SearchOptions
-from checker.native import search
-from dsl.model import Model
+from statewalk.checker import native
+from statewalk.checker.contract.search import SearchOptions
+from statewalk.checker.engines import reference
+from statewalk.checker.native import search
+from statewalk.dsl.model import Model
 from tests.native.agreement import told
 from tests.native.generated import generate
 from tests.native.hand import two_phase_commit

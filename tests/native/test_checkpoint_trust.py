@@ -16,14 +16,14 @@ from typing import Any
 import pytest
 
 from benchmarks.chaos_native import ALIKE
-from checker import native
-from checker.engine import Progress, SearchOptions
-from checker.locks import LOCK, held
-from checker.native import checkpoints, manifests
-from checker.native.manifests import BEFORE, MANIFEST
-from dsl.errors import RunError
-from dsl.loader import load
-from dsl.model import Model
+from statewalk.checker import native
+from statewalk.checker.contract.search import Progress, SearchOptions
+from statewalk.checker.machine.locks import LOCK, held
+from statewalk.checker.native import checkpoints, manifests
+from statewalk.checker.native.manifests import BEFORE, MANIFEST
+from statewalk.dsl.errors import RunError
+from statewalk.dsl.loader import load
+from statewalk.dsl.model import Model
 from tests.native.agreement import told
 from tests.native.hand import two_phase_commit
 
@@ -220,7 +220,7 @@ def test_a_second_writer_is_told_who_holds_the_folder(tmp_path: Path) -> None:
 def test_where_there_are_no_locks_a_dead_holder_does_not_count(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("checker.locks.fcntl", None)
+    monkeypatch.setattr("statewalk.checker.machine.locks.fcntl", None)
     with held(tmp_path), pytest.raises(RunError, match="being written to"), held(tmp_path):
         pass
     child = os.spawnlp(os.P_NOWAIT, "true", "true")

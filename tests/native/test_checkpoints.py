@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from checker import native
-from checker.engine import SearchOptions
-from checker.native.manifests import MANIFEST
-from dsl.errors import RunError
-from dsl.loader import load
-from dsl.model import Model
+from statewalk.checker import native
+from statewalk.checker.contract.search import SearchOptions
+from statewalk.checker.native.manifests import MANIFEST
+from statewalk.dsl.errors import RunError
+from statewalk.dsl.loader import load
+from statewalk.dsl.model import Model
 from tests.native.agreement import told
 from tests.native.generated import generate
 from tests.native.hand import two_phase_commit
@@ -131,9 +131,9 @@ def test_there_may_be_nothing_to_resume(tmp_path: Path) -> None:
 
 CHILD = """
 import sys
-from checker import native
-from checker.engine import SearchOptions
-from dsl.loader import load
+from statewalk import native
+from statewalk.checker.contract.search import SearchOptions
+from statewalk.dsl.loader import load
 from tests.native.agreement import told
 from tests.native.hand import two_phase_commit
 options = SearchOptions(keep_going=True, checkpoint=sys.argv[1], resume=sys.argv[2] == "resume")

@@ -12,16 +12,16 @@ from pathlib import Path
 import pytest
 from numba.core.dispatcher import Dispatcher
 
-from checker import compiling
+from statewalk.checker.machine import compiling
 
 ROOT = Path(__file__).parents[2]
 KERNELS = [name for name in compiling.SOURCES if name.endswith(("kernels.py", "tables.py"))]
 # One kernel each that calls into another file, and one that knows a constant of another.
 OUTER = """
 import numpy as np
-from checker.history.weak_kernels import missed
-from checker.native.run_kernels import narrow_links
-from checker.native.tables import put_hashed
+from statewalk.checker.history.decide.kernels.weak import missed
+from statewalk.checker.spark.tasks.run_kernels import narrow_links
+from statewalk.checker.native.kernels.tables import put_hashed
 
 reads = np.array([[2, 0, 0], [2, 1, 1]])
 first, written = np.array([0, 1, 3, 3]), np.array([0, 0, 1])
@@ -35,9 +35,12 @@ narrow_links(np.array([1 << 40]), np.array([0]), 1, 2, 2, narrow)
 print(emitted, int(np.flatnonzero(keys)[0]), narrow.tolist())
 """
 EDITS = {
-    "history/reach_kernels.py": ("    return m + 1\n", "    return m + 5\n"),
-    "native/walking.py": ("return key ^ (key >> S32)\n", "return (key ^ (key >> S32)) + U1\n"),
-    "native/arrays.py": ("POSITION_SHIFT = 28\n", "POSITION_SHIFT = 27\n"),
+    "history/decide/kernels/reach.py": ("    return m + 1\n", "    return m + 5\n"),
+    "native/kernels/walking.py": (
+        "return key ^ (key >> S32)\n",
+        "return (key ^ (key >> S32)) + U1\n",
+    ),
+    "native/kernels/arrays.py": ("POSITION_SHIFT = 28\n", "POSITION_SHIFT = 27\n"),
 }
 
 

@@ -11,20 +11,22 @@ from typing import Any
 
 import pytest
 
-from checker import native, reference, trace
-from checker.cli import main
-from checker.engine import Finding, SearchOptions, Step
-from checker.engines import EngineEntry, load_engine
-from checker.liveness.problems import problems
-from checker.native import running
-from checker.native.findings import Stage, replay
-from dsl.errors import EngineError
-from dsl.loader import load
-from dsl.model import Model
+from statewalk.checker import native
+from statewalk.checker.cli import main
+from statewalk.checker.contract.search import Finding, SearchOptions, Step
+from statewalk.checker.engines import reference
+from statewalk.checker.engines.table import EngineEntry, load_engine
+from statewalk.checker.liveness.problems import problems
+from statewalk.checker.native import running
+from statewalk.checker.native.findings import Stage, replay
+from statewalk.checker.traces import trace
+from statewalk.dsl.errors import EngineError
+from statewalk.dsl.loader import load
+from statewalk.dsl.model import Model
 
 SPEC = """
 import itertools
-from dsl import *
+from statewalk import *
 calls = itertools.count(1)
 deadlock(False)
 class C(Role, symmetric=True):
@@ -161,7 +163,7 @@ def test_an_engine_that_cannot_be_loaded(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_a_graph_that_is_not_what_was_counted(tmp_path: Path) -> None:
-    from checker.graph.write import write_graph
+    from statewalk.checker.graph.write import write_graph
 
     model, options = model_of(tmp_path), SearchOptions(properties=())
     found = reference.explore(model, options)

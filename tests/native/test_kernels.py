@@ -9,10 +9,11 @@ import numba
 import numpy as np
 import pytest
 
-from checker import native
-from checker.engine import SearchOptions
-from checker.native import kernels, tables
-from checker.native.states import Partition, Shape
+from statewalk.checker import native
+from statewalk.checker.contract.search import SearchOptions
+from statewalk.checker.native.kernels import expand as kernels
+from statewalk.checker.native.kernels import tables
+from statewalk.checker.native.states import Partition, Shape
 from tests.native.hand import two_phase_commit
 
 KERNELS = [kernels.expand, kernels.check, tables.insert, tables.gather]

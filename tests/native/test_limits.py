@@ -9,11 +9,12 @@ from itertools import count
 
 import pytest
 
-from checker import native, reference
-from checker.engine import Progress, SearchOptions
-from checker.guards import never_fired
-from dsl.errors import SpecError
-from dsl.model import Model
+from statewalk.checker import native
+from statewalk.checker.contract.search import Progress, SearchOptions
+from statewalk.checker.engines import reference
+from statewalk.checker.verdict.guards import never_fired
+from statewalk.dsl.errors import SpecError
+from statewalk.dsl.model import Model
 from tests.native.agreement import told
 from tests.native.hand import always, make_model, require, two_phase_commit, view
 
@@ -168,8 +169,8 @@ def test_an_interrupt_ends_the_search_after_the_batch(batch: int) -> None:
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_an_interrupt_at_any_batch(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("checker.native.search._MIN_ROWS", 4)
-    monkeypatch.setattr("checker.native.search._MAX_ROWS", 4)
+    monkeypatch.setattr("statewalk.checker.native.search._MIN_ROWS", 4)
+    monkeypatch.setattr("statewalk.checker.native.search._MAX_ROWS", 4)
     whole = native.explore(two_phase_commit(3), SearchOptions(threads=threads))
     asked, found = 0, whole
     while asked == 0 or not found.complete:

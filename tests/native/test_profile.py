@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from checker.cli import main
-from checker.engine import SearchOptions
-from checker.profile import Part, Profile, profile, render
+from statewalk.checker.cli import main
+from statewalk.checker.contract.search import SearchOptions
+from statewalk.checker.report.profile import Part, Profile, profile, render
 from tests.native.hand import two_phase_commit
 
 ROOT = Path(__file__).resolve().parents[2]

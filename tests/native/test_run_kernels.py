@@ -9,8 +9,14 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from checker.native.run_kernels import fingerprints, mark, merge, narrow_links, widen_links
-from checker.spark.blobs import coded, packing_of
+from statewalk.checker.spark.tasks.blobs import coded, packing_of
+from statewalk.checker.spark.tasks.run_kernels import (
+    fingerprints,
+    mark,
+    merge,
+    narrow_links,
+    widen_links,
+)
 
 FPS = st.lists(st.one_of(st.integers(0, 40), st.integers(0, (1 << 64) - 1)), max_size=60)
 

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from checker.cli import main
-from checker.report_progress import COMPILING
+from statewalk.checker.cli import main
+from statewalk.checker.report.progress import COMPILING
 
 HERE = Path(__file__).resolve().parent
 WIDTHS = (80, 160)
@@ -94,7 +94,7 @@ def test_lines_fit_the_page(name: str) -> None:
 @pytest.mark.parametrize("mutant", ["two_owners", "stuck", "surprise", "crash"])
 def test_a_counterexample_is_no_longer_than_need_be(mutant: str) -> None:
     """The lengths were counted by hand on the spec."""
-    from checker import check
+    from statewalk import check
 
     lengths = {"two_owners": 4, "stuck": 3, "surprise": 4, "crash": 5}
     result = check("lease.py", {"MUTANT": mutant}, engine="reference")

@@ -5,7 +5,7 @@ It says when it is ready and ends when its standard input does.
 
 import sys
 
-from checker.spark.session import local_session
+from statewalk.checker.spark.session.session import local_session
 
 if __name__ == "__main__":
     session = local_session(

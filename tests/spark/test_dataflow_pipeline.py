@@ -6,9 +6,9 @@ import random
 
 import pytest
 
-from checker.spark.session import local_session
-from models.stores.dataflow_spark import Resolved, named, resolve_batch, tables
-from models.stores.resolution import Counts, Transaction, resolve, summed
+from statewalk.checker.spark.session.session import local_session
+from statewalk.models.stores.dataflow_spark import Resolved, named, resolve_batch, tables
+from statewalk.models.stores.resolution import Counts, Transaction, resolve, summed
 
 SHAPES = [(12, 3), (200, 40)]  # transactions, items
 

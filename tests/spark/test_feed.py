@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from checker.native.arrays import Outcomes, Tries
-from checker.spark import feed
-from checker.spark.feed import Feed, learned
+from statewalk.checker.native.kernels.arrays import Outcomes, Tries
+from statewalk.checker.spark.tasks import feed
+from statewalk.checker.spark.tasks.feed import Feed, learned
 
 N_TRIES = len(Tries._fields)
 N = N_TRIES + len(Outcomes._fields)

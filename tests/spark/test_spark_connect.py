@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
-from checker.api import check
-from checker.engine import SearchOptions
-from checker.native import explore as explore_natively
-from checker.spark import explore
-from checker.spark.session import connect_session, is_connect
-from dsl.errors import RunError
-from dsl.loader import load
+from statewalk.checker.api import check
+from statewalk.checker.contract.search import SearchOptions
+from statewalk.checker.native import explore as explore_natively
+from statewalk.checker.spark import explore
+from statewalk.checker.spark.session.session import connect_session, is_connect
+from statewalk.dsl.errors import RunError
+from statewalk.dsl.loader import load
 
 MODELS = Path(__file__).parents[2] / "models"
 SETTINGS: dict[str, Any] = {"buckets": 8, "tasks": 2, "native_until": 50}

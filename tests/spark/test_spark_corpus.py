@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from checker.engine import Finding, SearchOptions
-from checker.native import explore as explore_natively
-from checker.spark import explore
-from dsl.loader import load
+from statewalk.checker.contract.search import Finding, SearchOptions
+from statewalk.checker.native import explore as explore_natively
+from statewalk.checker.spark import explore
+from statewalk.dsl.loader import load
 
 ROOT = Path(__file__).parents[2]
 SPECS = sorted(

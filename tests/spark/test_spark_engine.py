@@ -9,12 +9,12 @@ from unittest.mock import Mock
 
 import pytest
 
-from checker.engine import Exploration, SearchOptions
-from checker.native import explore as explore_natively
-from checker.spark import explore, unable
-from checker.spark.java import find_java, java_version, whole_java
-from dsl.errors import RunError
-from dsl.loader import load
+from statewalk.checker.contract.search import Exploration, SearchOptions
+from statewalk.checker.native import explore as explore_natively
+from statewalk.checker.spark import explore, unable
+from statewalk.checker.spark.session.java import find_java, java_version, whole_java
+from statewalk.dsl.errors import RunError
+from statewalk.dsl.loader import load
 
 MODELS = Path(__file__).parents[2] / "models"
 # spec, constants, buckets, tasks, native until, keep going, form
@@ -122,7 +122,7 @@ def test_a_java_without_a_module_is_started_without_asking_for_it(tmp_path: Path
 
 
 def test_a_cluster_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    from checker.spark import session
+    from statewalk.checker.spark.session import session
 
     def fails(settings: dict[str, str], memory: str) -> Any:
         raise RuntimeError(f"no route to {settings['spark.master']}\nand more")
@@ -134,7 +134,7 @@ def test_a_cluster_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_cluster_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    from checker.spark import session
+    from statewalk.checker.spark.session import session
 
     context = Mock()
     context._jsc.sc().isStopped.return_value = True
@@ -148,7 +148,7 @@ def test_a_cluster_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None
 
 @pytest.mark.spark
 def test_a_cluster_beside_a_session_that_lives() -> None:
-    from checker.spark import session
+    from statewalk.checker.spark.session import session
 
     session.local_session("local[2]")
     with pytest.raises(RunError, match="this process has a Spark session with local"):
@@ -169,7 +169,7 @@ def test_a_cluster_beside_a_session_that_lives() -> None:
 def test_processes_on_several_machines_know_each_other(
     master: str, secret: bool, expected: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from checker.spark import session
+    from statewalk.checker.spark.session import session
 
     monkeypatch.delenv(session.SECRET, raising=False)
     if secret:
@@ -185,7 +185,7 @@ def test_processes_on_several_machines_know_each_other(
     "said", ["x\n: java.lang.NullPointerException: Cannot invoke y", "on a stopped SparkContext."]
 )
 def test_a_cluster_that_is_gone_is_said_plainly(said: str) -> None:
-    from checker.spark import session
+    from statewalk.checker.spark.session import session
 
     told = session._unreachable("spark://node:7077", RuntimeError(said))
 

@@ -12,19 +12,19 @@ from typing import Any
 
 import pytest
 
-from checker.api import check
-from checker.engine import SearchOptions
-from checker.native import explore as explore_natively
-from checker.reference import explore as explore_plainly
-from checker.spark import explore
-from dsl.loader import load
+from statewalk.checker.api import check
+from statewalk.checker.contract.search import SearchOptions
+from statewalk.checker.engines.reference import explore as explore_plainly
+from statewalk.checker.native import explore as explore_natively
+from statewalk.checker.spark import explore
+from statewalk.dsl.loader import load
 
 SAME = (
     "counts", "levels", "findings", "witnesses", "fired", "fresh", "stopped", "complete", "cut",
     "queue",
 )  # fmt: skip
 SPEC = """
-from dsl import *
+from statewalk import *
 
 deadlock(False)
 
@@ -132,7 +132,7 @@ def test_the_spec_means_natively_what_it_means_plainly(spec: Path) -> None:
 
 @pytest.mark.spark
 def test_what_was_moved_is_reported(spec: Path) -> None:
-    from checker.report import report
+    from statewalk.checker.report.check import report
 
     result = check(
         spec,

@@ -15,15 +15,15 @@ from typing import Any
 
 import pytest
 
-from checker.cli import main
-from checker.engine import Exploration, SearchOptions
-from checker.locks import held
-from checker.native import explore as explore_natively
-from checker.native.manifests import MANIFEST
-from checker.spark import explore
-from dsl.errors import RunError
-from dsl.loader import load
-from dsl.model import Model
+from statewalk.checker.cli import main
+from statewalk.checker.contract.search import Exploration, SearchOptions
+from statewalk.checker.machine.locks import held
+from statewalk.checker.native import explore as explore_natively
+from statewalk.checker.native.manifests import MANIFEST
+from statewalk.checker.spark import explore
+from statewalk.dsl.errors import RunError
+from statewalk.dsl.loader import load
+from statewalk.dsl.model import Model
 
 MODELS = Path(__file__).parents[2] / "models"
 SPEC = MODELS / "toys/two_phase_commit.py"
@@ -158,7 +158,7 @@ def test_a_killed_driver_is_resumed_by_another(
     command = ["check", str(SPEC), "--set", "RMS=5", "--engine", "spark", *settings]
     command += ["--spark-native-until", "100", "--out", str(out)]
     child = subprocess.Popen(
-        [sys.executable, "-m", "checker", *command],
+        [sys.executable, "-m", "statewalk", *command],
         cwd=MODELS.parent, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     deadline = time.monotonic() + 120

@@ -14,16 +14,17 @@ import numpy as np
 import pyspark
 import pytest
 
-from checker.native.states import Shape
-from checker.spark import daemon, room, session
-from checker.spark.expanding import expand_task
-from checker.spark.jobs import waiting
-from checker.spark.plan import sources
-from dsl.errors import RunError
+from statewalk.checker.native.states import Shape
+from statewalk.checker.spark.driver.jobs import waiting
+from statewalk.checker.spark.session import daemon, session
+from statewalk.checker.spark.tasks import room
+from statewalk.checker.spark.tasks.expanding import expand_task
+from statewalk.checker.spark.tasks.plan import sources
+from statewalk.dsl.errors import RunError
 
 if TYPE_CHECKING:
-    from checker.spark.jobs import Jobs, Report
-    from checker.spark.plan import Plan
+    from statewalk.checker.spark.driver.jobs import Jobs, Report
+    from statewalk.checker.spark.tasks.plan import Plan
 
 SHAPE = Shape(3, np.dtype(np.uint16), 1, False)
 
@@ -33,9 +34,9 @@ def test_the_daemon_loads_what_tasks_run_and_starts_no_thread() -> None:
     code = f"""
 import sys
 sys.path.insert(0, {str(archive)!r})
-from checker.spark.daemon import prepare
+from statewalk.checker.spark.session.daemon import prepare
 prepare()
-import os, checker.spark.jobs, pyspark
+import os, statewalk.checker.spark.driver.jobs, pyspark
 print(len(os.listdir("/proc/self/task")), "numba" in sys.modules, pyspark.__file__)
 """
     environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
@@ -130,7 +131,8 @@ def test_another_version_on_a_node_is_an_error() -> None:
             "No module named 'checker'",
         ),
         (
-            "o.a.PythonException: Traceback:\n  dsl.errors.RunError: SW334 other sources\n"
+            "o.a.PythonException: Traceback:\n  "
+            "statewalk.dsl.errors.RunError: SW334 other sources\n"
             "\n\tat o.a.SomeError.handle(X.scala:1)\nCaused by: o.a.OtherException: x",
             "SW334 other sources",
         ),

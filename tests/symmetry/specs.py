@@ -9,13 +9,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from checker.layout import Layout
-from checker.symmetry.group import Symmetry
-from dsl.loader import load
-from dsl.model import Model
+from statewalk.checker.engines.layout import Layout
+from statewalk.checker.symmetry.group import Symmetry
+from statewalk.dsl.loader import load
+from statewalk.dsl.model import Model
 
 MODELS = Path(__file__).parents[2] / "models"
-HEAD = "from dsl import *\ndeadlock(False)\n"
+HEAD = "from statewalk import *\ndeadlock(False)\n"
 
 SPECS = {
     "members that point at each other": """
@@ -214,7 +214,7 @@ def _kept(model: Model, state: dict[Any, Any]) -> bool:
 
 
 def _holds(model: Model, prop: Any, state: Any, before: Any = None) -> bool:
-    from dsl.plain_view import PlainView
+    from statewalk.dsl.state.plain_view import PlainView
 
     return model.holds(prop.whole, PlainView(state), None if before is None else PlainView(before))
 

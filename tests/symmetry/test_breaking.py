@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from checker.engine import SearchOptions
-from checker.engines import ENGINES, load_engine
-from checker.symmetry.breaking import Sample
-from checker.symmetry.group import Symmetry
-from dsl.errors import SpecError
-from dsl.loader import load
+from statewalk.checker.contract.search import SearchOptions
+from statewalk.checker.engines.table import ENGINES, load_engine
+from statewalk.checker.symmetry.breaking import Sample
+from statewalk.checker.symmetry.group import Symmetry
+from statewalk.dsl.errors import SpecError
+from statewalk.dsl.loader import load
 from tests.symmetry.specs import MODELS, SPECS, load_text
 
 SPEC = """

@@ -16,14 +16,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from checker.engine import SearchOptions
-from checker.layout import Layout, Orbit
-from checker.native.arrays import POSITION_SHIFT
-from checker.native.running import start
-from checker.native.search import Search
-from checker.symmetry.group import Symmetry
-from dsl.model import Model
-from dsl.values import FrozenSet
+from statewalk.checker.contract.search import SearchOptions
+from statewalk.checker.engines.layout import Layout, Orbit
+from statewalk.checker.native.kernels.arrays import POSITION_SHIFT
+from statewalk.checker.native.running import start
+from statewalk.checker.native.search import Search
+from statewalk.checker.symmetry.group import Symmetry
+from statewalk.dsl.model import Model
+from statewalk.dsl.values.stored import FrozenSet
 from tests.symmetry.specs import load_text
 
 SPEC = """

@@ -8,11 +8,13 @@ from random import Random
 
 import pytest
 
-from checker import check, native, reference
-from checker.engine import SearchOptions
-from checker.result import Result
-from dsl.errors import SpecError
-from dsl.loader import load
+from statewalk import check
+from statewalk.checker import native
+from statewalk.checker.contract.search import SearchOptions
+from statewalk.checker.engines import reference
+from statewalk.checker.verdict.result import Result
+from statewalk.dsl.errors import SpecError
+from statewalk.dsl.loader import load
 from tests.native.agreement import told
 from tests.symmetry.specs import orbits_by_force
 

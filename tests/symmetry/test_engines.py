@@ -12,14 +12,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from checker import native, reference
-from checker.api import check
-from checker.engine import SearchOptions
-from checker.native import orbit_kernels
-from checker.trace import build
-from dsl.errors import RunError
-from dsl.loader import load
-from dsl.model import Model
+from statewalk.checker import native
+from statewalk.checker.api import check
+from statewalk.checker.contract.search import SearchOptions
+from statewalk.checker.engines import reference
+from statewalk.checker.native.kernels import orbit_kernels
+from statewalk.checker.traces.trace import build
+from statewalk.dsl.errors import RunError
+from statewalk.dsl.loader import load
+from statewalk.dsl.model import Model
 from tests.native.agreement import told
 from tests.symmetry.specs import MODELS, SPECS, load_text, orbits_by_force, write
 

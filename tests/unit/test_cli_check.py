@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from checker.cli import main
+from statewalk.checker.cli import main
 
 ROOT = Path(__file__).resolve().parents[2]
 INIT_PID = str(ROOT / "models/kafka/init_pid.py")
@@ -24,7 +24,7 @@ CONTRACT = [
 ]  # fmt: skip
 
 COUNTER = """
-from dsl import (
+from statewalk import (
     Constant, Role, action, always, config, constraint, exists, holds, require, terminal, violates
 )
 
@@ -269,7 +269,7 @@ child, terminal = pty.fork()
 if child == 0:
     signal.signal(signal.SIGHUP, signal.{how})  # whoever runs the tests may ignore it
     words = "check endless.py --out run --engine reference --property goal".split()
-    os.execv(sys.executable, [sys.executable, "-m", "checker", *words])
+    os.execv(sys.executable, [sys.executable, "-m", "statewalk", *words])
 while not os.path.exists("run/request.json"):
     time.sleep(0.05)
 time.sleep(0.5)

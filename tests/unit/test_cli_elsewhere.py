@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from checker.cli import main
+from statewalk.checker.cli import main
 
 SPEC = """
 from pathlib import Path
 
-from dsl import *
+from statewalk import *
 
 Path(__file__).with_name("went").touch()
 

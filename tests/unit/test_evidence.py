@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from checker import check
-from checker.result import Result
-from dsl.errors import RunError
+from statewalk import check
+from statewalk.checker.verdict.result import Result
+from statewalk.dsl.errors import RunError
 
 SPEC = """
-from dsl import Role, action, always, deadlock, old, on_step, pairs, require
+from statewalk import Role, action, always, deadlock, old, on_step, pairs, require
 
 
 class Counter(Role):
@@ -168,7 +168,7 @@ def test_an_engine_that_is_unknown_or_unable_is_refused(
 
 def test_an_explanation_shows_parts_of_the_state_as_they_were(tmp_path: Path) -> None:
     (tmp_path / "spec.py").write_text("""
-from dsl import Record, State, action, always, require
+from statewalk import Record, State, action, always, require
 
 
 class Entry(Record):

@@ -9,35 +9,35 @@ from typing import Any, NoReturn
 
 import pytest
 
-from checker.cli import main
-from dsl.refs import NeedsState
-from dsl.view import Disabled
+from statewalk.checker.cli import main
+from statewalk.dsl.state.refs import NeedsState
+from statewalk.dsl.view import Disabled
 
 ROOT = Path(__file__).resolve().parents[2]
 SPEC = str(ROOT / "models/toys/die_hard.py")
 
 # every stage of a check, from the first line to the last
 PLACES = [
-    "checker.cli.prepare_streams",
-    "checker.cli.check_siblings",
-    "checker.cli.make_parser",
-    "checker.cli._guarded",
-    "checker.commands.check.options_of",
-    "checker.commands.check.read_settings",
-    "checker.commands.checking.load",
-    "checker.commands.checking.new_folder",
-    "checker.commands.checking.search",
-    "checker.commands.checking.report",
-    "checker.commands.checking.terminal_width",
-    "checker.commands.checking.write_json",
-    "checker.api.choose",
-    "checker.api.check_liveness",
-    "checker.judge.properties",
-    "checker.outcome.conclude",
-    "checker.report_page.Page.show",
-    "checker.ci.to_junit",
-    "checker.runs.RunFolder.write",
-    "checker.exits.exit_code",
+    "statewalk.checker.cli.prepare_streams",
+    "statewalk.checker.cli.check_siblings",
+    "statewalk.checker.cli.make_parser",
+    "statewalk.checker.cli._guarded",
+    "statewalk.checker.commands.check.options_of",
+    "statewalk.checker.commands.check.read_settings",
+    "statewalk.checker.commands.checking.load",
+    "statewalk.checker.commands.checking.new_folder",
+    "statewalk.checker.commands.checking.search",
+    "statewalk.checker.commands.checking.report",
+    "statewalk.checker.commands.checking.terminal_width",
+    "statewalk.checker.commands.checking.write_json",
+    "statewalk.checker.api.choose",
+    "statewalk.checker.api.check_liveness",
+    "statewalk.checker.verdict.judge.properties",
+    "statewalk.checker.verdict.conclude.conclude",
+    "statewalk.checker.report.page.Page.show",
+    "statewalk.checker.report.ci.to_junit",
+    "statewalk.checker.report.runs.RunFolder.write",
+    "statewalk.checker.verdict.exits.exit_code",
 ]
 
 
@@ -91,7 +91,9 @@ def test_a_bug_anywhere_exits_with_70(
 
 
 @pytest.mark.parametrize("error", ERRORS, ids=lambda e: type(e).__name__)
-@pytest.mark.parametrize("place", ["checker.cli.make_parser", "checker.commands.checking.search"])
+@pytest.mark.parametrize(
+    "place", ["statewalk.checker.cli.make_parser", "statewalk.checker.commands.checking.search"]
+)
 def test_a_bug_of_any_kind_exits_with_70(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str, error: BaseException
 ) -> None:
@@ -104,7 +106,7 @@ def test_a_bug_of_any_kind_exits_with_70(
 def test_an_exit_in_the_middle_is_no_verdict(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: Any
 ) -> None:
-    failing(monkeypatch, "checker.commands.checking.search", SystemExit(code))
+    failing(monkeypatch, "statewalk.checker.commands.checking.search", SystemExit(code))
 
     assert 2 == check(tmp_path)
 
@@ -112,7 +114,7 @@ def test_an_exit_in_the_middle_is_no_verdict(
 def test_where_nothing_can_be_said_the_exit_code_still_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    failing(monkeypatch, "checker.commands.checking.search", RuntimeError())
+    failing(monkeypatch, "statewalk.checker.commands.checking.search", RuntimeError())
     failing(monkeypatch, "tempfile.mkstemp", RuntimeError())
 
     assert 70 == check(tmp_path)
@@ -120,7 +122,8 @@ def test_where_nothing_can_be_said_the_exit_code_still_is(
 
 def test_the_program_exits_so_too() -> None:
     code = (
-        "import sys\nimport checker.cli as cli\nfrom dsl.refs import NeedsState\n"
+        "import sys\nimport statewalk.checker.cli as cli\n"
+        "from statewalk.dsl.state.refs import NeedsState\n"
         "def fail(*_): raise NeedsState\n"
         "cli._parsed = fail\nsys.exit(cli.main(['check', 'x']))"
     )

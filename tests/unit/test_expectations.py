@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from checker.cli import main
-from dsl import holds, violates
+from statewalk import holds, violates
+from statewalk.checker.cli import main
 
 
 def holding() -> bool:
@@ -26,7 +26,7 @@ def test_counts_of_a_run_that_holds_are_those_it_keeps() -> None:
 
 
 SPEC = """
-from dsl import *
+from statewalk import *
 class Counter(Role):
     n: int = 0
     @action

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from checker.cli import main
-from checker.commands.explain import rows
+from statewalk.checker.cli import main
+from statewalk.checker.commands.explain import rows
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -51,7 +51,9 @@ def test_a_wheel_has_every_page(tmp_path: Path) -> None:
     (wheel,) = tmp_path.glob("*.whl")
     installed = tmp_path / "installed"
     zipfile.ZipFile(wheel).extractall(installed)
-    code = "import sys; from checker.cli import main; sys.exit(main(['explain', 'SW208']))"
+    code = (
+        "import sys; from statewalk.checker.cli import main; sys.exit(main(['explain', 'SW208']))"
+    )
     done = subprocess.run(
         [sys.executable, "-c", code],
         cwd=tmp_path, env={"PYTHONPATH": str(installed)}, capture_output=True, text=True,

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from checker.api import load
-from checker.cli import main
-from checker.guards import blocked, guard_of, never_fired
-from checker.guided import follow, read_steps
+from statewalk.checker.api import load
+from statewalk.checker.behaviours.guided import follow, read_steps
+from statewalk.checker.cli import main
+from statewalk.checker.verdict.guards import blocked, guard_of, never_fired
 
 SPEC = """
-from dsl import Role, State, action, any_of, require
+from statewalk import Role, State, action, any_of, require
 
 LIMIT = 2
 
@@ -112,7 +112,7 @@ def test_the_report_of_a_deadlock(
 
 
 SUSPENDED = """
-from dsl import *
+from statewalk import *
 class S(State):
     a: int = 0
     @action

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from checker.engine import SearchOptions
-from checker.reference import explore
-from dsl.loader import load
+from statewalk.checker.contract.search import SearchOptions
+from statewalk.checker.engines.reference import explore
+from statewalk.dsl.loader import load
 
 
 def test_modules_of_an_installed_spec_are_run_afresh_for_each_load(
@@ -18,7 +18,7 @@ def test_modules_of_an_installed_spec_are_run_afresh_for_each_load(
     package.mkdir(parents=True)
     (package / "__init__.py").touch()
     (package / "counting.py").write_text("""
-from dsl import Constant, State, action, require
+from statewalk import Constant, State, action, require
 
 LIMIT: Constant[int] = 2
 
@@ -33,7 +33,7 @@ class Counter(State):
 counter = Counter()
 """)
     (package / "spec.py").write_text("""
-from dsl import always, deadlock
+from statewalk import always, deadlock
 from installed_models.counting import LIMIT, counter
 
 deadlock(False)

@@ -5,13 +5,14 @@ from types import ModuleType
 
 import pytest
 
-from checker import native, reference
-from checker.engine import SearchOptions
-from dsl.errors import SpecError
-from dsl.loader import load
+from statewalk.checker import native
+from statewalk.checker.contract.search import SearchOptions
+from statewalk.checker.engines import reference
+from statewalk.dsl.errors import SpecError
+from statewalk.dsl.loader import load
 
 SPEC = """
-from dsl import *
+from statewalk import *
 
 class C(Role):
     n: int = 0

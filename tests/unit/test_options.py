@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from checker import check, load
-from checker.cli import main, make_parser
-from checker.options import CheckOptions
-from dsl.errors import RunError, SpecError
+from statewalk import check, load
+from statewalk.checker.cli import main, make_parser
+from statewalk.checker.contract.options import CheckOptions
+from statewalk.dsl.errors import RunError, SpecError
 
 SPEC = """
-from dsl import *
+from statewalk import *
 N: Constant[int] = 4
 BROKEN: Constant[int] = 9
 class Counter(Role, symmetric=True):

@@ -10,11 +10,11 @@ from xml.etree import ElementTree
 
 import pytest
 
-from checker.cli import main
-from dsl.errors import RunError, printable
+from statewalk.checker.cli import main
+from statewalk.dsl.errors import RunError, printable
 
 SPEC = """
-from dsl import *
+from statewalk import *
 
 
 class Box(State):
@@ -87,7 +87,7 @@ def test_what_is_printed_of_a_trace(
 def test_colours_stay(trace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import io
 
-    from checker.report_page import Page
+    from statewalk.checker.report.page import Page
 
     class Terminal(io.StringIO):
         def isatty(self) -> bool:

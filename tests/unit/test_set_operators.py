@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from checker.engine import SearchOptions
-from checker.reference import explore
-from dsl.loader import load
+from statewalk.checker.contract.search import SearchOptions
+from statewalk.checker.engines.reference import explore
+from statewalk.dsl.loader import load
 
 SPEC = """
-from dsl import Record, State, action, always
+from statewalk import Record, State, action, always
 ALL = frozenset({1, 2, 3})
 class Op(Record):
     done: frozenset[int] = frozenset({2})

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from checker.api import check
-from checker.report_trace import trace_page
-from checker.shortening import cut, first_difference, fit
-from checker.trace_file import load_trace
-from dsl.records import Record
-from dsl.values import freeze
+from statewalk.checker.api import check
+from statewalk.checker.report.trace import trace_page
+from statewalk.checker.states.shortening import cut, first_difference, fit
+from statewalk.checker.traces.file import load_trace
+from statewalk.dsl.values.records import Record
+from statewalk.dsl.values.stored import freeze
 
 
 class Inner(Record):
@@ -67,7 +67,7 @@ def test_what_has_no_parts_loses_its_middle() -> None:
 
 
 SPEC = """
-from dsl import *
+from statewalk import *
 
 class Request(Message):
     leader: int

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from checker.cli import main
+from statewalk.checker.cli import main
 
 SPEC = """
-from dsl import Role, action, always, any_of, constraint, deadlock, on_step, require, terminal
+from statewalk import Role, action, always, any_of, constraint, deadlock, on_step, require, terminal
 
 class Counter(Role):
     n: int = 0

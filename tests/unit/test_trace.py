@@ -8,20 +8,20 @@ from typing import Any
 
 import pytest
 
-from checker import Trace, check, load, replay
-from checker.cli import main
-from checker.diff import between
-from checker.result import Result
-from checker.showing import text_of
-from checker.trace_file import load_trace, save_trace
-from checker.trace_values import Classes, describe_classes, from_json, to_json
-from dsl.errors import RunError
-from dsl.values import ABSENT, FrozenBag, encode, freeze
+from statewalk import Trace, check, load, replay
+from statewalk.checker.cli import main
+from statewalk.checker.states.diff import between
+from statewalk.checker.states.json import Classes, describe_classes, from_json, to_json
+from statewalk.checker.states.showing import text_of
+from statewalk.checker.traces.file import load_trace, save_trace
+from statewalk.checker.verdict.result import Result
+from statewalk.dsl.errors import RunError
+from statewalk.dsl.values.stored import ABSENT, FrozenBag, encode, freeze
 
 SPEC = """
 from enum import Enum
 
-from dsl import Bag, Constant, Message, Record, Role, State, action, always, any_of, require
+from statewalk import Bag, Constant, Message, Record, Role, State, action, always, any_of, require
 
 N: Constant[int] = 2
 NAMES: Constant[tuple[str, ...]] = ("a", "b")
@@ -171,7 +171,7 @@ def test_a_changed_spec_diverges_at_a_step_and_says_why(
 def test_a_trace_of_another_spec_is_refused(trace: Trace, tmp_path: Path) -> None:
     save_trace(trace, tmp_path / "t.json")
     (tmp_path / "other.py").write_text(
-        "from dsl import Role, action\n\nclass R(Role):\n    n: int = 0\n\n    @action\n"
+        "from statewalk import Role, action\n\nclass R(Role):\n    n: int = 0\n\n    @action\n"
         "    def a(self) -> None:\n        self.n = 1\n\nr = R()\n"
     )
 

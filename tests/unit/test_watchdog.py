@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-import checker
+import statewalk
 
 ROOT = Path(__file__).resolve().parents[2]
 LIMIT = 2.0
@@ -36,7 +36,7 @@ LIMITS = {"time": None, "term": signal.SIGTERM, "int": signal.SIGINT}
 IMPORTS = """
 import ctypes, itertools, re, slow
 from pathlib import Path
-from dsl import Role, action, always, init, require
+from statewalk import Role, action, always, init, require
 
 empty = ()
 Path("ready").touch()
@@ -131,7 +131,7 @@ class Ended:
 def start(folder: Path, *words: str) -> "subprocess.Popen[str]":
     (folder / "slow.py").write_text("import time\n\n\ndef wait():\n    time.sleep(600)\n")
     return subprocess.Popen(
-        [sys.executable, "-m", "checker", *words],
+        [sys.executable, "-m", "statewalk", *words],
         cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
     )  # fmt: skip
@@ -341,7 +341,7 @@ def test_from_python_a_time_limit_reaches_into_the_spec(
     Path("slow.py").touch()
     Path("spec.py").write_text(spec("while", "property"))
 
-    result = checker.check("spec.py", engine="reference", timeout=0.5, keep_going=True)
+    result = statewalk.check("spec.py", engine="reference", timeout=0.5, keep_going=True)
 
     assert ("violated", "unknown") == (result.verdict, result.of("small").verdict)
     assert "in the property 'small' (spec.py:" in " ".join(result.warnings)
@@ -357,7 +357,7 @@ def test_a_slow_step_within_the_limit_is_not_cut(
         spec("sum", "property").replace("sum(itertools.count(len(empty)))", "sum(range(3 * 10**7))")
     )
 
-    result = checker.check("spec.py", engine="reference", timeout=30, keep_going=True)
+    result = statewalk.check("spec.py", engine="reference", timeout=30, keep_going=True)
 
     assert "holds" == result.of("small").verdict
     assert result.exhaustive

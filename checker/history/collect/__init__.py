@@ -4,6 +4,6 @@
 write is our JSON Lines format (docs/history-format.md); docs/histories.md shows how to use them.
 """
 
-from checker.history.collect.recorder import RecordedConnection, Recorder
+from statewalk.checker.history.collect.recorder import RecordedConnection, Recorder
 
 __all__ = ["RecordedConnection", "Recorder"]

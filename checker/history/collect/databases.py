@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-from checker.extras import missing
-from checker.history.collect.recorder import RecordedConnection
-from checker.history.errors import HistoryError
+from statewalk.checker.history.collect.recorder import RecordedConnection
+from statewalk.checker.history.errors import HistoryError
+from statewalk.checker.machine.extras import missing
 
 REGISTERS, LISTS = "statewalk_register", "statewalk_list"
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from checker.history.collect.databases import Database
-from checker.history.collect.recorder import RecordedConnection, Recorder
-from checker.history.collect.workloads import WORKLOADS, Plan, Shape, initial_of
+from statewalk.checker.history.collect.databases import Database
+from statewalk.checker.history.collect.recorder import RecordedConnection, Recorder
+from statewalk.checker.history.collect.workloads import WORKLOADS, Plan, Shape, initial_of
 
 _RECONNECTS = 40
 _WAIT = 0.25

@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from checker.history.errors import HistoryError
+from statewalk.checker.history.errors import HistoryError
 
 Scalar = int | str
 _WRITES = ("w", "i", "d", "append")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from checker.history.data import History
-from checker.history.errors import HistoryError
-from checker.history.formats import cobra, dbcop, jepsen, jsonl, polysi, viper
+from statewalk.checker.history.data import History
+from statewalk.checker.history.errors import HistoryError
+from statewalk.checker.history.formats import cobra, dbcop, jepsen, jsonl, polysi, viper
 
 READERS: dict[str, Callable[[Path], History]] = {
     "jsonl": jsonl.read,

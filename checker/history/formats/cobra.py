@@ -9,8 +9,8 @@ from __future__ import annotations
 import struct
 from pathlib import Path
 
-from checker.history.data import INFO, READ, WRITE, Builder, History
-from checker.history.formats.plain import flatten
+from statewalk.checker.history.data import INFO, READ, WRITE, Builder, History
+from statewalk.checker.history.formats.plain import flatten
 
 INITIAL_IDS = frozenset((0xBEBEEBEE, 0xDEADBEEF))
 _INITIAL_TXN, _INITIAL_WRITE = 0xBEBEEBEE, 0xDEADBEEF

@@ -9,8 +9,8 @@ from __future__ import annotations
 import struct
 from pathlib import Path
 
-from checker.history.data import FAIL, OK, READ, WRITE, Builder, History
-from checker.history.formats.plain import flatten
+from statewalk.checker.history.data import FAIL, OK, READ, WRITE, Builder, History
+from statewalk.checker.history.formats.plain import flatten
 
 _HEADER = struct.Struct("<5Q")
 _EVENT = struct.Struct("<BQQB")

@@ -10,7 +10,7 @@ from bisect import bisect_right
 from pathlib import Path
 from typing import Any
 
-from checker.history.data import (
+from statewalk.checker.history.data import (
     APPEND,
     DELETE,
     FAIL,
@@ -26,7 +26,7 @@ from checker.history.data import (
     History,
     Scalar,
 )
-from checker.history.formats.edn import EdnError, Reader, show
+from statewalk.checker.history.formats.edn import EdnError, Reader, show
 
 _TYPES = {":ok": OK, ":fail": FAIL, ":info": INFO}
 _OP = "[:r key value], [:w key value] or [:append key element]"

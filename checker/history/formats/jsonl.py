@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from checker.history.data import (
+from statewalk.checker.history.data import (
     APPEND,
     DELETE,
     INFO,
@@ -27,7 +27,7 @@ from checker.history.data import (
     History,
     Scalar,
 )
-from checker.history.errors import HistoryError
+from statewalk.checker.history.errors import HistoryError
 
 VERSION = 1
 _WRITES = {"w": WRITE, "i": INSERT, "d": DELETE, "append": APPEND}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from checker.history.data import (
+from statewalk.checker.history.data import (
     APPEND,
     DELETE,
     INSERT,

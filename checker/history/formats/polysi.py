@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from checker.history.data import NIL, READ, WRITE, Builder, History
-from checker.history.formats.plain import Plain, flatten
+from statewalk.checker.history.data import NIL, READ, WRITE, Builder, History
+from statewalk.checker.history.formats.plain import Plain, flatten
 
 _LINE = re.compile(
     rb"\s*([rw])\(\s*(-?\d{1,19})\s*,\s*(-?\d{1,19})\s*,\s*(-?\d{1,19})\s*,\s*(-?\d{1,19})\s*\)\s*\Z"

@@ -11,7 +11,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from checker.history.data import (
+from statewalk.checker.history.data import (
     APPEND,
     DELETE,
     INSERT,

@@ -4,7 +4,7 @@
 followed by an answer, although one came before. Two steps, then nothing happens.
 """
 
-from dsl import State, action, config, leads_to, require, violates
+from statewalk import State, action, config, leads_to, require, violates
 
 
 class S(State):

@@ -5,7 +5,17 @@ one stage is passed, and nothing happens any more, so length 2 (it comes, it pas
 Nobody has to send a request: that a request comes at all is not promised.
 """
 
-from dsl import Constant, Fairness, State, action, config, eventually, leads_to, require, violates
+from statewalk import (
+    Constant,
+    Fairness,
+    State,
+    action,
+    config,
+    eventually,
+    leads_to,
+    require,
+    violates,
+)
 
 MIDDLE: Constant[Fairness] = "weak"
 

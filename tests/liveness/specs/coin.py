@@ -4,7 +4,7 @@ The action is fair, its choice is not: tails for ever, two steps. A weakly fair 
 help, since heads is not possible while the coin lies there. A strongly fair one does.
 """
 
-from dsl import (
+from statewalk import (
     Constant,
     Fairness,
     State,

@@ -5,7 +5,7 @@ alone is not fair: each fair behaviour passes 2 again and again. "Always eventua
 "eventually always below 2" fails, and its cycle 0, 1, 2, 0 takes three steps.
 """
 
-from dsl import State, action, always, config, eventually, require, violates
+from statewalk import State, action, always, config, eventually, require, violates
 
 
 class S(State):

@@ -4,7 +4,7 @@ Weak: each client's own fetching is enabled until it happens. Unfair: the behavi
 once is a lasso without steps, for each client.
 """
 
-from dsl import (
+from statewalk import (
     Constant,
     Fairness,
     Role,

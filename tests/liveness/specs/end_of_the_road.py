@@ -4,7 +4,7 @@ x goes 0, 1, 2 and stops. In the end x is 2 for ever; x is not 1 again and again
 nothing happens. x is 1 once on the way.
 """
 
-from dsl import State, action, always, config, eventually, require, violates
+from statewalk import State, action, always, config, eventually, require, violates
 
 
 class S(State):

@@ -6,7 +6,7 @@ does not force it. Strong does, since every round passes a state with one fork. 
 in the way.
 """
 
-from dsl import Constant, Fairness, Role, action, config, eventually, holds, require, violates
+from statewalk import Constant, Fairness, Role, action, config, eventually, holds, require, violates
 
 EAT: Constant[Fairness] = "weak"
 GUESTS: Constant[int] = 2

@@ -4,7 +4,7 @@
 `go` is not fair. Stopping at once is allowed: a lasso without steps.
 """
 
-from dsl import State, action, config, eventually, violates
+from statewalk import State, action, config, eventually, violates
 
 
 class S(State):

@@ -5,7 +5,7 @@ while the lock is held, so weak fairness does not force it. The lasso: the other
 Strong: the lock is free again and again, so each client gets it again and again.
 """
 
-from dsl import (
+from statewalk import (
     Constant,
     Fairness,
     Role,

@@ -5,7 +5,7 @@ delivery. The stem sends (the premise), the cycle loses and sends again: three s
 is delivered.
 """
 
-from dsl import Constant, Fairness, State, action, config, holds, leads_to, require, violates
+from statewalk import Constant, Fairness, State, action, config, holds, leads_to, require, violates
 
 DELIVER: Constant[Fairness] = "weak"
 

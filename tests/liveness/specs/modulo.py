@@ -4,7 +4,7 @@ Every value recurs. No value is kept: the whole cycle of three steps is forced, 
 only one. "Eventually always below 2" fails by it.
 """
 
-from dsl import State, action, always, config, eventually, violates
+from statewalk import State, action, always, config, eventually, violates
 
 
 class S(State):

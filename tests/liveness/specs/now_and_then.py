@@ -4,7 +4,17 @@ Weak: going is disabled again and again, so it need not happen: off, on, off is 
 Strong: going is enabled again and again, so it happens.
 """
 
-from dsl import Constant, Fairness, State, action, config, eventually, holds, require, violates
+from statewalk import (
+    Constant,
+    Fairness,
+    State,
+    action,
+    config,
+    eventually,
+    holds,
+    require,
+    violates,
+)
 
 GO: Constant[Fairness] = "weak"
 

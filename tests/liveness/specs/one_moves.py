@@ -4,7 +4,7 @@ The second need not move: the first one moves alone, two steps from the initial 
 moves for ever.
 """
 
-from dsl import Role, action, always, config, eventually, violates
+from statewalk import Role, action, always, config, eventually, violates
 
 
 class Counter(Role):

@@ -4,7 +4,7 @@ Unfair: the behaviour that never takes the step is allowed, so neither property 
 no step at all. Weak: the step is enabled for ever until taken, so it is taken, and then x stays 1.
 """
 
-from dsl import (
+from statewalk import (
     Constant,
     Fairness,
     State,

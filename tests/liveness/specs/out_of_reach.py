@@ -6,7 +6,7 @@ forced, as it is disabled in the park. Strong: it is enabled at home again and a
 to the bridge again and again, and crossing follows.
 """
 
-from dsl import (
+from statewalk import (
     Constant,
     Fairness,
     State,

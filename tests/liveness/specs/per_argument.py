@@ -4,7 +4,7 @@ Fairness is per argument. Weak: asking server 1 is disabled while the client wai
 server 0 for ever, two steps. Strong per server: it asks server 1 some time.
 """
 
-from dsl import (
+from statewalk import (
     Constant,
     Fairness,
     State,

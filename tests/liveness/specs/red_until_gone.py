@@ -6,7 +6,7 @@ a shortest fair lasso goes on to where nothing is left to do. Turning green is w
 (green, car) the car goes: two steps.
 """
 
-from dsl import Constant, Fairness, State, action, config, holds, require, until, violates
+from statewalk import Constant, Fairness, State, action, config, holds, require, until, violates
 
 GO: Constant[Fairness] = "weak"
 FLICKER: Constant[bool] = False

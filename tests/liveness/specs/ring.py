@@ -5,7 +5,7 @@ keeps it: one round of three steps. If process 1 is not fair, the token may stay
 then nothing happens, and processes 0 and 2 do not get it again.
 """
 
-from dsl import Constant, State, action, always, config, eventually, holds, require, violates
+from statewalk import Constant, State, action, always, config, eventually, holds, require, violates
 
 LAZY: Constant[bool] = False
 

@@ -4,7 +4,7 @@ x is 0, then 1, for ever. "x is 1 leads to x is 1" holds at once, "x is 2 leads 
 case: nothing could violate either, fair or not.
 """
 
-from dsl import State, action, config, holds, leads_to, require
+from statewalk import State, action, config, holds, leads_to, require
 
 
 class S(State):

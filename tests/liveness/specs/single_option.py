@@ -5,7 +5,7 @@ long as it is not taken, so it is taken. Option 1 is possible in each round: it 
 choice whether it was the only option or not.
 """
 
-from dsl import State, action, always, any_of, config, eventually, holds, require
+from statewalk import State, action, always, any_of, config, eventually, holds, require
 
 
 class S(State):

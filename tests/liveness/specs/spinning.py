@@ -5,7 +5,7 @@ spin of two steps goes on for ever; a lasso that stops in the initial state is n
 spinning is.
 """
 
-from dsl import (
+from statewalk import (
     Constant,
     Fairness,
     State,

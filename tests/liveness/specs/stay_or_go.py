@@ -4,7 +4,7 @@ Fairness speaks of steps that change the state. Such a step is enabled until one
 although the action could also be taken without effect for ever.
 """
 
-from dsl import State, action, any_of, config, eventually, holds
+from statewalk import State, action, any_of, config, eventually, holds
 
 
 class S(State):

@@ -4,7 +4,7 @@ Switching is always enabled, so it happens infinitely often: on and off both rec
 not settle: off, on, off is a cycle of two steps from the initial state. It is on at least once.
 """
 
-from dsl import State, action, always, config, eventually, violates
+from statewalk import State, action, always, config, eventually, violates
 
 
 class Lamp(State):

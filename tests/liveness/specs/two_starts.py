@@ -4,7 +4,7 @@ From 0 the fair step leads to 1. From 5 nothing is possible, so 1 never comes: n
 from 0 is said by a leads-to.
 """
 
-from dsl import State, action, any_of, config, eventually, init, leads_to, require, violates
+from statewalk import State, action, any_of, config, eventually, init, leads_to, require, violates
 
 
 class S(State):

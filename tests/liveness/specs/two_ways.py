@@ -5,7 +5,7 @@ one goes back, fairly. The goal 2 can be reached from 1 by an unfair step only, 
 ever is fair: two steps, and the fair action counts as taken.
 """
 
-from dsl import State, action, config, eventually, require, violates
+from statewalk import State, action, config, eventually, require, violates
 
 
 class S(State):

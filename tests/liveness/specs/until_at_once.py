@@ -5,7 +5,7 @@ fair step. Later y may fall and x be false: that does not matter any more. Nothi
 from the first; from the second, waiting for ever is unfair.
 """
 
-from dsl import State, action, any_of, config, holds, init, until
+from statewalk import State, action, any_of, config, holds, init, until
 
 
 class S(State):

@@ -5,7 +5,7 @@ round of the refinement takes one place away. If only the first place is strong 
 weak, the walk 0, 1, 0 is fair, two steps: at 0, going right from 1 is not possible.
 """
 
-from dsl import (
+from statewalk import (
     Constant,
     Fairness,
     State,

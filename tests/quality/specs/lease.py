@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from dsl import (
+from statewalk import (
     Auxiliary,
     Constant,
     Message,

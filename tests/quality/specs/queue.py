@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from dsl import (
+from statewalk import (  # fmt: skip
     Auxiliary,
     Constant,
     Role,
@@ -15,7 +15,7 @@ from dsl import (
     leads_to,
     require,
     terminal,
-)  # fmt: skip
+)
 
 JOBS: Constant[int] = 2
 MUTANT: Constant[Literal["none", "lazy", "shadow"]] = "none"

@@ -1,0 +1,207 @@
+"""Guided traces: follow steps that a person names, and say what was possible where that fails.
+
+A steps file has one step per line, as reports show them, and ``#`` comments:
+
+    Client#0 · send_init_pid(broker=Broker#0) · tid=0
+    Broker#0.receive_init_pid_request
+    receive_init_pid_response            # enough where only one instance can
+
+Choices may be given by name (``tid=0``) or as ``[2]`` for the third option; the first way that fits
+is taken. A trace may be copied whole from a report: then its numbered lines are the steps.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from statewalk.checker.contract.search import Finding, Step
+from statewalk.checker.report.page import place
+from statewalk.checker.report.trace import label_of
+from statewalk.checker.states.attempts import attempts
+from statewalk.checker.states.content import content_of
+from statewalk.checker.states.diff import changes
+from statewalk.checker.traces.trace import Taken, Trace, build, take_step
+from statewalk.checker.verdict.guards import guard_of
+
+if TYPE_CHECKING:
+    from statewalk.dsl.model import Action, Model
+
+_WORD = re.compile(r"\s+(?![^(]*\))")
+_COMMA = re.compile(r", (?=[\w.]+=)")
+_ACTOR = re.compile(r"\w+#\d+")
+_NUMBERED = re.compile(r"^!? +\d+  (\S.*)$")
+_INIT = "init"
+_START = re.compile(r"init(?: \((\d+)\))?(?:  .*)?$")
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A line of a steps file: the action as written, and the choices asked for."""
+
+    text: str
+    line: int
+    action: str
+    choices: tuple[str, ...]
+
+
+@dataclass
+class Guided:
+    """Where following led: the steps taken, the state reached, and the line that failed."""
+
+    model: Model
+    steps: list[Step] = field(default_factory=list)
+    state: Any = None
+    initial: int = 0
+    failed: Wanted | None = None
+    why: str = ""
+
+    def trace(self) -> Trace:
+        """The steps taken, as a trace."""
+        return build(self.model, Finding("guided", "exists", self.initial, tuple(self.steps)))
+
+
+def read_steps(text: str) -> list[Wanted]:
+    """The steps that a file names."""
+    lines = list(enumerate(text.splitlines(), 1))
+    numbered = [(n, match[1]) for n, line in lines if (match := _NUMBERED.match(line))]
+    found = []
+    for number, line in numbered or lines:
+        content = line.split(" #", 1)[0] if not line.lstrip().startswith("#") else ""
+        content = content.strip()
+        if numbered:  # what a step changes may stand beside it
+            content = content.split("   ", 1)[0]
+        if content:
+            found.append(_wanted(content, number))
+    return found
+
+
+def _wanted(content: str, number: int) -> Wanted:
+    if (start := _START.match(content)) is not None:
+        return Wanted(content, number, _INIT, (start[1] or "1",))
+    parts = content.split(" · ")
+    if len(parts) == 1:
+        action, *choices = _WORD.split(content)
+        return Wanted(content, number, action, tuple(choices))
+    has_actor = "(" not in parts[0] and _ACTOR.fullmatch(parts[0]) is not None
+    action = ".".join(parts[: 1 + has_actor])
+    choices = [c for part in parts[1 + has_actor :] for c in _COMMA.split(part)]
+    return Wanted(content, number, action, tuple(choices))
+
+
+def follow(model: Model, wanted: Sequence[Wanted]) -> Guided:
+    """Take the wanted steps from the first initial state, as far as that goes."""
+    guided = Guided(model, state=dict(model.initial_states[0]))
+    shown = guided.trace()  # says how roles are shown
+    for at, one in enumerate(wanted):
+        if one.action == _INIT and at == 0 and int(one.choices[0]) <= len(model.initial_states):
+            guided.initial = int(one.choices[0]) - 1
+            guided.state = dict(model.initial_states[guided.initial])
+            continue
+        taken = _as_shown(model, shown, guided.state, one) or _take(model, guided.state, one)
+        if isinstance(taken, str):
+            guided.failed, guided.why = one, taken
+            return guided
+        step, after = taken
+        guided.steps.append(step)
+        guided.state = after
+    return guided
+
+
+def _as_shown(model: Model, trace: Trace, state: Any, wanted: Wanted) -> tuple[Step, Any] | None:
+    """The step that a report would show like this, its choices left out perhaps."""
+    first: tuple[Step, Any] | None = None
+    for action in model.actions:
+        for choices, taken in ways(model, state, action):
+            if taken.error is not None:
+                continue
+            found, less = taken.step, replace(taken.step, choices=())
+            if wanted.text in (found.label, label_of(trace, found)):
+                return Step(action.index, choices), taken.state
+            if wanted.text in (less.label, label_of(trace, less)):
+                first = first or (Step(action.index, choices), taken.state)
+    return first
+
+
+def _named(model: Model, name: str) -> list[Action]:
+    """The action instances that a name may mean."""
+    whole = [a for a in model.actions if a.label == name]
+    return whole or [
+        a
+        for a in model.actions
+        if name in (a.name, a.label.partition("(")[0]) or a.label.endswith("." + name)
+    ]
+
+
+def _take(model: Model, state: Any, wanted: Wanted) -> tuple[Step, Any] | str:
+    """The step taken and the state after it, or why there is none."""
+    actions = _named(model, wanted.action)
+    if not actions:
+        return f"there is no action {wanted.action}"
+    reason = ""
+    for action in actions:
+        for choices, taken in ways(model, state, action):
+            if taken.error is not None:
+                reason = f"it raises {type(taken.error).__name__}: {taken.error}"
+            elif all(_fits(taken, choices, choice) for choice in wanted.choices):
+                return Step(action.index, choices), taken.state
+            else:
+                reason = "no way of taking it makes the choices " + " ".join(wanted.choices)
+                if not taken.step.choices:
+                    reason = "it has no choice to make here: leave out " + " ".join(wanted.choices)
+        guard = guard_of(model, action, state)
+        if guard is not None and not reason:
+            because = f", with {guard.shown}" if guard.shown else ""
+            where = f" ({place(guard.file, guard.line)})" if guard.file else ""
+            reason = f"{action.label}: {guard.said}{where and ' stops it'}{because}{where}"
+    return reason or "it is not possible here"
+
+
+def ways(model: Model, state: Any, action: Action) -> Iterator[tuple[tuple[int, ...], Taken]]:
+    """Every way an action can go in a state."""
+    for attempt in attempts(model, action, state):
+        taken = take_step(model, state, action, attempt.choices)
+        if taken is not None:
+            yield attempt.choices, taken
+
+
+def _fits(taken: Taken, choices: tuple[int, ...], wanted: str) -> bool:
+    if re.fullmatch(r"\[\d+\]", wanted):
+        return int(wanted[1:-1]) in choices
+    name, _, value = wanted.partition("=")
+    return any(
+        (c.name in (name, f"self.{name}") and repr(c.value).strip("'") == value.strip("'"))
+        or (not value and repr(c.value).strip("'") == wanted.strip("'"))
+        for c in (*taken.step.choices, *taken.step.only)
+    )
+
+
+def possible(model: Model, state: Any) -> list[Taken]:
+    """Every step that is possible in a state, in the order of actions and choices."""
+    return [taken for action in model.actions for _, taken in ways(model, state, action)]
+
+
+def extension(model: Model, state: Any, depth: int, limit: int = 200) -> Iterator[str]:
+    """What comes next, ``depth`` steps far, a line per step; at most ``limit`` lines."""
+    left = [limit]
+    yield from _extended(model, state, depth, "", left)
+    if left[0] <= 0:
+        yield f"... (only the first {limit} are shown)"
+
+
+def _extended(model: Model, state: Any, depth: int, indent: str, left: list[int]) -> Iterator[str]:
+    if not depth:
+        return
+    for taken in possible(model, state):
+        if left[0] <= 0:
+            return
+        left[0] -= 1
+        if taken.state is None:
+            yield f"{indent}{taken.step.label}   raises {type(taken.error).__name__}"
+            continue
+        before, after = content_of(model, state), content_of(model, taken.state)
+        changed = "; ".join(str(c) for c in changes(before, after)) or "changes nothing"
+        yield f"{indent}{taken.step.label}   {changed}"
+        yield from _extended(model, taken.state, depth - 1, indent + "    ", left)

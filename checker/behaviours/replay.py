@@ -1,0 +1,215 @@
+"""Repeating a saved trace: either it happens again, state by state, or it is said where and why
+not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from statewalk.checker.report.page import place
+from statewalk.checker.states.content import content_of, same
+from statewalk.checker.states.diff import Change, changes
+from statewalk.checker.traces.file import load_trace
+from statewalk.checker.traces.trace import Trace, TraceStep, take_step
+from statewalk.checker.verdict.guards import guard_of
+from statewalk.dsl.errors import RunError, StatewalkError, did_you_mean
+from statewalk.dsl.loader import load
+from statewalk.dsl.state.plain_view import PlainView
+from statewalk.dsl.values.stored import encode, freeze
+
+if TYPE_CHECKING:
+    from statewalk.dsl.model import Action, Model
+    from statewalk.dsl.view import State
+
+_SHOWN = 8
+
+
+@dataclass(frozen=True)
+class Replay:
+    """What came of repeating a trace.
+
+    ``step`` is the first that differs, counted from 0 = the initial state; None where all of it
+    happened again. ``differences`` are the changes from the state of the trace to that of the spec
+    there. ``changed`` lists the files of the spec whose text is not what it was.
+    """
+
+    trace: Trace
+    spec: str
+    step: int | None = None
+    why: str = ""
+    differences: tuple[Change, ...] = ()
+    changed: tuple[str, ...] = ()
+    still: bool | None = None
+
+    @property
+    def reproduced(self) -> bool:
+        """Whether the spec goes the whole way, and the property still fails (or is reached) at its
+        end.
+        """
+        return self.step is None
+
+
+def replay(trace: Trace | str | Path, spec: str | Path | Model | None = None) -> Replay:
+    """Repeat a trace on its spec, or on another.
+
+    Raises:  RunError for a trace that cannot be read or that is of another spec; what `load`
+    raises.
+    """
+    from statewalk.dsl.model import Model
+
+    if not isinstance(trace, Trace):
+        trace = load_trace(trace)
+    if isinstance(spec, Model):
+        return _replay(trace, spec)
+    return _replay(trace, _model_for(trace, str(spec) if spec is not None else None))
+
+
+def _model_for(trace: Trace, spec: str | None) -> Model:
+    """The model of a trace, with the trace's constants."""
+    path = spec if spec is not None else trace.spec
+    if not Path(path).exists():
+        at = f"\nThe trace was made from {trace.spec}." if spec is not None else ""
+        raise RunError(
+            "SW405",
+            f"The spec of the trace, {path}, is not there.",
+            help="Name it with --spec, or run the command where the check ran." + at,
+        )
+    try:
+        return load(path, constants_of(trace))
+    except StatewalkError as error:
+        if error.code == "SW301":
+            raise another_spec(trace, path, error.message) from None
+        raise
+
+
+def constants_of(trace: Trace) -> Mapping[str, Any]:
+    """The trace's constants as the spec takes them. Enum members are given by name."""
+    from enum import Enum
+
+    from statewalk.dsl.words.constants import GivenText
+
+    given: dict[str, Any] = {}
+    for name, value in trace.constants.items():
+        given[name] = GivenText(value.name) if isinstance(value, Enum) else value
+    return given
+
+
+def another_spec(trace: Trace, path: str, why: str) -> RunError:
+    """The error of a trace that a spec has nothing to do with."""
+    return RunError(
+        "SW405",
+        f"The trace is not of {path}: {why}",
+        why=f"It was made from {trace.spec}.",
+        help=f"Replay it with --spec {trace.spec}.",
+    )
+
+
+def _replay(trace: Trace, model: Model) -> Replay:
+    changed = _changed(trace, model)
+    start = _initial(trace, model, changed)
+    if isinstance(start, Replay):
+        return start
+    state: State = start
+    for number, step in enumerate(trace.steps, 1):
+
+        def differs(why: str, differences: tuple[Change, ...] = (), number: int = number) -> Replay:
+            return Replay(trace, model.path, number, why, differences, changed)
+
+        action = _action(trace, model, step)
+        if action is None:
+            return differs(f"the spec has no action {step.label}. {_near(model, step)}")
+        taken = take_step(model, state, action, [c.index for c in step.choices])
+        if taken is None:
+            return differs(_impossible(model, action, state, step))
+        if taken.state is None and step.completed:
+            return differs(f"{step.label} raises {type(taken.error).__name__}: {taken.error}")
+        if taken.state is not None and not step.completed:
+            return differs(f"{step.label} no longer raises {trace.error_type}")
+        if taken.state is None:
+            break
+        state = taken.state
+        content = content_of(model, state)
+        if not same(content, trace.contents[number]):
+            found = tuple(changes(trace.contents[number], content, trace.names))
+            return differs(f"{step.label} leads to another state", found)
+    still = _still(trace, model, state)
+    if still is False:
+        word = "is not reached" if trace.kind == "exists" else "holds"
+        why = f"every step happens again, but {trace.property} {word} at the end"
+        return Replay(trace, model.path, trace.length, why, (), changed, False)
+    return Replay(trace, model.path, changed=changed, still=still)
+
+
+def _changed(trace: Trace, model: Model) -> tuple[str, ...]:
+    """The spec's files whose text differs from when the trace was made."""
+
+    def texts(sources: Mapping[str, str], main: str) -> dict[str, str]:
+        return {"" if f == main else Path(f).name: digest for f, digest in sources.items()}
+
+    old, new = texts(trace.sources, trace.spec), texts(model.sources, model.path)
+    differ = [name for name in dict.fromkeys([*old, *new]) if old.get(name) != new.get(name)]
+    return tuple(name or model.path for name in differ)
+
+
+def _initial(trace: Trace, model: Model, changed: tuple[str, ...]) -> State | Replay:
+    """The initial state with the content that the trace begins with."""
+    contents = [content_of(model, state) for state in model.initial_states]
+    order = sorted(range(len(contents)), key=lambda i: i != trace.initial)
+    for index in order:
+        if same(contents[index], trace.contents[0]):
+            return model.initial_states[index]
+    known = {path[0] for path in trace.contents[0]} & {path[0] for path in contents[0]}
+    if not known and trace.contents[0]:
+        raise another_spec(trace, model.path, "they have no role in common.")
+    nearest = contents[order[0]]
+    found = tuple(changes(trace.contents[0], nearest, trace.names))
+    return Replay(trace, model.path, 0, "the initial state differs", found, changed)
+
+
+def _action(trace: Trace, model: Model, step: TraceStep) -> Action | None:
+    """The action instance of a step, by its name, actor and arguments."""
+
+    def identity(actor: Any, arguments: tuple[tuple[str, Any], ...]) -> bytes:
+        return encode(freeze((actor, tuple(value for _, value in arguments))))
+
+    wanted = identity(step.actor, step.arguments)
+    for action in model.actions:
+        if action.name == step.action and identity(action.actor, action.arguments) == wanted:
+            return action
+    return None
+
+
+def _near(model: Model, step: TraceStep) -> str:
+    names = dict.fromkeys(a.name for a in model.actions)
+    if step.action in names:
+        return "It has that action for other instances or arguments."
+    return did_you_mean(step.action, names)
+
+
+def _impossible(model: Model, action: Action, state: State, step: TraceStep) -> str:
+    guard = guard_of(model, action, state)
+    if guard is not None:
+        because = f", with {guard.shown}" if guard.shown else ""
+        where = f" ({place(guard.file, guard.line)}) stops it" if guard.file else ""
+        return f"{step.label} is not possible: {guard.said}{where}{because}"
+    return f"{step.label} is possible, but not with these choices"
+
+
+def _still(trace: Trace, model: Model, state: State) -> bool | None:
+    """Whether the property still fails (the witness is still one) in the last state; None: not a
+    state's matter.
+    """
+    if trace.kind == "deadlock":
+        terminal = any(model.holds(t.whole, PlainView(state)) for t in model.terminal)
+        return not terminal and all(guard_of(model, a, state, values=False) for a in model.actions)
+    prop = next((p for p in model.properties if p.name == trace.property), None)
+    if prop is None or prop.kind not in ("always", "exists"):
+        return None
+    try:
+        holds = model.holds(prop.whole, PlainView(state))
+    except Exception:
+        return None
+    return holds if prop.kind == "exists" else not holds

@@ -1,0 +1,57 @@
+"""``statewalk profile``: what a search spends its time on, and which variable is the widest."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from dataclasses import replace
+from typing import Any
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the command to the parser."""
+    from statewalk.checker.commands.arguments import argument
+    from statewalk.checker.contract.options import read_count, read_seconds
+
+    parser = subparsers.add_parser(
+        "profile",
+        help="say what a search spends its time on",
+        description="Search with the native engine and list, per action and property, how often "
+        "the spec had to be run and how long that took; per variable, its distinct values.",
+    )
+    parser.add_argument("spec", metavar="SPEC", help="a spec: a .py or .fizz file")
+    parser.add_argument("--set", action="append", default=[], dest="settings", metavar="NAME=VALUE")
+    parser.add_argument("--config", metavar="NAME", help="one of the spec's configurations")
+    parser.add_argument("--max-states", type=argument(read_count), metavar="N")
+    parser.add_argument("--max-depth", type=argument(read_count), metavar="N")
+    parser.add_argument("--timeout", type=argument(read_seconds), metavar="S")
+    parser.add_argument("--threads", type=argument(read_count), default=1, metavar="N")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Search, and print the profile; the exit code."""
+    from statewalk.checker.api import load
+    from statewalk.checker.contract.options import read_settings
+    from statewalk.checker.contract.search import SearchOptions
+    from statewalk.checker.machine.limits import Interruptions
+    from statewalk.checker.machine.watch import Watchdog
+    from statewalk.checker.report.profile import profile, render
+    from statewalk.checker.verdict.exits import HOLDS, INCONCLUSIVE
+
+    constants = read_settings(arguments.settings).fixed
+    model = load(arguments.spec, constants, config=arguments.config)
+    options = SearchOptions(
+        keep_going=True,
+        max_states=arguments.max_states,
+        max_depth=arguments.max_depth,
+        timeout=arguments.timeout,
+        threads=arguments.threads,
+    )
+    with Interruptions() as asked, Watchdog(arguments.timeout):
+        found = profile(model, replace(options, interrupted=asked))
+    sys.stdout.write(render(found) + "\n")
+    if found.running is None:
+        return HOLDS
+    sys.stdout.write(f"The search was ended in {found.running}.\n")
+    return INCONCLUSIVE

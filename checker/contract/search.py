@@ -1,0 +1,176 @@
+"""The engine contract: what a search is asked, what it answers.
+
+Contract of ``explore(model, options) -> Exploration``, the same for every engine
+  1. Breadth first by levels. Level 0 holds the distinct initial states.
+  2. ``generated`` counts initial states (before removing equal ones) and every successor computed,
+     duplicates and self-loops included; ``distinct`` the states kept; ``depth`` the number of
+     levels.
+  3. A state outside a constraint, and a step that a step constraint refuses, are generated and
+     their properties checked, but such a state is neither kept nor expanded. (As in TLC.)
+  4. Stage k expands level k: it finds deadlocks and failed assertions of level k, violated steps
+     from it, and violated states of level k+1. A search that finds a violation finishes the stage,
+     then stops, unless ``keep_going``; level 0 is checked in a stage of its own before the first.
+  5. One finding per property, from the first stage that has one, and the least of that stage:
+     states by fingerprint; steps and failures by (fingerprint of the source, action index,
+     choices). The trace to a state takes, from the end backwards, the predecessor in the level
+     before with the least (fingerprint, action index, choice indices).
+  6. With a view, hidden slots are left out of identity and fingerprint; the kept representative of
+     a state is the one reached along the trace of rule 5.
+  7. Bounds: ``max_depth`` levels are kept at most; ``max_states`` ends the search after the stage
+     in which it is reached; so do time, memory and interruption. ``stopped`` tells, ``complete``
+     is true only if nothing was left out but what constraints cut.
+  8. An exception of the spec other than `AssertionError` ends the search after the stage: a
+     finding of kind ``error``. Equal results for equal input, whatever the number of threads.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from statewalk.dsl.model import Model
+
+if TYPE_CHECKING:
+    from statewalk.checker.machine.watch import Place
+
+StoppedBy = Literal[
+    "violation", "error", "depth", "states", "memory", "time", "interrupt", "killed"
+]
+ASSERTION = "Assertion"
+DEADLOCK = "Deadlock"
+NO_ERROR = "no_error"
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What a running search says of itself; sizes in states, memory in bytes, times in seconds.
+
+    ``widest`` is the variable with most distinct values so far, with their number; ``saved`` says
+    where the last checkpoint is; ``warnings`` are those of the exploration.
+    """
+
+    level: int
+    generated: int
+    distinct: int
+    queue: int
+    seconds: float
+    memory: int = 0
+    fresh: Mapping[int, int] = field(default_factory=dict)
+    levels: tuple[int, ...] = ()
+    widest: tuple[str, int] | None = None
+    saved: str = ""
+    warnings: tuple[str, ...] = ()
+    fired: Mapping[int, int] = field(default_factory=dict)
+    findings: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True)
+class SearchOptions:
+    """What to check and how far. ``properties`` None means all (names otherwise, `Deadlock`
+    included).
+
+    ``engine_settings`` mean something to one engine only
+    (`checker.spark.session.settings.Settings`). ``checkpoint`` is a folder to which an engine that
+    can do so saves the search now and then; with ``resume`` it goes on from what is there.
+    ``checkpoint_every`` seconds lie at least between two times; more where saving would take more
+    than a small part of the time.
+    """
+
+    properties: tuple[str, ...] | None = None
+    keep_going: bool = False
+    view: bool = False
+    symmetry: bool = False
+    max_depth: int | None = None
+    max_states: int | None = None
+    max_memory: int | None = None
+    timeout: float | None = None
+    threads: int = 1
+    fingerprint_bits: int = 64
+    checkpoint: str | None = None
+    checkpoint_every: float = 0.0
+    resume: bool = False
+    engine_settings: Mapping[str, Any] = field(default_factory=dict)
+    on_progress: Callable[[Progress], None] | None = None
+    interrupted: Callable[[], bool] = lambda: False
+
+    def wants(self, name: str) -> bool:
+        """Whether a property is to be checked; ``served`` asks for each ``served(Client#0)``."""
+        if self.properties is None or name in self.properties:
+            return True
+        return name.partition("(")[0] in self.properties
+
+
+@dataclass(frozen=True)
+class Step:
+    """A transition by name: the action instance and the choices it took."""
+
+    action: int
+    choices: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A violated property, a reached witness, or an error, with the way there.
+
+    ``initial`` indexes `Model.initial_states`; ``steps`` lead from there. For kinds ``assertion``
+    and ``error`` in an action, ``failing`` is the step that could not be completed; ``error`` its
+    text.
+    """
+
+    property: str
+    kind: str
+    initial: int
+    steps: tuple[Step, ...]
+    failing: Step | None = None
+    error: BaseException | None = None
+
+    @builtins.property
+    def length(self) -> int:
+        """Transitions, the failing one included."""
+        return len(self.steps) + (self.failing is not None)
+
+
+@dataclass(frozen=True)
+class Counts:
+    """See the contract, rule 2."""
+
+    initial: int
+    distinct: int
+    generated: int
+    depth: int
+
+
+@dataclass(frozen=True)
+class Exploration:
+    """What a search found. Mappings by action index: ``fired`` counts transitions, ``fresh`` new
+    states.
+
+    ``cut`` counts, per constraint, the states (or steps) it refused. ``hidden`` counts generated
+    states that the view took for equal although hidden slots differed. ``statistics`` are the
+    engine's own figures; ``warnings`` tell what to know of how the search was saved. ``running`` is
+    where the spec was when it had to be ended.
+    """
+
+    engine: str
+    counts: Counts
+    levels: tuple[int, ...]
+    findings: tuple[Finding, ...]
+    witnesses: tuple[Finding, ...]
+    fired: Mapping[int, int]
+    fresh: Mapping[int, int]
+    complete: bool
+    stopped: StoppedBy | None
+    seconds: float
+    queue: int = 0
+    cut: Mapping[str, int] = field(default_factory=dict)
+    statistics: Mapping[str, Any] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+    running: Place | None = None
+
+
+class Engine(Protocol):
+    """An engine module offers this."""
+
+    def explore(self, model: Model, options: SearchOptions) -> Exploration: ...

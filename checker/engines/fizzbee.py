@@ -1,0 +1,371 @@
+"""Fizzbee's number of "unique states", where threads make it another than ours.
+
+Fizzbee tells more states apart: the thread that moved last is part of a state, and so are locals
+that nothing will read, and which statement of a parallel block comes next, as soon as anything
+else moves. It leaves out arguments of functions and how often actions were started, so that of two
+such states the one found first goes on. And it does not count states that only a crash leads to.
+This search does all of it, in the order in which Fizzbee searches: states first found through
+fewer steps first. It is a count to compare with, not a check.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from statewalk.checker.contract.search import Engine, SearchOptions
+from statewalk.checker.states.fingerprints import Fingerprints
+from statewalk.checker.symmetry.colours import Colouring
+from statewalk.checker.symmetry.group import Symmetry
+from statewalk.dsl.errors import RunError
+from statewalk.dsl.fizz.text.options import Options
+from statewalk.dsl.fizz.translate.counts import (
+    BACK,
+    STATEMENTS_LEFT,
+    back_to_the_start,
+    counters_of,
+    options_of,
+)
+from statewalk.dsl.flows.run import RUNNING
+from statewalk.dsl.loader import load
+from statewalk.dsl.model import Action, Model, Outcome
+from statewalk.dsl.values.stored import ABSENT, FrozenBag, encode, freeze
+from statewalk.dsl.view import Path, State
+
+
+def unique_states(model: Model, asked: SearchOptions, engine: Engine) -> int | None:
+    """The number of states as Fizzbee tells them apart; None where time was up.
+
+    Raises:  RunError[SW309] for specs of another language.
+    """
+    if model.dialect != "fizz":
+        raise RunError(
+            "SW309",
+            "--fizzbee-counts is about .fizz specs, and this is none.",
+            help="Leave it out.",
+        )
+    other = load(model.path, model.constants, fizzbee_counts=True)
+    back = back_to_the_start(other)
+    options = options_of(model.path)
+    faults = any(action.fault for action in other.actions)
+    if other.flows is not None or faults or counters_of(options):
+        deadline = time.monotonic() + (asked.timeout or math.inf)
+        try:
+            symmetry = Symmetry.asked(other, asked)
+            return Count(other, options, deadline, back is None, symmetry).run()
+        except SpecRaisedError:  # the verdict of the check tells of it
+            return None
+    if back is None:
+        return engine.explore(other, replace(asked, properties=())).counts.distinct
+    other = replace(other, properties=(back,))
+    found = engine.explore(other, replace(asked, properties=(BACK,), keep_going=True))
+    return found.counts.distinct - (not found.findings)
+
+
+_THREADS: Path = ("@module", 0, "@flow", "@threads")
+_CURRENT: Path = ("@module", 0, "@flow", "@current")
+# The slot that holds it, what it is, and which statement of a parallel block comes next (None: no
+# such block, or not yet decided).
+Thread = tuple[Path, Any, Any]
+Key = tuple[Any, ...]
+
+
+class SpecRaisedError(Exception):
+    """A step of the specification raised something."""
+
+
+@dataclass
+class Node:
+    """A state as Fizzbee has it: ``threads`` by Fizzbee's slots, of which one moved last.
+
+    ``crashed``: only crashes led here so far. ``tainted``: since the last crash on the way here no
+    action started and nothing was chosen; what such a way meets is not taken for reached without a
+    crash.
+    """
+
+    state: dict[Path, Any]
+    threads: tuple[Thread | None, ...] = ()
+    current: Thread | None = None
+    starts: int = 0
+    crashed: bool = False
+    tainted: bool = False
+
+    @property
+    def live(self) -> list[Thread]:
+        """The threads in flight."""
+        return [t for t in self.threads if t is not None]
+
+
+@dataclass
+class Count:
+    """The search for the number."""
+
+    model: Model
+    options: Options
+    deadline: float
+    counts_start: bool
+    symmetry: Symmetry | None = None
+    seen: dict[Key, Node] = field(default_factory=dict)
+    queue: deque[tuple[Node, int | Action]] = field(default_factory=deque)
+
+    def __post_init__(self) -> None:
+        self.fingerprints = Fingerprints(self.model.fields, 64, True)
+        self.colouring: Colouring | None = None
+        if self.symmetry is not None:
+            self.colouring = Colouring(self.symmetry.facts, self.fingerprints)
+        self.counters = counters_of(self.options)
+        self.going_on: dict[Path, Action] = {}
+        self.starting: list[Action] = []
+        self.crashing: list[Action] = []
+        for action in self.model.actions:
+            if action.fault:
+                self.crashing.append(action)
+            elif action.slot is not None and action.continues:
+                self.going_on[action.slot] = action
+            else:
+                self.starting.append(action)
+        self.known: dict[Any, bytes] = {}
+
+    def run(self) -> int | None:
+        """The number of unique states; None where time was up before it was known."""
+        for state in self.model.initial_states:
+            self.reach(Node(dict(state), crashed=not self.counts_start))
+        while self.queue:
+            if time.monotonic() > self.deadline:
+                return None
+            node, move = self.queue.popleft()
+            steps = self.going(node, move) if isinstance(move, int) else self.begun(node, move)
+            for found in steps:
+                self.reach(found)
+        return sum(not node.crashed for node in self.seen.values())
+
+    def reach(self, node: Node) -> None:
+        """Note a state; one that only crashes led to counts from now on if this is no crash."""
+        key = self.key(node)
+        known = self.seen.get(key)
+        if known is None:
+            self.seen[key] = node
+            self.schedule(node)
+            if not node.crashed:
+                self.crash_thread(node)
+                self.crash_roles(node, frozenset(self.busy(node)))
+        elif known.crashed and not node.crashed:
+            known.crashed = node.tainted
+            self.crash_thread(known)
+
+    def schedule(self, node: Node) -> None:
+        """Queue the steps from a state: threads in the order of their slots, then new actions."""
+        most = self.options.max_concurrent_actions
+        for way in self.decided(node):
+            self.queue += [(way, at) for at, thread in enumerate(way.threads) if thread is not None]
+            if way.starts < self.options.max_actions and len(way.live) < most:
+                self.queue += [(way, action) for action in self.starting]
+
+    def decided(self, node: Node) -> list[Node]:
+        """A state once for each statement of a parallel block that may come next."""
+        if node.current is None or node.current[2] is not None:
+            return [node]
+        slot, value, _ = node.current
+        at, ways = node.threads.index(node.current), []
+        for option in self.statements(value)[1]:
+            now = (slot, value, option)
+            threads = (*node.threads[:at], now, *node.threads[at + 1 :])
+            ways.append(replace(node, threads=threads, current=now, tainted=False))
+        return ways or [node]
+
+    def statements(self, frames: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Which statements of a parallel block are done and left, by number; () and () where a
+        thread does not wait between two of them.
+        """
+        assert self.model.flows is not None
+        for name, value in frames[-1][2]:
+            if name.startswith(STATEMENTS_LEFT) and name in (self.model.flows.dropped or ()):
+                left = tuple(value[-1] if "@own" in value[:1] else value)  # see `dsl.flows.kept`
+                count = int(name.removeprefix(STATEMENTS_LEFT).partition("_")[0])
+                if left:
+                    return tuple(n for n in range(count) if n not in left), left
+        return (), ()
+
+    # -- identity -----------------------------------------------------------------------------
+    def key(self, node: Node) -> Key:
+        """What tells a state apart."""
+        plain = {
+            path: value
+            for path, value in node.state.items()
+            if "@flow" not in path and path[2] not in self.counters
+        }
+        if self.colouring is not None:
+            plain[_THREADS] = FrozenBag(self.frames(t) for t in node.live)
+            plain[_CURRENT] = None if node.current is None else self.frames(node.current)
+            return self.colouring.of(plain).fingerprint
+        threads = sorted(self.thread(t) for t in node.live)
+        current = self.thread(node.current) if node.current is not None else b""
+        return self.fingerprints.of_state(plain), tuple(threads), current
+
+    def thread(self, thread: Thread) -> bytes:
+        """What tells a thread apart."""
+        known = self.known.get(thread[1:])
+        if known is None:
+            known = self.known[thread[1:]] = encode(self.frames(thread))
+        return known
+
+    def frames(self, thread: Thread) -> Any:
+        """A thread without the arguments of its functions; without its place, where that is in a
+        parallel block and it is open what comes next.
+        """
+        _, value, decided = thread
+        frames: list[Any] = []
+        for name, at, kept, _ in value:
+            assert self.model.flows is not None
+            given = set(self.model.flows.code[name].parameters) - {"self"}
+            frames.append((name, at, tuple((n, v) for n, v in kept if n not in given)))
+        done, left = self.statements(value)
+        if left and decided is None:
+            kept = tuple((n, v) for n, v in frames[-1][2] if not n.startswith(STATEMENTS_LEFT))
+            frames[-1] = (done, kept)
+        return freeze((*frames, decided))
+
+    def stays(self, slot: Path) -> bool:
+        """Whether the options keep the threads of an action from crashing."""
+        name = slot[3] if slot[0] == "@module" else f"{slot[0]}.{slot[3]}"
+        given = self.options.action_options.get(name)
+        return given is not None and given.crash_on_yield is False
+
+    def outcomes(self, action: Action, state: State) -> Iterator[Outcome]:
+        """Every way an action can go. Raises SpecRaisedError for what the specification raises."""
+        try:
+            yield from self.model.outcomes(action, state)
+        except Exception as error:
+            raise SpecRaisedError from error
+
+    # -- steps --------------------------------------------------------------------------------
+    def begun(self, node: Node, action: Action) -> Iterator[Node]:
+        """The states after the start of an action."""
+        slot = action.slot
+        for outcome in self.outcomes(action, node.state):
+            state = self.model.successor(node.state, outcome)
+            added = _only(_threads(state, slot), _threads(node.state, slot)) if slot else None
+            threads = list(node.threads)
+            current = None
+            if added is not None:
+                assert slot is not None
+                current = (slot, added, None)
+                at = next((i for i, t in enumerate(threads) if t is None), len(threads))
+                threads[at : at + 1] = [current]
+            yield self.moved(state, threads, current, node.starts + 1)
+
+    def going(self, node: Node, at: int) -> Iterator[Node]:
+        """The states after a step of one thread."""
+        thread = node.threads[at]
+        assert thread is not None
+        slot, value, decided = thread
+        before = _threads(node.state, slot)
+        for outcome in self.outcomes(self.going_on[slot], node.state):
+            own = outcome.chosen[len(set(before)) > 1 :]
+            if _chosen(outcome, before) != value or decided not in (None, *own[:1]):
+                continue
+            fresh = own if decided is None else own[1:]
+            state = self.model.successor(node.state, outcome)
+            left = list(before)
+            left.remove(value)
+            added = _only(_threads(state, slot), left)
+            threads = list(node.threads)
+            threads[at] = (slot, added, None) if added is not None else None
+            yield self.moved(state, threads, threads[at], node.starts, node.tainted and not fresh)
+
+    def moved(
+        self,
+        state: State,
+        threads: list[Thread | None],
+        current: Thread | None,
+        starts: int,
+        tainted: bool = False,
+    ) -> Node:
+        """After a step. Where its thread ended, the lowest that is left counts as the last."""
+        while threads and threads[-1] is None:
+            threads.pop()
+        if current is None:
+            current = next((t for t in threads if t is not None), None)
+        return Node(dict(state), tuple(threads), current, starts, False, tainted)
+
+    def crash_thread(self, node: Node) -> None:
+        """The thread that moved last is gone."""
+        if not self.options.crash_on_yield or node.current is None:
+            return
+        if self.stays(node.current[0]):
+            return
+        at = node.threads.index(node.current)
+        threads = list(node.threads)
+        threads[at] = None
+        found = self.moved(without(node.state, node.current), threads, None, node.starts, True)
+        found.crashed = True
+        self.reach(found)
+
+    @staticmethod
+    def busy(node: Node) -> set[Any]:
+        """The roles that only wait for a function they called: these do not crash."""
+        found: set[Any] = set()
+        for _, frames, _ in node.live:
+            found |= {_self(frame) for frame in frames[:-1]} - {_self(frames[-1])}
+        return found
+
+    def crash_roles(self, node: Node, spared: frozenset[Any]) -> None:
+        """Each role crashes that may, and after it each other: with all runs of its class."""
+        for action in self.crashing:
+            if action.actor in spared or not self.options.crash_on_yield:
+                continue
+            outcome = next(self.outcomes(action, node.state))
+            state = dict(node.state)
+            state.update({p: v for p, v in outcome.writes.items() if "@flow" not in p})
+            threads = list(node.threads)
+            for at, thread in enumerate(threads):
+                if thread is not None and type(_self(thread[1][-1])) is type(action.actor):
+                    state = without(state, thread)
+                    threads[at] = None
+            current = node.current if node.current in threads else None
+            found = self.moved(state, threads, current, node.starts, True)
+            found.crashed = True
+            key = self.key(found)
+            if key not in self.seen:
+                self.seen[key] = found
+                self.schedule(found)
+                self.crash_roles(found, spared | {action.actor})
+
+
+def _self(frame: Any) -> Any:
+    """The role in whose function a frame is."""
+    return dict(frame[2]).get("self")
+
+
+def without(state: State, thread: Thread) -> dict[Path, Any]:
+    """A state in which a thread is gone."""
+    slot, value, _ = thread
+    held = state[slot]
+    left = held.adjusted(value, -1) if isinstance(held, FrozenBag) else ()
+    result = {**state, slot: left, RUNNING: state.get(RUNNING, 1) - 1}
+    return {p: v for p, v in result.items() if not (p in (slot, RUNNING) and not v)}
+
+
+def _threads(state: State, slot: Path) -> list[Any]:
+    held = state.get(slot, ABSENT)
+    if held is ABSENT:
+        return []
+    return list(held) if isinstance(held, FrozenBag) else [held]
+
+
+def _only(more: list[Any], fewer: list[Any]) -> Any:
+    """What is in one list and not in the other; None where nothing is."""
+    left = list(more)
+    for item in fewer:
+        if item in left:
+            left.remove(item)
+    return left[0] if left else None
+
+
+def _chosen(outcome: Outcome, threads: list[Any]) -> Any:
+    """The thread that went on: chosen first, unless there was one only."""
+    return threads[0] if all(t == threads[0] for t in threads) else outcome.chosen[0]

@@ -1,0 +1,142 @@
+"""Slots, value ids and fingerprints: state ⇄ row. The only encoder.
+
+A row is a sequence of value ids, one per slot; 0 is an absent slot, and trailing zeros are
+dropped. Ids are dense per slot, in order of discovery, so rows mean something within one run only.
+Fingerprints come from content alone: equal on every engine, machine and run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from statewalk.checker.states.fingerprints import Fingerprints
+from statewalk.checker.symmetry.colours import Colouring
+from statewalk.checker.symmetry.group import Symmetry
+from statewalk.dsl.model import Model
+from statewalk.dsl.values.stored import ABSENT, intern_key
+from statewalk.dsl.view import Path, State
+
+
+@dataclass(frozen=True)
+class Orbit:
+    """What symmetry makes of a row: its representative, its fingerprint, how many states it has."""
+
+    row: tuple[int, ...]
+    fingerprint: int
+    size: int
+
+
+class Slot:
+    """One slot: its path, and its values by id with their contributions."""
+
+    __slots__ = ("contributions", "hidden", "id", "ids", "path", "values")
+
+    def __init__(self, id: int, path: Path, hidden: bool) -> None:
+        self.id = id
+        self.path = path
+        self.hidden = hidden
+        self.values: list[Any] = [ABSENT]
+        self.ids: dict[Any, int] = {ABSENT: 0}
+        self.contributions: list[int] = [0]
+
+
+_WORD = (1 << 64) - 1
+
+
+class Layout:
+    """The slots of a run, growing as the search meets new ones."""
+
+    def __init__(
+        self, model: Model, bits: int = 64, view: bool = False, symmetry: Symmetry | None = None
+    ) -> None:
+        self.symmetry = symmetry
+        self._orbits: dict[tuple[int, ...], Orbit] = {}
+        self.fingerprints = Fingerprints(model.fields, bits, view)
+        self.mask = self.fingerprints.mask
+        self.base = self.fingerprints.of_state(model.fixed)
+        self.slots: list[Slot] = []
+        self._by_path: dict[Path, Slot] = {}
+        self.colouring = None
+        if symmetry is not None:
+            base = (self.base >> 64, self.base & _WORD) if bits == 128 else (self.base, 0)
+            self.colouring = Colouring(symmetry.facts, self.fingerprints, base)
+
+    def slot(self, path: Path) -> Slot:
+        """The slot of a path, made when new."""
+        slot = self._by_path.get(path)
+        if slot is None:
+            slot = Slot(len(self.slots), path, self.fingerprints.hidden(path))
+            self._by_path[path] = slot
+            self.slots.append(slot)
+        return slot
+
+    def value_id(self, slot: Slot, value: Any) -> int:
+        """The id of a value in a slot, given when new."""
+        key = intern_key(value)
+        known = slot.ids.get(key)
+        if known is None:
+            known = slot.ids[key] = len(slot.values)
+            slot.values.append(value)
+            slot.contributions.append(self.fingerprints.contribution(slot.path, value))
+        return known
+
+    def row(self, state: State) -> tuple[int, ...]:
+        """The row of a state."""
+        return self.changed((), state)
+
+    def changed(self, row: Sequence[int], writes: State) -> tuple[int, ...]:
+        """A row after writes."""
+        result = list(row)
+        for path, value in writes.items():
+            slot = self.slot(path)
+            if slot.id >= len(result):
+                if value is ABSENT:
+                    continue
+                result.extend([0] * (slot.id + 1 - len(result)))
+            result[slot.id] = self.value_id(slot, value)
+        while result and result[-1] == 0:
+            result.pop()
+        return tuple(result)
+
+    def state(self, row: Sequence[int]) -> dict[Path, Any]:
+        """The state of a row."""
+        return {slot.path: slot.values[id] for slot, id in zip(self.slots, row, strict=False) if id}
+
+    def fingerprint(self, row: Sequence[int]) -> int:
+        """The fingerprint of a row's state, of its orbit under symmetry."""
+        if self.symmetry is not None:
+            return self.orbit(row).fingerprint
+        total = sum(slot.contributions[id] for slot, id in zip(self.slots, row, strict=False))
+        return (self.base + total) & self.mask
+
+    def identity(self, row: tuple[int, ...]) -> tuple[int, ...]:
+        """What tells states apart: the row without hidden slots, canonical under symmetry."""
+        return self._shown(row) if self.symmetry is None else self.orbit(row).row
+
+    def orbit(self, row: Sequence[int]) -> Orbit:
+        """The orbit of a row's state; under symmetry only."""
+        assert self.symmetry is not None
+        assert self.colouring is not None
+        shown = self._shown(tuple(row))
+        known = self._orbits.get(shown)
+        if known is None:
+            state = self.state(shown)
+            found = self.colouring.of(state)
+            high, low = found.fingerprint
+            representative = self.symmetry.canonical(state, [c for c, _ in found.colours])
+            known = self._orbits[shown] = Orbit(
+                self.row(representative),
+                (high << 64) + low if self.fingerprints.bits == 128 else high,
+                self.symmetry.order // found.stabiliser,
+            )
+        return known
+
+    def _shown(self, row: tuple[int, ...]) -> tuple[int, ...]:
+        if not any(slot.hidden for slot in self.slots):
+            return row
+        shown = [0 if slot.hidden else id for slot, id in zip(self.slots, row, strict=False)]
+        while shown and shown[-1] == 0:
+            shown.pop()
+        return tuple(shown)

@@ -1,0 +1,323 @@
+"""The reference engine: plain Python over a plain View. It defines every count.
+
+Slow on purpose: no tricks, states kept whole, so that what it says can be believed by reading it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from heapq import nsmallest
+
+from statewalk.checker.contract.search import (
+    ASSERTION,
+    DEADLOCK,
+    NO_ERROR,
+    Exploration,
+    Finding,
+    SearchOptions,
+    Step,
+    StoppedBy,
+)
+from statewalk.checker.engines.layout import Layout
+from statewalk.checker.engines.reference_outcome import (
+    progress_of,
+    result_of,
+    stop_between,
+    stop_now,
+)
+from statewalk.checker.engines.repeats import Repeats
+from statewalk.checker.machine.watch import CutShort, Place
+from statewalk.checker.symmetry.breaking import STATES, Sample
+from statewalk.checker.symmetry.group import Symmetry
+from statewalk.dsl.model import Action, Model, Outcome, Property
+from statewalk.dsl.state.plain_view import PlainView
+from statewalk.dsl.view import Disabled, State, next_script
+
+Row = tuple[int, ...]
+# A violation's rank within its stage: the least is reported (see the contract, rule 5).
+Rank = tuple[int, int, tuple[int, ...]]
+
+
+@dataclass
+class Entry:
+    """A state that was met: where in the search, and the least way to it from the level before."""
+
+    row: Row
+    fingerprint: int
+    parent: Entry | None
+    rank: Rank
+    initial: int = 0
+
+    def steps(self) -> tuple[Step, ...]:
+        """The transitions that lead here."""
+        result: list[Step] = []
+        at = self
+        while at.parent is not None:
+            result.append(Step(at.rank[1], at.rank[2]))
+            at = at.parent
+        return tuple(reversed(result))
+
+    def start(self) -> int:
+        """Index of the initial state from which the way here starts."""
+        at = self
+        while at.parent is not None:
+            at = at.parent
+        return at.initial
+
+
+@dataclass
+class _Candidate:
+    """The least violation of one property in the current stage, so far."""
+
+    rank: Rank
+    kind: str
+    entry: Entry
+    failing: Step | None = None
+    error: BaseException | None = None
+
+
+@dataclass
+class Search:
+    """The state of one search."""
+
+    model: Model
+    options: SearchOptions
+    layout: Layout
+    repeats: Repeats
+    seen: dict[Row, Entry] = field(default_factory=dict)
+    levels: list[int] = field(default_factory=list)
+    generated: int = 0
+    fired: Counter[int] = field(default_factory=Counter)
+    fresh: Counter[int] = field(default_factory=Counter)
+    cut: Counter[str] = field(default_factory=Counter)
+    found: dict[str, Finding] = field(default_factory=dict)
+    stage: dict[str, _Candidate] = field(default_factory=dict)
+    error: bool = False
+    queue: int = 0
+    running: Place | None = None  # where the spec was, if it had to be ended
+
+    # -- checking ------------------------------------------------------------------------------
+
+    def wanted(self, *kinds: str) -> list[Property]:
+        return [p for p in self.model.properties if p.kind in kinds and self.options.wants(p.name)]
+
+    def report(self, name: str, candidate: _Candidate) -> None:
+        """Keep the least violation per property; what an earlier stage found stands."""
+        if name in self.found:
+            return
+        known = self.stage.get(name)
+        if known is None or candidate.rank < known.rank:
+            self.stage[name] = candidate
+
+    def check(self, predicate: Callable[[], bool], entry: Entry, state: State) -> bool | None:
+        """The truth of a predicate in a state; None, and an error reported, where it raises."""
+        try:
+            return self.model.holds(predicate, PlainView(state))
+        except Exception as error:
+            rank = (entry.fingerprint, -1, ())
+            self.report(NO_ERROR, _Candidate(rank, "error", entry, error=error))
+            self.error = True
+            return None
+
+    def check_state(self, entry: Entry) -> None:
+        """Invariants and witnesses of a newly met state."""
+        state = self.layout.state(entry.row)
+        rank = (entry.fingerprint, 0, ())
+        for prop in self.wanted("always"):
+            if prop.name not in self.found and self.check(prop.whole, entry, state) is False:
+                self.report(prop.name, _Candidate(rank, "always", entry))
+        for prop in self.wanted("exists"):
+            if prop.name not in self.found and self.check(prop.whole, entry, state):
+                self.report(prop.name, _Candidate(rank, "exists", entry))
+
+    def inside(self, entry: Entry) -> bool:
+        """Whether the state constraints keep a state; counts each that does not."""
+        state = self.layout.state(entry.row)
+        failed = [
+            c.name for c in self.model.constraints if self.check(c.whole, entry, state) is False
+        ]
+        self.cut.update(failed[:1])
+        return not failed
+
+    def check_step(self, source: Entry, target: Row, step: Step) -> bool:
+        """Properties of one step; whether the step constraints keep it."""
+        steps, limits = self.wanted("on_step"), self.model.step_constraints
+        if not steps and not limits:
+            return True
+        before, after = (
+            PlainView(self.layout.state(source.row)),
+            PlainView(self.layout.state(target)),
+        )
+        rank = (source.fingerprint, step.action, step.choices)
+        keep = True
+        for prop in [*steps, *limits]:
+            try:
+                holds = self.model.holds(prop.whole, after, before)
+            except Exception as error:
+                self.report(NO_ERROR, _Candidate(rank, "error", source, failing=step, error=error))
+                self.error = True
+                continue
+            if not holds and prop in limits:
+                self.cut[prop.name] += keep
+                keep = False
+            elif not holds:
+                self.report(prop.name, _Candidate(rank, "on_step", source, failing=step))
+        return keep
+
+    # -- moving --------------------------------------------------------------------------------
+
+    def outcomes(self, action: Action, source: Entry, state: State) -> Iterator[Outcome]:
+        """As `Model.outcomes`; exceptions of the spec become findings."""
+        script: list[int] | None = []
+        while script is not None:
+            view = PlainView(state, script)
+            try:
+                self.model.take(action, view)
+            except Disabled:
+                pass
+            except Exception as error:
+                choices = tuple(i for i, _ in view.choices)
+                failed = isinstance(error, AssertionError)
+                rank = (source.fingerprint, action.index, choices)
+                candidate = _Candidate(
+                    rank,
+                    "assertion" if failed else "error",
+                    source,
+                    Step(action.index, choices),
+                    error,
+                )
+                if not failed:
+                    self.error = True
+                if not failed or self.options.wants(ASSERTION):
+                    self.report(ASSERTION if failed else NO_ERROR, candidate)
+            else:
+                self.repeats.check(action, state, view)
+                choices = tuple(i for i, _ in view.choices)
+                yield Outcome(choices, tuple(view.chosen), view.writes)
+            script = next_script(view.choices)
+
+    def expand(self, source: Entry, following: dict[Row, Entry], outside: dict[Row, Entry]) -> None:
+        """All steps from one state; new states go to ``following`` (or ``outside`` the
+        constraints).
+        """
+        state = self.layout.state(source.row)
+        stuck = True
+        for action in self.model.actions:
+            for outcome in self.outcomes(action, source, state):
+                stuck = False
+                self.generated += 1
+                self.fired[action.index] += 1
+                row = self.layout.changed(source.row, outcome.writes)
+                keep = self.check_step(source, row, Step(action.index, outcome.choices))
+                self.reach(
+                    source,
+                    row,
+                    (source.fingerprint, action.index, outcome.choices),
+                    following if keep else outside,
+                )
+        if stuck and self.model.check_deadlock and self.options.wants(DEADLOCK):
+            terminal = [self.check(t.whole, source, state) for t in self.model.terminal]
+            if not any(terminal):
+                self.report(DEADLOCK, _Candidate((source.fingerprint, -1, ()), "deadlock", source))
+
+    def reach(self, source: Entry, row: Row, rank: Rank, following: dict[Row, Entry]) -> None:
+        """Note that a step reaches a row; keep the least way to each state of the next level."""
+        identity = self.layout.identity(row)
+        if identity in self.seen:
+            return
+        known = following.get(identity)
+        if known is None:
+            following[identity] = Entry(row, self.layout.fingerprint(row), source, rank)
+        elif rank < known.rank:
+            following[identity] = Entry(row, known.fingerprint, source, rank)
+
+    def admit(self, following: dict[Row, Entry], outside: dict[Row, Entry]) -> list[Entry]:
+        """Check the states of the next level, and keep those that the constraints keep."""
+        kept = []
+        for identity, entry in following.items():
+            self.check_state(entry)
+            if not self.model.constraints or self.inside(entry):
+                self.seen[identity] = entry
+                kept.append(entry)
+                if entry.parent is not None:
+                    self.fresh[entry.rank[1]] += 1
+        for identity, entry in outside.items():
+            if identity not in following:
+                self.check_state(entry)
+        return kept
+
+    def end_stage(self) -> bool:
+        """Turn the stage's candidates into findings; whether one of them is a violation."""
+        for name, c in sorted(self.stage.items()):
+            self.found[name] = Finding(
+                name, c.kind, c.entry.start(), c.entry.steps(), c.failing, c.error
+            )
+        violated = any(c.kind != "exists" for c in self.stage.values())
+        self.stage = {}
+        return violated
+
+
+def explore(model: Model, options: SearchOptions) -> Exploration:
+    """Breadth-first search by levels; see `checker.contract.search` for the contract."""
+    started = time.monotonic()
+    symmetry = Symmetry.asked(model, options)
+    sample = Sample(symmetry, options) if symmetry is not None else None
+    layout = Layout(model, options.fingerprint_bits, options.view, symmetry)
+    search = Search(model, options, layout, Repeats(model))
+    first: dict[Row, Entry] = {}
+    for index, state in enumerate(model.initial_states):
+        search.generated += 1
+        row = search.layout.row(state)
+        fingerprint = search.layout.fingerprint(row)
+        first.setdefault(
+            search.layout.identity(row), Entry(row, fingerprint, None, (fingerprint, -1, ()), index)
+        )
+    stopped: StoppedBy | None = None
+    try:
+        stopped = _run_levels(search, first, sample, started)
+    except CutShort as cut:
+        stopped, search.running = cut.reason, cut.place
+        search.end_stage()  # what was found until then
+    return result_of(search, stopped, time.monotonic() - started)
+
+
+def _run_levels(
+    search: Search, first: dict[Row, Entry], sample: Sample | None, started: float
+) -> StoppedBy | None:
+    """Check the initial states, then level after level; why it ended, if not by itself."""
+    options = search.options
+    level = search.admit(first, {})
+    search.queue = len(level)
+    if level:
+        search.levels.append(len(level))
+    violated = search.end_stage()
+    _tell(search, started)
+    while level:
+        if stopped := stop_between(search, options, violated, time.monotonic() - started):
+            return stopped
+        if sample is not None and sample.wants(len(search.levels) - 1):
+            least = nsmallest(STATES, level, key=lambda entry: entry.fingerprint)
+            sample.look(len(search.levels) - 1, [search.layout.state(e.row) for e in least])
+        following: dict[Row, Entry] = {}
+        outside: dict[Row, Entry] = {}
+        for count, entry in enumerate(level):
+            search.expand(entry, following, outside)
+            if count % 64 == 0 and (stopped := stop_now(options, time.monotonic() - started)):
+                break
+        level = search.admit(following, outside)
+        search.queue = len(level)
+        violated = search.end_stage()
+        if level:
+            search.levels.append(len(level))
+        _tell(search, started)
+        if stopped:
+            return stopped
+    return None
+
+
+def _tell(search: Search, started: float) -> None:
+    if search.options.on_progress:
+        search.options.on_progress(progress_of(search, search.queue, time.monotonic() - started))

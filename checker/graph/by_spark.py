@@ -1,0 +1,208 @@
+"""Collects the state graph with Spark: the same search, spread over tasks, which keeps its steps.
+
+Each level that tasks expand is expanded by one more job once everything in it is learned. Its tasks
+write the steps to files, and the driver names them and hands them on in the order of states; levels
+that are searched in the driver are collected there. Only what constraints refuse needs to be told
+apart: for that the driver keeps the fingerprints of the states.
+
+Slow twin: statewalk.checker.graph.collect
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+
+from statewalk.checker.graph.collect import Collected, GraphSearch, Steps, bare, collected
+from statewalk.checker.native.kernels.arrays import POSITION_SHIFT, Array, Outcomes, Tries
+from statewalk.checker.native.manifests import Damaged
+from statewalk.checker.native.running import run_levels, start
+from statewalk.checker.spark.driver.search import SparkSearch
+from statewalk.checker.spark.running import folder_of
+from statewalk.checker.spark.session.settings import Settings
+from statewalk.checker.spark.tasks.blobs import rows_of
+from statewalk.checker.spark.tasks.expanding import Expander, Here
+from statewalk.checker.spark.tasks.feed import Version, learned
+from statewalk.checker.spark.tasks.files import Stored, opened, write
+from statewalk.checker.spark.tasks.plan import Plan
+from statewalk.checker.spark.tasks.step_checks import KEPT, UNKNOWN
+from statewalk.dsl.errors import EngineError
+
+if TYPE_CHECKING:
+    from statewalk.checker.contract.search import SearchOptions
+    from statewalk.checker.graph.labels import Labels
+    from statewalk.checker.graph.rows import States
+    from statewalk.checker.native.findings import Stage
+    from statewalk.checker.spark.driver.jobs import Load
+    from statewalk.checker.spark.driver.levels import FileLevel
+    from statewalk.dsl.model import Model
+
+_MASK = (1 << POSITION_SHIFT) - 1
+_COLUMNS = ("source", "link", "target", "outcome")
+
+
+# -- on executors --------------------------------------------------------------------------------
+
+
+class GraphExpander(Expander):
+    """Expands a task's states once more, all being learned, and notes every step."""
+
+    def __init__(self, plan: Plan, tries: Tries, outcomes: Outcomes, task: int) -> None:
+        super().__init__(plan, tries, outcomes, task)
+        self.found: list[tuple[Array, ...]] = []
+
+    def expand_batch(self, here: Here, chosen: Array | None) -> None:
+        """Note the steps of a batch; those that a constraint refuses are taken out."""
+        plan, worker = self.plan, self.worker
+        worker.begin(0, len(here.rows.fp), plan.first_action)
+        keep_loops = 1
+        fixed = (plan.first_action, plan.end_action, plan.ordinal_bits, self.shift, keep_loops)
+        missed = self.finish(
+            worker, lambda: worker.expand(here.rows, self.tries, self.outcomes, fixed), here.rows
+        )
+        worker.sort()
+        # not the whole check of steps: that one drops those that change nothing
+        verdicts = self.steps.verdicts(here) if self.steps is not None else {}
+        if len(missed) or any((v == UNKNOWN).any() for v in verdicts.values()):
+            raise EngineError("SW906", "A step that was learned is not known.")
+        base = here.offset << POSITION_SHIFT
+        batch = worker.batch
+        for partition in np.flatnonzero(batch.used).tolist():
+            n = int(batch.used[partition])
+            kept = verdicts[partition] == KEPT if verdicts else np.ones(n, np.bool_)
+            link, fp, outcome = (
+                array[partition, :n][kept] for array in (batch.link, batch.fp, batch.outcome)
+            )
+            self.found.append((here.rows.fp[link >> POSITION_SHIFT], link + base, fp, outcome))
+
+    def steps_of(self) -> Stored:
+        """The steps of the task's states, in order, as a file."""
+        for _ in self.run():
+            pass
+        kinds = (np.uint64, np.int64, np.uint64, np.int32)
+        empty = tuple(np.zeros(0, kind) for kind in kinds)
+        columns = [np.concatenate(parts) for parts in zip(empty, *self.found, strict=True)]
+        order = np.argsort(columns[1])
+        named = {name: c[order] for name, c in zip(_COLUMNS, columns, strict=True)}
+        name = self.plan.name("steps", self.report.task)
+        return write(self.plan.folder, name, named, durable=False)
+
+
+def steps_task(plan: Plan, version: Version, task: int, load: Load) -> Stored:
+    """The steps of one task."""
+    return GraphExpander(plan, *learned(version, load), task).steps_of()
+
+
+# -- in the driver -------------------------------------------------------------------------------
+
+
+@dataclass
+class SparkGraphSearch(GraphSearch, SparkSearch):
+    """A search spread over tasks that hands on the states and steps it finds."""
+
+    known: list[Array] = field(default_factory=list)
+
+    def advance(self, stage: Stage) -> None:
+        """Make the new states the level; hand on the steps that lead there, and the states."""
+        if self.spread is None or not self.spread.complete:
+            super().advance(stage)
+            return
+        for file in self._steps_of_level():
+            self._hand_on_file(file)
+        SparkSearch.advance(self, stage)
+        if self.level.n:
+            self._hand_on_level(cast("FileLevel", self.level))
+        self.release()
+
+    def save_level(self) -> None:
+        """Hand on the states of a level that was searched in the driver."""
+        self._note(self.level.rows.fp)
+        super().save_level()
+
+    def is_kept(self, fps: Array) -> Array:
+        """Which states no constraint refused: those that were handed on."""
+        result = np.zeros(len(fps), np.bool_)
+        for level in self.known:
+            at = np.searchsorted(level, fps)
+            at[at == len(level)] = 0
+            result |= level[at] == fps
+        return result
+
+    def _note(self, fps: Array) -> None:
+        if self.cuts and len(fps):
+            self.known.append(np.array(fps))
+
+    def _steps_of_level(self) -> list[Stored]:
+        """One more job over the level that was just expanded: files of steps, in order."""
+        spread, jobs = self.spread, self.connect()
+        assert spread is not None
+        plan, version = spread.plan(0, (), frozenset()), spread.version()
+        return jobs.each(partial(steps_task, plan, version), plan.division.tasks)
+
+    def _hand_on_file(self, stored: Stored) -> None:
+        """Name the steps of a file, and hand them on unless it is not known yet which count."""
+        columns = opened(self.folder, stored)
+        known = self.learner.learned
+        steps = Steps(
+            columns["source"],
+            columns["target"],
+            ((columns["link"] & _MASK) >> self.ordinal_bits).astype(np.int32),
+            self.names.choices_of(columns["outcome"], known.fair_of, known.delta.used),
+        )
+        if self.cuts:
+            self.waiting.append(steps)
+        else:
+            self.on_steps(steps)
+        Path(self.folder, stored.name).unlink(missing_ok=True)
+
+    def _hand_on_level(self, level: FileLevel) -> None:
+        """Hand on the states of a level in files; parents by their positions in the one before."""
+        spread = self.spread
+        assert spread is not None
+        before = np.concatenate([opened(self.folder, part.ids)["fp"] for part in spread.levels[-2]])
+        for part in level.parts:
+            ids = opened(self.folder, part.ids)
+            assert part.rows is not None
+            link = ids["link"]
+            action = ((link & _MASK) >> self.ordinal_bits).astype(np.int32)
+            rows = rows_of(opened(self.folder, part.rows))
+            values = rows.values(len(rows.packing.bits), self.shape.dtype)
+            self._note(ids["fp"])
+            parent = before[link >> POSITION_SHIFT]
+            self.hand_on_states(len(self.links) - 1, values, ids["fp"], parent, action)
+
+
+def collect(
+    model: Model,
+    options: SearchOptions,
+    on_states: Callable[[States], None],
+    on_steps: Callable[[Steps], None],
+    names: Labels,
+) -> Collected:
+    """As `checker.graph.collect.collect`, with tasks for the larger levels.
+
+    Raises:  RunError[SW354], RunError[SW343] for a file that is damaged
+    """
+    plain, limits = bare(model, options)
+    settings = Settings(**options.engine_settings)
+    folder, _ = folder_of(limits, settings)
+    found = start(plain, replace(limits, threads=1), kind=SparkGraphSearch)
+    search = cast(SparkGraphSearch, found)
+    search.options, search.settings, search.folder = limits, settings, folder
+    search.on_states, search.on_steps = on_states, on_steps
+    search.begin(names)
+    try:
+        stopped = run_levels(search, resumed=False)
+    except Damaged as damage:
+        raise EngineError("SW906", f"A file of the state graph is damaged: {damage}") from None
+    finally:
+        if search.spread is not None:
+            search.spread.close()
+        shutil.rmtree(folder, ignore_errors=True)
+    return collected(search, stopped)

@@ -1,0 +1,270 @@
+"""`statewalk history check`, `convert` and `collect`.
+
+The exit codes are those of `statewalk check`; undecided within --timeout is inconclusive.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from statewalk.checker.commands.arguments import argument
+from statewalk.checker.contract.options import read_count, read_seconds
+from statewalk.checker.history.commands import collect, from_trace
+from statewalk.checker.history.errors import HistoryError, Undecided, no_access
+from statewalk.checker.verdict.exits import HOLDS, INCONCLUSIVE, INTERNAL, MISTAKE, VIOLATED
+from statewalk.dsl.errors import printable
+
+if TYPE_CHECKING:
+    from statewalk.checker.history.data import History
+    from statewalk.checker.history.decide.check import Options
+
+LEVEL_NAMES = (
+    *(
+        session + name
+        for name in (
+            "read-committed",
+            "monotonic-atomic-view",
+            "read-atomic",
+            "causal",
+            "parallel-si",
+            "prefix",
+            "si",
+        )
+        for session in ("", "strong-session-")
+    ),
+    "strong-si",
+    "serializable",
+    "strong-session-serializable",
+    "strict-serializable",
+)
+FORMATS = ("jsonl", "viper", "edn", "polysi", "dbcop", "cobra")
+
+
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Register `history` with its sub-commands."""
+    parser = subparsers.add_parser(
+        "history",
+        help="check, collect or convert recorded histories of transactions",
+        description="Black-box checking of recorded transactional histories.",
+    )
+    commands = parser.add_subparsers(dest="history_command", required=True, metavar="COMMAND")
+    _add_check(commands)
+    _add_convert(commands)
+    collect.add_parser(commands)
+    from_trace.add_parser(commands)
+
+
+def _add_check(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    check = commands.add_parser(
+        "check",
+        help="say which isolation levels a recorded history keeps",
+        description="Without --level: the strongest level that holds and the weakest that fails; "
+        "the exit code then is about si (snapshot isolation).",
+    )
+    check.add_argument(
+        "file", type=Path, metavar="FILE", help="a history file or log folder, or a folder of those"
+    )
+    check.add_argument("--level", choices=LEVEL_NAMES, help="check this level only")
+    _add_format(check)
+    check.add_argument(
+        "--clock-error",
+        type=argument(_time_units),
+        default=0.0,
+        metavar="TIME",
+        help="how far clocks may differ, in the history's time unit: an end "
+        "orders a later begin only when it is more than this before it",
+    )
+    check.add_argument("--json", metavar="FILE", help="write the result as JSON; - for output")
+    check.add_argument("--svg", type=Path, metavar="FILE", help="draw the violation as lanes")
+    check.add_argument("--dot", type=Path, metavar="FILE", help="write the cycle for Graphviz")
+    check.add_argument(
+        "--heuristic",
+        choices=("off", "add", "double"),
+        default="off",
+        help="Viper's heuristic pruning of the search, for comparison; "
+        "the verdict never depends on it",
+    )
+    check.add_argument(
+        "--timeout",
+        type=argument(read_seconds),
+        default=math.inf,
+        metavar="S",
+        help="give up on a level after this time (90, 10m, 2h), with exit code 3",
+    )
+    several = check.add_argument_group("a folder of histories")
+    several.add_argument("--engine", choices=("processes", "spark"), default="processes")
+    several.add_argument(
+        "--jobs", type=argument(read_count), metavar="N", help="processes, or local Spark tasks"
+    )
+    several.add_argument("--master", metavar="URL", help="of Spark; without it, this machine")
+    check.set_defaults(run=run_check)
+
+
+def _add_convert(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    convert = commands.add_parser(
+        "convert", help="write a history in another format and say what was dropped"
+    )
+    convert.add_argument("file", type=Path, metavar="FILE", help="a history file or log folder")
+    convert.add_argument("to_file", type=Path, metavar="TO", help="the file or folder to write")
+    convert.add_argument("--to", choices=FORMATS, default="jsonl", help="its format (jsonl)")
+    _add_format(convert)
+    convert.set_defaults(run=run_convert)
+
+
+def _add_format(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--format",
+        choices=("auto", *FORMATS),
+        default="auto",
+        help="the format of FILE; auto recognises it by its content",
+    )
+    parser.add_argument(
+        "--initial",
+        choices=("known", "unknown"),
+        help="whether a value that nobody wrote may be the initial one",
+    )
+
+
+def _time_units(text: str) -> float:
+    """A span in the history's own unit of time. Raises ValueError."""
+    if not re.fullmatch(r"\d+(?:\.\d+)?(?:[eE][+-]?\d+)?", text.strip()):
+        raise ValueError(f"'{text}' is not a number of 0 or more")
+    return float(text)
+
+
+def run_check(args: argparse.Namespace) -> int:
+    """Check a history, or a folder of them, and report; the exit code."""
+    from statewalk.checker.history.certify.replay import Mismatch
+    from statewalk.checker.history.commands import many
+    from statewalk.checker.history.decide.check import Options
+
+    heuristic = args.heuristic != "off"
+    options = Options(
+        clock_error=args.clock_error,
+        schedule=args.heuristic,
+        guess=not heuristic,
+        via_sessions=not heuristic,
+        timeout=args.timeout,
+    )
+    try:
+        folder = args.file.is_dir() and args.format in ("auto", "jsonl", "polysi", "dbcop")
+        if folder and not many.is_one(args.file):
+            return _check_many(args, options)
+        if args.engine != "processes" or args.jobs or args.master:
+            raise HistoryError(
+                "--engine, --jobs and --master are for a folder of histories",
+                source=str(args.file),
+                expected="such a folder; one history is checked by one process",
+                code="SW709",
+            )
+        return _check(_read(args), args, options)
+    except Undecided:
+        sys.stderr.write(f"{args.file}: undecided within {args.timeout:g} seconds\n")
+        return INCONCLUSIVE
+    except Mismatch as error:
+        sys.stderr.write(
+            f"{args.file}: accepted, but the order found is no execution of it: {error}\n"
+            "   This is a bug in statewalk, not in your history. Please report it with the file.\n"
+        )
+        return INTERNAL
+    except OSError as error:
+        sys.stderr.write(f"{no_access(error, args.file)}\n")
+        return MISTAKE
+
+
+def _check(history: History, args: argparse.Namespace, options: Options) -> int:
+    from statewalk.checker.history.decide.check import check, check_levels, summary
+    from statewalk.checker.history.decide.scan import scan
+    from statewalk.checker.history.explain import drawing, report
+    from statewalk.checker.history.explain.anomaly import explain
+
+    known = scan(history)
+    verdicts = (
+        {args.level: check(history, args.level, options, known=known)}
+        if args.level
+        else check_levels(history, options, known=known)
+    )
+    found = {
+        name: explain(history, known[0], verdicts[name], options.clock_error)
+        for name in summary(verdicts)[1]
+    }
+    if args.json == "-":
+        sys.stdout.write(printable(report.as_json(history, verdicts, found)) + "\n")
+    else:
+        sys.stdout.write(printable(report.text(history, verdicts, found, args.level or "")))
+        if args.json:
+            Path(args.json).write_text(
+                report.as_json(history, verdicts, found) + "\n", encoding="utf-8"
+            )
+    first = next(iter(found.values()), None)
+    for path, draw in ((args.svg, drawing.svg), (args.dot, drawing.dot)):
+        if path and first is not None:
+            path.write_text(draw(history, first), encoding="utf-8")
+        elif path:
+            sys.stderr.write(f"{path} is not written: there is no violation to draw\n")
+    return HOLDS if verdicts[args.level or "si"].holds else VIOLATED
+
+
+def _check_many(args: argparse.Namespace, options: Options) -> int:
+    from statewalk.checker.history.commands import many
+
+    if args.svg or args.dot:
+        raise HistoryError(
+            "there is one drawing for one history", expected="--json for a folder", code="SW709"
+        )
+    files = many.histories(args.file)
+    asked = many.Asked(args.level or "", args.format, args.initial or "", options)
+    jobs = args.jobs or many.default_jobs()
+    rows = list(
+        many.on_spark(files, asked, jobs, args.master)
+        if args.engine == "spark"
+        else many.in_processes(files, asked, jobs)
+    )
+    if args.json == "-":
+        sys.stdout.write(printable(many.as_json(rows, args.file)) + "\n")
+    else:
+        sys.stdout.write(printable(many.table(rows, args.file, asked)))
+        if args.json:
+            Path(args.json).write_text(many.as_json(rows, args.file) + "\n", encoding="utf-8")
+    return many.exit_code(rows)
+
+
+def run_convert(args: argparse.Namespace) -> int:
+    """Convert a history; the exit code."""
+    from statewalk.checker.history import formats
+
+    try:
+        history = _read(args)
+        if args.to_file.resolve() == args.file.resolve():
+            raise HistoryError(
+                "the history would be written over itself",
+                source=str(args.file),
+                expected="another file or folder",
+                code="SW706",
+            )
+        lost = formats.write(history, args.to_file, args.to)
+    except OSError as error:
+        sys.stderr.write(f"{no_access(error, args.file)}\n")
+        return MISTAKE
+    sys.stdout.write(f"{args.to_file}: {len(history)} transactions as {args.to}\n")
+    for what in lost:
+        sys.stdout.write(f"  dropped: {what}\n")
+    if not lost:
+        sys.stdout.write("  nothing was dropped\n")
+    return HOLDS
+
+
+def _read(args: argparse.Namespace) -> History:
+    from dataclasses import replace
+
+    from statewalk.checker.history import formats
+
+    history = formats.read(args.file, args.format)
+    if args.initial:
+        history = replace(history, initial_known=args.initial == "known")
+    return history

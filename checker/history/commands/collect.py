@@ -1,0 +1,108 @@
+"""`statewalk history collect`: run a workload against a database and record its history."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import sys
+from pathlib import Path
+
+from statewalk.checker.commands.arguments import argument
+from statewalk.checker.contract.options import read_count
+from statewalk.checker.history.collect.databases import DATABASES, without_password
+from statewalk.checker.history.collect.driver import Run, collect
+from statewalk.checker.history.collect.workloads import WORKLOADS, Shape
+from statewalk.checker.history.errors import no_access
+from statewalk.checker.verdict.exits import HOLDS, MISTAKE
+from statewalk.dsl.errors import StatewalkError, printable
+
+_URL = "STATEWALK_URL"
+
+
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Register `collect`."""
+    parser = commands.add_parser(
+        "collect",
+        help="run a workload against a database and record its history",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        description="Concurrent sessions run transactions against a database; what they asked and "
+        "were told\nis appended to OUT. Tables called statewalk_* are made anew.",
+        epilog="workloads:\n"
+        + "\n".join(f"  {name:<14}{text}" for name, (text, _) in WORKLOADS.items())
+        + "\n\nisolation levels (the first is the default):\n"
+        + "\n".join(f"  {name:<14}{', '.join(d.levels)}" for name, d in DATABASES.items()),
+    )
+    parser.add_argument("out", type=Path, metavar="OUT", help="the history file to write, new")
+    parser.add_argument("--database", choices=tuple(DATABASES), default="duckdb")
+    parser.add_argument(
+        "--url",
+        help="a file (duckdb: without one, in memory; sqlite), or postgresql://...; without --url, "
+        f"what {_URL} in the environment says",
+    )
+    parser.add_argument("--isolation", metavar="LEVEL", help="the level to ask the database for")
+    parser.add_argument("--workload", choices=tuple(WORKLOADS), default="blindw-rw")
+    for name, default, what in (
+        ("transactions", 1000, "transactions in all"),
+        ("sessions", 4, "sessions at the same time"),
+        ("operations", 8, "operations per transaction, about"),
+        ("keys", 100, "keys"),
+    ):
+        parser.add_argument(
+            f"--{name}", type=argument(read_count), default=default, metavar="N", help=what
+        )
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the workload")
+    parser.add_argument(
+        "--pause",
+        type=argument(_milliseconds),
+        default=0.0,
+        metavar="MS",
+        help="how long the workloads rmw and bank wait between reading and writing",
+    )
+    parser.set_defaults(run=run_collect)
+
+
+def _milliseconds(text: str) -> float:
+    """Seconds from milliseconds. Raises ValueError."""
+    if not re.fullmatch(r"\d+(\.\d+)?", text) or float(text) > 60_000:
+        raise ValueError(f"'{text}' is not a number of milliseconds up to 60000")
+    return float(text) / 1000
+
+
+def run_collect(args: argparse.Namespace) -> int:
+    """Collect and say how it went; the exit code."""
+    run = Run(
+        args.workload,
+        args.transactions,
+        Shape(args.operations, args.keys, args.sessions),
+        args.seed,
+        args.pause,
+    )
+    url = args.url if args.url is not None else os.environ.get(_URL, "")
+    try:
+        database = DATABASES[args.database](url, args.isolation)
+    except StatewalkError:
+        raise
+    except Exception as error:  # each driver has its own errors for what cannot be opened
+        return _refused(args, url, error)
+    try:
+        counts = collect(database, run, args.out)
+    except database.errors as error:
+        return _refused(args, url, error)
+    except OSError as error:
+        sys.stderr.write(f"{no_access(error)}\n")
+        return MISTAKE
+    sys.stdout.write(
+        f"{args.out}: {sum(counts.values())} transactions of {args.workload} on {args.database} "
+        f"({database.isolation}): {counts['ok']} committed, {counts['fail']} aborted, "
+        f"{counts['info']} indeterminate\n"
+        f"Check it:  statewalk history check {args.out}\n"
+    )
+    return HOLDS
+
+
+def _refused(args: argparse.Namespace, url: str, error: Exception) -> int:
+    said = " ".join(str(error).split()) or type(error).__name__
+    said = without_password(said, url)
+    sys.stderr.write(printable(f"SW708 {args.database} cannot be used: {said}\n"))
+    return MISTAKE

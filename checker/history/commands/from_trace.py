@@ -1,0 +1,187 @@
+"""`statewalk history from-trace`: what the clients of a store would have recorded of a trace.
+
+The spec says how its state maps to a history: a function `recorded_history` that takes nothing and
+returns `dsl.library.recording.Recorded` transactions. The trace is data: it is repeated on the spec
+that the caller names, and only if that gives the same states is the spec asked.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from statewalk.dsl.library.recording import HOOK, Recorded
+
+if TYPE_CHECKING:
+    from statewalk.checker.history.data import History
+    from statewalk.checker.traces.trace import Trace
+    from statewalk.dsl.model import Model
+    from statewalk.dsl.view import State
+
+_STATUS = ("ok", "fail", "info")
+_FIELDS = 6  # of a transaction; the seventh, what the store knows, is not for clients
+
+
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Register the sub-command."""
+    parser = commands.add_parser(
+        "from-trace",
+        help="write what the clients of a store saw in a trace as a recorded history",
+        description="Repeat a trace on its spec, and write what its function recorded_history says "
+        "at the end, as JSON Lines. Times are positions in the order of all events.",
+        epilog="Exit codes: 0 written, 5 the trace does not happen on this spec, 2 mistake.",
+    )
+    parser.add_argument("trace", metavar="TRACE", help="a *.trace.json file of a run folder")
+    parser.add_argument(
+        "--spec", metavar="SPEC", required=True, help="the spec that the trace is of; it is run"
+    )
+    parser.add_argument(
+        "--out", type=Path, metavar="FILE", help="the file to write; without it, standard output"
+    )
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Repeat the trace and write its history; the exit code."""
+    from statewalk.checker.commands.checking import terminal_width
+    from statewalk.checker.history.formats.jsonl import lines_of
+    from statewalk.checker.machine.files import write_text
+    from statewalk.checker.report.replay import replay_page
+    from statewalk.checker.traces.file import load_trace
+    from statewalk.checker.verdict.exits import DIVERGED, HOLDS
+
+    trace = load_trace(args.trace)
+    model, hook = load_with_hook(args.spec, trace)
+    outcome, states = walk(trace, model)
+    if not outcome.reproduced:
+        replay_page(outcome, width=terminal_width()).show(sys.stderr)
+        return DIVERGED
+    history = history_of(model, hook, states, source=str(args.trace))
+    text = "\n".join([*lines_of(history), ""])
+    if args.out is None:
+        sys.stdout.write(text)
+        return HOLDS
+    write_text(args.out, text)
+    sys.stdout.write(f"{args.out}: {len(history)} transactions in {trace.length} steps\n")
+    return HOLDS
+
+
+Hook = Callable[[], Iterable[Recorded]]
+
+
+def load_with_hook(spec: str, trace: Trace) -> tuple[Model, Hook]:
+    """The model of a spec with the trace's constants, and its function that tells the history.
+
+    Raises:  RunError[SW710] for a spec without one; what loading a spec raises.
+    """
+    from statewalk.checker.behaviours.replay import another_spec, constants_of
+    from statewalk.dsl.errors import RunError, StatewalkError
+    from statewalk.dsl.loader import model_of, read_spec
+    from statewalk.dsl.source.modules import run_spec
+
+    if not Path(spec).exists():
+        raise RunError("SW405", f"The spec {spec} is not there.", help=f"Trace of: {trace.spec}.")
+    try:
+        loading = run_spec(read_spec(spec), dict(constants_of(trace)))
+    except StatewalkError as error:
+        if error.code == "SW301":
+            raise another_spec(trace, spec, error.message) from None
+        raise
+    model = model_of(loading, spec, optimize=False)
+    hook = next((m.namespace[HOOK] for m in loading.modules[::-1] if HOOK in m.namespace), None)
+    if not callable(hook):
+        raise RunError(
+            "SW710",
+            f"{spec} does not say what its clients record.",
+            help=f"Give it a function {HOOK}() as statewalk.dsl.library.recording describes.",
+        )
+    return model, cast(Hook, hook)
+
+
+def walk(trace: Trace, model: Model) -> tuple[Any, list[State]]:
+    """What came of repeating a trace, and the states that were gone through."""
+    from statewalk.checker.behaviours.replay import replay
+    from statewalk.checker.traces.trace import take_step
+
+    outcome = replay(trace, model)
+    if not outcome.reproduced:
+        return outcome, []
+    states = [_first(trace, model)]
+    for step in trace.steps:
+        actions = [a for a in model.actions if _is(a, step)]
+        taken = take_step(model, states[-1], actions[0], [c.index for c in step.choices])
+        if taken is None or taken.state is None:
+            break
+        states.append(taken.state)
+    return outcome, states
+
+
+def _first(trace: Trace, model: Model) -> State:
+    from statewalk.checker.states.content import content_of, same
+
+    for state in model.initial_states:
+        if same(content_of(model, state), trace.contents[0]):
+            return state
+    raise AssertionError("a trace that was repeated begins in an initial state")
+
+
+def _is(action: Any, step: Any) -> bool:
+    return bool(action.index == step.index and action.name == step.action)
+
+
+def history_of(model: Model, hook: Hook, states: Sequence[State], source: str = "trace") -> History:
+    """The history at the last of some successive states.
+
+    Each transaction's ``state`` has the numbers of the states in which it had begun and ended.
+    Raises:  RunError[SW710] for what is no transaction.
+    """
+    from statewalk.checker.history.formats.jsonl import from_records
+
+    begun: dict[Any, int] = {}
+    over: dict[Any, int] = {}
+    last: tuple[Recorded, ...] = ()
+    for number, state in enumerate(states):
+        last = recorded_in(model, hook, state)
+        for transaction in last:
+            begun.setdefault(transaction.name, number)
+            if transaction.end is not None:
+                over.setdefault(transaction.name, number)
+    records = [
+        record(t) | {"state": _numbers(begun[t.name], over.get(t.name))}
+        for t in sorted(last, key=lambda t: t.begin)
+    ]
+    return from_records([{"statewalk-history": 1}, *records], source)
+
+
+def _numbers(begin: int, end: int | None) -> dict[str, int]:
+    return {"begin": begin} | ({} if end is None else {"end": end})
+
+
+def recorded_in(model: Model, hook: Hook, state: State) -> tuple[Recorded, ...]:
+    """What a spec says was recorded up to a state. Raises RunError[SW710]."""
+    from statewalk.dsl.binding import bound
+    from statewalk.dsl.errors import RunError
+    from statewalk.dsl.state.plain_view import PlainView
+
+    with bound(PlainView(state), None, model.classes, HOOK, model.actions):
+        found: tuple[Any, ...] = tuple(hook())
+    for t in found:
+        if not isinstance(t, Recorded) or len(t) < _FIELDS or t.status not in _STATUS:
+            raise RunError(
+                "SW710",
+                f"{HOOK}() of {model.path} returned {t!r:.60}, which is no transaction.",
+                help="It returns Recorded transactions of statewalk.dsl.library.recording.",
+            )
+    return found
+
+
+def record(t: Recorded) -> dict[str, Any]:
+    """A transaction as a line of our format."""
+    known = t.end is not None and t.status != "info"  # else it may still take effect, at any time
+    times = {"begin": t.begin} | ({"end": t.end} if known else {})
+    status = {} if t.status == "ok" else {"status": t.status}
+    ops = [list(op) for op in t.ops]
+    return {"session": t.session, "id": t.name, **status, **times, "ops": ops}

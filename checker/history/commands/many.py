@@ -1,0 +1,250 @@
+"""Check every history in a folder, in processes of this machine or as a job of Spark.
+
+Each file is checked by itself: what goes wrong with one is a line of the table, and the others
+go on. A file's check is a pure function of the file and the options.
+"""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from statewalk.checker.history.decide.check import Options
+from statewalk.checker.history.errors import HistoryError, Undecided
+from statewalk.checker.verdict import exits
+
+ENGINES = ("processes", "spark")
+HOLDS, VIOLATED, UNREADABLE, UNDECIDED, OURS = (
+    "holds",
+    "violated",
+    "unreadable",
+    "undecided",
+    "internal error",
+)
+# What the exit code tells of many files: the first of these that there is.
+EXITS = {
+    OURS: exits.INTERNAL,
+    VIOLATED: exits.VIOLATED,
+    UNREADABLE: exits.MISTAKE,
+    UNDECIDED: exits.INCONCLUSIVE,
+    HOLDS: exits.HOLDS,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What to check of each file: a level or, without one, all; how to read it."""
+
+    level: str = ""
+    format: str = "auto"
+    initial: str = ""
+    options: Options = field(default_factory=Options)
+
+
+@dataclass(slots=True)
+class Row:
+    """What came of one file; `result` is what `--json` writes for a single one.
+
+    `outcome` is about the level asked for, else si; `seconds` of wall time, reading included.
+    """
+
+    file: str
+    outcome: str
+    seconds: float = 0.0
+    transactions: int = 0
+    strongest: list[str] = field(default_factory=list)
+    weakest: list[str] = field(default_factory=list)
+    anomalies: list[str] = field(default_factory=list)
+    message: str = ""
+    result: dict[str, Any] | None = None
+
+
+def histories(folder: Path) -> list[Path]:
+    """The histories below a folder, by name: files, and folders that are a history themselves.
+
+    Hidden ones are passed over. Raises: HistoryError[SW709] when there is none.
+    """
+    found = list(_below(folder))
+    if not found:
+        raise HistoryError(
+            "no file in it", source=str(folder), expected="a folder with histories", code="SW709"
+        )
+    return found
+
+
+def is_one(path: Path) -> bool:
+    """Whether a path is one history rather than a folder of them."""
+    from statewalk.checker.history import formats
+
+    if not path.is_dir():
+        return True
+    try:
+        formats.recognise(path)
+    except HistoryError:
+        return False
+    return True
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    for path in sorted(folder.iterdir()):
+        if path.name.startswith("."):
+            continue
+        if is_one(path):
+            yield path
+        else:
+            yield from _below(path)
+
+
+def check_file(path: str, asked: Asked) -> Row:
+    """Check one history; whatever goes wrong is told in the row."""
+    from statewalk.checker.history.certify.replay import Mismatch
+
+    began = time.perf_counter()
+    row = Row(path, OURS)
+    try:
+        _check(row, asked)
+    except Undecided:
+        row.outcome, row.message = UNDECIDED, f"no verdict in {asked.options.timeout:g} seconds"
+    except (HistoryError, OSError) as error:
+        row.outcome, row.message = UNREADABLE, str(error)
+    except Mismatch as error:
+        row.message = f"accepted, but the order found is no execution of it: {error}"
+    except Exception as error:
+        row.message = f"{type(error).__name__}: {error}"
+    row.seconds = time.perf_counter() - began
+    return row
+
+
+def _check(row: Row, asked: Asked) -> None:
+    from dataclasses import replace
+
+    from statewalk.checker.history import formats
+    from statewalk.checker.history.decide.check import check, check_levels, summary
+    from statewalk.checker.history.decide.scan import scan
+    from statewalk.checker.history.explain import report
+    from statewalk.checker.history.explain.anomaly import explain
+
+    history = formats.read(Path(row.file), asked.format)
+    if asked.initial:
+        history = replace(history, initial_known=asked.initial == "known")
+    known = scan(history)
+    verdicts = (
+        {asked.level: check(history, asked.level, asked.options, known=known)}
+        if asked.level
+        else check_levels(history, asked.options, known=known)
+    )
+    row.transactions = len(history)
+    row.strongest, row.weakest = summary(verdicts)
+    found = {
+        name: explain(history, known[0], verdicts[name], asked.options.clock_error)
+        for name in row.weakest
+    }
+    row.anomalies = [e.name for e in found.values()]
+    row.result = json.loads(report.as_json(history, verdicts, found))
+    row.outcome = HOLDS if verdicts[asked.level or "si"].holds else VIOLATED
+
+
+def in_processes(
+    files: list[Path], asked: Asked, jobs: int, check: Callable[..., Row] = check_file
+) -> Iterator[Row]:
+    """The rows in the order of the files, from `jobs` processes.
+
+    When a process dies, those without a row are checked one at a time, each in a new process, so
+    that only the file that kills its process is lost.
+    """
+    work: Callable[[str], Row] = partial(check, asked=asked)
+    waiting = [str(file) for file in files]
+    spawn = multiprocessing.get_context("spawn")  # kernels and threads do not survive a fork
+    done = 0
+    try:
+        with ProcessPoolExecutor(min(jobs, len(waiting)), mp_context=spawn) as pool:
+            for row in pool.map(work, waiting):
+                done += 1
+                yield row
+    except BrokenProcessPool:
+        for file in waiting[done:]:
+            try:
+                with ProcessPoolExecutor(1, mp_context=spawn) as pool:
+                    yield pool.submit(work, file).result()
+            except BrokenProcessPool:
+                yield Row(file, OURS, message="the process that checked it died (memory?)")
+
+
+def on_spark(files: list[Path], asked: Asked, jobs: int, master: str | None) -> Iterator[Row]:
+    """The rows in the order of the files, from one job with a task per file.
+
+    The files must be where the executors can read them.
+    Raises:  RunError[SW330] to [SW332] without a session, HistoryError[SW709] without RDDs.
+    """
+    from statewalk.checker.spark.driver.connecting import context_of
+    from statewalk.checker.spark.session.settings import Settings
+
+    context = context_of(Settings(master=master), jobs)
+    if context is None:
+        raise HistoryError(
+            "Spark Connect runs no Python tasks of ours",
+            expected="--master with local[N], spark:// or another cluster",
+            code="SW709",
+        )
+    work: Callable[[str], Row] = partial(check_file, asked=asked)
+    names = [str(file.absolute()) for file in files]
+    rows = context.parallelize(names, len(names)).map(work).collect()
+    for file, row in zip(files, rows, strict=True):
+        row.file = str(file)
+        yield row
+
+
+def default_jobs() -> int:
+    """As many processes as this one may use cores."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def exit_code(rows: list[Row]) -> int:
+    """The exit code for all rows: see EXITS."""
+    outcomes = {row.outcome for row in rows}
+    return next(code for outcome, code in EXITS.items() if outcome in outcomes)
+
+
+def table(rows: list[Row], folder: Path, asked: Asked) -> str:
+    """A line per file and a sum."""
+    names = [_short(row.file, folder) for row in rows]
+    width = max(len("file"), *(len(name) for name in names))
+    head = f"{'file':<{width}}  {'transactions':>12}  {asked.level or 'si'}: {'':<14}{'seconds':>8}"
+    lines = [head.rstrip()]
+    pad = len(asked.level or "si") + 16
+    for name, row in zip(names, rows, strict=True):
+        counted = str(row.transactions) if row.result else "-"
+        line = f"{name:<{width}}  {counted:>12}  {row.outcome:<{pad}}{row.seconds:>8.2f}"
+        lines.append(f"{line}  {_told(row, asked)}".rstrip())
+    counts = {o: sum(row.outcome == o for row in rows) for o in (HOLDS, *EXITS)}
+    told = ", ".join(f"{n} {outcome}" for outcome, n in counts.items() if n)
+    return "\n".join([*lines, "", f"{len(rows)} histories: {told}", ""])
+
+
+def _short(file: str, folder: Path) -> str:
+    return str(Path(file).relative_to(folder))
+
+
+def _told(row: Row, asked: Asked) -> str:
+    if row.message:
+        return " ".join(row.message.removeprefix(row.file).lstrip(":, ").split())[:200]
+    fails = [f"{x} fails: {name}" for x, name in zip(row.weakest, row.anomalies, strict=True)]
+    if asked.level:
+        return ", ".join(row.anomalies)
+    return "; ".join((f"{', '.join(row.strongest) or 'no level'} holds", *fails))
+
+
+def as_json(rows: list[Row], folder: Path) -> str:
+    """The rows as one JSON object; its fields are described in docs/histories.md."""
+    files = [{**asdict(row), "file": _short(row.file, folder)} for row in rows]
+    return json.dumps({"schema": 1, "folder": str(folder), "exit_code": exit_code(rows),
+                       "files": files})  # fmt: skip

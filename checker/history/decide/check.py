@@ -1,0 +1,249 @@
+"""Is a recorded history of an isolation level? Local checks, graph, rules, search, certificate.
+
+The order of the telling: `scan` (what reads prove alone), `build` (what must come first),
+`saturate` (what that forces), `decide` (the rest), `replay` (the accepted order is executed).
+Levels weaker than snapshot isolation take the same way or a shorter one: `weak`, `prefix`.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from statewalk.checker.history.certify.replay import replay
+from statewalk.checker.history.certify.replay_weak import replay_weak
+from statewalk.checker.history.data import Floats, History, Ints
+from statewalk.checker.history.decide.findings import Finding
+from statewalk.checker.history.decide.graph import Graph, build
+from statewalk.checker.history.decide.guess import first_guess
+from statewalk.checker.history.decide.prefix import (
+    build_halves,
+    events_of_halves,
+    priority_of_halves,
+)
+from statewalk.checker.history.decide.saturate import Reach, Saturation, saturate
+from statewalk.checker.history.decide.scan import Facts, scan
+from statewalk.checker.history.decide.search import Outcome, decide
+from statewalk.checker.history.decide.weak import decide_weak
+from statewalk.dsl.library.levels import (
+    LEVELS,
+    PREFIX,
+    VIEW,
+    Level,
+    implies,
+    strongest,
+    weaker,
+    weakest,
+)
+
+SCHEDULES = ("off", "add", "double")
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How to check. Only `clock_error` (in the history's time unit) can change a verdict.
+
+    `via_sessions` lets a level without session order try the one with it first, which is much
+    faster and, when it holds, proves the weaker level; `saturation`, `guess` and `schedule`
+    (Viper's heuristic: off, add, double) choose the way, for tests and comparison. Past
+    `timeout` seconds of one level's check, Undecided is raised.
+    """
+
+    clock_error: float = 0.0
+    via_sessions: bool = True
+    saturation: bool = True
+    guess: bool = True
+    schedule: str = "off"
+    timeout: float = math.inf
+
+
+@dataclass(slots=True)
+class Verdict:
+    """The answer for one level, with its evidence.
+
+    `order` is the certificate of an accepted history: (transaction, is commit) events that
+    `replay` executed. A rejected one has `findings` (local checks), or the saturated `graph`
+    with a cycle, or `used`, the nodes of every conflict of a search that found no order.
+    """
+
+    level: Level
+    holds: bool
+    stage: str
+    findings: list[Finding] = field(default_factory=list)
+    order: list[tuple[int, bool]] = field(default_factory=list)
+    graph: Graph | None = None
+    used: Ints = field(default_factory=lambda: np.empty(0, np.int64))
+    stats: dict[str, int] = field(default_factory=dict)
+    seconds: dict[str, float] = field(default_factory=dict)
+
+
+def check(
+    history: History,
+    level: str,
+    options: Options = Options(),
+    *,
+    known: tuple[Facts, list[Finding]] | None = None,
+) -> Verdict:
+    """The verdict for one level; `known` is the result of `scan`, when it was made before.
+
+    Raises:  HistoryError when the history itself is contradictory (a value written twice).
+    """
+    clock = _Clock()
+    facts, findings = scan(history) if known is None else known
+    clock.stop("local checks")
+    against = [f for f in findings if implies(level, f.refutes)]
+    if against:
+        return Verdict(LEVELS[level], False, "local checks", against, seconds=clock.spent)
+    if options.via_sessions and not LEVELS[level].session:
+        stronger = check(history, f"strong-session-{level}", options, known=(facts, findings))
+        if stronger.holds:
+            stronger.level = LEVELS[level]
+            stronger.stage += ", with session order"
+            return stronger
+    if LEVELS[level].weak and LEVELS[level].rule != PREFIX:
+        return _check_weak(history, facts, LEVELS[level], options, clock)
+    return _check_graph(history, facts, LEVELS[level], options, clock)
+
+
+def _check_weak(
+    history: History, facts: Facts, level: Level, options: Options, clock: _Clock
+) -> Verdict:
+    if level.rule == VIEW:
+        facts = scan(history, again=True)[0]
+    end, begin = history.end[facts.members], history.begin[facts.members]
+    times = np.where(np.isnan(end), begin, end)
+    priority = facts.members.astype(np.float64) if np.isnan(times).any() else times
+    deadline = time.monotonic() + options.timeout
+    found = decide_weak(history, facts, level, priority, deadline, hint=options.guess)
+    stats = {"transactions": len(facts.members), "edges": len(found.graph.edges), **found.stats}
+    clock.stop("search" if found.stage == "search" else "saturation")
+    verdict = Verdict(level, found.holds, found.stage, graph=found.graph, used=found.used,
+                      stats=stats, seconds=clock.spent)  # fmt: skip
+    if found.holds:
+        order = facts.members[found.order].tolist()
+        verdict.order = [(t, commits) for t in order for commits in (False, True)]
+        replay_weak(history, order, level)
+        clock.stop("certificate")
+    return verdict
+
+
+def _check_graph(
+    history: History, facts: Facts, level: Level, options: Options, clock: _Clock
+) -> Verdict:
+    if level.rule == PREFIX:
+        graph, priority = build_halves(history, facts, level), priority_of_halves(history, facts)
+    else:
+        graph = build(history, facts, level, options.clock_error)
+        priority = _priority(history, facts, graph)
+    clock.stop("graph")
+    attempt = (lambda _: first_guess(graph, priority)) if options.guess else None
+    done = Saturation(graph.connect(), 0)
+    deadline = time.monotonic() + options.timeout
+    if options.saturation:
+        done = saturate(graph, attempt, deadline)
+    clock.stop("saturation")
+    stats = {
+        "transactions": graph.n,
+        "edges": len(graph.edges),
+        "passes": done.passes,
+        "derived": int((graph.batch > 0).sum()),
+    }
+    verdict = Verdict(level, False, "saturation", graph=graph, stats=stats, seconds=clock.spent)
+    if len(done.order) < graph.size:
+        return verdict
+    outcome = Outcome(True, done.witness, done.witness[:0])
+    if not len(done.witness):
+        outcome = decide(
+            graph,
+            Reach(graph, done.order),
+            priority,
+            guess=options.guess,
+            saturated=options.saturation,
+            schedule=options.schedule,
+            deadline=deadline,
+        )
+    clock.stop("search")
+    verdict.stats |= outcome.stats
+    verdict.stage = "search" if outcome.stats.get("variables") else "first guess"
+    if not outcome.holds and not len(outcome.used):
+        verdict.stage = "saturation"
+    verdict.holds, verdict.used = outcome.holds, outcome.used
+    if outcome.holds:
+        prefix = level.rule == PREFIX
+        verdict.order = (
+            events_of_halves(facts, outcome.order)
+            if prefix
+            else _events(graph, facts, outcome.order)
+        )
+        replay(history, verdict.order, level, options.clock_error)
+        clock.stop("certificate")
+    return verdict
+
+
+def _priority(history: History, facts: Facts, graph: Graph) -> Floats:
+    """When each node probably was: its recorded time, else the transaction's place in the file."""
+    begin, end = history.begin[facts.members], history.end[facts.members]
+    guess = np.full(graph.size, -np.inf)
+    w, known = graph.w, graph.w * graph.n
+    if np.isnan(begin).any():
+        guess[:known] = np.repeat(facts.members, w)
+        return guess
+    guess[:known:w] = begin
+    guess[w - 1 : known : w] = np.where(np.isnan(end), begin, end)
+    return guess
+
+
+def _events(graph: Graph, facts: Facts, order: Ints) -> list[tuple[int, bool]]:
+    """An order of nodes as begin and commit events of the history's transactions."""
+    nodes = order[order < graph.w * graph.n]
+    t = facts.members[nodes // graph.w].tolist()
+    if graph.w == 1:
+        return [(x, commits) for x in t for commits in (False, True)]
+    return list(zip(t, (nodes % 2 == 1).tolist(), strict=True))
+
+
+def check_levels(
+    history: History,
+    options: Options = Options(),
+    *,
+    known: tuple[Facts, list[Finding]] | None = None,
+) -> dict[str, Verdict]:
+    """Verdicts for every level, each decided or implied by one that was, strongest first.
+
+    Real-time levels are left out when no transaction has both times. An implied verdict shares
+    the evidence of the one that implies it.
+    """
+    known = scan(history) if known is None else known
+    timed = bool((~np.isnan(history.begin)).any() and (~np.isnan(history.end)).any())
+    names = [n for n in LEVELS if timed or not LEVELS[n].real_time]
+    verdicts: dict[str, Verdict] = {}
+    for name in ("si", "causal", *reversed(names)):
+        if name in verdicts:
+            continue
+        verdict = check(history, name, options, known=known)
+        implied = weaker(name) if verdict.holds else {n for n in names if implies(n, name)}
+        for other in implied & set(names):
+            verdicts.setdefault(other, verdict)
+    return {name: verdicts[name] for name in names}
+
+
+def summary(verdicts: dict[str, Verdict]) -> tuple[list[str], list[str]]:
+    """The strongest levels that hold and the weakest that fail."""
+    held = {name for name, v in verdicts.items() if v.holds}
+    return strongest(held), weakest(set(verdicts) - held)
+
+
+class _Clock:
+    """CPU seconds per stage."""
+
+    def __init__(self) -> None:
+        self.spent: dict[str, float] = {}
+        self.last = time.process_time()
+
+    def stop(self, stage: str) -> None:
+        now = time.process_time()
+        self.spent[stage] = self.spent.get(stage, 0.0) + now - self.last
+        self.last = now

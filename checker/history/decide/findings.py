@@ -1,0 +1,89 @@
+"""Violations that local checks find, and the rows that those checks work on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from statewalk.checker.history.data import FAIL, History, Ints
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A violation that needs no cycle: its name, the operations that show it, and a sentence."""
+
+    name: str
+    refutes: str
+    operations: tuple[tuple[int, int], ...]
+    text: str
+
+
+@dataclass(slots=True)
+class Scan:
+    """The working state of one scan: expanded operations and the rows the kernels made."""
+
+    history: History
+    ops: Ints
+    first: Ints
+    reads: Ints
+    writes: Ints
+    findings: list[Finding]
+
+    def at(self, q: int) -> tuple[int, int]:
+        """(transaction, operation) of an expanded operation."""
+        t = int(np.searchsorted(self.first, q, side="right")) - 1
+        return t, int(self.ops[q, 4])
+
+    def say(self, name: str, refutes: str, qs: list[int], text: str) -> None:
+        """Record one finding."""
+        self.findings.append(Finding(name, refutes, tuple(self.at(q) for q in qs), text))
+
+    def told(self, q: int) -> str:
+        """An operation with its transaction's name, for a sentence."""
+        t, op = self.at(q)
+        return f"{self.history.name(t)} {self.history.show(op)}"
+
+
+def lookup(work: Scan, key: Ints, value: Ints, codes: Ints, index: Ints) -> Ints:
+    """The write row of each (key, value), -1 = none; one that did not abort where there is."""
+    if not len(codes):
+        return np.full(len(key), -1, np.int64)
+    code = key * len(work.history.values) + value
+    at = np.minimum(np.searchsorted(codes, code), len(codes) - 1)
+    found = np.where((codes[at] == code) & (value != 0), index[at], -1)
+    status, writes = work.history.status, work.writes
+    for x in np.flatnonzero((found >= 0) & (status[writes[found, 0]] == FAIL)).tolist():
+        q = int(at[x])
+        while q < len(codes) and codes[q] == code[x]:
+            if status[writes[index[q], 0]] != FAIL:
+                found[x] = index[q]
+            q += 1
+    return found
+
+
+def bad_source(work: Scan, row: int, write: int) -> None:
+    """An aborted, intermediate or future read: row of `reads`, row of `writes`."""
+    q, p = int(work.reads[row, 3]), int(work.writes[write, 3])
+    t = int(work.writes[write, 0])
+    if t == int(work.reads[row, 0]):
+        work.say(
+            "future-read",
+            "read-committed",
+            [q, p],
+            f"{work.told(q)} returns what it only writes afterwards",
+        )
+    elif work.history.status[t] == FAIL:
+        work.say(
+            "G1a",
+            "read-committed",
+            [q, p],
+            f"{work.told(q)}, but {work.history.name(t)}, which wrote it, aborted",
+        )
+    else:
+        work.say(
+            "G1b",
+            "read-committed",
+            [q, p],
+            f"{work.told(q)}, but {work.history.name(t)} overwrote it before committing",
+        )

@@ -1,0 +1,142 @@
+"""Pictures of an explanation: lanes of sessions as text or SVG, and the cycle as DOT."""
+
+from __future__ import annotations
+
+from html import escape
+
+from statewalk.checker.history.data import History
+from statewalk.checker.history.explain.anomaly import Explanation, Step
+
+_WIDTH, _LANE, _LEFT, _TOP = 190, 96, 110, 30
+_COLOURS = {"rw": "#c0271f", "wr": "#1f5fc0", "ww": "#1d7d3a", "so": "#666666", "rt": "#a06a00"}
+
+
+def columns(found: Explanation) -> dict[int, int]:
+    """A column for each transaction: after those that the cycle's firm edges put before it."""
+    members = list(found.transactions)
+    before = {
+        t: {s.before for s in found.cycle if s.after == t and s.kind != "rw"} for t in members
+    }
+    for reason in found.reasons:
+        if reason.rule:
+            before[reason.after].add(reason.before)
+    placed: list[int] = []
+    while len(placed) < len(members):
+        ready = [t for t in members if t not in placed and before[t] <= set(placed)]
+        placed.append((ready or [t for t in members if t not in placed])[0])
+    return {t: i for i, t in enumerate(placed)}
+
+
+def lanes(history: History, found: Explanation) -> list[str]:
+    """One line per session, its transactions as [begin … commit] from left to right."""
+    column = columns(found)
+    cells = {t: f"[{history.name(t)}: {_short(history, found, t)}]" for t in column}
+    widths = [len(cells[t]) for t in sorted(column, key=column.__getitem__)]
+    sessions = dict.fromkeys(int(history.session[t]) for t in found.transactions)
+    label = max(len(str(history.sessions[s])) for s in sessions)
+    out = []
+    for s in sessions:
+        line = f"{history.sessions[s]!s:>{label}} |"
+        for t, at in sorted(column.items(), key=lambda item: item[1]):
+            mine = int(history.session[t]) == s
+            line += " " + (cells[t] if mine else "-" * widths[at])
+        out.append(line)
+    return out
+
+
+def _short(history: History, found: Explanation, t: int) -> str:
+    return " ".join(history.show(op).replace(" = ", "=") for op in found.operations.get(t, ()))
+
+
+def svg(history: History, found: Explanation) -> str:
+    """Lanes of sessions with the cycle drawn over them; rw red, derived edges dashed."""
+    column = columns(found)
+    sessions = list(dict.fromkeys(int(history.session[t]) for t in found.transactions))
+    width = _LEFT + _WIDTH * len(column) + 20
+    height = _TOP + _LANE * len(sessions) + 30
+    out = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
+        'font-family="monospace" font-size="11">',
+        f"<title>{escape(found.name)}: refutes {escape(found.refutes)}</title>",
+        "<defs>",
+        *(_marker(kind, colour) for kind, colour in _COLOURS.items()),
+        "</defs>",
+        '<rect width="100%" height="100%" fill="white"/>',
+    ]
+    for row, s in enumerate(sessions):
+        y = _TOP + _LANE * row + 24
+        out.append(f'<text x="6" y="{y + 4}">session {escape(str(history.sessions[s]))}</text>')
+        out.append(f'<line x1="{_LEFT - 10}" y1="{y}" x2="{width - 10}" y2="{y}" stroke="#ccc"/>')
+    place = {
+        t: (_LEFT + _WIDTH * at, _TOP + _LANE * sessions.index(int(history.session[t])) + 4)
+        for t, at in column.items()
+    }
+    out += [_box(history, found, t, *place[t]) for t in found.transactions]
+    out += [_arrow(step, place) for step in found.cycle]
+    return "\n".join([*out, "</svg>", ""])
+
+
+def _marker(kind: str, colour: str) -> str:
+    return (
+        f'<marker id="{kind}" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" '
+        f'markerHeight="7" orient="auto"><path d="M0 0L8 4L0 8z" fill="{colour}"/></marker>'
+    )
+
+
+def _box(history: History, found: Explanation, t: int, x: int, y: int) -> str:
+    ops = [history.show(op) for op in found.operations.get(t, ())]
+    shown = [op if len(op) <= 24 else op[:23] + "…" for op in ops[:3]]
+    shown += [f"… {len(ops) - 3} more"] if len(ops) > 3 else []
+    full = escape("\n".join(ops))
+    texts = "".join(
+        f'<text x="{x + 6}" y="{y + 26 + 12 * i}">{escape(op)}</text>' for i, op in enumerate(shown)
+    )
+    return (
+        f'<g><title>{full}</title><rect x="{x}" y="{y}" width="{_WIDTH - 24}" height="64" '
+        f'rx="5" fill="#f4f6fa" stroke="#445"/><text x="{x + 6}" y="{y + 13}" '
+        f'font-weight="bold">{escape(history.name(t))}</text>{texts}</g>'
+    )
+
+
+def _arrow(step: Step, place: dict[int, tuple[int, int]]) -> str:
+    """An rw edge leads from begin to commit, every other kind from commit to begin."""
+    (x1, y1), (x2, y2) = place[step.before], place[step.after]
+    right = _WIDTH - 24
+    if step.kind == "rw":
+        x2 += right
+    else:
+        x1 += right
+    y1, y2 = y1 + 32, y2 + 32
+    bend = 34 if y1 == y2 else (y2 - y1) // 4
+    middle = ((x1 + x2) // 2, (y1 + y2) // 2 - (bend if y1 == y2 else 0))
+    colour = _COLOURS[step.kind]
+    dashed = "" if step.how == "observed" else ' stroke-dasharray="5 3"'
+    label = escape(f"{step.kind} {step.key}".strip())
+    return (
+        f'<path d="M{x1} {y1} Q{middle[0]} {middle[1] - bend} {x2} {y2}" fill="none" '
+        f'stroke="{colour}" stroke-width="1.6"{dashed} marker-end="url(#{step.kind})">'
+        f'<title>{escape(step.text)}</title></path><text x="{middle[0]}" '
+        f'y="{middle[1] - 4}" fill="{colour}">{label}</text>'
+    )
+
+
+def dot(history: History, found: Explanation) -> str:
+    """The cycle for Graphviz; rw red, derived edges dashed."""
+
+    def quoted(text: str) -> str:
+        escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+        return f'"{escaped}"'
+
+    out = [f"digraph {quoted(found.name)} {{", "  node [shape=box, fontname=monospace];"]
+    for t in found.transactions:
+        ops = "\n".join(history.show(op) for op in found.operations.get(t, ()))
+        label = f"{history.name(t)} (session {history.sessions[history.session[t]]})\n{ops}"
+        out.append(f"  {quoted(history.name(t))} [label={quoted(label)}];")
+    for step in found.cycle:
+        style = "solid" if step.how == "observed" else "dashed"
+        out.append(
+            f"  {quoted(history.name(step.before))} -> {quoted(history.name(step.after))} "
+            f"[label={quoted(f'{step.kind} {step.key}'.strip())}, style={style}, "
+            f'color="{_COLOURS[step.kind]}"];'
+        )
+    return "\n".join([*out, "}", ""])

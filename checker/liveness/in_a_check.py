@@ -1,0 +1,211 @@
+"""Liveness within a check: when it can be decided, on which graph, and what is told of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from statewalk.checker.contract.search import NO_ERROR, Finding
+from statewalk.checker.verdict.judge import expectation
+from statewalk.dsl.assemble.suspended import MAX_ACTIONS
+from statewalk.dsl.model import SAFETY_KINDS
+
+WITHOUT_FAIRNESS, INCOMPLETE = "SW501", "SW503"  # as `checker.liveness` has them
+if TYPE_CHECKING:
+    from statewalk.checker.contract.options import CheckOptions
+    from statewalk.checker.contract.search import Exploration, SearchOptions, StoppedBy
+    from statewalk.checker.liveness import LivenessResult, NotTaken, StateGraph
+    from statewalk.dsl.model import Model, Property
+
+_STOPPED: Mapping[str, str] = {
+    "violation": "the search stopped at a violation; --keep-going or --property checks it",
+    "depth": "the search was cut at a depth",
+    "states": "the search was cut at a number of states",
+    "memory": "the search ran out of memory",
+    "time": "the search ran out of time",
+    "interrupt": "the search was interrupted",
+    "killed": "the search crashed",
+}
+_ALLOW = "--allow-unsound takes the risk"
+
+
+@dataclass(frozen=True)
+class Live:
+    """What is known of the liveness properties, by name.
+
+    ``findings`` hold lassos as stem and cycle in one sequence of steps; ``loops`` the number of the
+    state to which the last step returns (the number of the last state itself: nothing happens any
+    more). ``not_taken`` says in words what is enabled on a cycle and never taken. ``unchecked``
+    says why nothing is known of a property. ``unsound`` are decided on a search that was cut;
+    ``unfinished`` says that time or memory ended the building of the graph.
+    """
+
+    findings: Mapping[str, Finding] = field(default_factory=dict)
+    loops: Mapping[str, int] = field(default_factory=dict)
+    not_taken: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    unchecked: Mapping[str, str] = field(default_factory=dict)
+    vacuous: frozenset[str] = frozenset()
+    unsound: frozenset[str] = frozenset()
+    warnings: tuple[str, ...] = ()
+    unfinished: bool = False
+    statistics: Mapping[str, object] = field(default_factory=dict)
+
+
+def wanted(model: Model, options: CheckOptions, asked: SearchOptions) -> list[Property]:
+    """The liveness properties to decide."""
+    if not options.liveness:
+        return []
+    return [p for p in model.properties if p.kind not in SAFETY_KINDS and asked.wants(p.name)]
+
+
+def refuse(model: Model, options: CheckOptions, asked: SearchOptions) -> None:
+    """Say before the search what cannot be checked. Raises RunError[SW502]."""
+    found = wanted(model, options, asked)
+    cuts = [*model.constraints, *model.step_constraints]
+    if found and not options.allow_unsound and any(cut.name != MAX_ACTIONS for cut in cuts):
+        from statewalk.checker.liveness import refuse_constraints
+
+        refuse_constraints(model, found)
+
+
+def check_liveness(
+    model: Model, options: CheckOptions, asked: SearchOptions, exploration: Exploration
+) -> Live:
+    """Decide the liveness properties that were asked for, or say why not."""
+    left = [p for p in model.properties if p.kind not in SAFETY_KINDS and asked.wants(p.name)]
+    if not options.liveness:
+        return Live(unchecked=dict.fromkeys((p.name for p in left), "--no-liveness"))
+    why = {p.name: _why_not(model, options, exploration, p) for p in left}
+    unchecked = {name: text for name, text in why.items() if text}
+    left = [p for p in left if p.name not in unchecked]
+    if not left:
+        return Live(unchecked=unchecked)
+    from statewalk.checker.liveness import LivenessOptions
+    from statewalk.checker.liveness import check_liveness as decide
+    from statewalk.checker.liveness.explore import PredicateRaisedError
+
+    try:
+        graph = _graph(model, _limits(asked, exploration), tuple(left), exploration.engine)
+    except PredicateRaisedError as e:
+        error = Finding(NO_ERROR, "error", e.initial, e.steps, error=e.error)
+        raised = dict.fromkeys((p.name for p in left), "the spec raised an exception")
+        return Live(findings={NO_ERROR: error}, unchecked={**unchecked, **raised})
+    allow = LivenessOptions(options.allow_unsound or exploration.stopped is not None)
+    if not exploration.cut.get(MAX_ACTIONS):
+        kept = tuple(c for c in model.constraints if c.name != MAX_ACTIONS)
+        model = replace(model, constraints=kept)
+    results = decide(model, graph, left, allow)
+    found = _live(results, asked, options, exploration.engine)
+    return replace(found, unchecked={**found.unchecked, **unchecked})
+
+
+def not_decided(model: Model, asked: SearchOptions, stopped: StoppedBy) -> Live:
+    """Of every liveness property, that nothing is known: the spec hung in what came before."""
+    left = [p.name for p in model.properties if p.kind not in SAFETY_KINDS and asked.wants(p.name)]
+    why = f"{INCOMPLETE}: {_STOPPED[stopped]}"
+    return Live(unchecked=dict.fromkeys(left, why), unfinished=True)
+
+
+def _limits(asked: SearchOptions, exploration: Exploration) -> SearchOptions:
+    """How far the graph goes: as far as the search went."""
+    timeout = None
+    if asked.timeout is not None:
+        timeout = max(1.0, asked.timeout - exploration.seconds)
+    depth, states = None, None
+    if exploration.stopped == "violation":
+        depth, states = asked.max_depth, asked.max_states
+    elif exploration.stopped:
+        depth = max(1, len(exploration.levels))
+    limits = replace(asked, max_depth=depth, max_states=states, timeout=timeout)
+    return replace(limits, checkpoint=None, resume=False)
+
+
+def _graph(
+    model: Model, limits: SearchOptions, properties: tuple[Property, ...], engine: str
+) -> StateGraph:
+    """The state graph: natively, unless the reference is asked for or only it can."""
+    from statewalk.checker.liveness.explore import build
+
+    graph = None
+    if engine != "reference":
+        from statewalk.checker.liveness.collect import collect
+
+        graph = collect(model, limits, properties)
+    return graph or build(model, limits, properties)
+
+
+def _why_not(model: Model, options: CheckOptions, exploration: Exploration, prop: Property) -> str:
+    """Why a property cannot be decided after a search, in words; empty where it can.
+
+    A violation of safety comes first, unless the configuration expects this one to be violated.
+    """
+    if any(f.property == NO_ERROR for f in exploration.findings):
+        return "the spec raised an exception"
+    if exploration.stopped == "violation":
+        expect = expectation(model, options.config)
+        expected = expect is not None and expect.names(prop.name)
+        return "" if expected else _STOPPED["violation"]
+    if exploration.cut.get(MAX_ACTIONS) and not options.allow_unsound:
+        return f"{INCOMPLETE}: the spec's bound on the starts of actions cuts the search; {_ALLOW}"
+    if exploration.stopped and not options.allow_unsound and not own_bound(options, exploration):
+        why = _STOPPED.get(exploration.stopped, exploration.stopped)
+        return f"{INCOMPLETE}: {why}; {_ALLOW}"
+    return ""
+
+
+def own_bound(options: CheckOptions, exploration: Exploration) -> bool:
+    """Whether the spec's own bound on depth cut the search: lassos are looked for all the same."""
+    return exploration.stopped == "depth" and options.max_depth is None
+
+
+def _live(
+    results: list[LivenessResult], asked: SearchOptions, options: CheckOptions, engine: str
+) -> Live:
+    """The results as a check keeps them."""
+    findings, loops, not_taken, unchecked = {}, {}, {}, {}
+    warnings: list[str] = []
+    for r in results:
+        if r.verdict == "unknown":
+            unchecked[r.property] = f"{INCOMPLETE}: time or memory ended the building of its graph"
+            continue
+        if r.unsound and not options.allow_unsound:
+            unchecked[r.property] = (
+                f"{INCOMPLETE}: no lasso within the spec's bound on depth; {_ALLOW}"
+            )
+            continue
+        if r.unsound:
+            warnings.append(f"unsound: {r.property} was decided although the search was cut")
+        warnings += [f"{code} {text}" for code, text in r.warnings if code == WITHOUT_FAIRNESS]
+        if r.lasso is not None:
+            steps = (*r.lasso.stem, *r.lasso.cycle)
+            findings[r.property] = Finding(r.property, r.kind, r.lasso.initial, steps)
+            loops[r.property] = len(r.lasso.stem)
+            not_taken[r.property] = tuple(_said(t, r.lasso.cycle) for t in r.lasso.not_taken)
+    if engine == "spark":
+        warnings.append("liveness was decided by the native engine, on one machine")
+    if asked.symmetry or asked.view:
+        merged = (("symmetry", asked.symmetry), ("view", asked.view))
+        what = " and ".join(word for word, on in merged if on)
+        states = results[0].statistics.get("states", 0) if results else 0
+        warnings.append(f"liveness was checked without {what}, on {states:,} states")
+    return Live(
+        findings=findings,
+        loops=loops,
+        not_taken=not_taken,
+        unchecked=unchecked,
+        vacuous=frozenset(r.property for r in results if r.vacuous),
+        unsound=frozenset(r.property for r in results if r.unsound and options.allow_unsound),
+        warnings=tuple(warnings),
+        unfinished=any(r.verdict == "unknown" for r in results),
+        statistics=results[0].statistics if results else {},
+    )
+
+
+def _said(found: NotTaken, cycle: tuple[object, ...]) -> str:
+    """An action that is enabled on the cycle and never taken, in words."""
+    size = max(1, len(cycle))
+    where = "all along" if len(found.enabled_at) == size else "now and then"
+    if found.fairness == "none":
+        return f"{found.label}: enabled {where}, not fair"
+    return f"{found.label}: enabled {where}, {found.fairness}ly fair"

@@ -1,0 +1,95 @@
+"""Loading numba quickly, and its decorators: every kernel of this package is compiled here.
+
+When numba prepares to load or compile its first kernel it imports `scipy.linalg`, in case a kernel
+multiplies matrices; that costs more than all our kernels together. Ours do not, so it is told that
+there is no SciPy, for the moment of that one import.
+
+Kernels are compiled once and kept on disk by numba. Its cache notices changes of a kernel's own
+file only, while a kernel holds the code of those it calls and the constants it names, whatever file
+they are in. So all kernels have one stamp, over the text of all files in `SOURCES`.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+
+Function = TypeVar("Function", bound=Callable[..., object])
+
+# The files of kernels, and what those import of ours: a test says which are missing.
+SOURCES = (
+    "history/data.py", "history/decide/kernels/acyclic.py", "history/decide/kernels/bits.py",
+    "history/decide/kernels/cdcl.py", "history/decide/kernels/cdcl_state.py",
+    "history/decide/kernels/encode.py", "history/decide/kernels/order.py",
+    "history/decide/kernels/reach.py", "history/decide/kernels/scan.py",
+    "history/decide/kernels/weak.py", "history/errors.py", "liveness/kernels.py",
+    "machine/compiling.py", "native/kernels/arrays.py", "native/kernels/expand.py",
+    "native/kernels/orbit_arrays.py", "native/kernels/orbit_kernels.py",
+    "native/kernels/tables.py", "native/kernels/walking.py", "spark/tasks/run_kernels.py",
+)  # fmt: skip
+
+
+def _no_blas() -> NoReturn:
+    raise ImportError("not needed here")
+
+
+def prepare_numba() -> None:
+    """Import the part of numba that looks for SciPy, without SciPy."""
+    if "numba.np.arraymath" in sys.modules:
+        return
+    from numba.np import linalg
+
+    found = linalg.ensure_blas
+    linalg.ensure_blas = _no_blas
+    try:
+        import numba.np.arraymath  # noqa: F401
+    finally:
+        linalg.ensure_blas = found
+
+
+prepare_numba()
+
+from numba import njit  # noqa: E402  (after the preparation)
+
+
+def _stamp() -> str:
+    """What changes when a source of the kernels does."""
+    folder = Path(__file__).parents[1]
+    return sha256(b"\0".join((folder / name).read_bytes() for name in SOURCES)).hexdigest()
+
+
+STAMP = _stamp()
+_njit: Any = njit  # its declared types leave out the option _nrt
+
+
+def _kept(function: Callable[..., Any], **options: Any) -> Any:
+    """Compile without the interpreter's lock, and keep the machine code on disk."""
+    compiled = _njit(nogil=True, cache=True, **options)(function)
+    file: Any = getattr(compiled._cache, "_cache_file", None)
+    if hasattr(file, "_source_stamp"):
+        file._source_stamp = STAMP
+    return compiled
+
+
+# What is part of each kernel that calls it.
+inlined: Callable[[Callable[..., Any]], Any] = _njit(forceinline=True, _nrt=False)
+
+
+def kernel(function: Callable[..., Any]) -> Any:
+    """Compile what makes no arrays or lists of its own."""
+    return _kept(function, _nrt=False)
+
+
+if TYPE_CHECKING:
+
+    def allocating(function: Function) -> Function:
+        """Compile what makes arrays and lists: numba counts references to them."""
+        return function
+else:
+
+    def allocating(function):
+        """Compile what makes arrays and lists: numba counts references to them."""
+        return _kept(function)

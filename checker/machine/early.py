@@ -1,0 +1,55 @@
+"""A signal that comes while Python still imports us ends the program with a word, not a traceback.
+
+The package imports it first; it does nothing where somebody else imports the package.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from types import FrameType
+
+_ONCE = 0.5  # seconds in which several signals are one
+_INCONCLUSIVE = 3  # as `checker.verdict.exits` has it
+_SAID = b"\nstatewalk: interrupted before there was a result\n"
+
+
+def is_program() -> bool:
+    """Whether this process is the command ``statewalk``, as opposed to somebody who imports us."""
+    asked = sys.orig_argv
+    if "-m" in asked:
+        return asked[asked.index("-m") + 1 :][:1] == ["statewalk"]
+    return os.path.splitext(os.path.basename(sys.argv[0]))[0] == "statewalk"
+
+
+class Stop:
+    """Handles what asks the program to end: one KeyboardInterrupt, however many signals come at
+    once.
+    """
+
+    def __init__(self) -> None:
+        self.at = 0.0
+
+    def __call__(self, number: int, frame: FrameType | None) -> None:
+        now = time.monotonic()
+        if now - self.at > _ONCE:
+            self.at = now
+            raise KeyboardInterrupt
+
+
+def _leave(number: int, frame: FrameType | None) -> None:
+    os.write(2, _SAID)
+    os._exit(_INCONCLUSIVE)
+
+
+def handle(handler: object) -> None:
+    """Handle signals that are not ignored."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, handler)  # type: ignore[arg-type]
+
+
+if is_program():
+    handle(_leave)

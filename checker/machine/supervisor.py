@@ -1,0 +1,309 @@
+"""A process that waits for the one that runs specs, and ends it when that cannot end itself.
+
+Python runs no handler of a signal while one call into C goes on: ``10 ** 10 ** 9`` outlasts every
+limit. So a command that runs a spec does so in a child. The child keeps a note of what it knows
+where its parent can read it; a signal makes it write down, whatever it does, where it is.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import json
+import math
+import mmap
+import os
+import re
+import select
+import signal
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cache
+from types import FrameType
+from typing import IO, Any, NoReturn
+
+_LOOK = 0.1  # seconds
+_STUCK = 1.0  # seconds past a limit without a sign of life
+_FULL = 0.3  # the same, past a limit of memory
+_SHARE = 0.9  # of the machine's memory: the limit where none was given
+_REPORT = 20.0  # seconds to report what was found
+_PLACE = re.compile(r'^  File "(.*)", line (\d+) in (.*)$')
+_SIGNALS = [
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+]
+_DUMP = getattr(signal, "SIGUSR2", None)
+_PR_SET_PDEATHSIG = 1
+_ONCE = 0.5  # seconds in which several signals are one: a terminal sends to parent and child
+_ANSWER = 0.05  # seconds that an answer takes
+_INCONCLUSIVE = 3  # as `checker.verdict.exits` has it
+
+Frame = tuple[str, int, str]
+
+
+def possible() -> bool:
+    """Whether processes can be made this way here."""
+    return hasattr(os, "fork") and _DUMP is not None
+
+
+class Line:
+    """What parent and child share: a sign of life, a note, and where the child says it is."""
+
+    def __init__(self) -> None:
+        self._life = mmap.mmap(-1, 8)
+        self._note: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 (to the end)
+        self.places: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115
+        self._facts: dict[str, Any] = {}
+
+    def beat(self) -> None:
+        """Show that handlers still run."""
+        self._life[0] = (self._life[0] + 1) % 256
+
+    @property
+    def life(self) -> int:
+        """Differs where there was a sign of life."""
+        return self._life[0]
+
+    def note(self, **facts: Any) -> None:
+        """Note what is known, beside what was."""
+        self._facts |= facts
+        data = json.dumps(self._facts, default=str).encode()
+        os.pwrite(self._note.fileno(), len(data).to_bytes(8, "little") + data, 0)
+
+    def noted(self) -> dict[str, Any]:
+        """What was noted last."""
+        file = self._note.fileno()
+        size = int.from_bytes(os.pread(file, 8, 0), "little")
+        with suppress(ValueError):
+            found = json.loads(os.pread(file, size, 8))
+            return found if isinstance(found, dict) else {}
+        return {}
+
+    def told(self) -> list[Frame]:
+        """Where the child said last that it is, innermost first."""
+        size = os.fstat(self.places.fileno()).st_size
+        text = os.pread(self.places.fileno(), size, 0).decode(errors="replace")
+        return list(_frames(text.rpartition("(most recent call first):\n")[2]))
+
+
+def _frames(text: str) -> Iterator[Frame]:
+    for words in text.splitlines():
+        found = _PLACE.match(words)
+        if not found:
+            return
+        yield found[1], int(found[2]), found[3]
+
+
+line: Line | None = None  # to whoever waits for this process
+rescue: End | None = None  # what this process is to report: another one did not come to it
+
+
+def note(**facts: Any) -> None:
+    """Tell whoever waits for this process, if anybody does."""
+    if line is not None:
+        line.note(**facts)
+
+
+@dataclass
+class End:
+    """How a child ended: with a code, or killed for a reason, or ``by`` itself in a way of its own.
+
+    ``frames`` are where it was, ``facts`` what it had noted.
+    """
+
+    code: int | None = None
+    reason: str = "killed"
+    by: str = ""
+    frames: list[Frame] = field(default_factory=list)
+    facts: dict[str, Any] = field(default_factory=dict)
+
+
+def supervised(run: Callable[[], int]) -> int:
+    """Run in a child; the exit code. It runs again, with `rescue` set, where that had to be killed.
+
+    Returns in the children too.
+    """
+    global rescue  # noqa: PLW0603 (one per process)
+    waiting = _Waiting()
+    if not waiting.pid:
+        return waiting.work(run)
+    end = waiting.wait()
+    if end.code is not None:
+        return end.code
+    rescue = end
+    waiting = _Waiting(_REPORT)
+    if not waiting.pid:
+        return waiting.work(run)
+    code = waiting.wait().code
+    if code is None:
+        os.write(2, b"\nstatewalk: killed before there was a result\n")
+        return _INCONCLUSIVE
+    return code
+
+
+class _Waiting:
+    """A child, and what was heard while waiting for it. In the child, ``pid`` is 0."""
+
+    def __init__(self, seconds: float | None = None) -> None:
+        self.line = Line()
+        self.asked = 0.0  # when the first signal came
+        self.again = False
+        self.full = 0.0  # since when there is too much in memory
+        self.life, self.lived = self.line.life, 0.0
+        self.limit = None if seconds is None else time.monotonic() + seconds
+        self.pid = 0
+        self.alive, end = os.pipe()  # closed when the child is no more
+        self._early: list[int] = []
+        handlers = {number: signal.getsignal(number) for number in _SIGNALS}
+        for number, handler in handlers.items():
+            if handler is not signal.SIG_IGN:
+                signal.signal(number, self._pass_on)
+        parent = os.getpid()
+        self.pid = os.fork()
+        if self.pid:
+            os.close(end)
+            for number in self._early:
+                os.kill(self.pid, number)
+            return
+        os.close(self.alive)
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+        _die_with(parent)
+
+    def _pass_on(self, number: int, frame: FrameType | None) -> None:
+        now = time.monotonic()
+        self.again = self.again or (bool(self.asked) and now - self.asked > _ONCE)
+        self.asked = self.asked or now
+        if not self.pid:
+            self._early.append(number)
+            return
+        with suppress(ProcessLookupError):
+            os.kill(self.pid, number)
+
+    # -- in the child ----------------------------------------------------------------------------
+
+    def work(self, run: Callable[[], int]) -> int:
+        """Do what the child is for; its exit code."""
+        global line  # noqa: PLW0603 (one per process)
+        line = self.line
+        assert _DUMP is not None
+        faulthandler.enable(self.line.places, all_threads=False)
+        faulthandler.register(_DUMP, self.line.places, all_threads=False)
+        leave = os._exit
+
+        def noted(status: int) -> NoReturn:
+            self.line.note(left=_stack())
+            leave(status)
+
+        os._exit = noted
+        try:
+            code = run()
+        finally:
+            os._exit = leave
+        self.line.note(code=code)
+        for number in _SIGNALS:  # there is nothing left to lose
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                signal.signal(number, signal.SIG_DFL)
+        return code
+
+    # -- in the parent ---------------------------------------------------------------------------
+
+    def wait(self) -> End:
+        """How the child ended."""
+        end = End()
+        while not select.select([self.alive], [], [], _LOOK)[0]:
+            if reason := self._stuck():
+                end.reason = reason
+                os.kill(self.pid, signal.SIGKILL)
+                break
+        status = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+        os.close(self.alive)
+        end.facts, end.frames = self.line.noted(), self.line.told()
+        known = end.facts.get("code")
+        if known is not None:
+            end.code = status if status >= 0 else known
+        elif -status in _SIGNALS:  # it was asked to end, again, when it was about to
+            end.code = _INCONCLUSIVE
+        elif status >= 0:
+            end.by = f"os._exit({status})"
+            end.frames = [(str(f), int(n), str(w)) for f, n, w in end.facts.get("left", ())]
+        elif end.reason == "killed":
+            end.by = signal.Signals(-status).name
+            if status == -signal.SIGKILL:
+                end.frames = []
+        return end
+
+    def _stuck(self) -> str:
+        """Why the child is to be killed; empty where it is not."""
+        now = time.monotonic()
+        if self.line.life != self.life:
+            self.life, self.lived = self.line.life, now
+        if self.limit is not None and now > self.limit:
+            return "time"
+        facts = self.line.noted()
+        reason, since, patience = "", now, _STUCK
+        if _memory_of(self.pid) > (facts.get("memory") or _most()):
+            self.full = self.full or now
+            reason, since, patience = "memory", self.full, _FULL
+        elif self.asked:
+            reason, since = "interrupt", self.asked
+        elif facts.get("deadline") and now > facts["deadline"]:
+            reason, since = "time", facts["deadline"]
+        if not reason or now - max(since, self.lived) < (0.0 if self.again else patience):
+            return ""
+        return reason if self._inside(facts) else ""
+
+    def _inside(self, facts: Mapping[str, Any]) -> bool:
+        """Whether the spec is running, as the child tells when it is asked now."""
+        from statewalk.checker.machine.watch import place_of
+
+        assert _DUMP is not None
+        if "files" not in facts:
+            return False
+        os.ftruncate(self.line.places.fileno(), 0)
+        os.lseek(self.line.places.fileno(), 0, os.SEEK_SET)
+        os.kill(self.pid, _DUMP)
+        time.sleep(_ANSWER)
+        return place_of(self.line.told(), facts["files"]) is not None
+
+
+def _die_with(parent: int) -> None:
+    """Let this process end with its parent, where the system can do that."""
+    with suppress(ImportError, OSError, AttributeError):
+        import ctypes
+
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(_INCONCLUSIVE)
+
+
+def _stack() -> list[Frame]:
+    """Where this process is, innermost first."""
+    import traceback
+
+    return [(f.filename, f.lineno or 0, f.name) for f in reversed(traceback.extract_stack())]
+
+
+def _memory_of(pid: int) -> int:
+    """Resident memory of a process in bytes; 0 where one cannot know."""
+    try:
+        with open(f"/proc/{pid}/statm", encoding="ascii") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, IndexError):
+        return 0
+
+
+@cache
+def _most() -> float:
+    """Memory beyond which a step has run away: most of what this machine, or its group, has."""
+    sizes = [math.inf]
+    with suppress(OSError, ValueError):
+        sizes.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    for name in ("memory.max", "memory/memory.limit_in_bytes"):
+        with (
+            suppress(OSError, ValueError),
+            open(f"/sys/fs/cgroup/{name}", encoding="ascii") as file,
+        ):
+            sizes.append(int(file.read()))
+    return _SHARE * min(sizes)

@@ -1,0 +1,239 @@
+"""Ending a step that does not end: a limit is raised as an exception in the spec's own code.
+
+A search asks between steps whether it should end. What goes on inside one step (or property, or
+while the spec is loaded) nobody asks; a timer looks at it instead, and only then ends it.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from types import FrameType, TracebackType
+from typing import TYPE_CHECKING, Any
+
+from statewalk.checker.machine import supervisor
+from statewalk.dsl.source.modules import FILES
+
+if TYPE_CHECKING:
+    from statewalk.checker.contract.search import StoppedBy
+
+_TIMER = getattr(signal, "SIGALRM", None)  # not everywhere
+_GRACE = 0.4  # seconds that one call of the spec may go on past a limit
+_LATEST = 1.0  # seconds that a search may go on past a limit in one call of the spec after another
+_ROUGH = 0.5  # past that, our own code is not spared if the spec called it
+_LOOK = 0.05
+_HOME = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+_OURS = tuple(os.path.join(_HOME, name, "") for name in ("dsl", "checker"))
+_CALLERS = {
+    ("model.py", "take"): "the action",
+    ("model.py", "holds"): "the property",
+    ("initial.py", "compute"): "the initial states",
+    ("modules.py", "run"): "loading the spec",
+    ("loader.py", "load"): "loading the spec",
+}
+
+Frames = Iterable[tuple[str, int, str]]
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a spec was running: ``what`` in words, and the innermost line of its own files.
+
+    ``by`` is the signal that ended it, if one did.
+    """
+
+    what: str
+    file: str
+    line: int
+    by: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.what} ({self.file}:{self.line})" if self.file else self.what
+
+
+class CutShort(BaseException):
+    """Raised inside the spec's code where a limit is passed. No `Exception`: a spec cannot catch
+    it.
+    """
+
+    def __init__(self, reason: StoppedBy, place: Place) -> None:
+        super().__init__(f"{reason}: {place}")
+        self.reason: StoppedBy = reason
+        self.place = place
+
+
+def place_of(frames: Frames, files: Iterable[str] = FILES) -> Place | None:
+    """Where the spec is running, from (file, line, function), innermost first; None if it is not.
+
+    ``files`` are those of the spec.
+    """
+    known = {file.encode("ascii", "backslashreplace").decode(): file for file in files}
+    inner: tuple[str, int] | None = None
+    name = ""
+    for file, line, function in frames:
+        if file in files or file in known:  # a dump writes it in ASCII
+            inner = inner or (known.get(file, file), line)
+            name = _named(inner[0], line) if function.startswith("<") else function
+        elif file.startswith(_OURS):
+            what = _CALLERS.get((os.path.basename(file), function))
+            if what is not None and inner is not None:
+                named = f"{what} '{name}'" if name and not what.startswith("loading") else what
+                return Place(named, *inner)
+    return Place(f"'{name}'" if name else "the spec", *inner) if inner else None
+
+
+def place_of_error(error: BaseException) -> Place | None:
+    """Where the spec was running when something was raised in it."""
+    frames = []
+    trace = error.__traceback__
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        frames.append((code.co_filename, trace.tb_lineno, code.co_name))
+        trace = trace.tb_next
+    return place_of(reversed(frames))
+
+
+def _named(file: str, line: int) -> str:
+    """The outermost function around a line, for code that has no name of its own."""
+    with suppress(OSError, SyntaxError, ValueError), open(file, encoding="utf-8") as source:
+        for node in ast.walk(ast.parse(source.read())):
+            if isinstance(node, ast.FunctionDef) and node.lineno <= line <= (node.end_lineno or 0):
+                return node.name
+    return ""
+
+
+def _up(frame: FrameType | None) -> Iterator[FrameType]:
+    while frame is not None:
+        yield frame
+        frame = frame.f_back
+
+
+def _told(frame: FrameType) -> tuple[str, int, str]:
+    return frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name
+
+
+def memory_in_use() -> int:
+    """Resident memory of this process in bytes; the most there ever was where that is all one can
+    know.
+    """
+    try:
+        with open("/proc/self/statm", encoding="ascii") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, IndexError):
+        import resource
+        import sys
+
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return peak if sys.platform == "darwin" else peak * 1024
+
+
+class Watchdog:
+    """While entered, what the spec runs is ended soon after a limit: `CutShort` is raised in it.
+
+    A call that begins after the limit has the same grace, all of a search's together `_LATEST`.
+    Works in the main thread, where there are timers.
+    """
+
+    active: Watchdog | None = None
+
+    def __init__(self, timeout: float | None = None, memory: int | None = None) -> None:
+        self.deadline = None if timeout is None else time.monotonic() + timeout
+        self.memory = memory
+        self.searching = True
+        self.reason: StoppedBy | None = None
+        self._call: FrameType | None = None  # of the spec, as the last look found it
+        self._called = self._inside = 0.0
+        self._saved: Any = None
+        self._outer: Watchdog | None = None
+        self._able = False
+
+    def __enter__(self) -> Watchdog:
+        here = threading.current_thread() is threading.main_thread()
+        if _TIMER is not None and here:
+            self._able = True
+            self._outer, Watchdog.active = Watchdog.active, self
+            self._saved = signal.signal(_TIMER, self._look)
+            self._wait()
+        supervisor.note(deadline=self.deadline, memory=self.memory, files=sorted(FILES))
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._call = None
+        if not self._able or _TIMER is None:
+            return
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(_TIMER, self._saved)
+        Watchdog.active, self._able = self._outer, False
+        if self._outer is not None:
+            self._outer._wait()
+            supervisor.note(deadline=self._outer.deadline, memory=self._outer.memory)
+        else:
+            supervisor.note(deadline=None, memory=None)
+
+    def end(self, reason: StoppedBy) -> None:
+        """A limit is passed now."""
+        if self.reason is None:
+            self.reason = reason
+            self._wait()
+
+    def concluding(self) -> None:
+        """The search is over; what is still to be run ends by itself unless one call hangs."""
+        self.searching = False
+
+    def _wait(self) -> None:
+        delay = 0.0
+        if self.reason is not None:
+            delay = _LOOK
+        elif self.memory is not None:
+            delay = 2 * _LOOK
+        elif self.deadline is not None:
+            delay = max(self.deadline - time.monotonic(), 0.001)
+        signal.setitimer(signal.ITIMER_REAL, delay if self._able else 0)
+
+    def _look(self, number: int, frame: FrameType | None) -> None:
+        if supervisor.line is not None:
+            supervisor.line.beat()
+        now = time.monotonic()
+        if self.deadline is not None and now >= self.deadline:
+            self.end("time")
+        elif self.memory is not None and memory_in_use() > self.memory:
+            self.end("memory")
+        self._wait()
+        if self.reason is not None:
+            self._end_call(frame, now)
+
+    def _end_call(self, frame: FrameType | None, now: float) -> None:
+        """Raise in the spec's code if it has run for long enough."""
+        call = None
+        gentle, inside = False, True  # whether our own code is left alone
+        for each in _up(frame):
+            file = each.f_code.co_filename
+            if file in FILES:
+                gentle, call = gentle or inside, each
+            elif file.startswith(_OURS):
+                inside = False
+        if self._call is None:
+            self._inside = now
+        if call is not self._call:
+            self._call, self._called = call, now
+        if call is None or self.reason is None:
+            return
+        over = now - self._called - (0.0 if self.reason == "memory" else _GRACE)
+        if self.searching:
+            over = max(over, now - self._inside - _LATEST)
+        if over >= (0.0 if gentle else _ROUGH):
+            place = place_of(_told(f) for f in _up(frame))
+            self._call = None
+            assert place is not None  # there is a call
+            raise CutShort(self.reason, place)

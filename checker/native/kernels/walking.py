@@ -1,0 +1,273 @@
+"""What kernels share: following a trie, applying an outcome. Inlined into each kernel.
+
+No kernel allocates or counts references (``_nrt=False``, scratch passed in): an accidental count in
+`walk` costs a factor of ten. All are ``nogil`` and may run in threads on disjoint data.
+"""
+
+# mypy: disable-error-code="no-untyped-call,no-untyped-def,call-arg,unreachable"
+# (numba infers the types of compiled functions; annotations would not be looked at)
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir  # type: ignore[import-untyped]
+from numba import int64, types, uint64
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from statewalk.checker.machine.compiling import inlined
+from statewalk.checker.native.kernels.arrays import (
+    BASE,
+    CALL,
+    CAPACITY,
+    EDGE,
+    FIRST_RESULT,
+    FORK,
+    KIND,
+    N_MISSES,
+    OPERAND,
+    OPERATION,
+    PROJECT,
+    PROJECTION,
+    QUIET,
+    SLOT,
+)
+
+_MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
+_MIX_2 = np.uint64(0x94D049BB133111EB)
+S29, S31, S32, S63 = np.uint64(29), np.uint64(31), np.uint64(32), np.uint64(63)
+U0, U1, U6 = np.uint64(0), np.uint64(1), np.uint64(6)
+
+
+@intrinsic
+def prefetch(typing_context: Any, array: Any, index: Any) -> Any:
+    """Ask for the cache line of ``array[index]``, to be written."""
+
+    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        kind = signature.args[0]
+        data = context.make_array(kind)(context, builder, arguments[0])
+        cell = cgutils.get_item_pointer(
+            context, builder, kind, data, [arguments[1]], wraparound=False
+        )
+        byte, word = ir.IntType(8).as_pointer(), ir.IntType(32)
+        function = cgutils.get_or_insert_function(
+            builder.module,
+            ir.FunctionType(ir.VoidType(), [byte, word, word, word]),
+            "llvm.prefetch.p0",
+        )
+        builder.call(function, [builder.bitcast(cell, byte), word(1), word(3), word(1)])
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64), emit
+
+
+@intrinsic
+def _trailing_zeros(typing_context: Any, word: Any) -> Any:
+    """Index of the lowest set bit of a word that is not 0."""
+
+    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.uint64(types.uint64), emit
+
+
+@inlined
+def scramble(key):
+    """Spread the bits of a key.
+
+    Source: finaliser of splitmix64, Steele et al., OOPSLA 2014
+    """
+    key = (key ^ (key >> S31)) * _MIX_1
+    key = (key ^ (key >> S29)) * _MIX_2
+    return key ^ (key >> S32)
+
+
+@inlined
+def next_root(bits, at, end):
+    """The first root from ``at`` on whose bit is set, or ``end``."""
+    while at < end:
+        word = bits[uint64(at) >> U6] >> (uint64(at) & S63)
+        if word != U0:
+            at += int64(_trailing_zeros(word))
+            return at if at < end else end
+        at = ((at >> 6) + 1) << 6
+    return end
+
+
+@inlined
+def _child(tries, node, value, hashed):
+    """What stands at a node under a value."""
+    if not hashed:
+        if value < tries.nodes[uint64(node), CAPACITY]:
+            return int64(tries.edges[uint64(tries.nodes[uint64(node), BASE] + value)])
+        return int64(0)
+    key = (uint64(node) << S32) | uint64(value)
+    mask = uint64(tries.hash_keys.shape[0] - 1)
+    at = scramble(key) & mask
+    while tries.hash_keys[at] != U0:
+        if tries.hash_keys[at] == key:
+            return int64(tries.hash_children[at])
+        at = (at + U1) & mask
+    return int64(0)
+
+
+@inlined
+def walk(row, root, node, tries, scratch):
+    """Follow a root's trie, from ``node``, through a state: the number of leaves not quiet.
+
+    The leaves are in ``scratch.leaves``, in the lexicographic order of the choices. -1: something
+    has not been learned, ``scratch.miss`` tells what. -2: the scratch is too small.
+
+    Shapes:     row (W,); see `checker.native.kernels.arrays`
+    Slow twin:  statewalk.dsl.model.Model.outcomes
+    """
+    width = row.shape[0]
+    waiting = 0
+    n_calls = 0
+    n_leaves = 0
+    value = int64(0)
+    if node == 0:
+        scratch.miss[0] = EDGE
+        scratch.miss[1] = -1 - root
+        scratch.miss[2] = 0
+        return -1
+    while True:
+        if node < 0:
+            if n_calls == 0:
+                if node != QUIET:
+                    if n_leaves == scratch.leaves.shape[0]:
+                        return -2
+                    scratch.leaves[uint64(n_leaves)] = node
+                    n_leaves += 1
+                if waiting == 0:
+                    return n_leaves
+                waiting -= 1
+                node = int64(scratch.stack[waiting])
+                if node == 0:
+                    scratch.miss[0] = EDGE
+                    scratch.miss[1] = -1 - root
+                    scratch.miss[2] = 0
+                    return -1
+                continue
+            n_calls -= 1
+            value = FIRST_RESULT - node
+            node = int64(scratch.calls[n_calls])
+            kind = tries.nodes[uint64(node), KIND]
+        else:
+            kind = tries.nodes[uint64(node), KIND]
+            if kind == FORK:
+                base = int64(tries.nodes[node, BASE])
+                options = int64(tries.nodes[uint64(node), CAPACITY])
+                if waiting + options > scratch.stack.shape[0]:
+                    return -2
+                for option in range(options - 1, 0, -1):
+                    scratch.stack[waiting] = tries.edges[base + option]
+                    waiting += 1
+                node = int64(tries.edges[base])
+                if node == 0:
+                    scratch.miss[0] = EDGE
+                    scratch.miss[1] = -1 - root
+                    scratch.miss[2] = 0
+                    return -1
+                continue
+            if kind >= CALL:
+                if n_calls == scratch.calls.shape[0]:
+                    return -2
+                scratch.calls[n_calls] = node
+                n_calls += 1
+                call = tries.nodes[node, OPERAND]
+                node = int64(tries.call_roots[call])
+                if node == 0:
+                    scratch.miss[0] = EDGE
+                    scratch.miss[1] = -1 - (1 << 30) - call
+                    scratch.miss[2] = 0
+                    return -1
+                continue
+            slot = tries.nodes[uint64(node), SLOT]
+            value = int64(row[uint64(slot)]) if slot < width else int64(0)
+            if kind >= PROJECT:
+                projection = uint64(tries.nodes[uint64(node), OPERAND])
+                result = int64(0)
+                if value < tries.project_capacity[projection]:
+                    result = int64(
+                        tries.project_result[uint64(tries.project_base[projection] + value)]
+                    )
+                if result == 0:
+                    scratch.miss[0] = PROJECTION
+                    scratch.miss[1] = projection
+                    scratch.miss[2] = value
+                    return -1
+                value = result - 1
+        child = _child(tries, node, value, kind & 1)
+        if child == 0:
+            scratch.miss[0] = EDGE
+            scratch.miss[1] = node
+            scratch.miss[2] = value
+            return -1
+        node = child
+
+
+@inlined
+def note_miss(batch, scratch, position, root):
+    """Take down what `walk` missed; there is room."""
+    at = batch.counters[N_MISSES]
+    batch.misses[at, 0] = position
+    batch.misses[at, 1] = root
+    batch.misses[at, 2] = scratch.miss[0]
+    batch.misses[at, 3] = scratch.miss[1]
+    batch.misses[at, 4] = scratch.miss[2]
+    batch.counters[N_MISSES] = at + 1
+
+
+@inlined
+def old_value(row, slot):
+    """The value id of a slot, which the row may be too short for."""
+    return int64(row[uint64(slot)]) if slot < row.shape[0] else int64(0)
+
+
+@inlined
+def written(outcomes, at, old):
+    """The id that write ``at`` stores where ``old`` was; -1 if the operation is not known there."""
+    value = int64(outcomes.value[uint64(at)])
+    if value >= 0:
+        return value
+    operation = -1 - value
+    if old >= outcomes.operation_capacity[operation]:
+        return int64(-1)
+    return int64(outcomes.operation_result[outcomes.operation_base[operation] + old]) - 1
+
+
+@inlined
+def successor_fp(row, fp, low, outcome, outcomes, scratch, leaf):
+    """Put the fingerprint of a successor into the scratch; False if an operation is not known."""
+    wide = outcomes.delta_low.shape[0] > 0
+    outcome = uint64(outcome)
+    result = fp + outcomes.delta[outcome]
+    rest = low
+    if wide:
+        rest = low + outcomes.delta_low[outcome]
+        result += uint64(rest < low)
+    start = outcomes.start[outcome]
+    for at in range(start, start + outcomes.blind[outcome]):
+        slot = outcomes.slot[uint64(at)]
+        old = old_value(row, slot)
+        new = written(outcomes, at, old)
+        if new < 0:
+            scratch.miss[0] = OPERATION
+            scratch.miss[1] = -1 - int64(outcomes.value[at])
+            scratch.miss[2] = old
+            return False
+        base = outcomes.contribution_base[uint64(slot)]
+        result += outcomes.contribution[uint64(base + new)]
+        result -= outcomes.contribution[uint64(base + old)]
+        if wide:
+            added = rest + outcomes.contribution_low[base + new]
+            result += uint64(added < rest)
+            rest = added - outcomes.contribution_low[base + old]
+            result -= uint64(rest > added)
+    scratch.fp[uint64(leaf)] = result
+    if wide:
+        scratch.low[leaf] = rest
+    return True

@@ -1,0 +1,301 @@
+"""What has been learned, as flat arrays that grow: tries, outcomes, projections, operations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from statewalk.checker.engines.layout import Layout, Slot
+from statewalk.checker.native.kernels import expand as kernels
+from statewalk.checker.native.kernels import tables
+from statewalk.checker.native.kernels.arrays import (
+    BASE,
+    CALL,
+    CAPACITY,
+    EDGES,
+    FORK,
+    KIND,
+    MISSING,
+    NODE_FIELDS,
+    OPERAND,
+    PROJECT,
+    READ,
+    SLOT,
+    Array,
+    Tries,
+    make_scratch,
+)
+from statewalk.checker.native.learn.memo import OPAQUE, Call, Growing, Memo, Projection, result_id
+from statewalk.checker.native.learn.outcomes import Effects
+
+# One thing noted while a spec ran: (kind of node, slot, operand, value). For a fork the operand is
+# the number of options and the value the index taken.
+Event = tuple[int, int, int, int]
+
+_DIRECT = 4096  # children beyond this value id are hashed
+_SPARSE = 256  # from here on also if few of the values have a child
+
+
+class Learned(Effects):
+    """Everything learned about one model. ``layout`` gives ids; roots are told by bits."""
+
+    def __init__(self, layout: Layout, n_roots: int, n_bits: int) -> None:
+        super().__init__(layout, n_bits)
+        self.roots: Array = np.zeros(n_roots, np.int32)
+        self.call_roots = Growing(np.int32)
+        self.nodes = Growing(np.int32, NODE_FIELDS)
+        self.edges = Growing(np.int32)
+        self.nodes.extend(1)
+        self.n_edges = 0
+        self.hash_keys: Array = np.zeros(1 << 10, np.uint64)
+        self.hash_children: Array = np.zeros(1 << 10, np.int32)
+        self.n_hashed = 0
+        self.projections: list[Projection] = []
+        self.projection_of: dict[tuple[int, object], int] = {}
+        self.projected = Memo()
+        self.calls: list[Call] = []
+        self.call_of: dict[object, Call] = {}
+        # (root, function): calls that look at what the step has changed before.
+        self.inlined: set[tuple[int, object]] = set()
+        self._row: Sequence[int] = ()
+        self._row_array: Array = np.zeros(0, np.int64)
+        self._scratch = make_scratch(256)
+
+    # -- tries ---------------------------------------------------------------------------------
+
+    def _new_node(self, kind: int, slot: int, operand: int) -> int:
+        node = self.nodes.extend(1)
+        capacity = operand if kind == FORK else 4
+        base = self.edges.extend(capacity)
+        self.nodes.data[node, : EDGES + 1] = (kind, slot, base, capacity, operand, 0)
+        return node
+
+    def child(self, node: int, value: int) -> int:
+        """What stands at a node under a value; 0 for nothing."""
+        field = self.nodes.data.item
+        if field(node, KIND) & 1:
+            return int(tables.hashed_child(self.hash_keys, self.hash_children, node, value))
+        if value >= field(node, CAPACITY):
+            return MISSING
+        child: int = self.edges.data.item(field(node, BASE) + value)
+        return child
+
+    def set_child(self, node: int, value: int, child: int) -> None:
+        """Put a node or leaf where nothing was."""
+        record = self.nodes.data[node]
+        self.n_edges += 1
+        record[EDGES] += 1
+        if not record[KIND] & 1 and value >= record[CAPACITY]:
+            self._widen(node, value)
+            record = self.nodes.data[node]
+        if record[KIND] & 1:
+            self._put_hashed(node, value, child)
+        else:
+            self.edges.data[int(record[BASE]) + value] = child
+
+    def _widen(self, node: int, value: int) -> None:
+        """Make room for a larger value: a longer run of children, or the hash table."""
+        record = self.nodes.data[node]
+        base, old = int(record[BASE]), int(record[CAPACITY])
+        capacity = max(4, old)
+        while capacity <= value:
+            capacity *= 2
+        if capacity > _DIRECT or (capacity > _SPARSE and record[EDGES] * 32 < capacity):
+            record[KIND] += 1
+            for id in np.flatnonzero(self.edges.data[base : base + old]).tolist():
+                self._put_hashed(node, id, int(self.edges.data[base + id]))
+            return
+        first = self.edges.extend(capacity)
+        self.edges.data[first : first + old] = self.edges.data[base : base + old]
+        record[BASE], record[CAPACITY] = first, capacity
+
+    def _put_hashed(self, node: int, value: int, child: int) -> None:
+        if 2 * self.n_hashed >= len(self.hash_keys):
+            keys, children = self.hash_keys, self.hash_children
+            self.hash_keys = np.zeros(2 * len(keys), np.uint64)
+            self.hash_children = np.zeros(2 * len(keys), np.int32)
+            tables.put_hashed(
+                self.hash_keys, self.hash_children, keys[keys > 0], children[keys > 0]
+            )
+        key = np.array([(node << 32) | value], np.uint64)
+        tables.put_hashed(self.hash_keys, self.hash_children, key, np.array([child], np.int32))
+        self.n_hashed += 1
+
+    def insert(self, roots: Array, root: int, events: Sequence[Event], leaf: int) -> str | None:
+        """Add a path; None, or in words how it contradicts what was learned before."""
+        node, value = 0, 0
+        below = int(roots[root])
+        for kind, slot, operand, seen in events:
+            if below == MISSING:
+                below = self._new_node(kind, slot, operand)
+                self._attach(roots, root, node, value, below)
+            elif below < 0:
+                return "first it was done, then it went on to " + self.describe(kind, slot, operand)
+            else:
+                known = self._looks_at(below)
+                if known != (kind, slot, operand):
+                    first = self.describe(*known)
+                    return f"first {first}, then {self.describe(kind, slot, operand)}"
+            node, value = below, seen
+            below = self.child(node, value)
+        if below == MISSING:
+            self._attach(roots, root, node, value, leaf)
+        elif below > 0:
+            return f"first {self.describe(*self._looks_at(below))}, then it was done"
+        elif below != leaf:
+            return "what it did in the end differed"
+        return None
+
+    def _looks_at(self, node: int) -> tuple[int, int, int]:
+        """A node's (kind, slot, operand), whether or not its children are hashed."""
+        field = self.nodes.data.item
+        kind = field(node, KIND)
+        return (kind if kind == FORK else kind & ~1, field(node, SLOT), field(node, OPERAND))
+
+    def _attach(self, roots: Array, root: int, node: int, value: int, below: int) -> None:
+        if node:
+            self.set_child(node, value, below)
+        else:
+            roots[root] = below
+
+    def describe(self, kind: int, slot: int, operand: int) -> str:
+        """An event in words."""
+        if kind in (READ, PROJECT):
+            return f"it looked at {show_path(self.layout.slots[slot].path)}"
+        return "it called a function" if kind == CALL else f"it chose among {operand}"
+
+    # -- projections, operations, calls ----------------------------------------------------------
+
+    def projection(self, slot: Slot, key: object, function: Callable[[Any], Any]) -> int:
+        """The number of a projection."""
+        known = self.projection_of.get((slot.id, key))
+        if known is None:
+            known = self.projection_of[slot.id, key] = self.projected.add()
+            self.projections.append(Projection(slot, function))
+        return known
+
+    def project(self, number: int, id: int, compute: Callable[[], Any] | None = None) -> int:
+        """The result id of a projection for a value id, computed once.
+
+        ``compute`` gives the same as the projection does, with less work.
+        """
+        projection = self.projections[number]
+        known = projection.known.get(id)
+        if known is not None:
+            return known
+        try:
+            value = compute() if compute else projection.function(projection.slot.values[id])
+        except Exception:
+            result = OPAQUE
+        else:
+            result = result_id(projection.results, projection.ids, value)
+        projection.known[id] = result
+        self.projected.put(number, id, result + 1)
+        return result
+
+    def call(self, key: tuple[object, ...]) -> Call:
+        """The call of a key, which begins with the function."""
+        known = self.call_of.get(key)
+        if known is None:
+            known = self.call_of[key] = Call(self.call_roots.append(MISSING), key[:2])
+            self.calls.append(known)
+        return known
+
+    def call_result(self, call: Call, row: Sequence[int]) -> int:
+        """The result number of a call in a state, if it is known without running it; else -1."""
+        if self.call_roots.data.item(call.number) == MISSING:
+            return -1
+        if row is not self._row:
+            self._row, self._row_array = row, np.array(row, np.int64)
+        result = kernels.call_result(self._row_array, call.number, self.tries(), self._scratch)
+        return int(result)
+
+    def choices_of(
+        self, root: int, row: Sequence[int], script: Sequence[int]
+    ) -> list[tuple[int, int]] | None:
+        """The choices that a root makes in a state when it follows a script; None if not known."""
+        node = int(self.roots[root])
+        choices: list[tuple[int, int]] = []
+        while node > 0:
+            kind, slot, operand = self._looks_at(node)
+            if kind == FORK:
+                value = script[len(choices)] if len(choices) < len(script) else 0
+                choices.append((value, operand))
+            elif kind == CALL:
+                value = self.call_result(self.calls[operand], row)
+            else:
+                value = row[slot] if slot < len(row) else 0
+                if kind == PROJECT:
+                    value = self.projections[operand].known.get(value, -1)
+            node = MISSING if value < 0 else self.child(node, value)
+        return choices if node < 0 else None
+
+    # -- dependencies --------------------------------------------------------------------------
+
+    def depend(self, root: int, slots: set[int], calls: set[int]) -> None:
+        """Note that a quiet verdict of a root looked at slots and relied on calls."""
+        bit = 1 << root
+        for number in calls:
+            call = self.calls[number]
+            if not call.users & bit:
+                call.users |= bit
+                slots = slots | call.slots
+        self._mark(slots, bit)
+
+    def call_reads(self, number: int, slots: set[int], callees: set[int]) -> set[int]:
+        """Note what a call looked at; whoever relies on it depends on that too.
+
+        Returns the roots that have to be learned anew: they asked for the call after they had
+        changed what it has turned out to look at.
+        """
+        call = self.calls[number]
+        for callee in callees:
+            self.calls[callee].callers.add(number)
+            slots = slots | self.calls[callee].slots
+        new = slots - call.slots
+        if not new:
+            return set()
+        call.slots |= new
+        self._mark(new, call.users)
+        wrong = {root for root, had in call.overwritten.items() if not had.isdisjoint(new)}
+        for root in wrong:
+            self.inline(root, call.function)
+        for caller in tuple(call.callers):
+            wrong |= self.call_reads(caller, new, set())
+        return wrong
+
+    def inline(self, root: int, function: object) -> None:
+        """No longer remember calls of a function after a root has changed something."""
+        self.inlined.add((root, function))
+        self.roots[root] = MISSING
+
+    # -- for the kernels -------------------------------------------------------------------------
+
+    def tries(self) -> Tries:
+        """The tries as they are now."""
+        return Tries(
+            self.roots,
+            self.nodes.data,
+            self.edges.data,
+            self.hash_keys,
+            self.hash_children,
+            self.projected.base.data,
+            self.projected.capacity.data,
+            self.projected.results.data,
+            self.call_roots.data,
+        )
+
+
+def widest_variable(layout: Layout) -> tuple[str, int] | None:
+    """The variable with most distinct values, and their number."""
+    slot = max(layout.slots, key=lambda slot: len(slot.values), default=None)
+    return None if slot is None else (show_path(slot.path), len(slot.values) - 1)
+
+
+def show_path(path: tuple[Any, ...]) -> str:
+    """A path as the author of the spec would write it."""
+    head = f"{path[0]}#{path[1]}" if len(path) > 1 else str(path[0])  # pyright: ignore[reportGeneralTypeIssues]
+    rest = "".join(f".{part}" for part in path[2:3])
+    return head + rest + (f"[{path[4]!r}]" if len(path) > 4 and path[3] in ("key", "in") else "")

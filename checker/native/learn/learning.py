@@ -1,0 +1,276 @@
+"""Learning: run a root of the model in a state, for all choices, and remember each path."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from statewalk.checker.contract.search import SearchOptions, StoppedBy
+from statewalk.checker.engines.layout import Layout
+from statewalk.checker.engines.repeats import unsteady
+from statewalk.checker.native.kernels.arrays import (
+    ASSERTION,
+    EDGE,
+    ERROR,
+    EVENT,
+    MISSING,
+    PROJECTION,
+    QUIET,
+    Array,
+)
+from statewalk.checker.native.learn.learned import Learned
+from statewalk.checker.native.learn.memo import leaf_of_result
+from statewalk.checker.native.learn.tracing import (
+    Contradiction,
+    LookAgain,
+    Overwritten,
+    TracingView,
+)
+from statewalk.dsl.errors import SpecError
+from statewalk.dsl.model import Action, Model, Property
+from statewalk.dsl.view import Disabled, next_script
+
+_ASK_EVERY = 256  # runs of actions
+
+RootKind = Literal["always", "exists", "constraint", "action", "terminal", "step"]
+
+
+@dataclass(frozen=True)
+class Root:
+    """What is learned as one trie: an action, or a predicate, of a property's element or whole."""
+
+    kind: RootKind
+    group: int
+    label: str
+    action: Action | None = None
+    predicate: Callable[[], bool] | None = None
+
+
+@dataclass(frozen=True)
+class Roots:
+    """All roots of a search, in this order: checks of states, actions, terminal, checks of steps.
+
+    ``watched`` are the properties, then the constraints; a root's ``group`` is an index into it.
+    ``steps`` are the step properties, then the step constraints.
+    """
+
+    all: tuple[Root, ...]
+    watched: tuple[Property, ...]
+    n_properties: int
+    first_action: int
+    end_action: int
+    end_terminal: int
+    steps: tuple[Property, ...]
+    n_step_properties: int
+
+
+def make_roots(model: Model, options: SearchOptions) -> Roots:
+    """The roots of what the options ask for."""
+    wanted = [p for p in model.properties if options.wants(p.name)]
+    checks = [p for kind in ("always", "exists") for p in wanted if p.kind == kind]
+    watched = (*checks, *model.constraints)
+    roots: list[Root] = []
+    for group, prop in enumerate(watched):
+        kind: RootKind = "constraint" if group >= len(checks) else "always"
+        if prop.kind == "exists":
+            kind = "exists"
+        if kind == "always" and prop.elements:
+            roots += [
+                Root(kind, group, f"{prop.name}: {e.label}", None, e.holds) for e in prop.elements
+            ]
+        else:
+            roots.append(Root(kind, group, prop.name, None, prop.whole))
+    first = len(roots)
+    roots += [Root("action", a.index, a.label, a) for a in model.actions]
+    end = len(roots)
+    roots += [Root("terminal", i, p.name, None, p.whole) for i, p in enumerate(model.terminal)]
+    end_terminal = len(roots)
+    on_step = [p for p in wanted if p.kind == "on_step"]
+    steps = (*on_step, *model.step_constraints)
+    roots += [Root("step", i, p.name, None, p.whole) for i, p in enumerate(steps)]
+    return Roots(tuple(roots), watched, len(checks), first, end, end_terminal, steps, len(on_step))
+
+
+def is_repeated(count: int) -> bool:
+    """Whether a root is run again after so many evaluations, to see that it does the same."""
+    return count & (count - 1) == 0 or count % 256 == 0
+
+
+class Stopped(Exception):
+    """The search is to stop, and what is being learned takes long: a step with many choices."""
+
+    def __init__(self, reason: StoppedBy) -> None:
+        super().__init__(reason)
+        self.reason: StoppedBy = reason
+
+
+class Learner:
+    """Runs the spec where the kernels do not know what it does; ``seconds`` is what that took.
+
+    ``urgent`` is asked now and then while actions run; `Stopped` is raised where it has a reason.
+    """
+
+    def __init__(self, model: Model, roots: Roots, layout: Layout) -> None:
+        self.model = model
+        self.roots = roots
+        self.learned = Learned(layout, len(roots.all), roots.end_terminal)
+        self.evaluations: Array = np.zeros(len(roots.all), np.int64)
+        self.time: Array = np.zeros(len(roots.all), np.float64)
+        self.filled = 0
+        self.urgent: Callable[[], StoppedBy | None] = lambda: None
+        self._runs = 0
+        self._view = TracingView(self.learned)
+        self._after = TracingView(self.learned, 0)
+        self._before = TracingView(self.learned, 1)
+
+    @property
+    def seconds(self) -> float:
+        """Time spent on evaluations."""
+        return float(self.time.sum())
+
+    def learn(
+        self,
+        miss: Sequence[int],
+        row: Callable[[], list[int]],
+        before: Callable[[], list[int]] | None = None,
+    ) -> None:
+        """Fill in what a kernel missed: (root, kind, operand, value), seen in a state."""
+        root, kind, operand, value = miss
+        if kind == PROJECTION:
+            self.filled += 1
+            self.learned.project(operand, value)
+            return
+        if kind != EDGE:
+            self.filled += 1
+            try:
+                self.learned.operate(operand, value)
+            except Exception:
+                self._look_again(operand)
+            return
+        self.evaluate(root, row(), before() if before else None)
+
+    def evaluate(self, number: int, row: list[int], before: list[int] | None = None) -> None:
+        """Run a root in a state for all choices, and remember the paths.
+
+        Now and then it is run again, to see that it does the same.
+        """
+        started = time.perf_counter()
+        count = int(self.evaluations[number])
+        self.evaluations[number] = count + 1
+        while True:
+            try:
+                self._run(number, row, before)
+                if is_repeated(count):
+                    self._run(number, row, before, again=True)
+            except LookAgain as raised:
+                self._look_again(raised.operation)
+                continue
+            except Overwritten as call:
+                self.learned.inline(number, call.function)
+                continue
+            except Contradiction as what:
+                raise self._nondeterministic(number, str(what)) from None
+            break
+        self.time[number] += time.perf_counter() - started
+
+    def _nondeterministic(self, number: int, what: str) -> SpecError:
+        root = self.roots.all[number]
+        span = root.action.span if root.action else None
+        return unsteady(root.label, what, span)
+
+    def _look_again(self, operation: int) -> None:
+        """Forget the paths on which an update was blind that turned out to raise."""
+        known = self.learned.operations[operation]
+        known.raising = True
+        for root in known.users:
+            self.learned.roots[root] = MISSING
+        known.users.clear()
+
+    def _run(
+        self, number: int, row: list[int], before: list[int] | None, again: bool = False
+    ) -> None:
+        """Run a root for all choices, ``again`` also for those whose path is known."""
+        root = self.roots.all[number]
+        view = self._view if before is None else self._after
+        script: list[int] | None = []
+        while script is not None:
+            if root.action:
+                self._pause()
+            if root.action and not again:
+                choices = self.learned.choices_of(number, row, script)
+                if choices is not None:
+                    script = next_script(choices)
+                    continue
+            view.begin(row, script, None, number)
+            if before is not None:
+                self._before.begin(before, [], view.events)
+            leaf = (
+                self._act(root, view)
+                if root.action
+                else self._judge(root, view, before is not None)
+            )
+            if leaf in (QUIET, ASSERTION, ERROR):
+                view.give_up()
+            if leaf == QUIET and number < self.learned.n_bits:
+                self.learned.depend(number, view.touched, view.calls)
+            for operation in view.blind:
+                self.learned.operations[operation].users.add(number)
+            contradiction = self.learned.insert(self.learned.roots, number, view.events, leaf)
+            if contradiction is not None:
+                raise Contradiction(contradiction)
+            script = next_script(view.choices)
+
+    def _pause(self) -> None:
+        self._runs += 1
+        if self._runs % _ASK_EVERY == 0 and (reason := self.urgent()):
+            raise Stopped(reason)
+
+    def _act(self, root: Root, view: TracingView) -> int:
+        """Run an action with the script's choices; its leaf."""
+        assert root.action is not None
+        try:
+            self.model.take(root.action, view)
+        except Disabled:
+            return QUIET
+        except AssertionError:
+            return ASSERTION
+        except Exception:
+            return ERROR
+        return self._outcome(view)
+
+    def _outcome(self, view: TracingView) -> int:
+        slots = self.learned.layout.slots
+        known: list[tuple[int, int, int]] = []
+        blind: list[tuple[int, int]] = []
+        for slot, value in view.written.items():
+            new = self.learned.value_id(slots[slot], value)
+            if slot not in view.reads:
+                blind.append((slot, new))
+                continue
+            old = view.row[slot] if slot < len(view.row) else 0
+            if new != old:
+                known.append((slot, old, new))
+        for slot, operation in view.pending.items():
+            self.learned.operated_on(operation, view.row[slot] if slot < len(view.row) else 0)
+            blind.append((slot, -1 - operation))
+        return leaf_of_result(self.learned.outcome(sorted(known), sorted(blind), tuple(view.fair)))
+
+    def _judge(self, root: Root, view: TracingView, step: bool) -> int:
+        """Run a predicate; its leaf: an event is what the search has to hear of."""
+        assert root.predicate is not None
+        try:
+            if step:
+                holds = self.model.holds(root.predicate, view, self._before)
+            else:
+                holds = self.model.holds(root.predicate, view)
+        except Exception:
+            return ERROR
+        if root.kind in ("exists", "terminal"):
+            return EVENT if holds else QUIET
+        if root.kind == "step":
+            return QUIET if holds else EVENT
+        return EVENT if holds is False else QUIET

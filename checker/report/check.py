@@ -1,0 +1,219 @@
+"""The report of a check: first what is wrong and how it comes about, then what the verdict rests
+on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from statewalk.checker.report.findings import show_failure, show_violation
+from statewalk.checker.report.page import Page, Segment, number, place, plural, seconds, show
+from statewalk.checker.report.terms import summary
+from statewalk.checker.verdict.evidence import Evidence, NeverFired
+from statewalk.dsl.model import SAFETY_KINDS
+
+if TYPE_CHECKING:
+    from statewalk.checker.verdict.result import PropertyResult, Result
+
+_COLUMN = 14
+_LEVELS = "▁▂▃▄▅▆▇█"
+
+
+def report(result: Result, *, width: int = 100, props: bool = False) -> Page:
+    """The report of a result, for a width; with ``props``, of every property along each trace."""
+    page = Page(width)
+    evidence = result.evidence or Evidence()
+    if evidence.failure is not None:
+        show_failure(page, result, evidence.failure)
+    for violation in evidence.violations:
+        page.blank()
+        show_violation(page, result, evidence, violation, props=props)
+    page.blank()
+    _headline(page, result, evidence)
+    _evidence(page, result, evidence)
+    return page
+
+
+# -- the verdict ---------------------------------------------------------------------------
+
+
+def _headline(page: Page, result: Result, evidence: Evidence) -> None:
+    reached = len(evidence.witnesses)
+    wanted = reached + len(evidence.unreached)
+    wanted += sum(p.kind == "exists" and p.verdict == "unknown" for p in result.properties)
+    checked = [
+        p for p in result.properties if p.verdict != "unknown" or result.verdict == "bounded"
+    ]
+    words = summary(p.kind for p in checked if p.name not in dict(evidence.unchecked))
+    witnesses = [f"{reached}/{wanted} witnesses"] if wanted else []
+    if result.verdict == "holds":
+        head: Segment = ("HOLDS", "good")
+        items = [*words, *witnesses, *([] if words or witnesses else ["no property"]), "exhaustive"]
+    elif result.verdict == "bounded":
+        head = ("NO VIOLATION FOUND", "warn")
+        items = [
+            f"bounded by {', '.join(evidence.bounds) or 'what could be checked'}",
+            *words,
+            *witnesses,
+        ]
+    elif result.verdict == "violated":
+        head = ("VIOLATED", "bad")
+        items = [p.name for p in result.properties if p.verdict == "violated"]
+    else:
+        head = ("ERROR", "bad")
+        items = ["the spec raised an exception, the search stopped there"]
+    page.flow([head, "  "], [i if result.verdict != "violated" else (i, "head") for i in items])
+
+
+def _evidence(page: Page, result: Result, evidence: Evidence) -> None:
+    counts = result.counts
+    sizes = [
+        plural(counts.distinct, "distinct state"),
+        f"{number(counts.generated)} generated",
+        f"depth {counts.depth}",
+        seconds(result.seconds),
+    ]
+    if counts.fizzbee_unique is not None:
+        sizes.insert(1, f"{number(counts.fizzbee_unique)} unique as Fizzbee counts")
+    if evidence.queue:
+        sizes.append(f"{number(evidence.queue)} left to expand")
+    if evidence.stopped == "violation":
+        sizes.append("stopped at the violation (--keep-going searches on)")
+    _row(page, "searched", [*sizes, *_sparkline(evidence)])
+    _row(page, "unchecked", [(f"{name} ({why})", "warn") for name, why in evidence.unchecked])
+    _actions(page, result, evidence)
+    _witnesses(page, result, evidence)
+    _row(
+        page,
+        "vacuous",
+        [(f"{p.name} ({_why_vacuous(p)})", "warn") for p in result.properties if p.vacuous],
+    )
+    _row(page, "cut", [f"{name} refused {number(count)}" for name, count in evidence.cut.items()])
+    _row(page, "view", [f"hides {name}" for name in evidence.hidden])
+    _row(page, "symmetry", evidence.symmetry)
+    for kind, names in evidence.fairness.items():
+        _row(page, "fairness", [f"{kind}: {names[0]}", *names[1:]], between=", ")
+    _row(
+        page, "constants", [f"{n}={show(v, 40)}" for n, v in result.constants.items()], between=" "
+    )
+    _row(page, "engine", [result.engine, _collision(evidence)])
+    _row(page, "distributed", _distributed(result, evidence))
+    _row(page, "expected", _expected(result, evidence))
+    if evidence.options.strict and result.warnings:
+        said = f"{plural(len(result.warnings), 'warning')}, which --strict does not let pass"
+        _row(page, "strict", [(said, "bad")])
+    for name, text in _other_warnings(result, evidence):
+        page.words((f"  {name:<{_COLUMN - 2}}", "warn"), text)
+    if evidence.graph is not None and evidence.graph.problem is None:
+        graph = evidence.graph
+        sizes = [plural(graph.states, "state"), plural(graph.transitions, "transition")]
+        _row(page, "graph", [graph.folder, *sizes])
+    _row(page, "checkpoint", _checkpoint(evidence))
+    if evidence.folder:
+        _row(page, "run", [evidence.folder])
+
+
+def _why_vacuous(prop: PropertyResult) -> str:
+    code = "" if prop.kind in SAFETY_KINDS else "SW504: "
+    return f"{code}the case it speaks of never arose"
+
+
+def _row(page: Page, name: str, items: Sequence[Segment | str], between: str = " · ") -> None:
+    if items:
+        page.flow([(f"  {name:<{_COLUMN - 2}}", "dim")], items, between=between)
+
+
+def _sparkline(evidence: Evidence) -> list[str]:
+    """The sizes of the levels as little bars; most when there are many levels."""
+    if len(evidence.levels) < 4:
+        return []
+    levels, columns = evidence.levels, 16
+    size = -(-len(levels) // columns)
+    groups = [max(levels[i : i + size]) for i in range(0, len(levels), size)]
+    most = max(groups)
+    return ["levels " + "".join(_LEVELS[(g * 7 + most - 1) // most] for g in groups)]
+
+
+def _distributed(result: Result, evidence: Evidence) -> list[str]:
+    """What a search over many machines moved, and how even its shares were."""
+    found = evidence.statistics
+    if "jobs" not in found:
+        return []
+    # where Spark does not tell what it wrote: the size of what it was given
+    moved = found["shuffled_bytes"] or found["sent_bytes"]
+    items = [
+        plural(found["jobs"], "job"),
+        f"{moved / max(1, result.counts.distinct):.1f} bytes moved per distinct state",
+    ]
+    if found["balance"]:
+        items.append(f"largest partition {found['balance']:.2f} of the mean")
+    return items
+
+
+def _checkpoint(evidence: Evidence) -> list[str]:
+    """Where the search was saved last, if it did not come to its end."""
+    saved = evidence.statistics.get("checkpoint")
+    if not saved or evidence.stopped in (None, "violation", "error"):
+        return []
+    resumed = evidence.stopped == "interrupt" and evidence.folder
+    return [saved, *([f"statewalk resume {evidence.folder} goes on from there"] if resumed else [])]
+
+
+def _actions(page: Page, result: Result, evidence: Evidence) -> None:
+    if not result.actions:
+        return
+    fired = [f"{a.name} {number(a.fired)}" for a in result.actions if a.fired]
+    _row(page, "actions", [f"{len(fired)} of {len(result.actions)} fired", *fired])
+    for action in evidence.never:
+        page.words((f"  {'never':<{_COLUMN - 2}}", "warn"), never_text(action))
+
+
+def never_text(action: NeverFired) -> str:
+    """Why an action never fired, as far as is known."""
+    where = f" ({place(action.span.file, action.line)})" if action.span and action.line else ""
+    if not action.guard:
+        return f"{action.name} never fired"
+    scope = "every" if action.all_states else f"each of the first {number(action.states)}"
+    noun = "state" if action.all_states else "states"
+    return f"{action.name}: `{action.guard}`{where} stopped it in {scope} {noun}"
+
+
+def _witnesses(page: Page, result: Result, evidence: Evidence) -> None:
+    _row(page, "witnesses", [f"{name} at {length}" for name, length in evidence.witnesses])
+    _row(
+        page,
+        "unreached",
+        [(f"{name}: no state like this is reachable", "bad") for name in evidence.unreached],
+    )
+    known = {*evidence.unreached, *dict(evidence.witnesses)}
+    unseen = [p.name for p in result.properties if p.kind == "exists" and p.name not in known]
+    _row(page, "not reached", [(f"{name} (so far)", "warn") for name in unseen])
+
+
+def _collision(evidence: Evidence) -> str:
+    if evidence.collision is None:
+        return "states compared whole, none can be missed"
+    return f"P(a state was missed by a collision) < {max(evidence.collision, 1e-19):.0e}"
+
+
+def _expected(result: Result, evidence: Evidence) -> list[Segment | str]:
+    if evidence.expectation is None:
+        return []
+    if result.as_expected:
+        return [("as expected", "good")]
+    if result.as_expected is None:
+        return [("cannot be told: not everything it names was checked", "warn")]
+    return [(text.removeprefix("expected "), "bad") for text in evidence.unexpected]
+
+
+def _other_warnings(result: Result, evidence: Evidence) -> list[tuple[str, str]]:
+    """The warnings that no row of their own shows."""
+    shown = {f"{n}: {why}" for n, why in evidence.unchecked}
+    if evidence.failure is not None:
+        shown.update(result.warnings[:1])
+    return [
+        ("warning", w)
+        for w in result.warnings
+        if w not in shown and not w.startswith(("never fired: ", "bounded: ", "vacuous: "))
+    ]

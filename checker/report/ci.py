@@ -1,0 +1,261 @@
+"""Results for machines that build software: JUnit XML, SARIF, and annotations of GitHub's
+workflows.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+from xml.etree import ElementTree as Xml
+
+from statewalk.checker.report.trace import trace_page
+from statewalk.checker.verdict import exits
+from statewalk.checker.verdict.evidence import Evidence
+from statewalk.dsl.errors import Span, printable
+
+if TYPE_CHECKING:
+    from statewalk.checker.traces.trace import Trace
+    from statewalk.checker.verdict.evidence import Violation
+    from statewalk.checker.verdict.result import PropertyResult, Result
+
+_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+_RULES = {
+    "violated": "A property is violated.",
+    "error": "The spec raised an exception, or could not be loaded.",
+    "expectation": "A configuration did not give what it expects.",
+    "vacuous": "A property held because the case it speaks of never arose.",
+    "never": "An action never happened.",
+    "warning": "Something that may be a mistake.",
+}
+
+
+def to_junit(*results: Result) -> str:
+    """One test case per property, one suite per check. Unknown verdicts are skipped.
+
+    What a configuration expects, and warnings that count, are cases of their own.
+    """
+    suites = [_suite(result) for result in results]
+    root = suites[0]
+    if len(suites) > 1:
+        root = Xml.Element("testsuites")
+        root.extend(suites)
+    Xml.indent(root)
+    return (
+        '<?xml version="1.0" encoding="UTF-8"?>\n'
+        + printable(Xml.tostring(root, encoding="unicode"))
+        + "\n"
+    )
+
+
+def _suite(result: Result) -> Xml.Element:
+    evidence = result.evidence
+    config = evidence.options.config if evidence is not None else None
+    suite = Xml.Element("testsuite", name=f"{result.spec} [{config}]" if config else result.spec)
+    properties = Xml.SubElement(suite, "properties")
+    for name, value in result.constants.items():
+        Xml.SubElement(properties, "property", name=name, value=repr(value))
+
+    def case(name: str) -> Xml.Element:
+        return Xml.SubElement(suite, "testcase", name=name, classname=result.spec)
+
+    if result.verdict == "error":
+        message = "; ".join(result.warnings[:1]) or "error"
+        Xml.SubElement(case(_error_of(result)), "error", message=message)
+    for prop in result.properties:
+        if prop.kind != "error":
+            _junit_property(case(prop.name), result, prop)
+    if evidence is not None and evidence.expectation is not None and result.verdict != "error":
+        made = case("expectation")
+        if result.as_expected is False:
+            Xml.SubElement(made, "failure", message="; ".join(evidence.unexpected))
+        elif result.as_expected is None:
+            Xml.SubElement(made, "skipped", message="expectation: cannot be told")
+    if refused := exits.refused_warnings(result):
+        failure = Xml.SubElement(case("warnings"), "failure", message="warnings, with --strict")
+        failure.text = "\n".join(refused)
+    for word, kinds in (("tests", "testcase"), ("failures", "failure"), ("errors", "error")):
+        suite.set(word, str(sum(1 for _ in suite.iter(kinds))))
+    suite.set("skipped", str(sum(1 for _ in suite.iter("skipped"))))
+    suite.set("time", f"{result.seconds:.3f}")
+    return suite
+
+
+def _error_of(result: Result) -> str:
+    return next((p.name for p in result.properties if p.kind == "error"), "load")
+
+
+def _junit_property(case: Xml.Element, result: Result, prop: PropertyResult) -> None:
+    said = _violated(prop)
+    if prop.name in exits.faults(result):
+        failure = Xml.SubElement(case, "failure", message=said, type=prop.kind)
+        trace = result.traces.get(prop.name)
+        failure.text = trace_page(trace).plain() if trace else ""
+    elif prop.verdict == "violated":
+        known = ", as expected" if result.as_expected is not None else ""
+        Xml.SubElement(case, "system-out").text = said + known
+    elif prop.verdict == "unknown":
+        Xml.SubElement(case, "skipped", message=f"{prop.name}: unknown ({result.verdict})")
+    elif prop.vacuous:
+        Xml.SubElement(case, "system-out").text = "held vacuously"
+
+
+def _violated(prop: PropertyResult) -> str:
+    steps = f" after {prop.length} steps" if prop.length is not None else ""
+    return f"{prop.name} is violated{steps}"
+
+
+def to_sarif(*results: Result) -> str:
+    """What `findings` has, as SARIF 2.1.0."""
+    document = {
+        "$schema": _SCHEMA,
+        "version": "2.1.0",
+        "runs": [
+            {
+                "tool": {
+                    "driver": {
+                        "name": "statewalk",
+                        "informationUri": "https://pypi.org/project/statewalk/",
+                        "rules": [
+                            {"id": rule, "shortDescription": {"text": text}}
+                            for rule, text in _RULES.items()
+                        ],
+                    }
+                },
+                "results": [_sarif(f, result) for result in results for f in findings(result)],
+                "columnKind": "unicodeCodePoints",
+            }
+        ],
+    }
+    return printable(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
+
+
+@dataclass(frozen=True)
+class Found:
+    """Something to say of a place. ``level``: error where it counts against the run."""
+
+    rule: str
+    level: Literal["error", "warning", "note"]
+    name: str
+    text: str
+    span: Span | None = None
+    trace: Trace | None = None
+
+
+def findings(result: Result) -> Iterator[Found]:
+    """What is wrong, what is as expected although it looks wrong, and warnings."""
+    evidence = result.evidence or Evidence()
+    faults = exits.faults(result)
+    known = {v.property: v for v in evidence.violations}
+    for prop in result.properties:
+        if prop.verdict == "violated" and prop.kind != "error":
+            violation = known.get(prop.name)
+            level: Literal["error", "note"] = "error" if prop.name in faults else "note"
+            expected = ", as expected" if level == "note" and result.as_expected else ""
+            yield Found(
+                "violated", level, prop.name, f"{_violated(prop)}{expected}.",
+                _span_of(violation) if violation else None, violation.trace if violation else None,
+            )  # fmt: skip
+    failure, warnings = evidence.failure, result.warnings
+    if failure is not None:
+        span = failure.frames[-1] if failure.frames else None
+        yield Found("error", "error", "exception", failure.title, span, failure.trace)
+        warnings = warnings[1:]
+    elif result.verdict == "error":
+        for text in warnings[:1] or ("The check could not begin.",):
+            yield Found("error", "error", "error", text, _placed(text))
+        warnings = warnings[1:]
+    if result.as_expected is False:
+        text = "; ".join(evidence.unexpected)
+        yield Found("expectation", "error", evidence.options.config or "expectation", text)
+    strict: Literal["error", "warning"] = "error" if exits.refused_warnings(result) else "warning"
+    for prop in result.properties:
+        if prop.vacuous:
+            yield Found("vacuous", strict, prop.name, f"{prop.name} held vacuously.")
+    for action in evidence.never:
+        # a bounded search warns of none
+        level_ = strict if result.exhaustive else "warning"
+        text = f"{action.name} never happened."
+        yield Found("never", level_, action.name, text, action.span)
+    for warning in warnings:
+        if not warning.startswith(("never fired: ", "vacuous: ")):  # told above
+            yield Found("warning", strict, "statewalk", warning, _placed(warning))
+
+
+def _placed(text: str) -> Span | None:
+    """The place that a message begins with."""
+    found = re.match(r"(?:SW\d+ )?(\S+?):(\d+):(\d+): ", text)
+    return Span(found[1], int(found[2]), int(found[3])) if found else None
+
+
+def _span_of(violation: Violation) -> Span | None:
+    explanation = violation.explanation
+    if (
+        explanation is not None
+        and explanation.last is not None
+        and explanation.last.span is not None
+    ):
+        return explanation.last.span
+    return violation.span
+
+
+def _sarif(found: Found, result: Result) -> dict[str, Any]:
+    span, spec, trace = found.span, result.spec, found.trace
+    made: dict[str, Any] = {
+        "ruleId": found.rule,
+        "level": found.level,
+        "message": {"text": found.text},
+        "locations": [_location(span.file if span else spec, span.line if span else 1, span)],
+    }
+    if trace is not None and trace.steps:
+        steps = [
+            {
+                "location": {
+                    **_location(step.file or spec, step.line or 1),
+                    "message": {"text": step.label},
+                }
+            }
+            for step in trace.steps
+        ]
+        made["codeFlows"] = [{"threadFlows": [{"locations": steps}]}]
+    return made
+
+
+def _location(file: str, line: int, span: Span | None = None) -> dict[str, Any]:
+    region: dict[str, int] = {"startLine": max(1, line)}
+    if span is not None and span.end_column:
+        region |= {"startColumn": span.column, "endColumn": span.end_column}
+    uri = file.replace("\\", "/").removeprefix("./")
+    return {"physicalLocation": {"artifactLocation": {"uri": uri}, "region": region}}
+
+
+def to_github(*results: Result) -> str:
+    """Lines that a workflow of GitHub shows at the places they speak of."""
+    kinds = {"note": "notice"}
+    lines = [
+        _command(kinds.get(f.level, f.level), f.span, result.spec, f.name, _github_text(f))
+        for result in results
+        for f in findings(result)
+    ]
+    return "".join(line + "\n" for line in lines)
+
+
+def _github_text(found: Found) -> str:
+    if found.rule != "violated" or found.trace is None or not found.trace.steps:
+        return found.text
+    return f"{found.text.rstrip('.')}: {found.trace.steps[-1].label}"
+
+
+def _command(kind: str, span: Span | None, spec: str, title: str, text: str) -> str:
+    def escaped(value: str) -> str:
+        return printable(value).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+    def in_property(value: str) -> str:
+        return escaped(value).replace(":", "%3A").replace(",", "%2C")
+
+    file, line = (span.file, span.line) if span else (spec, 1)
+    return (
+        f"::{kind} file={in_property(file)},line={line},title={in_property(title)}::{escaped(text)}"
+    )

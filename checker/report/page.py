@@ -1,0 +1,164 @@
+"""Pages of styled text: what reports are made of, without a terminal.
+
+A `Page` is lines of segments, each with a style from `STYLES`. Colour never carries meaning alone,
+so the plain text of a page says everything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from textwrap import wrap
+from typing import IO, Any
+
+from statewalk.checker.states.shortening import Steps, cut, fit
+from statewalk.dsl.errors import printable
+
+STYLES: dict[str, str] = {
+    "": "",
+    "good": "bold green",
+    "bad": "bold red",
+    "warn": "yellow",
+    "head": "bold",
+    "dim": "dim",
+    "actor": "cyan",
+    "action": "bold",
+    "+": "green",
+    "-": "red",
+    "~": "yellow",
+}
+MIN_WIDTH = 40
+Segment = tuple[str, str]
+"""(text, style)"""
+
+
+@dataclass
+class Page:
+    """Lines of segments, made for a width."""
+
+    width: int = 100
+    lines: list[list[Segment]] = field(default_factory=list)
+
+    def add(self, *segments: Segment | str) -> None:
+        """Add a line; longer than the page, it stays whole."""
+        self.lines.append([s if isinstance(s, tuple) else (s, "") for s in segments])
+
+    def blank(self) -> None:
+        """Add an empty line, unless there is one or the page is empty."""
+        if self.lines and self.lines[-1]:
+            self.lines.append([])
+
+    def join(self, other: Page) -> None:
+        """Add the lines of another page."""
+        self.lines += other.lines
+
+    def flow(
+        self, head: Sequence[Segment | str], items: Iterable[Segment | str], *, between: str = " · "
+    ) -> None:
+        """Add a head and items after it, broken between items and indented below the first.
+
+        An item that is longer than a line is broken between words, and indented further.
+        """
+        segments = [s if isinstance(s, tuple) else (s, "") for s in head]
+        indent = sum(len(text) for text, _ in segments)
+        line, used, first = segments, indent, True
+        for item in items:
+            text, style = item if isinstance(item, tuple) else (item, "")
+            if len(text) > self.width - indent > 20 and " " in text and "\n" not in text:
+                *whole, text = self._pieces(text, indent)
+                for part in whole:
+                    if not first:
+                        self.lines.append(line)
+                        line = [(" " * indent, "")]
+                    line.append((part, style))
+                    first = False
+                if whole:
+                    self.lines.append(line)
+                    line, used, first = [(" " * (indent + 2), "")], indent + 2, True
+            extra = len(text) + (0 if first else len(between))
+            if not first and used + extra > self.width:
+                self.lines.append(line)
+                line, used, first = [(" " * indent, "")], indent, True
+                extra = len(text)
+            line += [(text, style)] if first else [(between, "dim"), (text, style)]
+            used += extra
+            first = False
+        self.lines.append(line)
+
+    def _pieces(self, text: str, indent: int) -> list[str]:
+        """A text cut between words to what fits after an indent."""
+        room = self.width - indent - 2
+        return wrap(text, room, break_long_words=False, break_on_hyphens=False)
+
+    def words(self, head: Segment | str, text: str, style: str = "") -> None:
+        """Add a head and a text after it, broken between words."""
+        start = head if isinstance(head, tuple) else (head, "")
+        for number, part in enumerate(text.splitlines() or [""]):
+            first = start if number == 0 else (" " * len(start[0]), "")
+            self.flow([first], [(word, style) for word in part.split()], between=" ")
+
+    def plain(self) -> str:
+        """The text, without styles and without blanks at the ends of lines."""
+        text = "\n".join("".join(text for text, _ in line).rstrip() for line in self.lines)
+        return printable(text)
+
+    def show(self, file: IO[str]) -> None:
+        """Print: with styles where the file is a terminal that has colours, else plainly."""
+        if not wants_colour(file):
+            file.write(self.plain() + "\n")
+            return
+        from rich.console import Console
+        from rich.text import Text
+
+        console = Console(file=file, highlight=False, soft_wrap=True)
+        for line in self.lines:
+            text = Text()
+            for part, style in line:
+                text.append(printable(part), STYLES[style])
+            console.print(text)
+
+
+def wants_colour(file: IO[str]) -> bool:
+    """Whether styles make sense: a terminal, and nobody asked for none."""
+    import os
+
+    if os.environ.get("NO_COLOR") or os.environ.get("CI") == "true":
+        return False
+    return file.isatty() and os.environ.get("TERM", "") not in ("dumb", "")
+
+
+def shorten(text: str, limit: int) -> str:
+    """A text with its middle left out, and a count of what was."""
+    return cut(text, limit)
+
+
+def show(value: Any, limit: int = 60, path: Steps = ()) -> str:
+    """A value on one line of a length, by what matters in it: see `checker.states.shortening`."""
+    return fit(value, limit, path)
+
+
+def place(file: str, line: int) -> str:
+    """``spec.py:12``; a file below the working directory by its path from there."""
+    import os
+
+    here = os.getcwd() + os.sep
+    return f"{file.removeprefix(here)}:{line}"
+
+
+def number(n: int) -> str:
+    """``12 913 442`` with thin structure: digits in threes."""
+    return f"{n:,}"
+
+
+def plural(n: int, one: str, many: str = "") -> str:
+    """``1 step``, ``2 steps``."""
+    return f"{number(n)} {one if n == 1 else many or one + 's'}"
+
+
+def seconds(value: float) -> str:
+    """A duration as a person says it."""
+    if value < 60:
+        return f"{value:.2f} s" if value < 10 else f"{value:.1f} s"
+    minutes, rest = divmod(round(value), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes:02} min" if hours else f"{minutes} min {rest:02} s"

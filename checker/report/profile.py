@@ -1,0 +1,145 @@
+"""What a search spent its time on: which action or property, which variable, and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from statewalk.checker.contract.search import Exploration, SearchOptions
+    from statewalk.checker.machine.watch import Place
+    from statewalk.dsl.model import Model
+
+_DOMINATES = 0.5  # learning is worth a word from this share of the time on
+_WORTH_SAYING = 1.0  # seconds
+_MANY_VALUES = 10_000
+_ROWS = 25
+
+
+@dataclass(frozen=True)
+class Part:
+    """One action instance or one element of a property. ``seconds`` were spent on learning it."""
+
+    kind: str
+    label: str
+    fired: int
+    walks: int
+    evaluations: int
+    seconds: float
+
+    @property
+    def hit_rate(self) -> float:
+        """Which share of the lookups needed no evaluation of the spec."""
+        return 1 - self.evaluations / self.walks if self.walks else 1.0
+
+
+@dataclass(frozen=True)
+class Profile:
+    """The figures of one search. ``variables`` are (place, distinct values), widest first."""
+
+    spec: str
+    distinct: int
+    generated: int
+    seconds: float
+    learning_seconds: float
+    bytes_per_state: float
+    parts: tuple[Part, ...]
+    variables: tuple[tuple[str, int], ...]
+    looked_at: tuple[tuple[str, int], ...]
+    running: Place | None = None  # where the spec was, if it had to be ended
+
+    @property
+    def worst(self) -> Part | None:
+        """The part that took most learning."""
+        return max(self.parts, key=lambda part: part.seconds, default=None)
+
+
+def profile(model: Model, options: SearchOptions) -> Profile:
+    """Search with the native engine and say what took the time."""
+    from statewalk.checker import native
+
+    return of_exploration(model, native.explore(model, options))
+
+
+def of_exploration(model: Model, exploration: Exploration) -> Profile:
+    """The profile of a search that the native engine made."""
+    statistics: Any = exploration.statistics
+    found: Any = statistics["profile"]
+    return Profile(
+        spec=model.name,
+        distinct=exploration.counts.distinct,
+        generated=exploration.counts.generated,
+        seconds=exploration.seconds,
+        learning_seconds=statistics["learning_seconds"],
+        bytes_per_state=statistics["bytes_per_state"],
+        parts=tuple(Part(**root) for root in found["roots"]),
+        variables=tuple(found["slots"]),
+        looked_at=tuple(found["looked_at"]),
+        running=exploration.running,
+    )
+
+
+def render(profile: Profile) -> str:
+    """The profile as plain text."""
+    return "\n".join(
+        [*_head(profile), "", *_parts(profile), "", *_variables(profile), *_advice(profile)]
+    )
+
+
+def _head(p: Profile) -> Iterator[str]:
+    share = p.learning_seconds / p.seconds if p.seconds else 0.0
+    states = f"{p.distinct:,} distinct states, {p.generated:,} generated"
+    yield f"{p.spec}: {states} in {p.seconds:.2f} s"
+    yield (
+        f"  learning {p.learning_seconds:.2f} s ({share:.0%}), the rest is replay"
+        f" · {p.bytes_per_state:.0f} bytes per state"
+    )
+
+
+def _parts(p: Profile) -> Iterator[str]:
+    heads = f"{'fired':>12} {'evaluations':>11} {'hit rate':>9} {'time s':>8}"
+    yield f"{'action or property':<44} {heads}"
+    ranked = sorted(p.parts, key=lambda part: (-part.seconds, part.label))
+    for part in ranked[:_ROWS]:
+        fired = f"{part.fired:,}" if part.kind == "action" else part.kind
+        yield (
+            f"{_short(part.label):<44} {fired:>12} {part.evaluations:>11,}"
+            f" {part.hit_rate:>9.3%} {part.seconds:>8.3f}"
+        )
+    if len(ranked) > _ROWS:
+        rest = ranked[_ROWS:]
+        seconds = sum(part.seconds for part in rest)
+        count = sum(part.evaluations for part in rest)
+        yield f"{f'and {len(rest)} more':<44} {'':>12} {count:>11,} {'':>9} {seconds:>8.3f}"
+
+
+def _variables(p: Profile) -> Iterator[str]:
+    yield f"{'variable':<44} {'values':>12}"
+    for place, values in p.variables[:10]:
+        yield f"{_short(place):<44} {values:>12,}"
+
+
+def _advice(p: Profile) -> Iterator[str]:
+    worst = p.worst
+    if (
+        worst is not None
+        and p.learning_seconds > _WORTH_SAYING
+        and p.learning_seconds > _DOMINATES * p.seconds
+    ):
+        yield ""
+        share = worst.seconds / p.learning_seconds
+        yield f"Learning dominates, and {worst.label} took {share:.0%} of it."
+        if p.looked_at:
+            listed = ", ".join(f"{place} ({n:,} branches)" for place, n in p.looked_at[:3])
+            yield f"  It branches most on {listed}."
+            yield "  Ask for less than the whole: x in s, len(l), l[i], one field of a record."
+    if p.variables and p.variables[0][1] > max(_MANY_VALUES, p.distinct // 4):
+        place, values = p.variables[0]
+        yield ""
+        yield f"{place} explodes: it has had {values:,} different values."
+        yield "  Bound it, split it by who reads it, or leave out of it what no action looks at."
+
+
+def _short(text: str, width: int = 44) -> str:
+    return text if len(text) <= width else text[: width - 1] + "…"

@@ -1,0 +1,152 @@
+"""Run folders: where a check leaves its result and its traces."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from statewalk.checker.machine.files import OUT, write_text
+from statewalk.checker.traces.file import save_trace
+from statewalk.dsl.errors import RunError
+
+if TYPE_CHECKING:
+    from statewalk.checker.traces.trace import Trace
+    from statewalk.checker.verdict.result import Result
+
+ROOT = Path(".statewalk/runs")
+RESULT = "result.json"
+EVIDENCE = "evidence.json"
+SUFFIX = ".trace.json"
+
+
+@dataclass(frozen=True)
+class RunFolder:
+    """The folder of one run."""
+
+    path: Path
+
+    def write(self, result: Result) -> Result:
+        """Write a result and its traces; the result with the files of its traces.
+
+        The result comes last, so a folder that has one is complete. Raises RunError[SW403].
+        """
+        self._clear()
+        files = {}
+        for name, file in file_names(result.traces).items():
+            save_trace(result.traces[name], self.path / file)
+            files[name] = str(self.path / file)
+        result = result.with_files(str(self.path), files)
+        write_text(self.path / EVIDENCE, _dump(evidence_of(result)))
+        write_text(self.path / RESULT, result.to_json() + "\n")
+        return result
+
+    def keep(self, result: Result) -> Result:
+        """Write a result; where that cannot be done, the result with a warning that says so."""
+        try:
+            return self.write(result)
+        except RunError as problem:
+            return result.with_warning(problem.one_line)
+
+    def discard(self) -> None:
+        """Remove the folder if nothing is in it."""
+        with suppress(OSError):
+            self.path.rmdir()
+
+    def _clear(self) -> None:
+        """Remove what an earlier run left in the same folder."""
+        with suppress(OSError):
+            (self.path / RESULT).unlink(missing_ok=True)
+            for old in self.path.glob(f"*{SUFFIX}"):
+                old.unlink()
+
+
+def new_folder(out: str | Path | None = None) -> RunFolder:
+    """The folder for a run: the one asked for, or the next number below ``.statewalk/runs``.
+
+    Raises:  RunError[SW403] where it cannot be made.
+    """
+    try:
+        if out is not None:
+            path = Path(out)
+            path.mkdir(parents=True, exist_ok=True)
+            return RunFolder(path)
+        return RunFolder(_next(ROOT))
+    except OSError as error:
+        place = Path(out) if out is not None else ROOT
+        why = "it is a file" if isinstance(error, FileExistsError) else error.strerror or error
+        raise RunError(
+            "SW403",
+            f"The run folder {place} cannot be made: {why}.",
+            help=OUT,
+        ) from error
+
+
+def _next(root: Path) -> Path:
+    """A new folder named by the least number above all there are; safe against others doing the
+    same.
+    """
+    root.mkdir(parents=True, exist_ok=True)
+    ignore = root.parent / ".gitignore"
+    if not ignore.exists():
+        ignore.write_text("*\n", encoding="utf-8")
+    number = max((int(p.name) for p in root.iterdir() if p.name.isdecimal()), default=0)
+    while True:
+        number += 1
+        path = root / f"{number:04}"
+        with suppress(FileExistsError):
+            path.mkdir()
+            return path
+
+
+def file_names(traces: Mapping[str, Trace]) -> dict[str, str]:
+    """A file name for the trace of each property, all different."""
+    names: dict[str, str] = {}
+    for name in traces:
+        stem = re.sub(r"[^\w.-]+", "_", name).strip("._")[:80] or "trace"
+        known, number = {n.lower() for n in names.values()}, 1
+        while (file := f"{stem}{SUFFIX}").lower() in known:
+            number += 1
+            stem = f"{stem}-{number}"
+        names[name] = file
+    return names
+
+
+def evidence_of(result: Result) -> dict[str, Any]:
+    """What `evidence.json` holds: everything in the report that the result's contract has no field
+    for.
+    """
+    found = result.evidence
+    if found is None:
+        return {}
+    return {
+        "spec": result.spec,
+        "sources": dict(found.sources),
+        "command": list(found.command),
+        "options": found.options.given(),
+        "stopped": found.stopped,
+        "bounds": list(found.bounds),
+        "levels": list(found.levels),
+        "queue": found.queue,
+        "witnesses": [{"name": n, "length": k} for n, k in found.witnesses],
+        "unreached": list(found.unreached),
+        "unchecked": [{"name": n, "why": why} for n, why in found.unchecked],
+        "never_fired": [
+            {"name": n.name, "guard": n.guard, "line": n.line, "states_tried": n.states}
+            for n in found.never
+        ],
+        "cut": dict(found.cut),
+        "hidden_by_view": list(found.hidden),
+        "collision_probability": found.collision,
+        "fairness": {k: list(v) for k, v in found.fairness.items()},
+        "unexpected": list(found.unexpected),
+        "statistics": dict(found.statistics),
+    }
+
+
+def _dump(data: dict[str, Any]) -> str:
+    return json.dumps(data, indent=2, ensure_ascii=False, default=str) + "\n"

@@ -1,0 +1,173 @@
+"""A trace as text: one line per step (actor · action · choices), what it changed below or beside
+it.
+"""
+
+from __future__ import annotations
+
+import re
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any
+
+from statewalk.checker.report.page import Page, Segment, place, show
+from statewalk.checker.states.content import show_field
+from statewalk.checker.states.diff import Change
+from statewalk.checker.states.shortening import first_difference, fit_in_lines
+from statewalk.checker.states.showing import text_of
+from statewalk.checker.traces.truths import runs
+from statewalk.dsl.values.stored import ABSENT
+
+if TYPE_CHECKING:
+    from statewalk.checker.traces.trace import Trace, TraceStep
+
+_WIDE = 120  # from this width on, changes stand beside the step
+_BESIDE = 56  # the widest step that has changes beside it
+_INDENT = 7
+_LABEL, _ONLY = 240, 60  # characters of a choice, and of one that had no other option
+
+
+def trace_page(trace: Trace, *, width: int = 100, full: bool = False) -> Page:
+    """The steps of a trace; ``full`` shows each state whole after it."""
+    page = Page(width)
+    constants = " ".join(f"{n}={show(v, 30)}" for n, v in trace.constants.items())
+    start = f"init ({trace.initial + 1})" if trace.initial else "init"
+    page.flow(
+        [_number(trace, 0), (start, "action"), "  "],
+        [(c, "dim") for c in constants.split()],
+        between=" ",
+    )
+    if full or not trace.steps:
+        _state(page, trace, 0)
+    labels = [_label(trace, step) for step in trace.steps]
+    lengths = [sum(len(text) for text, _ in label) for label in labels]
+    beside = width >= _WIDE and not full
+    column = min(_BESIDE, max(lengths, default=0)) + _INDENT + 3
+    for at, (step, changes) in enumerate(trace):
+        head = [_number(trace, at + 1), *labels[at]]
+        room = width - (column if beside else _INDENT + 2)
+        lines = [line for change in changes for line in _change(change, room)]
+        if not step.completed:
+            lines = [[("! ", "bad"), (f"{trace.error_type}: {trace.error}".rstrip(": "), "bad")]]
+        elif not lines:
+            lines = [[("(changes nothing)", "dim")]]
+        if beside and lengths[at] + _INDENT + 3 <= column:
+            page.add(*head, " " * (column - _INDENT - lengths[at]), *lines[0])
+            rest, indent = lines[1:], column
+        else:
+            defined = f"   {place(step.file, step.line)}" if full and step.file else ""
+            page.flow(head[:1], _broken([*head[1:], (defined, "dim")], width), between="")
+            rest, indent = lines, column if beside else _INDENT + 2
+        for line in rest:
+            page.add(" " * indent, *line)
+        if full and step.completed:
+            _state(page, trace, at + 1)
+    if trace.loop is not None:
+        again = (
+            "nothing happens any more" if trace.loop == trace.length else f"back to {trace.loop}"
+        )
+        page.add(" " * 5, ("└─ ", "head"), (again, "head"))
+    return page
+
+
+def props_page(trace: Trace, *, width: int = 100) -> Page:
+    """Where along a trace each property is true, and where false."""
+    page = Page(width)
+    if not trace.truths:
+        page.add("  the trace says nothing of properties; make it again with statewalk check")
+        return page
+    page.add("  properties along the trace, by the number of the state")
+    column = min(max(map(len, trace.truths)), 40)
+    for name, truth in trace.truths.items():
+        found = runs(truth)
+        parts: list[Segment | str] = []
+        for value, word in ((False, "false"), (True, "true")):
+            if found[value]:
+                parts.append(f"{word} at {', '.join(found[value])}")
+        if None in truth[1:]:
+            parts.append("raises elsewhere")
+        page.flow([f"    {name:<{column}}  "], parts or ["no step to judge"])
+    return page
+
+
+def _number(trace: Trace, at: int) -> Segment:
+    """``!`` marks the last state of a counterexample."""
+    last = at == trace.length and trace.kind != "exists"
+    return (f"{'!' if last else ' '}{at:>4}  ", "bad" if last else "dim")
+
+
+def label_of(trace: Trace, step: TraceStep) -> str:
+    """A step as the page of a trace shows it."""
+    return "".join(text for text, _ in _label(trace, step))
+
+
+def _label(trace: Trace, step: TraceStep) -> list[Segment]:
+    parts: list[Segment] = []
+    actor = "" if step.actor is None else repr(step.actor)
+    if actor := trace.names.get(actor.partition("#")[0], actor):
+        parts += [(actor, "actor"), (" · ", "dim")]
+    arguments = ", ".join(f"{n}={_chosen(v)}" for n, v in step.arguments)
+    parts.append((step.action, "action"))
+    if arguments:
+        parts.append((f"({arguments})", ""))
+    chosen = [f"{c.name}={_chosen(c.value)}" if c.name else _chosen(c.value) for c in step.choices]
+    chosen += [f"{c.name}={show(c.value, _ONLY)}" for c in step.only]
+    if chosen:
+        parts += [(" · ", "dim"), (", ".join(chosen), "")]
+    return parts
+
+
+def _chosen(value: Any) -> str:
+    """What tells a step from others: broken into lines later rather than cut."""
+    return fit_in_lines(value, _ONLY, _LABEL)
+
+
+def _broken(label: list[Segment], width: int) -> list[Segment]:
+    """A label in pieces that can be broken into lines, where it is too long for one."""
+    if sum(len(text) for text, _ in label) + _INDENT <= width:
+        return label
+    pieces = [(re.split(r"(?<=[ ,])(?=\S)", text), style) for text, style in label]
+    return [(word, style) for words, style in pieces for word in words]
+
+
+def _change(change: Change, room: int) -> list[list[Segment]]:
+    """A change: mark, place, values; in more than one line where it has to be."""
+    head: list[Segment] = [(f"{change.mark} ", change.mark), (change.place, ""), ("  ", "")]
+    left = max(room - 4 - len(change.place), 24)
+    if change.mark == "~":
+        return _from_to(head, change, left, room)
+    value = change.after if change.mark == "+" else change.before
+    text = fit_in_lines(value, left, 3 * room - 20 - len(change.place))
+    if len(text) <= left:
+        return [[*head, (text, "")]]
+    first, *rest = wrap(
+        "\0" * min(len(change.place) + 4, room - 20) + text,
+        room,
+        subsequent_indent=" " * 6,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    lines: list[list[Segment]] = [[*head, (first.lstrip("\0"), "")]]
+    return lines + [[(line, "")] for line in rest]
+
+
+def _from_to(head: list[Segment], change: Change, left: int, room: int) -> list[list[Segment]]:
+    """Two values of a place, both with what changed: on one line, or below each other."""
+    path = first_difference(change.before, change.after)
+    before, after = text_of(change.before), text_of(change.after)
+    if len(before) + len(after) + 3 <= left:
+        return [[*head, (f"{before} → {after}", "")]]
+    return [
+        [*head, (show(change.before, left, path), "")],
+        [("    → ", "dim"), (show(change.after, room - 6, path), "")],
+    ]
+
+
+def _state(page: Page, trace: Trace, at: int) -> None:
+    """Every field of a state."""
+    content = trace.contents[at]
+    names = {path: show_field(path, trace.names) for path in content}
+    column = min(max(map(len, names.values()), default=0), 40)
+    for path, name in names.items():
+        if content[path] is ABSENT:
+            continue
+        head = f"{' ' * (_INDENT + 2)}{name:<{column}}  "
+        page.add((head, "dim"), show(content[path], max(page.width - len(head), 60)))

@@ -1,0 +1,171 @@
+"""A search on disk: which files make it up, and how another process goes on from them.
+
+    level-…      fingerprints and links of a part of a level        (written by tasks)
+    rows-…       what is needed to expand a part of the last level  (written by tasks)
+    seen-…       visited fingerprints of several levels, as one run (written by tasks)
+    early-…      links of the levels that the driver searched by itself
+    values-….npz slots and values met since the last commit: rows are ids of these
+    manifest.json  which of these files make up the search; written last, by renaming
+
+A commit at level k makes all levels up to k final. Names hold a token of the driver that wrote
+them: what a task of a dead driver still writes cannot be mistaken for anything.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from statewalk.checker.native.checkpoints import Totals, Writer
+from statewalk.checker.native.checkpoints_read import totals_in
+from statewalk.checker.native.manifests import (
+    MANIFEST,
+    Damaged,
+    another_search,
+    damaged,
+    nothing_saved,
+    read_manifest,
+    write_manifest,
+)
+from statewalk.checker.spark.tasks.files import Part, Stored
+from statewalk.dsl.errors import RunError
+
+if TYPE_CHECKING:
+    from statewalk.checker.engines.layout import Layout
+    from statewalk.checker.native.search import Search
+    from statewalk.checker.native.states import Level
+
+FORMAT = 3
+_OURS = ("level-", "rows-", "seen-", "early-", "values-", "aside-", "missed-", "learned-")
+
+
+@dataclass(frozen=True)
+class Committed:
+    """What a manifest says: the search as it was before its last level is expanded."""
+
+    depth: int
+    buckets: int
+    early: Stored
+    levels: tuple[tuple[Part, ...], ...]
+    runs: tuple[tuple[Part, ...], ...]
+    totals: Totals
+    run: str = ""
+    values: tuple[str, ...] = ()
+    digests: Mapping[str, tuple[int, str]] = field(default_factory=dict)
+
+    def files(self) -> Iterator[Stored]:
+        """All files that tasks wrote, each once."""
+        found: dict[str, Stored] = {self.early.name: self.early}
+        for parts in (*self.levels, *self.runs):
+            for part in parts:
+                for stored in (part.ids, part.rows):
+                    if stored is not None:
+                        found[stored.name] = stored
+        yield from found.values()
+
+
+class Committer(Writer):
+    """Writes the manifest of a search, and the values its rows speak of."""
+
+    def begin(self) -> None:
+        """Make the folder, and forget an older search in it. Raises RunError[SW344]."""
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            (self.folder / MANIFEST).unlink(missing_ok=True)
+            self.clear(set())
+        except OSError as error:
+            raise RunError(
+                "SW344",
+                f"The run directory {self.folder} cannot be used: {error.strerror or error}.",
+                help="Give another one with --spark-folder DIR, on storage all nodes share.",
+            ) from error
+
+    def level(self, depth: int, level: Level) -> None:
+        """Levels are files of tasks, or in one that is written when the first of these begins."""
+
+    def go_on(self, saved: Committed, layout: Layout) -> None:
+        """Take over what an earlier process committed."""
+        self.files = dict(saved.digests)
+        self.values, self.run, self.begun = list(saved.values), saved.run, True
+        self.written = [len(slot.values) for slot in layout.slots]
+        self.committed = saved.depth
+        self.saved = (saved.depth + 1, saved.totals.seconds)
+
+    def write(self, search: Search, about: Committed) -> None:
+        """Make everything up to the level to be expanded next final, if that can be done."""
+        if self.trying(lambda: self._write_all(search, about)):
+            self.note(search, about.depth)
+            with suppress(OSError):  # one more file does no harm
+                self.clear({*self.values, *(stored.name for stored in about.files())})
+
+    def _write_all(self, search: Search, about: Committed) -> None:
+        self._write_values(search.layout)
+        manifest = {
+            "format": FORMAT,
+            "key": self.key,
+            "spec": search.model.path,
+            "constants": {k: repr(v) for k, v in search.model.constants.items()},
+            **asdict(about),
+            "run": self.run,
+            "values": self.values,
+            "digests": self.files,
+        }
+        write_manifest(self.folder, manifest, keep=False)
+
+    def clear(self, keep: set[str]) -> None:
+        """Remove our files, but for some."""
+        for file in os.scandir(self.folder):
+            if file.name not in keep and file.name.lstrip(".").startswith(_OURS):
+                Path(file.path).unlink(missing_ok=True)
+
+
+def read(folder: Path, key: str, actions: int) -> Committed:
+    """What a folder holds, of a search of a spec with so many actions.
+
+    Raises:  RunError[SW340] where there is nothing; RunError[SW341] where it is of another search;
+    RunError[SW343] where the manifest is damaged
+    """
+    path = folder / MANIFEST
+    try:
+        manifest = read_manifest(path)
+        if (manifest.get("format"), manifest.get("key")) != (FORMAT, key):
+            raise another_search(folder)
+        return _committed(manifest, actions)
+    except FileNotFoundError:
+        raise nothing_saved(folder) from None
+    except Damaged as damage:
+        raise damaged([str(damage)]) from None
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise damaged([f"{path} does not describe a search ({error})"]) from None
+
+
+def _committed(manifest: Mapping[str, Any], actions: int) -> Committed:
+    found = Committed(
+        manifest["depth"],
+        manifest["buckets"],
+        Stored(**manifest["early"]),
+        _parts(manifest["levels"]),
+        _parts(manifest["runs"]),
+        totals_in(manifest["totals"], actions),
+        manifest["run"],
+        tuple(manifest["values"]),
+        {name: (size, digest) for name, (size, digest) in manifest["digests"].items()},
+    )
+    sizes = [part.n for part in found.levels[-1]]
+    totals = found.totals
+    if not sizes or sum(sizes) > totals.initial + sum(totals.fresh):
+        raise ValueError("its counts are not those of its levels")
+    return found
+
+
+def _parts(data: list[list[dict[str, Any]]]) -> tuple[tuple[Part, ...], ...]:
+    def part(d: dict[str, Any]) -> Part:
+        rows = d["rows"]
+        ids = Stored(**d["ids"])
+        return Part(d["first"], d["end"], d["n"], ids, rows and Stored(**rows))
+
+    return tuple(tuple(map(part, parts)) for parts in data)

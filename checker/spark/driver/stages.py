@@ -1,0 +1,368 @@
+"""Stages of a search that is spread over tasks: plan a job, learn what it missed, take it over."""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from statewalk.checker.contract.search import DEADLOCK
+from statewalk.checker.native.checkpoints import totals_of
+from statewalk.checker.native.findings import _Candidate
+from statewalk.checker.native.kernels.arrays import NO_LINK, Rows
+from statewalk.checker.native.manifests import damaged
+from statewalk.checker.spark.driver.commits import Committed, Committer
+from statewalk.checker.spark.driver.jobs import Jobs, Stopped, level_here, waiting
+from statewalk.checker.spark.driver.learning import learn, look_ahead
+from statewalk.checker.spark.driver.levels import FileLevel
+from statewalk.checker.spark.tasks.blobs import Packing, packing_of, rows_of
+from statewalk.checker.spark.tasks.feed import Feed, Version
+from statewalk.checker.spark.tasks.files import opened
+from statewalk.checker.spark.tasks.plan import Division, Expanded, Left, Merged, Miss, Plan, sources
+from statewalk.checker.spark.tasks.room import forget
+from statewalk.dsl.errors import EngineError
+
+if TYPE_CHECKING:
+    from statewalk.checker.contract.search import StoppedBy
+    from statewalk.checker.native.findings import Stage
+    from statewalk.checker.native.search import Search
+    from statewalk.checker.native.states import Level
+    from statewalk.checker.spark.driver.search import SparkSearch
+    from statewalk.checker.spark.tasks.files import Part, Stored
+
+_MAX_ATTEMPTS = 10_000
+_SMALL = 25_000  # states per task, below which a level is given to fewer tasks
+_BALANCED = 100  # states per task, below which nothing is said of how even the shares are
+_SAMPLE = 8192  # states looked at before the others, while there is something to learn
+_AGAIN = 40  # times as many states may a level have of which only some pairs are looked at again
+_PAIR_BYTES = 24
+_RUNS = 6  # visited runs until some of them are made one
+
+
+@dataclass
+class Figures:
+    """What the jobs of a search moved, and how long they took.
+
+    ``largest`` is the largest share of a task over the mean; ``levels`` are (states expanded, jobs,
+    seconds).
+    """
+
+    jobs: int = 0
+    records: int = 0
+    sent: int = 0
+    largest: float = 0.0
+    levels: list[tuple[int, int, float]] = field(default_factory=list)
+
+
+@dataclass
+class Spread:
+    """The part of a search that lives in files, and what its next level has given so far."""
+
+    search: SparkSearch
+    jobs: Jobs
+    level: FileLevel
+    runs: list[tuple[Part, ...]]
+    early: Stored
+    levels: list[tuple[Part, ...]]
+    figures: Figures = field(default_factory=Figures)
+    feed: Feed = field(init=False)
+    expanded: list[Expanded] = field(default_factory=list)
+    merged: dict[int, Merged] = field(default_factory=dict)
+    new_runs: dict[int, Part] = field(default_factory=dict)
+    complete: bool = False
+    compact: int = 0
+    tasks: int = 1
+    shuffled_before: int = 0
+    learning: bool = True  # something was learned for the level before
+    forget: bool = False  # the level's rows were written by another driver
+    pool: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1))
+    known: tuple[int, int] = (-1, -1)  # evaluations and memo entries that were sent
+
+    def __post_init__(self) -> None:
+        """Begin to send what is learned."""
+        self.feed = Feed(self.search.token, self.jobs.send, self.jobs.drop)
+        self.shuffled_before = self.jobs.shuffled()
+
+    # -- one level ---------------------------------------------------------------------------------
+
+    def expand(self) -> StoppedBy | None:
+        """Run the level, as often as something is missing. A reason, if stopped in between."""
+        search = self.search
+        self.expanded, self.merged, self.new_runs = [], {}, {}
+        self.complete = False
+        started = time.monotonic()
+        self.tasks = self._tasks()
+        self.compact = _first_to_merge([sum(p.n for p in run) for run in self.runs])
+        left: tuple[Left, ...] = ()
+        again: frozenset[int] = frozenset()
+        reasons: list[StoppedBy] = []
+
+        def stop() -> bool:
+            reasons.extend(filter(None, [search.urgent()]))
+            return bool(reasons)
+
+        known, before = self._evaluations(), self.figures.jobs
+        if self.learning:
+            look_ahead(search, self._sample())
+        for attempt in range(_MAX_ATTEMPTS):
+            plan = self.plan(attempt, left, again)
+            try:
+                if self._is_small(left):
+                    learned = search.learner.learned
+                    reports = level_here(plan, learned.tries(), learned.outcomes())
+                else:
+                    run = partial(self.jobs.level, plan, self.version())
+                    self.figures.jobs += 1
+                    reports = waiting(self.pool, self.jobs, run, stop)
+            except Stopped:
+                return reasons[0]
+            misses, left, again = self._take(reports)
+            if not misses:
+                self.complete = True
+                self.learning = self._evaluations() > known
+                jobs = self.figures.jobs - before
+                self.figures.levels.append((self.level.n, jobs, time.monotonic() - started))
+                return None
+            learn(search, misses)
+            if stopped := search.urgent():
+                return stopped
+        raise EngineError("SW312", "A level is not learned after many attempts.")
+
+    def _is_small(self, left: tuple[Left, ...]) -> bool:
+        """Whether an attempt at the level is less work here than as a job.
+
+        Attempts but the first look at some pairs, and put what comes of them to what there is.
+        """
+        n, bound = self.level.n, self.search.settings.native_until
+        if not left:
+            return n < bound
+        size = sum(part.missed.size for part in left if part.missed is not None)
+        return n < _AGAIN * bound and size < _PAIR_BYTES * bound
+
+    def _evaluations(self) -> int:
+        return int(self.search.learner.evaluations.sum())
+
+    def _sample(self) -> Rows:
+        """Some states of the level, as good as any: they are in the order of fingerprints."""
+        part, shape = self.level.parts[0], self.search.shape
+        assert part.rows is not None
+        ids, found = (opened(self.search.folder, stored) for stored in (part.ids, part.rows))
+        rows = rows_of(found, slice(_SAMPLE))
+        values, quiet = rows.values(shape.width, shape.dtype), rows.quiet
+        if self.forget:
+            quiet[:] = np.uint64((1 << 64) - 1)
+        return Rows(values, ids["fp"][:_SAMPLE], np.zeros(0, np.uint64), quiet)
+
+    def version(self) -> Version:
+        """What is learned by now, on its way to the executors."""
+        learner = self.search.learner
+        known = (self._evaluations(), learner.filled)
+        if known != self.known:
+            learned = learner.learned
+            learned.contribute_all()  # tasks add up fingerprints
+            self.feed.update(learned.tries(), learned.outcomes())
+            self.known = known
+        return self.feed.version
+
+    def _tasks(self) -> int:
+        """How many tasks this level is given."""
+        most = self.search.most_tasks(self.jobs)
+        if self.search.settings.tasks is not None:
+            return most
+        return max(1, min(most, self.level.n // _SMALL))
+
+    def plan(self, attempt: int, left: tuple[Left, ...], again: frozenset[int]) -> Plan:
+        """What the tasks of an attempt know."""
+        search, roots = self.search, self.search.roots
+        search.widen()
+        return Plan(
+            sources=sources(),
+            folder=search.folder,
+            token=search.token,
+            durable=search.committer is not None,
+            level=len(search.links) - 1,
+            attempt=attempt,
+            division=Division(search.settings.buckets, self.tasks),
+            parts=self.level.parts,
+            runs=tuple(self.runs),
+            compact=self.compact,
+            before=left,
+            again=again,
+            forget=self.forget,
+            base=search.layout.base,
+            packing=packing(search),
+            width=search.shape.width,
+            wide_ids=search.shape.dtype == np.dtype(np.uint32),
+            words=search.shape.words,
+            n_roots=len(roots.all),
+            first_action=roots.first_action,
+            end_action=roots.end_action,
+            end_terminal=roots.end_terminal,
+            n_steps=len(roots.steps),
+            n_step_properties=roots.n_step_properties,
+            ordinal_bits=search.ordinal_bits,
+            deadlock=search.model.check_deadlock and search.options.wants(DEADLOCK),
+            groups=search.groups(0, roots.first_action),
+            terminal_groups=search.groups(roots.end_action, roots.end_terminal),
+            n_watched=len(roots.watched),
+            n_properties=roots.n_properties,
+        )
+
+    def _take(
+        self, reports: list[Expanded | Merged]
+    ) -> tuple[list[Miss], tuple[Left, ...], frozenset[int]]:
+        """Keep an attempt's reports; what it missed, what it left, whose checks missed.
+
+        Raises:  RunError[SW343] for a file that a task found damaged
+        """
+        if found := sorted({r.damaged for r in reports if r.damaged}):
+            raise damaged(found)
+        missed: dict[int, Stored] = {}
+        for report in reports:
+            if isinstance(report, Expanded):
+                self.expanded.append(report)
+                if report.missed is not None:
+                    missed[report.task] = report.missed
+            elif report.changed:
+                self.merged[report.task] = report
+                if report.run is not None:
+                    self.new_runs[report.task] = report.run
+        if not len(self.merged) == self.tasks == len({r.task for r in self.expanded}):
+            raise EngineError("SW313", "Spark lost the report of a task.")
+        misses = [miss for report in reports for miss in report.misses]
+        left = tuple(
+            Left(self.merged[t].part, self.merged[t].aside, missed.get(t))
+            for t in range(self.tasks)
+        )
+        return misses, left, frozenset(t for t, m in self.merged.items() if m.misses)
+
+    # -- taking it over ----------------------------------------------------------------------------
+
+    def advance(self, stage: Stage) -> None:
+        """Take the tasks' reports for the truth of the next level, if they are complete."""
+        if not self.complete:
+            return
+        self._take_expanded(stage)
+        self._take_merged(stage)
+        self.forget = False
+        before, search = self.level, self.search
+        parts = tuple(m.part for _, m in sorted(self.merged.items()) if m.part is not None)
+        if self.new_runs:
+            self.runs[self.compact :] = [tuple(p for _, p in sorted(self.new_runs.items()))]
+        stage.close(cast(Any, before.column("fp")), np.zeros(0, np.uint64))
+        self.level = FileLevel(search.folder, parts)
+        search.level = cast("Level", self.level)
+        search.queue = self.level.n
+        if self.level.n:
+            self.runs.append(tuple(_only_ids(part) for part in parts))
+            self.levels[-1] = tuple(_only_ids(part) for part in self.levels[-1])
+            self.levels.append(parts)
+            search.links.append(cast(Any, self.level.column("link")))
+            if self.tasks > 1 and self.level.n >= _BALANCED * self.tasks:
+                largest = max(part.n for part in parts) * self.tasks / self.level.n
+                self.figures.largest = max(self.figures.largest, largest)
+
+    def _take_expanded(self, stage: Stage) -> None:
+        search, roots = self.search, self.search.roots
+        for report in self.expanded:
+            search.fired += cast(Any, report.fired)
+            search.walks += cast(Any, report.walks)
+            if report.error < 0:
+                limit = 1 << search.ordinal_bits
+                raise EngineError(
+                    "SW311", f"An action has more than {limit} outcomes in one state."
+                )
+            stage.assertion = min(stage.assertion, report.assertion)
+            stage.error = min(stage.error, report.error)
+            stage.step_failed(report.step_error)
+            if report.stuck != NO_LINK:
+                stage.deadlock(report.stuck)
+            if report.terminal_error != NO_LINK:
+                stage.terminal_failed(report.terminal_error)
+            for number, link in report.steps.items():
+                if number < roots.n_step_properties:
+                    stage.step(roots.steps[number].name, link)
+            if report.refused is not None:
+                for number in range(roots.n_step_properties, len(roots.steps)):
+                    search.cut[roots.steps[number].name] += int(report.refused[number])
+            self.figures.records += report.records
+            self.figures.sent += report.sent
+
+    def _take_merged(self, stage: Stage) -> None:
+        search = self.search
+        for report in self.merged.values():
+            search.fresh += cast(Any, report.fresh)
+            search.walks += cast(Any, report.walks)
+            for group, (fp, link) in report.events.items():
+                prop = search.roots.watched[group]
+                candidate = _Candidate((fp, 0), prop.kind, link)
+                known = stage.events.get(prop.name)
+                if known is None or candidate.key < known.key:
+                    stage.events[prop.name] = candidate
+            if report.state_error is not None:
+                fp, link = report.state_error
+                candidate = _Candidate((fp, 0), "error", link)
+                if stage.state_error is None or candidate.key < stage.state_error.key:
+                    stage.state_error = candidate
+            for group, times in report.cut.items():
+                search.cut[search.roots.watched[group].name] += times
+
+    def statistics(self, distinct: int) -> dict[str, object]:
+        """Figures of the search."""
+        figures = self.figures
+        return {
+            "jobs": figures.jobs,
+            "records": figures.records,
+            "sent_bytes": figures.sent,
+            "shuffled_bytes": self.jobs.shuffled() - self.shuffled_before,
+            "shuffled_bytes_per_state": (self.jobs.shuffled() - self.shuffled_before)
+            / max(1, distinct),
+            "balance": figures.largest,
+            "learned_bytes": self.feed.sent,
+            "levels": tuple(figures.levels),
+        }
+
+    def close(self) -> None:
+        """Take away what was sent to executors."""
+        self.pool.shutdown(wait=False)
+        self.feed.close()
+        forget()
+
+    # -- committing --------------------------------------------------------------------------------
+
+    def commit(self, committer: Committer) -> None:
+        """Make the level final: from here another process can go on."""
+        depth = len(self.search.links) - 1
+        if committer.committed != depth:
+            about = Committed(
+                depth, self.search.settings.buckets, self.early, tuple(self.levels),
+                tuple(self.runs), totals_of(self.search),
+            )  # fmt: skip
+            committer.write(self.search, about)
+
+
+def packing(search: Search) -> Packing:
+    """How rows are packed: every slot and every value id there is by now fits."""
+    search.widen()
+    slots, width = search.layout.slots, search.shape.width
+    bits = [(len(slot.values) - 1).bit_length() for slot in slots]
+    return packing_of(bits + [0] * (width - len(bits)))
+
+
+def _only_ids(part: Part) -> Part:
+    return replace(part, rows=None)
+
+
+def _first_to_merge(sizes: list[int]) -> int:
+    """From which visited run on they are to be made one; the last ones, while sizes are alike."""
+    if len(sizes) < _RUNS:
+        return len(sizes)
+    first, total = len(sizes), 0
+    while first and (total == 0 or sizes[first - 1] <= 2 * total or len(sizes) - first < 3):
+        first -= 1
+        total += sizes[first]
+    return first

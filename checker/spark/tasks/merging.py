@@ -1,0 +1,301 @@
+"""The second half of a level, on executors: merge what arrives for a task, check it, write it.
+
+What was visited before is dropped, the rest is the next level: its properties are checked, and
+constraints take out what is not to be expanded. Where the attempt before left states, those are
+merged too, and everything is judged anew; what was found to hold is not looked at again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from statewalk.checker.native.kernels.arrays import (
+    FIRST_ERROR,
+    NO_LINK,
+    POSITION_SHIFT,
+    Array,
+    Outcomes,
+    Rows,
+    Tries,
+)
+from statewalk.checker.native.manifests import Damaged
+from statewalk.checker.native.workers import Worker
+from statewalk.checker.spark.tasks.blobs import Arrived, Blob, States, columns_of, rows_of
+from statewalk.checker.spark.tasks.expanding import BATCH, EXAMPLES, NEVER
+from statewalk.checker.spark.tasks.files import Part, Stored, opened, write
+from statewalk.checker.spark.tasks.plan import Expanded, Left, Merged, Plan
+from statewalk.checker.spark.tasks.run_kernels import mark, merge
+from statewalk.checker.spark.tasks.step_checks import take_misses
+
+
+def merge_task(
+    plan: Plan, learned: tuple[Tries, Outcomes], task: int, arrived: Iterable[tuple[str, Any]]
+) -> Iterator[Expanded | Merged]:
+    """The reports of both halves of a task."""
+    blobs: dict[str, list[Blob]] = {"states": [], "aside": []}
+    for kind, content in arrived:
+        if kind == "expanded":
+            yield content
+        else:
+            blobs[kind].append(content)
+    try:
+        yield Merger(plan, *learned, task).run(blobs)
+    except Damaged as damage:
+        yield Merged(task, damaged=str(damage))
+
+
+class Merger:
+    """One task's work."""
+
+    def __init__(self, plan: Plan, tries: Tries, outcomes: Outcomes, task: int) -> None:
+        self.plan, self.tries, self.outcomes, self.task = plan, tries, outcomes, task
+        self.report = Merged(task)
+        self.report.fresh = np.zeros(plan.end_action - plan.first_action, np.int64)
+        self.report.walks = np.zeros(plan.n_roots, np.int64)
+        self.left = plan.before[task] if plan.before else Left()
+        self.examples: dict[tuple[int, ...], int] = {}
+
+    def run(self, blobs: dict[str, list[Blob]]) -> Merged:
+        """Merge, check and write; the report."""
+        plan, report = self.plan, self.report
+        arrived = blobs["states"] or blobs["aside"]
+        if plan.before and not arrived and self.task not in plan.again:
+            report.changed = False
+            return report
+        runs = [self._own(run) for run in plan.runs]
+        if len(plan.runs) - plan.compact > 1 and not plan.before:
+            report.run = self._compacted(runs[plan.compact :])
+        old, cut, outside = self._before()
+        states = self._merged([old, cut], self._unseen(blobs.pop("states"), runs))
+        behind = self._unseen(blobs.pop("aside"), runs)
+        aside = _without(self._merged([outside], behind), states.fp)
+        keep = self._check(states)
+        self._check(aside, constraints=False)
+        self._write(states, keep, aside)
+        kept = states.link if keep.all() else states.link[keep]
+        actions = (kept >> plan.ordinal_bits) & ((1 << (POSITION_SHIFT - plan.ordinal_bits)) - 1)
+        assert report.fresh is not None
+        report.fresh += np.bincount(actions, minlength=len(report.fresh))
+        return report
+
+    # -- what is there ---------------------------------------------------------------------------
+
+    def _own(self, run: tuple[Part, ...]) -> Array:
+        """The fingerprints of a run that are this task's."""
+        division, found = self.plan.division, []
+        for part, _ in division.touched(run, self.task):
+            fps = opened(self.plan.folder, part.ids)["fp"]
+            found.append(fps[division.share(fps, self.task)])
+        if len(found) == 1:
+            return found[0]
+        return np.concatenate(found) if found else np.zeros(0, np.uint64)
+
+    def _compacted(self, runs: list[Array]) -> Part | None:
+        """Some runs of this task as one."""
+        plan, task = self.plan, self.task
+        fps = np.concatenate(runs) if runs else np.zeros(0, np.uint64)
+        if not len(fps):
+            return None
+        fps.sort(kind="stable")  # merges sorted runs
+        stored = write(plan.folder, plan.name("seen", task), {"fp": fps}, plan.durable)
+        return plan.division.part(task, len(fps), stored)
+
+    def _before(self) -> tuple[States, States, States]:
+        """(new states, those cut, those behind refused steps) of the attempt before."""
+        plan, left = self.plan, self.left
+        old = cut = outside = _room(plan, 0)
+        if left.part is not None and left.part.rows is not None:
+            ids, rows = (opened(plan.folder, f) for f in (left.part.ids, left.part.rows))
+            old = _states(plan, ids, rows)
+        if left.aside is not None:
+            columns = opened(plan.folder, left.aside)
+            both = _states(plan, columns, columns)
+            outside, cut = both.pick(columns["outside"]), both.pick(~columns["outside"])
+        return old, cut, outside
+
+    def _unseen(self, blobs: list[Blob], runs: list[Array]) -> States:
+        """Each state that arrived once, by its least link, without those that were visited.
+
+        Part by part: what is looked at together then stays in the processor's cache. Room that
+        turns out not to be needed is never touched, and costs nothing.
+        """
+        plan, n = self.plan, 0
+        found = _room(plan, sum(len(blob.codes) for blob in blobs))
+        blobs.sort(key=lambda blob: blob.part)
+        while blobs:
+            here = [blob for blob in blobs if blob.part == blobs[0].part]
+            del blobs[: len(here)]
+            arrived = Arrived(here, plan.packing, plan.base, plan.ordinal_bits, self.outcomes)
+            order = _order(arrived.fp, arrived.link, arrived.runs)
+            fps = arrived.fp[order]
+            known = np.zeros(len(fps), np.bool_)
+            for run in runs:
+                low, high = np.searchsorted(run, fps[[0, -1]])
+                mark(fps, run[low : high + 1], known)
+            new = order[~known]
+            arrived.pick(new, found.pick(slice(n, n + len(new))))
+            n += len(new)
+        return found.pick(slice(n))
+
+    def _merged(self, earlier: list[States], new: States) -> States:
+        """New states, and those of the attempt before: each once, by its least link."""
+        groups = [group for group in (*earlier, new) if len(group.fp)]
+        if len(groups) < 2:
+            return groups[0] if groups else new
+        all_of = States(*map(np.concatenate, zip(*groups, strict=True)))
+        ends = np.cumsum([len(group.fp) for group in groups]).tolist()
+        return all_of.pick(_order(all_of.fp, all_of.link, list(pairwise([0, *ends]))))
+
+    # -- checking --------------------------------------------------------------------------------
+
+    def _check(self, states: States, constraints: bool = True) -> Array:
+        """Check states; which of them the constraints, if wanted, keep."""
+        plan, report = self.plan, self.report
+        constraints = constraints and plan.n_watched > plan.n_properties
+        keep = np.ones(len(states.fp), np.bool_)
+        if not plan.n_watched:
+            return keep
+        groups = plan.groups
+        if not constraints:
+            groups = groups.copy()
+            groups[2, groups[0] >= plan.n_properties] = 0
+        worker = Worker(1, plan.n_roots, 1, False)
+        for first in range(0, len(keep), BATCH):
+            batch = states.pick(slice(first, first + BATCH))
+            due = np.flatnonzero(_due(batch.quiet, plan.first_action))
+            if len(due):
+                part = batch.pick(due)
+                cut = self._check_batch(worker, part, groups, constraints)
+                batch.quiet[due] = part.quiet
+                keep[first + due[cut]] = False
+        assert report.walks is not None
+        report.walks += worker.batch.walks
+        return keep
+
+    def _check_batch(
+        self, worker: Worker, states: States, groups: Array, constraints: bool
+    ) -> Array:
+        """Check states in which something is due; the positions of those that are cut."""
+        plan, report = self.plan, self.report
+        values = plan.packing.unpack(states.packed, plan.shape().dtype)
+        rows = Rows(values, states.fp, np.zeros(0, np.uint64), states.quiet)
+        events = np.full(plan.n_watched, NEVER)
+        cut_by = np.full(len(values) if constraints else 0, NEVER)
+        worker.begin(0, len(values), 0)
+        while worker.busy:
+            worker.check(
+                rows, self.tries, groups, (0, plan.first_action), events, cut_by,
+                plan.n_properties,
+            )  # fmt: skip
+            for position, *miss in take_misses(worker).tolist():
+                self._tell(miss, values[position].tolist())
+        self._events(states, events, int(worker.batch.counters[FIRST_ERROR]))
+        cut = np.flatnonzero(cut_by != NEVER)
+        groups_cut, times = np.unique(cut_by[cut], return_counts=True)
+        for group, count in zip(groups_cut.tolist(), times.tolist(), strict=True):
+            report.cut[group] = report.cut.get(group, 0) + count
+        return cut
+
+    def _tell(self, miss: list[int], row: list[int]) -> None:
+        key = tuple(miss)
+        known = self.examples.get(key, 0)
+        if known < EXAMPLES:
+            self.examples[key] = known + 1
+            self.report.misses.append((miss[0], miss[1], miss[2], miss[3], row, None))
+
+    def _events(self, states: States, events: Array, failed: int) -> None:
+        """Note the least state per property, and the least in which a predicate raised."""
+        report = self.report
+
+        def found(at: int) -> tuple[int, int]:
+            return int(states.fp[at]), int(states.link[at])
+
+        if failed != NO_LINK:
+            report.state_error = min(filter(None, (report.state_error, found(failed))))
+        for group in np.flatnonzero(events[: self.plan.n_properties] != NEVER).tolist():
+            here = found(int(events[group]))
+            report.events[group] = min(report.events.get(group, here), here)
+
+    # -- writing ---------------------------------------------------------------------------------
+
+    def _write(self, states: States, keep: Array, aside: States) -> None:
+        """Write the task's part of the next level, and what a further attempt would need."""
+        plan, task = self.plan, self.task
+        level = plan.level + 1
+        kept = states if keep.all() else states.pick(keep)
+        if len(kept.fp):
+            ids = {"fp": kept.fp, "link": kept.link}
+            rows = columns_of(kept.packed, kept.quiet, plan.packing)
+            self.report.part = plan.division.part(
+                task,
+                len(kept.fp),
+                write(plan.folder, plan.name("level", task, level), ids, plan.durable),
+                write(plan.folder, plan.name("rows", task, level), rows, plan.durable),
+            )
+        if keep.all() and not len(aside.fp):
+            return
+        cut = states.pick(~keep)
+        both = States(*map(np.concatenate, zip(cut, aside, strict=True)))
+        outside = np.arange(len(both.fp)) >= len(cut.fp)
+        self.report.aside = self._write_aside(both, outside)
+
+    def _write_aside(self, states: States, outside: Array) -> Stored:
+        columns = {
+            **columns_of(states.packed, states.quiet, self.plan.packing),
+            "fp": states.fp,
+            "link": states.link,
+            "outside": outside,
+        }
+        return write(self.plan.folder, self.plan.name("aside", self.task), columns, False)
+
+
+# -- columns -------------------------------------------------------------------------------------
+
+
+def _room(plan: Plan, n: int) -> States:
+    """States that are not filled in."""
+    packed = np.empty((n, plan.packing.n_bytes), np.uint8)
+    quiet = np.empty((n, plan.words), np.uint64)
+    return States(packed, np.empty(n, np.uint64), quiet, np.empty(n, np.int64))
+
+
+def _states(plan: Plan, ids: Mapping[str, Array], rows: Mapping[str, Array]) -> States:
+    """States of an attempt before, as they would arrive now."""
+    found = rows_of(rows)
+    return States(found.repacked(plan.packing), ids["fp"], found.quiet, ids["link"])
+
+
+def _due(quiet: Array, n_checks: int) -> Array:
+    """Which states have a predicate, one of the first roots, that must be looked at."""
+    masks = [min(max(0, n_checks - 64 * word), 64) for word in range(quiet.shape[1])]
+    wanted = np.array([(1 << n) - 1 for n in masks], np.uint64)
+    result: Array = ((quiet & wanted) != 0).any(1)
+    return result
+
+
+def _without(states: States, run: Array) -> States:
+    """States but for those of a run."""
+    known = np.zeros(len(states.fp), np.bool_)
+    mark(states.fp, run, known)
+    return states.pick(~known) if known.any() else states
+
+
+def _order(fps: Array, links: Array, runs: list[tuple[int, int]]) -> Array:
+    """The positions of states that are runs one after the other, merged."""
+    lists = [np.arange(first, end) for first, end in runs]
+    while len(lists) > 1:
+        pairs = [lists[at : at + 2] for at in range(0, len(lists), 2)]
+        lists = []
+        for pair in pairs:
+            if len(pair) == 1:
+                lists.append(pair[0])
+                continue
+            first, second = pair
+            merged = np.empty(len(first) + len(second), np.int64)
+            n = merge(fps, links, first, len(first), second, len(second), merged)
+            lists.append(merged[:n])
+    return lists[0]

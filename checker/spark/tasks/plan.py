@@ -1,0 +1,185 @@
+"""What the driver and its tasks tell each other about one level.
+
+A state's *bucket* is the high bits of its fingerprint. A task owns consecutive buckets, and writes
+its states in the order of their fingerprints; so positions in a level, counted over all tasks, are
+in that order too, and links (see `checker.native.kernels.arrays`) compare as the engine contract
+wants, however many tasks there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+from hashlib import sha256
+from pathlib import Path
+
+import numpy as np
+
+import statewalk
+from statewalk.checker.native.kernels.arrays import NO_LINK, Array
+from statewalk.checker.native.states import Shape
+from statewalk.checker.spark.tasks.blobs import Packing
+from statewalk.checker.spark.tasks.files import Part, Stored
+
+# (root, kind, operand, value), and the rows in which it was missed: after and before for a step.
+Miss = tuple[int, int, int, int, list[int], list[int] | None]
+
+
+@lru_cache(maxsize=1)
+def sources() -> bytes:
+    """A digest of the code that a search runs: driver and tasks must have the same."""
+    told, root = sha256(), Path(statewalk.__file__).parent
+    for package in ("checker", "dsl"):
+        for file in sorted((root / package).rglob("*.py")):
+            told.update(f"{file.relative_to(root)}\n".encode() + file.read_bytes())
+    return told.digest()
+
+
+@dataclass(frozen=True)
+class Division:
+    """How tasks share out the buckets."""
+
+    buckets: int
+    tasks: int
+
+    def first_bucket(self, task: int) -> int:
+        """The first bucket of a task."""
+        return -(-task * self.buckets // self.tasks)
+
+    def start(self, task: int) -> int:
+        """The least fingerprint of a task."""
+        return (self.first_bucket(task) << 64) // self.buckets
+
+    def cuts(self) -> Array:
+        """The fingerprints with which the tasks but the first begin."""
+        return np.array([self.start(task) for task in range(1, self.tasks)], np.uint64)
+
+    def share(self, fps: Array, task: int) -> slice:
+        """Which of some sorted fingerprints are a task's."""
+        first = int(np.searchsorted(fps, np.uint64(self.start(task)))) if task else 0
+        if self.first_bucket(task + 1) == self.buckets:
+            return slice(first, len(fps))
+        return slice(first, int(np.searchsorted(fps, np.uint64(self.start(task + 1)))))
+
+    def touched(self, parts: tuple[Part, ...], task: int) -> Iterator[tuple[Part, int]]:
+        """The parts that may hold states of a task, with the position of each one's first state."""
+        first, end = self.first_bucket(task), self.first_bucket(task + 1)
+        at = 0
+        for part in parts:
+            if part.first < end and first < part.end:
+                yield part, at
+            at += part.n
+
+    def part(self, task: int, n: int, ids: Stored, rows: Stored | None = None) -> Part:
+        """What a task wrote, as a part."""
+        return Part(self.first_bucket(task), self.first_bucket(task + 1), n, ids, rows)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What every task of an attempt at a level knows.
+
+    ``sources`` are those of the driver, which must be the task's own.
+    ``token`` tells this driver's files from those of one that died. ``parts`` are the level to
+    expand, ``runs`` the visited fingerprints, of which those from ``compact`` on become one.
+    ``durable`` files outlive the search. After the first attempt ``before`` holds per task what the
+    attempt before left, and only tasks in ``again`` have to look at it without new states.
+    ``forget`` tells that the driver does not know any more why a root was quiet in a state: another
+    one found it out. ``base`` is the part of the fingerprint that all states have in common.
+    """
+
+    sources: bytes
+    folder: str
+    token: str
+    durable: bool
+    level: int
+    attempt: int
+    division: Division
+    parts: tuple[Part, ...]
+    runs: tuple[tuple[Part, ...], ...]
+    compact: int
+    before: tuple[Left, ...]
+    again: frozenset[int]
+    forget: bool
+    base: int
+    packing: Packing
+    width: int
+    wide_ids: bool
+    words: int
+    n_roots: int
+    first_action: int
+    end_action: int
+    end_terminal: int
+    n_steps: int
+    n_step_properties: int
+    ordinal_bits: int
+    deadlock: bool
+    groups: Array
+    terminal_groups: Array
+    n_watched: int
+    n_properties: int
+
+    def shape(self) -> Shape:
+        """The shape of new rows."""
+        dtype = np.dtype(np.uint32 if self.wide_ids else np.uint16)
+        return Shape(self.width, dtype, self.words, False)
+
+    def name(self, what: str, task: int, level: int | None = None) -> str:
+        """The name of a file of this attempt."""
+        return file_name(
+            what, self.level if level is None else level, self.token, self.attempt, task
+        )
+
+
+def file_name(what: str, level: int, token: str, attempt: int, task: int) -> str:
+    """The name of a file that a task writes."""
+    return f"{what}-{level:05}-{token}-{attempt:03}-{task:05}"
+
+
+@dataclass(frozen=True)
+class Left:
+    """What an attempt left to the next one: the states so far, those aside, the pairs missed."""
+
+    part: Part | None = None
+    aside: Stored | None = None
+    missed: Stored | None = None
+
+
+@dataclass
+class Expanded:
+    """What expanding a task's states gave, besides states."""
+
+    task: int
+    misses: list[Miss] = field(default_factory=list)
+    missed: Stored | None = None
+    fired: Array | None = None
+    walks: Array | None = None
+    assertion: int = NO_LINK
+    error: int = NO_LINK
+    stuck: int = NO_LINK
+    terminal_error: int = NO_LINK
+    step_error: int = NO_LINK
+    steps: dict[int, int] = field(default_factory=dict)
+    refused: Array | None = None
+    records: int = 0
+    sent: int = 0
+    damaged: str = ""
+
+
+@dataclass
+class Merged:
+    """What merging a task's new states gave; it takes the place of an earlier attempt's."""
+
+    task: int
+    misses: list[Miss] = field(default_factory=list)
+    part: Part | None = None
+    aside: Stored | None = None
+    run: Part | None = None
+    fresh: Array | None = None
+    walks: Array | None = None
+    events: dict[int, tuple[int, int]] = field(default_factory=dict)
+    state_error: tuple[int, int] | None = None
+    cut: dict[int, int] = field(default_factory=dict)
+    changed: bool = True
+    damaged: str = ""

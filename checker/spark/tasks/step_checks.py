@@ -1,0 +1,164 @@
+"""Properties and constraints of steps, on executors: as `checker.native.steps` has them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from statewalk.checker.native.kernels import expand as kernels
+from statewalk.checker.native.kernels.arrays import (
+    DONE,
+    FIRST_ERROR,
+    MISSES_FULL,
+    NO_LINK,
+    POSITION_SHIFT,
+    Array,
+    Outcomes,
+)
+from statewalk.checker.native.workers import Worker
+
+if TYPE_CHECKING:
+    from statewalk.checker.spark.tasks.expanding import Expander, Here
+
+KEPT, UNKNOWN = 1, 0
+
+
+def take_misses(worker: Worker) -> Array:
+    """What was missing, without trying it again; pairs still to be looked at stay."""
+    left = worker.pairs
+    misses = worker.take_misses()
+    worker.pairs = left
+    return misses
+
+
+class StepChecker:
+    """Checks the successors of a task's batches, each with the state it comes from."""
+
+    def __init__(self, expander: Expander) -> None:
+        self.expander = expander
+        n = expander.plan.n_steps
+        expander.report.refused = np.zeros(n, np.int64)
+        self._first_event: Array = np.full(n, NO_LINK)
+        self._refused: Array = np.zeros(n, np.int64)
+
+    def check(self, here: Here) -> Array:
+        """Check a batch; leave in it what goes on. The (position, root) pairs that were missed.
+
+        A pair of which a step cannot be judged yet is taken out whole: the next attempt has it.
+        """
+        batch, report = self.expander.worker.batch, self.expander.report
+        failed = int(batch.counters[FIRST_ERROR])
+        batch.counters[FIRST_ERROR] = NO_LINK
+        missed = np.zeros((0, 2), np.int64)
+        verdicts = self.verdicts(here)
+        unknown = [
+            batch.link[p, : len(v)][v == UNKNOWN] >> self.expander.plan.ordinal_bits
+            for p, v in verdicts.items()
+        ]
+        pairs = np.unique(np.concatenate([np.zeros(0, np.int64), *unknown]))
+        if len(pairs):
+            missed = self._drop(pairs)
+            batch.counters[FIRST_ERROR] = NO_LINK
+            verdicts = self.verdicts(here)
+        base = here.offset << POSITION_SHIFT
+        for partition, verdict in verdicts.items():
+            self._sort_out(here, partition, verdict == KEPT, base)
+        assert report.refused is not None
+        report.refused += self._refused
+        for number in np.flatnonzero(self._first_event != NO_LINK).tolist():
+            link = int(self._first_event[number]) + base
+            report.steps[number] = min(report.steps.get(number, NO_LINK), link)
+        raised = int(batch.counters[FIRST_ERROR])
+        if raised != NO_LINK:
+            report.step_error = min(report.step_error, raised + base)
+        batch.counters[FIRST_ERROR] = failed
+        return missed
+
+    def verdicts(self, here: Here) -> dict[int, Array]:
+        """Per partition of the batch: `KEPT`, `UNKNOWN` or refused, for each candidate."""
+        self._first_event[:] = NO_LINK
+        self._refused[:] = 0
+        batch = self.expander.worker.batch
+        return {p: self._verdict(here, p) for p in np.flatnonzero(batch.used).tolist()}
+
+    def _verdict(self, here: Here, partition: int) -> Array:
+        expander, plan = self.expander, self.expander.plan
+        worker, rows = expander.worker, here.rows
+        n = int(worker.batch.used[partition])
+        verdict = np.zeros(n, np.uint8)
+        pick = np.arange(n)
+        while len(pick):
+            at = np.zeros(1, np.int64)
+            pair = np.zeros(2 * plan.width, np.int64)
+            answers = np.zeros(plan.n_steps, np.int64)
+            status = kernels.check_steps(
+                rows, expander.tries, expander.outcomes, worker.batch, worker.scratch, partition,
+                pick, at, pair, answers, plan.end_terminal, plan.n_step_properties,
+                self._first_event, self._refused, verdict,
+            )  # fmt: skip
+            if status not in (DONE, MISSES_FULL):
+                worker.grow_scratch()
+            for candidate, *miss in take_misses(worker).tolist():
+                parent = int(worker.batch.link[partition, candidate]) >> POSITION_SHIFT
+                before = rows.values[parent].tolist()
+                outcome = int(worker.batch.outcome[partition, candidate])
+                expander.tell(miss, changed(before, outcome, expander.outcomes), before)
+            pick = pick[int(at[0]) :]
+        return verdict
+
+    def _drop(self, pairs: Array) -> Array:
+        """Take all steps of some pairs out of the batch; the pairs as (position, root)."""
+        plan, batch = self.expander.plan, self.expander.worker.batch
+        action_bits = POSITION_SHIFT - plan.ordinal_bits
+        actions = (pairs & ((1 << action_bits) - 1)) + plan.first_action
+        for partition in np.flatnonzero(batch.used).tolist():
+            n = int(batch.used[partition])
+            own = batch.link[partition, :n] >> plan.ordinal_bits
+            gone = np.isin(own, pairs)
+            roots = (own[gone] & ((1 << action_bits) - 1)) + plan.first_action
+            np.subtract.at(batch.fired, roots, 1)
+            self._keep(partition, ~gone)
+        return np.stack([pairs >> action_bits, actions], 1)
+
+    def _keep(self, partition: int, kept: Array) -> None:
+        """Leave some candidates of a partition."""
+        batch, n = self.expander.worker.batch, int(kept.sum())
+        for array in (batch.fp, batch.link, batch.outcome):
+            array[partition, :n] = array[partition, : len(kept)][kept]
+        batch.used[partition] = n
+
+    def _sort_out(self, here: Here, partition: int, kept: Array, base: int) -> None:
+        """Put refused candidates aside, and drop steps that lead back to where they start."""
+        expander, rows = self.expander, here.rows
+        batch, n = expander.worker.batch, len(kept)
+        if not kept.all():
+            fp, low, link, outcome = (
+                np.ascontiguousarray(
+                    array[partition : partition + 1, :n][:, ~kept[: array.shape[1]]]
+                )
+                for array in batch[:4]
+            )
+            used = np.array([n - int(kept.sum())])
+            refused = batch._replace(fp=fp, low=low, link=link, outcome=outcome, used=used)
+            aside = expander.aside[0]
+            before = aside.n
+            ignored = np.zeros(expander.plan.end_action - expander.plan.first_action, np.int64)
+            aside.take(rows, expander.outcomes, refused, ignored, expander.plan.ordinal_bits)
+            aside.segment.link[before : aside.n] += base
+        parents = batch.link[partition, :n] >> POSITION_SHIFT
+        self._keep(partition, kept & (batch.fp[partition, :n] != rows.fp[parents]))
+
+
+def changed(row: list[int], outcome: int, outcomes: Outcomes) -> list[int]:
+    """A row after an outcome whose updates are all known."""
+    first, total = int(outcomes.start[outcome]), int(outcomes.total[outcome])
+    result = list(row)
+    for write in range(first, first + total):
+        slot, new = int(outcomes.slot[write]), int(outcomes.value[write])
+        result.extend([0] * (slot + 1 - len(result)))
+        if new < 0:
+            start = int(outcomes.operation_base[-1 - new])
+            new = int(outcomes.operation_result[start + result[slot]]) - 1
+        result[slot] = new
+    return result

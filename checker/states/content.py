@@ -1,0 +1,132 @@
+"""The content of a state: its slots put together to whole values, one per field of an instance.
+
+How a field is laid out in slots may differ between versions of a spec and between lowerings; its
+content does not. So traces hold and compare contents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from statewalk.dsl.errors import StatewalkError
+from statewalk.dsl.flows.shown import is_run, shown
+from statewalk.dsl.values.stored import (
+    ABSENT,
+    FrozenBag,
+    FrozenDict,
+    FrozenList,
+    FrozenSet,
+    encode,
+    freeze,
+)
+from statewalk.dsl.view import Path, State
+
+if TYPE_CHECKING:
+    from statewalk.dsl.model import Model
+
+Content = Mapping[Path, Any]
+_EMPTY = {"dict": FrozenDict(), "set": FrozenSet(), "bag": FrozenBag(), "list": FrozenList()}
+_PART = 5  # components of the path of an entry or element
+_MARK = 3  # where such a path says which of the two it is
+
+
+def content_of(model: Model, state: State) -> dict[Path, Any]:
+    """The fields of a state that steps may change, in the order in which instances and fields are
+    declared.
+    """
+    entries: dict[Path, list[tuple[Any, Any]]] = {}
+    elements: dict[Path, list[Any]] = {}
+    whole: dict[Path, Any] = {}
+    for path, value in state.items():
+        if len(path) == _PART and path[_MARK] == "key":
+            entries.setdefault(path[:3], []).append((key_of(model, path[4]), value))
+        elif len(path) == _PART and path[_MARK] == "in":
+            elements.setdefault(path[:3], []).append(key_of(model, path[4]))
+        elif not (len(path) == _MARK + 1 and path[_MARK] == "keys"):
+            whole[path] = value
+    whole.update({path: FrozenDict(found) for path, found in entries.items()})
+    whole.update({path: FrozenSet(found) for path, found in elements.items()})
+    threads = {p: whole.pop(p) for p in list(whole) if len(p) > _MARK and p[2] == "@flow"}
+    ordered: dict[Path, Any] = {}
+    for path, kind in declared_fields(model):
+        value = whole.pop(path, _EMPTY.get(kind, ABSENT))
+        if value is not ABSENT:
+            ordered[path] = value
+    ordered.update(sorted(whole.items(), key=lambda item: repr(item[0])))
+    for path, held in sorted(threads.items()):
+        if model.flows is not None and path[_MARK][:1] != "@":  # the others count runs
+            name = f"{path[_MARK]} (suspended)"
+            ordered[(path[0], path[1], name)] = shown(model.flows.code, held)
+    return ordered
+
+
+def choice_shown(model: Model, value: Any, name: str) -> tuple[Any, str]:
+    """What was chosen, and its name, as people read it: a suspended run by where it waits."""
+    if model.flows is not None and is_run(model.flows.code, value):
+        return shown(model.flows.code, value), "run"
+    return value, name
+
+
+def declared_fields(model: Model) -> list[tuple[Path, str]]:
+    """The places of a model's fields, constant ones left out."""
+    return [
+        ((owner, role.index, info.name), info.kind)
+        for owner, roles in model.roles.items()
+        for role in roles
+        for (of, _), info in model.fields.items()
+        if of == owner and not info.constant
+    ]
+
+
+def key_of(model: Model, key: Any) -> Any:
+    """The value behind an `intern_key`."""
+    if type(key) is not bytes:
+        return key
+    from statewalk.dsl.state.decoding import decode
+
+    return decode(key, model.classes)
+
+
+def value_of(thing: Any, model: Model, state: State) -> Any:
+    """What an expression of the spec gave, as a value; to be called while the state is bound.
+
+    A field that the spec never lists may be laid out so that a reference to it cannot be read
+    whole; its content can.
+    """
+    try:
+        return freeze(thing)
+    except StatewalkError:
+        path = tuple(getattr(thing, "_path", ()))
+        return content_of(model, state).get(path, thing)
+
+
+def same(a: Content, b: Content) -> bool:
+    """Whether two contents are equal as states are (``True`` and ``1`` differ)."""
+    return a.keys() == b.keys() and all(encode(freeze(a[p])) == encode(freeze(b[p])) for p in a)
+
+
+def short_names(model: Model) -> dict[str, str]:
+    """How the fields of shared state are shown: without the number of the one instance there is.
+
+    The global variables of a .fizz file are fields of a class of our making, which is left out.
+    """
+    from statewalk.dsl.state.roles import State as SharedState
+
+    single = [
+        name for name, roles in model.roles.items()
+        if len(roles) == 1 and isinstance(roles[0], SharedState)
+    ]  # fmt: skip
+    return {name: "" if model.dialect == "fizz" else name for name in single}
+
+
+def show_field(path: Path, names: Mapping[str, str] | None = None) -> str:
+    """``Broker#0.pending``; ``PidSource.last`` where ``names`` has PidSource."""
+    if len(path) < _MARK:
+        return ".".join(str(part) for part in path)
+    owner, index, name = path[:3]
+    if owner == "@module":
+        return str(name)
+    short = (names or {}).get(owner)
+    head = f"{owner}#{index}.{name}" if short is None else f"{short}.{name}" if short else name
+    return head + "".join(f"[{part!r}]" for part in path[3:])

@@ -1,0 +1,116 @@
+"""What a step changed, by nested path: ``~ Broker#0.pending[0].epoch 1 → 2``, not wholes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from statewalk.checker.states.content import Content, show_field
+from statewalk.checker.states.showing import text_of
+from statewalk.dsl.values.records import Record, fields_of
+from statewalk.dsl.values.stored import (
+    ABSENT,
+    FrozenBag,
+    FrozenDict,
+    FrozenList,
+    FrozenSet,
+    encode,
+    freeze,
+)
+
+Mark = Literal["+", "-", "~"]
+
+
+@dataclass(frozen=True)
+class Change:
+    """One change. ``+`` has no ``before``, ``-`` no ``after``.
+
+    ``element`` tells that something was put into, or taken out of, what is at ``place``.
+    """
+
+    mark: Mark
+    place: str
+    before: Any = ABSENT
+    after: Any = ABSENT
+    element: bool = False
+
+    def __str__(self) -> str:
+        if self.mark == "~":
+            return f"~ {self.place}  {text_of(self.before)} → {text_of(self.after)}"
+        value = self.after if self.mark == "+" else self.before
+        link = " " if self.element else " = "
+        return f"{self.mark} {self.place}{link}{text_of(value)}"
+
+
+def changes(
+    before: Content, after: Content, names: Mapping[str, str] | None = None
+) -> Iterator[Change]:
+    """The changes between two states, in the order of the fields."""
+    for path in dict.fromkeys([*before, *after]):
+        yield from between(
+            show_field(path, names), before.get(path, ABSENT), after.get(path, ABSENT)
+        )
+
+
+def between(place: str, a: Any, b: Any) -> Iterator[Change]:
+    """The changes that make ``b`` of ``a`` at a place."""
+    if a is ABSENT or b is ABSENT:
+        if b is not ABSENT:
+            yield Change("+", place, after=b)
+        elif a is not ABSENT:
+            yield Change("-", place, before=a)
+        return
+    if encode(a) == encode(b):
+        return
+    kind = type(a)
+    if kind is not type(b):
+        yield Change("~", place, a, b)
+    elif kind is FrozenDict:
+        for key in FrozenSet([*a, *b]):
+            at = f"{place}[{text_of(key)}]"
+            yield from between(at, a.get(key, ABSENT), b.get(key, ABSENT))
+    elif kind is FrozenSet:
+        yield from (Change("-", place, before=e, element=True) for e in a if e not in b)
+        yield from (Change("+", place, after=e, element=True) for e in b if e not in a)
+    elif kind is FrozenBag:
+        yield from _bags(place, a, b)
+    elif kind is FrozenList:
+        yield from _lists(place, a, b)
+    elif kind is tuple and len(a) == len(b):
+        for index, (x, y) in enumerate(zip(a, b, strict=True)):
+            yield from between(f"{place}[{index}]", x, y)
+    elif isinstance(a, Record):
+        for name in dict.fromkeys([*fields_of(a), *fields_of(b)]):
+            yield from between(
+                f"{place}.{name}", getattr(a, name, ABSENT), getattr(b, name, ABSENT)
+            )
+    else:
+        yield Change("~", place, a, b)
+
+
+def _bags(place: str, a: FrozenBag, b: FrozenBag) -> Iterator[Change]:
+    for element in FrozenSet([*a, *b]):
+        by = b.count(element) - a.count(element)
+        for _ in range(-by):
+            yield Change("-", place, before=element, element=True)
+        for _ in range(by):
+            yield Change("+", place, after=element, element=True)
+
+
+def _lists(place: str, a: FrozenList, b: FrozenList) -> Iterator[Change]:
+    """Elements changed in place where the length stayed, else what was inserted and removed."""
+    x, y = [encode(freeze(e)) for e in a], [encode(freeze(e)) for e in b]
+    if len(x) == len(y):
+        for index, (before, after) in enumerate(zip(a, b, strict=True)):
+            yield from between(f"{place}[{index}]", before, after)
+        return
+    from difflib import SequenceMatcher
+
+    for kind, i, i2, j, j2 in SequenceMatcher(None, x, y, autojunk=False).get_opcodes():
+        if kind == "replace" and i2 - i == j2 - j:
+            for offset in range(i2 - i):
+                yield from between(f"{place}[{j + offset}]", a[i + offset], b[j + offset])
+        elif kind != "equal":
+            yield from (Change("-", f"{place}[{n}]", before=a[n]) for n in range(i, i2))
+            yield from (Change("+", f"{place}[{n}]", after=b[n]) for n in range(j, j2))

@@ -1,0 +1,207 @@
+"""Values as JSON: readable, exact, and only ever data.
+
+None, booleans, strings, integers and lists are themselves; the rest is an object with one key that
+begins with ``#``. Integers beyond 2^53 are text, so that no reader rounds them. What has no form
+here (kinds that a later version adds) is kept as its canonical bytes.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Callable, Mapping, Sequence
+from enum import Enum
+from typing import Any
+
+from statewalk.dsl.errors import RunError, StatewalkError
+from statewalk.dsl.state.decoding import decode
+from statewalk.dsl.state.roles import Role
+from statewalk.dsl.values.records import Record, field_names, fields_of, record_class
+from statewalk.dsl.values.stored import FrozenBag, FrozenDict, FrozenList, FrozenSet, encode, freeze
+
+_EXACT = 1 << 53
+_MAX_DEPTH = 200
+_PAIR = 2
+
+
+def to_json(value: Any) -> Any:
+    """The JSON form of a stored value."""
+    kind = type(value)
+    if value is None or kind is bool or kind is str:
+        return value
+    if kind is int:
+        return value if -_EXACT < value < _EXACT else {"#int": str(value)}
+    if kind is FrozenList:
+        return [to_json(v) for v in value]
+    if kind is tuple:
+        return {"#tuple": [to_json(v) for v in value]}
+    if kind is FrozenSet:
+        return {"#set": [to_json(v) for v in value]}
+    if kind is FrozenBag:
+        return {"#bag": [[to_json(v), count] for v, count in value.counts()]}
+    if kind is FrozenDict:
+        return {"#dict": [[to_json(k), to_json(v)] for k, v in value.items()]}
+    if isinstance(value, Enum):
+        return {"#enum": [kind.__name__, value.name]}
+    if isinstance(value, Role):
+        return {"#role": [kind.__name__, value.index]}
+    if isinstance(value, Record):
+        cls = record_class(value)
+        return {
+            "#record": [cls.__name__, {n: to_json(getattr(value, n)) for n in fields_of(value)}]
+        }
+    return {"#bytes": base64.b64encode(encode(value)).decode("ascii")}
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON for programs that only want to look: untagged, roles and enum members as
+    text.
+    """
+    value = freeze(value)
+    kind = type(value)
+    if value is None or kind is bool or kind is str or kind is int:
+        return value
+    if kind in (FrozenList, tuple, FrozenSet, FrozenBag):
+        return [plain(v) for v in value]
+    if kind is FrozenDict:
+        return {k if type(k) is str else repr(k): plain(v) for k, v in value.items()}
+    if isinstance(value, Enum):
+        return value.name
+    if isinstance(value, Record):
+        return {n: plain(getattr(value, n)) for n in fields_of(value)}
+    return repr(value)
+
+
+class Classes:
+    """Stand-ins for the classes of a spec: enough to hold, compare and show values, no code of the
+    spec.
+    """
+
+    def __init__(self, described: Mapping[str, Any]) -> None:
+        self.known: dict[str, type] = {}
+        for name, form in described.items():
+            if not name.isidentifier() or not isinstance(form, dict):
+                raise corrupt(f"a class called {name!r}")
+            self.known[name] = _stand_in(name, form)
+
+    def get(self, name: Any, base: type) -> Any:
+        """The class of a name. Raises RunError[SW401]."""
+        cls = self.known.get(name) if isinstance(name, str) else None
+        if cls is None or not issubclass(cls, base):
+            raise corrupt(f"a {base.__name__.lower()} of the unknown class {name!r}")
+        return cls
+
+
+def _stand_in(name: str, form: Mapping[str, Any]) -> type:
+    match form:
+        case {"record": None}:
+            from statewalk.dsl.fizz.runtime.values import record
+
+            return record
+        case {"record": list(names)} if all(isinstance(n, str) for n in names):
+            return type(name, (Record,), {"__annotations__": dict.fromkeys(names, Any)})
+        case {"enum": list(names)} if names and all(isinstance(n, str) for n in names):
+            try:
+                return Enum(name, names)  # type: ignore[return-value]
+            except (TypeError, ValueError):
+                raise corrupt(f"the members of {name}") from None
+        case {"role": int(count)} if 0 <= count < 1 << 20:
+            cls = type(name, (Role,), {})
+            for _ in range(count):
+                cls()
+            return cls
+    raise corrupt(f"the description of the class {name}")
+
+
+def describe_classes(classes: Mapping[str, type]) -> dict[str, Any]:
+    """What `Classes` makes stand-ins of."""
+    found: dict[str, Any] = {}
+    for name, cls in classes.items():
+        if issubclass(cls, Enum):
+            found[name] = {"enum": [m.name for m in cls]}
+        elif issubclass(cls, Role):
+            found[name] = {"role": len(cls._instances)}
+        elif issubclass(cls, Record):
+            found[name] = {"record": None if cls._open else list(field_names(cls))}
+    return found
+
+
+def from_json(data: Any, classes: Classes, depth: int = 0) -> Any:
+    """The stored value of a JSON form. Raises RunError[SW401]."""
+    if depth > _MAX_DEPTH:
+        raise corrupt("a value that is nested too deeply")
+    if data is None or isinstance(data, bool | str | int):
+        return data
+    if isinstance(data, list):
+        return FrozenList(from_json(v, classes, depth + 1) for v in data)
+    if isinstance(data, dict) and len(data) == 1:
+        ((tag, content),) = data.items()
+        reader = _READERS.get(tag)
+        if reader is not None:
+            try:
+                return reader(content, classes, depth + 1)
+            except (TypeError, ValueError, KeyError, IndexError, binascii.Error):
+                raise corrupt(f"a value {tag} that cannot be read") from None
+            except StatewalkError as error:
+                raise corrupt(f"a value of which is said: {error.message.rstrip('.')}") from None
+    raise corrupt(f"a value that cannot be read: {str(data)[:60]}")
+
+
+def _items(content: Any, classes: Classes, depth: int) -> list[Any]:
+    if not isinstance(content, list):
+        raise TypeError
+    return [from_json(v, classes, depth) for v in content]
+
+
+def _pairs(content: Any) -> Sequence[tuple[Any, Any]]:
+    if not all(isinstance(p, list) and len(p) == _PAIR for p in content):
+        raise TypeError
+    return [(a, b) for a, b in content]
+
+
+def _bag(content: Any, classes: Classes, depth: int) -> FrozenBag:
+    bag = FrozenBag()
+    for element, count in _pairs(content):
+        if type(count) is not int or count < 1:
+            raise TypeError
+        bag = bag.adjusted(from_json(element, classes, depth), count)
+    return bag
+
+
+def _dict(content: Any, classes: Classes, depth: int) -> FrozenDict:
+    return FrozenDict(
+        [(from_json(k, classes, depth), from_json(v, classes, depth)) for k, v in _pairs(content)]
+    )
+
+
+def _role(content: Any, classes: Classes, depth: int) -> Any:
+    name, index = content
+    if type(index) is not int or index < 0:
+        raise TypeError
+    return classes.get(name, Role)._instances[index]
+
+
+def _record(content: Any, classes: Classes, depth: int) -> Any:
+    name, fields = content
+    values = {n: from_json(v, classes, depth) for n, v in fields.items()}
+    return classes.get(name, Record)(**values)._freeze()
+
+
+_READERS: Mapping[str, Callable[[Any, Classes, int], Any]] = {
+    "#int": lambda content, classes, depth: int(str(content)),
+    "#tuple": lambda content, classes, depth: tuple(_items(content, classes, depth)),
+    "#set": lambda content, classes, depth: FrozenSet(_items(content, classes, depth)),
+    "#bag": _bag,
+    "#dict": _dict,
+    "#enum": lambda content, classes, depth: classes.get(content[0], Enum)[content[1]],
+    "#role": _role,
+    "#record": _record,
+    "#bytes": lambda content, classes, depth: decode(
+        base64.b64decode(content, validate=True), classes.known
+    ),
+}
+
+
+def corrupt(what: str) -> RunError:
+    """The error of a trace file that holds something it should not."""
+    return RunError("SW401", f"it holds {what}.")

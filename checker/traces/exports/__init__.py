@@ -1,0 +1,34 @@
+"""Traces and small state graphs in the formats of other tools. One-way: exact files are our own
+traces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from statewalk.checker.traces.trace import Trace
+
+FORMATS: dict[str, tuple[str, str]] = {
+    "itf": (
+        "statewalk.checker.traces.exports.itf",
+        "Informal Trace Format, for Apalache, Quint and trace viewers",
+    ),
+    "tlc": ("statewalk.checker.traces.exports.tlc", "JSON as TLC's -dumpTrace json writes it"),
+    "mermaid": ("statewalk.checker.traces.exports.sequence", "a sequence diagram for Markdown"),
+    "plantuml": ("statewalk.checker.traces.exports.sequence", "a sequence diagram for PlantUML"),
+    "dot": ("statewalk.checker.traces.exports.dot", "a chain of states for Graphviz"),
+    "json": (
+        "statewalk.checker.traces.exports.plain",
+        "plain JSON: states and steps, values untagged",
+    ),
+}
+
+
+def export_trace(trace: Trace, format: str) -> str:
+    """A trace as the text of a format of `FORMATS`."""
+    module, _ = FORMATS[format]
+    writer: Callable[[Trace], str] = getattr(import_module(module), f"to_{format}")
+    return writer(trace)

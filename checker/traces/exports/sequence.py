@@ -1,0 +1,111 @@
+"""Sequence diagrams: roles are lanes; a record put into another role's field is an arrow to it.
+
+A record that a step takes out of a field of its actor is named in the step's note, as what was
+received.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from statewalk.dsl.state.roles import Role
+from statewalk.dsl.values.records import Record, fields_of
+
+if TYPE_CHECKING:
+    from statewalk.checker.states.diff import Change
+    from statewalk.checker.traces.trace import Trace, TraceStep
+
+_OUTSIDE = "environment"
+_LIMIT = 60
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something to draw: a note at one lane, or an arrow between two."""
+
+    source: str
+    text: str
+    target: str = ""
+
+
+def events(trace: Trace) -> Iterator[Event]:
+    """The events of a trace, step by step."""
+    for number, (step, changes) in enumerate(trace, 1):
+        actor = lane(step.actor)
+        sent = [(c, owner_of(c)) for c in changes if _is_message(c, "+")]
+        arrows = [(c, owner) for c, owner in sent if owner != actor]
+        got = [_name(c.before) for c in changes if _is_message(c, "-") and owner_of(c) == actor]
+        suffix = f" ← {', '.join(got)}" if got else ""
+        yield Event(actor, f"{number}. {_call(step)}{suffix}")
+        for change, owner in arrows:
+            yield Event(actor, _name(change.after), owner)
+
+
+def _is_message(change: Change, mark: str) -> bool:
+    value = change.after if mark == "+" else change.before
+    return change.mark == mark and change.element and isinstance(value, Record)
+
+
+def owner_of(change: Change) -> str:
+    """The role instance whose field a change is in."""
+    return change.place.partition(".")[0]
+
+
+def lane(actor: Any) -> str:
+    """The lane of an actor."""
+    return repr(actor) if isinstance(actor, Role) else _OUTSIDE
+
+
+def _call(step: TraceStep) -> str:
+    chosen = [str(c) for c in step.choices if not isinstance(c.value, Record)]
+    return _cut(" ".join([step.call, *chosen]))
+
+
+def _name(record: Any) -> str:
+    shown = ", ".join(f"{n}={getattr(record, n)!r}" for n in fields_of(record) if n != "source")
+    return _cut(f"{type(record).__name__}({shown})")
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LIMIT else text[: _LIMIT - 1] + "…"
+
+
+def lanes(trace: Trace) -> list[str]:
+    """The lanes that something happens in, in order of appearance."""
+    found = [name for event in events(trace) for name in (event.source, event.target) if name]
+    return list(dict.fromkeys(found))
+
+
+def _plain(text: str) -> str:
+    return text.replace(";", ",").replace("\n", " ").replace("#", "#35;")
+
+
+def to_mermaid(trace: Trace) -> str:
+    """A trace as a mermaid ``sequenceDiagram``."""
+    ids = {name: f"L{at}" for at, name in enumerate(lanes(trace))}
+    lines = ["sequenceDiagram", f"  %% {trace.property} of {trace.spec}"]
+    lines += [f"  participant {i} as {_plain(name)}" for name, i in ids.items()]
+    for event in events(trace):
+        if event.target:
+            lines.append(f"  {ids[event.source]}->>{ids[event.target]}: {_plain(event.text)}")
+        else:
+            lines.append(f"  Note over {ids[event.source]}: {_plain(event.text)}")
+    last = ids[next(iter(ids))] if ids else ""
+    if trace.loop is not None and last:
+        lines.append(f"  Note over {last}: back to state {trace.loop}, for ever")
+    return "\n".join(lines) + "\n"
+
+
+def to_plantuml(trace: Trace) -> str:
+    """A trace as a PlantUML sequence diagram."""
+    ids = {name: f"L{at}" for at, name in enumerate(lanes(trace))}
+    lines = ["@startuml", f"title {trace.property}"]
+    lines += [f'participant "{name}" as {i}' for name, i in ids.items()]
+    for event in events(trace):
+        if event.target:
+            lines.append(f"{ids[event.source]} -> {ids[event.target]} : {event.text}")
+        else:
+            lines.append(f"note over {ids[event.source]} : {event.text}")
+    return "\n".join([*lines, "@enduml"]) + "\n"

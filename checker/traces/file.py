@@ -1,0 +1,258 @@
+"""Trace files: JSON that a person can read and a program can trust to be data.
+
+A file holds every state as content and every step with its choices, the constants, and the hashes
+of the spec's files, so that a replay can say what differs.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+
+from statewalk.checker.machine.files import write_text
+from statewalk.checker.states.content import Content
+from statewalk.checker.states.json import Classes, corrupt, describe_classes, from_json, to_json
+from statewalk.checker.traces.trace import Choice, Trace, TraceStep
+from statewalk.dsl.errors import RunError, StatewalkError
+from statewalk.dsl.values.stored import freeze, thaw
+from statewalk.dsl.words.constants import GivenText
+
+FORMAT = "statewalk-trace"
+VERSION = 1
+_MAX_BYTES = 1 << 30
+
+
+def _one_line(text: str) -> str:
+    """A name as it may stand in a line: those of a spec are words, those of a file may not be."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+_Name = Annotated[str, AfterValidator(_one_line)]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+
+class _Choice(_Part):
+    index: int = Field(ge=0)
+    options: int = Field(ge=1)
+    value: Any = None
+    name: _Name = ""
+
+
+class _Step(_Part):
+    action: _Name
+    index: int = Field(ge=0)
+    actor: Any = None
+    arguments: list[tuple[_Name, Any]] = []
+    choices: list[_Choice] = []
+    only: list[_Choice] = []
+    completed: bool = True
+    file: str = ""
+    line: int = 0
+
+
+class _File(_Part):
+    format: Literal["statewalk-trace"]
+    version: int
+    spec: str
+    names: dict[_Name, _Name] = {}
+    constants: dict[_Name, Any]
+    sources: dict[str, str]
+    property: _Name
+    kind: _Name
+    initial: int = Field(default=0, ge=0)
+    loop: int | None = None
+    error: str = ""
+    error_type: _Name = ""
+    classes: dict[str, Any] = {}
+    truths: dict[_Name, list[bool | None]] = {}
+    states: list[list[tuple[list[Any], Any]]] = Field(min_length=1)
+    steps: list[_Step]
+
+
+def save_trace(trace: Trace, file: str | Path) -> None:
+    """Write a trace as JSON, whole or not at all. Raises RunError[SW403]."""
+    write_text(Path(file), json.dumps(to_dict(trace), ensure_ascii=False, indent=1) + "\n")
+
+
+def to_dict(trace: Trace) -> dict[str, Any]:
+    """The JSON object of a trace."""
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "spec": trace.spec,
+        "names": dict(trace.names),
+        "constants": {n: _constant(v) for n, v in trace.constants.items()},
+        "sources": dict(trace.sources),
+        "property": trace.property,
+        "kind": trace.kind,
+        "length": trace.length,
+        "initial": trace.initial,
+        "loop": trace.loop,
+        "error": trace.error,
+        "error_type": trace.error_type,
+        "classes": describe_classes(trace.classes),
+        "truths": {name: list(truth) for name, truth in trace.truths.items()},
+        "steps": [_step(step) for step in trace.steps],
+        "states": [
+            [[[to_json(part) for part in path], to_json(value)] for path, value in content.items()]
+            for content in trace.contents
+        ],
+    }
+
+
+def _constant(value: Any) -> Any:
+    """A constant; what the state could not hold is kept as a person would type it."""
+    try:
+        return to_json(freeze(value))
+    except (StatewalkError, TypeError):
+        return {"#typed": str(value)}
+
+
+def _read_constant(data: Any, classes: Classes) -> Any:
+    if isinstance(data, dict) and list(data) == ["#typed"]:
+        return GivenText(data["#typed"])
+    return thaw(from_json(data, classes))
+
+
+def _step(step: TraceStep) -> dict[str, Any]:
+    return {
+        "action": step.action,
+        "index": step.index,
+        "actor": to_json(step.actor),
+        "arguments": [[n, to_json(v)] for n, v in step.arguments],
+        "choices": _choices(step.choices),
+        **({"only": _choices(step.only)} if step.only else {}),
+        "completed": step.completed,
+        "file": step.file,
+        "line": step.line,
+    }
+
+
+def _choices(choices: Sequence[Choice]) -> list[dict[str, Any]]:
+    return [
+        {"index": c.index, "options": c.options, "value": to_json(c.value), "name": c.name}
+        for c in choices
+    ]
+
+
+def load_trace(file: str | Path) -> Trace:
+    """Read a trace; the classes of its values are stand-ins until it is replayed.
+
+    Raises:  RunError[SW404] for a file that cannot be read, RunError[SW401] for one that is no
+    trace.
+    """
+    file = Path(file)
+    try:
+        data = _File.model_validate(read_json(file))
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        said = (
+            f"{where}: {first['msg'][:1].lower()}{first['msg'][1:]}" if where else "it is no object"
+        )
+        raise not_a_trace(file, said) from None
+    if data.version != VERSION:
+        raise RunError(
+            "SW401",
+            f"{file} is a trace of version {data.version}; this statewalk reads version {VERSION}.",
+            help="Make it again with statewalk check.",
+        )
+    try:
+        return _trace(data, file)
+    except RunError as error:
+        raise not_a_trace(file, error.message.rstrip(".")) from None
+
+
+def _trace(data: _File, file: Path) -> Trace:
+    classes = Classes(data.classes)
+    completed = sum(step.completed for step in data.steps)
+    if len(data.states) != completed + 1 or not all(s.completed for s in data.steps[:-1]):
+        raise corrupt(f"{len(data.steps)} steps and {len(data.states)} states")
+    if data.loop is not None and not 0 <= data.loop < len(data.states):
+        raise corrupt(f"a loop to state {data.loop}")
+    if any(len(truth) != len(data.states) for truth in data.truths.values()):
+        raise corrupt(f"{len(data.states)} states, and truths of another number")
+    return Trace(
+        spec=data.spec,
+        names=data.names,
+        constants={n: _read_constant(v, classes) for n, v in data.constants.items()},
+        sources=data.sources,
+        property=data.property,
+        kind=data.kind,
+        contents=tuple(_content(state, classes) for state in data.states),
+        steps=tuple(_read_step(step, classes) for step in data.steps),
+        initial=data.initial,
+        loop=data.loop,
+        error=data.error,
+        error_type=data.error_type,
+        truths={name: tuple(truth) for name, truth in data.truths.items()},
+        classes=classes.known,
+        file=file,
+    )
+
+
+def _content(state: list[tuple[list[Any], Any]], classes: Classes) -> Content:
+    return {
+        tuple(from_json(part, classes) for part in path): from_json(value, classes)
+        for path, value in state
+    }
+
+
+def _read_step(step: _Step, classes: Classes) -> TraceStep:
+    return TraceStep(
+        action=step.action,
+        index=step.index,
+        actor=from_json(step.actor, classes),
+        arguments=tuple((n, from_json(v, classes)) for n, v in step.arguments),
+        choices=_read_choices(step.choices, classes),
+        only=_read_choices(step.only, classes),
+        completed=step.completed,
+        file=step.file,
+        line=step.line,
+    )
+
+
+def _read_choices(choices: Sequence[_Choice], classes: Classes) -> tuple[Choice, ...]:
+    return tuple(Choice(c.index, c.options, from_json(c.value, classes), c.name) for c in choices)
+
+
+def read_json(file: Path) -> Any:
+    """The JSON of a file. Raises RunError[SW404], RunError[SW401]."""
+    if file.is_dir():
+        inside = sorted(p.name for p in file.glob("*.trace.json"))
+        listed = f"In it: {', '.join(inside[:8])}." if inside else "There is no trace in it."
+        raise RunError("SW404", f"{file} is a directory, not a trace.", help=listed)
+    try:
+        if file.stat().st_size > _MAX_BYTES:
+            raise not_a_trace(file, "it is larger than 1 GB")
+        text = file.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        near = sorted(p.name for p in file.parent.glob("*.trace.json"))
+        listed = f"In {file.parent}: {', '.join(near[:8])}." if near else ""
+        raise RunError("SW404", f"There is no file {file}.", help=listed) from None
+    except OSError as error:
+        raise RunError("SW404", f"{file} cannot be read: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise not_a_trace(file, "it is not text") from None
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise not_a_trace(file, f"it is not JSON ({error})") from None
+    except RecursionError:
+        raise not_a_trace(file, "it is nested too deeply") from None
+
+
+def not_a_trace(file: Path, why: str) -> RunError:
+    """The error of a file that holds no trace."""
+    return RunError(
+        "SW401",
+        f"{file} is not a trace that can be read: {why}.",
+        help="Traces are the *.trace.json files that statewalk check leaves in its run folder.",
+    )

@@ -1,0 +1,263 @@
+"""Traces: what happened, step by step, with the whole state at each point.
+
+A `Trace` is made by repeating steps over a plain View from an initial state of the model, so what
+it shows is what the spec does, whichever engine found the way.
+"""
+
+from __future__ import annotations
+
+import builtins
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path as FilePath
+from typing import TYPE_CHECKING, Any
+
+from statewalk.checker.states.attempts import unrepeatable
+from statewalk.checker.states.content import Content, choice_shown, content_of, short_names
+from statewalk.checker.states.diff import Change, changes
+from statewalk.checker.states.showing import text_of
+from statewalk.checker.traces.truths import Truth, truths
+from statewalk.dsl.errors import printable
+from statewalk.dsl.state.plain_view import PlainView, apply_writes
+from statewalk.dsl.values.stored import freeze
+from statewalk.dsl.view import Disabled
+
+if TYPE_CHECKING:
+    from statewalk.checker.contract.search import Finding
+    from statewalk.dsl.model import Action, Model
+    from statewalk.dsl.view import State
+
+
+@dataclass(frozen=True)
+class Choice:
+    """An option taken: which (counted from 0) of how many, its value, and the name it was given."""
+
+    index: int
+    options: int
+    value: Any
+    name: str = ""
+
+    def __str__(self) -> str:
+        shown = text_of(self.value)
+        return f"{self.name}={shown}" if self.name else shown
+
+
+@dataclass(frozen=True)
+class TraceStep:
+    """One transition. ``completed`` is false for a last step that the spec could not finish.
+
+    ``only`` are the choices that had one option: shown, but nothing that a step is repeated by.
+    """
+
+    action: str
+    index: int
+    actor: Any | None
+    arguments: tuple[tuple[str, Any], ...]
+    choices: tuple[Choice, ...]
+    completed: bool = True
+    file: str = ""
+    line: int = 0
+    returned: Any = None
+    only: tuple[Choice, ...] = ()
+
+    @property
+    def call(self) -> str:
+        """``send(broker=Broker#1)``; without arguments ``send``."""
+        shown = ", ".join(f"{n}={text_of(v)}" for n, v in self.arguments)
+        return f"{self.action}({shown})" if shown else self.action
+
+    @property
+    def label(self) -> str:
+        """``Client#0 · send(broker=Broker#1) · tid=0``"""
+        actor = [text_of(self.actor)] if self.actor is not None else []
+        named = [*self.choices, *self.only]
+        chosen = [", ".join(map(str, named))] if named else []
+        return " · ".join([*actor, self.call, *chosen])
+
+
+@dataclass(frozen=True)
+class Trace:
+    """A finite sequence of states and steps: ``contents[i]`` is the state before ``steps[i]``.
+
+    ``loop`` is the index of the state to which the last step returns (a lasso), if it does.
+    ``truths`` holds, by property, its truth in each state (see `checker.traces.truths`).
+    ``error`` is the text of the exception that ended it; a last step that is not completed has no
+    state after it. ``names`` says how shared state is shown.
+    """
+
+    spec: str
+    constants: Mapping[str, Any]
+    sources: Mapping[str, str]
+    property: str
+    kind: str
+    contents: tuple[Content, ...]
+    steps: tuple[TraceStep, ...]
+    initial: int = 0
+    loop: int | None = None
+    error: str = ""
+    error_type: str = ""
+    names: Mapping[str, str] = field(default_factory=dict)
+    truths: Mapping[str, Truth] = field(default_factory=dict)
+    classes: Mapping[str, type] = field(default_factory=dict, compare=False, repr=False)
+    file: FilePath | None = field(default=None, compare=False)
+
+    @builtins.property
+    def length(self) -> int:
+        """Transitions, one that could not be completed included."""
+        return len(self.steps)
+
+    @builtins.property
+    def last(self) -> Content:
+        """The state at the end."""
+        return self.contents[-1]
+
+    @cached_property
+    def diffs(self) -> tuple[tuple[Change, ...], ...]:
+        """Per step, what it changed."""
+        pairs = zip(self.contents, self.contents[1:], strict=False)
+        found = [tuple(changes(a, b, self.names)) for a, b in pairs]
+        return (*found, *(() for _ in range(len(self.steps) - len(found))))
+
+    def __iter__(self) -> Iterator[tuple[TraceStep, tuple[Change, ...]]]:
+        return iter(zip(self.steps, self.diffs, strict=True))
+
+    def __len__(self) -> int:
+        return self.length
+
+    def __str__(self) -> str:
+        """The steps, a line each, with what they changed below; reports show more."""
+        lines = ["0  init" + (f" ({self.initial + 1})" if self.initial else "")]
+        for number, (step, found) in enumerate(self, 1):
+            lines += [f"{number}  {step.label}", *(f"     {change}" for change in found)]
+        return "\n".join(printable(line) for line in [*lines, self.error] if line)
+
+
+class TellingView(PlainView):
+    """A plain view that also notes where in the spec each choice was made."""
+
+    __slots__ = ("alone", "files", "places")
+
+    def __init__(self, base: State, script: Sequence[int], files: Mapping[str, str]) -> None:
+        super().__init__(base, script)
+        self.files = files
+        self.places: list[tuple[str, int]] = []
+        self.alone: list[tuple[tuple[str, int], Any]] = []
+
+    def choose(self, options: Sequence[Any], fair: str = "none") -> Any:
+        """As in `PlainView`; notes the innermost line of the spec that asks."""
+        chosen = super().choose(options, fair)
+        self.places.append(self._place())
+        return chosen
+
+    def only(self, option: Any) -> None:
+        """Notes a choice with one option, which is none to repeat a step by."""
+        self.alone.append((self._place(), freeze(option)))
+
+    def _place(self) -> tuple[str, int]:
+        frame = sys._getframe(2)
+        while frame.f_back is not None and frame.f_code.co_filename not in self.files:
+            frame = frame.f_back
+        return frame.f_code.co_filename, frame.f_lineno
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What came of taking a step in a state: the state after it, or why there is none."""
+
+    step: TraceStep
+    state: dict[Any, Any] | None
+    error: BaseException | None = None
+
+
+def take_step(model: Model, state: State, action: Action, choices: Sequence[int]) -> Taken | None:
+    """Take one step in a state; None where it is not possible there."""
+    view = TellingView(state, choices, model.sources)
+    error: BaseException | None = None
+    returned: Any = None
+    try:
+        returned = model.take(action, view)
+    except Disabled:
+        return None
+    except Exception as raised:
+        error = raised
+    if tuple(index for index, _ in view.choices) != tuple(choices):
+        return None
+    chosen = tuple(
+        Choice(index, of, *choice_shown(model, value, model.choice_names.get(place, "")))
+        for (index, of), value, place in zip(view.choices, view.chosen, view.places, strict=True)
+    )
+    step = TraceStep(
+        action.name,
+        action.index,
+        action.actor,
+        action.arguments,
+        chosen,
+        error is None,
+        action.span.file if action.span else "",
+        action.span.line if action.span else 0,
+        returned,
+        _alone(model, view),
+    )
+    return Taken(step, None if error else apply_writes(state, view.writes), error)
+
+
+def _alone(model: Model, view: TellingView) -> tuple[Choice, ...]:
+    """The choices with one option that the spec gives a name."""
+    found = ((model.choice_names.get(place, ""), value) for place, value in view.alone)
+    named = {name: value for name, value in found if name not in ("", "statement")}
+    python = model.dialect == "python"
+    return tuple(Choice(0, 1, value, name) for name, value in named.items() if python)
+
+
+def build(model: Model, finding: Finding, loop: int | None = None) -> Trace:
+    """The trace of a finding. Raises EngineError[SW903] when the spec does not go that way."""
+    state = dict(model.initial_states[finding.initial])
+    states = [state]
+    steps: list[TraceStep] = []
+    error = finding.error
+    wanted = [*finding.steps, *([finding.failing] if finding.failing else [])]
+    for number, step in enumerate(wanted):
+        action = model.actions[step.action]
+        taken = take_step(model, state, action, step.choices)
+        failing = finding.failing is not None and number == len(wanted) - 1
+        if taken is None or (taken.state is None and not failing):
+            raise unrepeatable(
+                "SW903",
+                f"Step {number + 1} of the trace of {finding.property}, {action.label}, cannot be "
+                "repeated.",
+            )
+        steps.append(taken.step)
+        if taken.state is not None:
+            state = taken.state
+            states.append(state)
+        error = taken.error or error
+    return Trace(
+        spec=model.path,
+        constants=model.constants,
+        sources=model.sources,
+        property=finding.property,
+        kind=finding.kind,
+        contents=tuple(content_of(model, s) for s in states),
+        steps=tuple(steps),
+        initial=finding.initial,
+        loop=loop,
+        error=str(error) if error else "",
+        error_type=type(error).__name__ if error else "",
+        names=short_names(model),
+        truths=truths(model, states),
+        classes=model.classes,
+    )
+
+
+def final_states(model: Model, finding: Finding) -> tuple[State, State]:
+    """The last state of a finding's trace that was completed, and the one before it."""
+    state: dict[Any, Any] = dict(model.initial_states[finding.initial])
+    before = state
+    for step in [*finding.steps, *([finding.failing] if finding.failing else [])]:
+        taken = take_step(model, state, model.actions[step.action], step.choices)
+        if taken is None or taken.state is None:
+            break
+        before, state = state, taken.state
+    return state, before

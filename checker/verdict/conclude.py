@@ -1,0 +1,230 @@
+"""From a judged search to a `Result`: traces built, failures explained, evidence gathered."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Any
+
+from statewalk.checker.contract.search import NO_ERROR, Finding
+from statewalk.checker.engines.table import EngineEntry
+from statewalk.checker.states.json import plain
+from statewalk.checker.symmetry.group import Symmetry
+from statewalk.checker.traces.trace import Trace, build, final_states
+from statewalk.checker.verdict import judge
+from statewalk.checker.verdict.evidence import Evidence, Failure, NeverFired, Violation
+from statewalk.checker.verdict.explain import explain
+from statewalk.checker.verdict.failure import describe, failed_assertion, failure_of
+from statewalk.checker.verdict.guards import blocked, never_fired
+from statewalk.checker.verdict.result import Counts, PropertyResult, Result
+from statewalk.dsl.errors import StatewalkError
+from statewalk.dsl.model import Model
+from statewalk.dsl.values.stored import freeze
+
+_BITS = 64
+_FLOAT = 1024  # bits of an integer that is no float any more
+
+
+def conclude(checked: judge.Checked, entry: EngineEntry, seconds: float) -> Result:
+    """The result of a search."""
+    model, found = checked.model, checked.exploration
+    results = judge.properties(checked)
+    run = judge.verdict(checked, results)
+    traces = {
+        name: build(model, finding, checked.loops.get(name))
+        for name, finding in checked.findings.items()
+    }
+    evidence = _evidence(checked, entry, results, traces)
+    differs: tuple[str, ...] | None = None
+    if evidence.expectation is not None:
+        differs = judge.unexpected(checked, evidence.expectation, run, results)
+        evidence = replace(evidence, unexpected=differs or ())
+    result = Result(
+        spec=model.path,
+        constants={n: constant_json(v) for n, v in model.constants.items()},
+        engine=found.engine,
+        verdict=run,
+        exhaustive=checked.exhaustive,
+        as_expected=None if differs is None else not differs,
+        counts=Counts(
+            initial=found.counts.initial,
+            distinct=found.counts.distinct,
+            generated=found.counts.generated,
+            depth=found.counts.depth,
+            fizzbee_unique=found.statistics.get("fizzbee_unique"),
+        ),
+        seconds=round(seconds, 6),
+        properties=results,
+        actions=judge.actions(checked),
+        warnings=_warnings(checked, evidence, results),
+    )
+    return result.remembering(evidence, traces)
+
+
+def _evidence(
+    checked: judge.Checked,
+    entry: EngineEntry,
+    results: tuple[PropertyResult, ...],
+    traces: dict[str, Trace],
+) -> Evidence:
+    model, found, options = checked.model, checked.exploration, checked.options
+    n = found.counts.distinct
+    error = checked.findings.get(NO_ERROR)
+    unreached = [r.name for r in results if r.kind == "exists" and r.verdict == "violated"]
+    auxiliary = [f"{f.owner}.{f.name}" for f in model.fields.values() if f.auxiliary]
+    return Evidence(
+        options=options,
+        stopped=found.stopped,
+        bounds=judge.bounds(checked),
+        levels=found.levels,
+        queue=0 if found.complete else found.queue,
+        violations=_violations(checked, results, traces),
+        failure=_failure(checked, error, traces) if error else None,
+        witnesses=tuple((f.property, f.length) for f in found.witnesses),
+        unreached=tuple(unreached),
+        unchecked=tuple(
+            (r.name, checked.unchecked[r.name]) for r in results if r.name in checked.unchecked
+        ),
+        never=_never(checked),
+        cut={name: count for name, count in found.cut.items() if count},
+        hidden=tuple(auxiliary) if options.view else (),
+        collision=None if entry.compares_states else min(1.0, n * n / 2.0 ** (_BITS + 1)),
+        fairness=_fairness(model),
+        symmetry=_symmetry(checked) if judge.uses_symmetry(model, options) else (),
+        expectation=judge.expectation(model, options.config),
+        sources=model.sources,
+        statistics=found.statistics,
+        graph=checked.graph,
+    )
+
+
+def _failure(checked: judge.Checked, error: Finding, traces: dict[str, Trace]) -> Failure:
+    trace = traces[NO_ERROR]
+    if checked.brief:
+        return describe(error.error, "", checked.model, trace)
+    return failure_of(checked.model, error, trace)
+
+
+def _never(checked: judge.Checked) -> tuple[NeverFired, ...]:
+    """The actions that never fired, unless the search was cut short by what it found."""
+    found = checked.exploration
+    if found.stopped in ("violation", "error") or NO_ERROR in checked.findings:
+        return ()
+    if found.running is not None:  # looking for the guard might take as long again
+        return ()
+    fired = (index for index, count in found.fired.items() if count)
+    return never_fired(checked.model, fired, found.counts.distinct if found.complete else None)
+
+
+def _violations(
+    checked: judge.Checked, results: tuple[PropertyResult, ...], traces: dict[str, Trace]
+) -> tuple[Violation, ...]:
+    """The violated properties that have a trace, the shortest first."""
+    violations = [
+        violation_of(
+            checked.model,
+            checked.findings[result.name],
+            traces[result.name],
+            checked.not_taken.get(result.name, ()),
+            brief=checked.brief,
+        )
+        for result in results
+        if result.verdict == "violated" and result.name in traces and result.name != NO_ERROR
+    ]
+    return tuple(sorted(violations, key=lambda v: v.trace.length))
+
+
+def violation_of(
+    model: Model,
+    finding: Finding,
+    trace: Trace,
+    not_taken: tuple[str, ...] = (),
+    *,
+    brief: bool = False,
+) -> Violation:
+    """A violated property with what is false, what blocks a deadlock, what a lasso leaves out.
+
+    If ``brief``, without what is false and what blocks.
+    """
+    prop = next((p for p in model.properties if p.name == finding.property), None)
+    if brief:
+        doc, span = (prop.doc, prop.span) if prop else ("", None)
+        return Violation(finding.property, finding.kind, trace, None, doc, span, (), not_taken)
+    assertion, deadlock = finding.kind == "assertion", finding.kind == "deadlock"
+    return Violation(
+        finding.property,
+        finding.kind,
+        trace,
+        failed_assertion(model, finding) if assertion else explain(model, finding),
+        prop.doc if prop else "",
+        prop.span if prop else None,
+        blocked(model, final_states(model, finding)[0]) if deadlock else (),
+        not_taken,
+    )
+
+
+def _symmetry(checked: judge.Checked) -> tuple[str, ...]:
+    """Who changes places, and what that spares."""
+    symmetry = Symmetry.of(checked.model)
+    said = symmetry.described()
+    orbits = checked.exploration.counts.distinct
+    states = checked.exploration.statistics.get("represented")
+    if not orbits or not states:
+        return said
+    # sizes of orbits are counted in floats
+    exact = symmetry.order.bit_length() < _FLOAT and int(float(symmetry.order)) == symmetry.order
+    shown = f"{states:,}" if exact else f"about {states:.3g}"
+    if checked.model.fresh_values or not symmetry.starts_evenly():
+        return (*said, f"{orbits:,} orbits of {shown} states, some of which cannot be reached")
+    return (*said, f"{orbits:,} orbits stand for {shown} states (factor {states / orbits:.3g})")
+
+
+def _fairness(model: Model) -> dict[str, tuple[str, ...]]:
+    names = judge.action_names(model)
+    kinds: dict[str, tuple[str, ...]] = {}
+    for kind in ("weak", "strong"):
+        fair = dict.fromkeys(names[a.index] for a in model.actions if a.fairness == kind)
+        if fair:
+            kinds[kind] = tuple(fair)
+    return kinds
+
+
+def _warnings(
+    checked: judge.Checked, evidence: Evidence, results: tuple[PropertyResult, ...]
+) -> tuple[str, ...]:
+    """What a reader should know before trusting the verdict; with --strict each counts."""
+    found = [f"{name}: {why}" for name, why in evidence.unchecked]
+    if (failure := evidence.failure) is not None:
+        places = " ".join(f"{span.file}:{span.line}" for span in failure.frames[-1:])
+        found.insert(0, " ".join(part for part in (failure.title, failure.where, places) if part))
+    found += [f"bounded: {bound}" for bound in evidence.bounds]
+    if checked.exhaustive:
+        found += [f"never fired: {n.name}" for n in evidence.never]
+    found += [
+        f"vacuous: {r.name} held, but the case it speaks of never arose"
+        for r in results
+        if r.vacuous
+    ]
+    if evidence.failure is None and all(r.name in checked.unchecked for r in results):
+        found.append("no property was checked")
+    found += [one_line(code, text) for code, text in checked.model.warnings]
+    found += checked.warnings
+    return tuple(found)
+
+
+def constant_json(value: Any) -> Any:
+    """A constant as the result shows it."""
+    try:
+        return plain(freeze(value))
+    except (StatewalkError, TypeError):
+        return repr(value)
+
+
+def one_line(code: str, text: str) -> str:
+    """A warning of the spec without its excerpt: ``SW503 spec.py:3:1: ...``"""
+    kept = [
+        line.strip()
+        for line in text.replace(f" {code} ", " ", 1).splitlines()
+        if not re.match(r"\s*\d+ \|", line) and line.strip(" ^\t")
+    ]
+    return f"{code} {' '.join(kept)}".replace(f"{code} {code}", code)

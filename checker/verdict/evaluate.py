@@ -1,0 +1,150 @@
+"""Evaluating parts of a spec's text in a bound state, and catching what a function saw when it
+returned.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+from statewalk.dsl.source.nodes import copied
+from statewalk.dsl.source.set_order import with_ordered_sets
+
+if TYPE_CHECKING:
+    from statewalk.dsl.model import Model
+
+_MAX_VALUES = 8
+_NAMED = (ast.Name, ast.Attribute, ast.Subscript)
+
+
+@dataclass
+class Captured:
+    """A function at its return: the line, its variables (arguments included), the result."""
+
+    line: int = 0
+    values: dict[str, Any] = field(default_factory=dict)
+    result: Any = None
+
+
+def captured(call: Callable[[], Any], name: str, file: str) -> Captured | None:
+    """Make a call; the outermost function of a name and file that returned in it."""
+    found: Captured | None = None
+
+    def profile(frame: FrameType, event: str, result: Any) -> None:
+        nonlocal found
+        code = frame.f_code
+        if event == "return" and code.co_name == name and code.co_filename == file:
+            found = Captured(frame.f_lineno, dict(frame.f_locals), result)
+
+    saved = sys.getprofile()
+    sys.setprofile(profile)
+    try:
+        call()
+    finally:
+        sys.setprofile(saved)
+    return found
+
+
+def namespace_of(
+    predicate: Callable[..., Any], model: Model, depth: int = 0
+) -> dict[str, Any] | None:
+    """The globals of the spec's module in which a predicate was written."""
+    code = getattr(predicate, "__code__", None)
+    if code is not None and code.co_filename in model.sources:
+        return getattr(predicate, "__globals__", None)
+    for cell in getattr(predicate, "__closure__", None) or ():
+        content = cell.cell_contents
+        if callable(content) and depth < 4:
+            found = namespace_of(content, model, depth + 1)
+            if found is not None:
+                return found
+    return None
+
+
+class _Old(ast.NodeTransformer):
+    """``old(e)`` → ``old(lambda: e)``: it is evaluated in another state."""
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        if isinstance(node.func, ast.Name) and node.func.id == "old" and len(node.args) == 1:
+            empty = ast.arguments(
+                posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[]
+            )
+            node.args = [ast.Lambda(empty, node.args[0])]
+        return node
+
+
+def evaluate(node: ast.expr, namespace: dict[str, Any], scope: Mapping[str, Any]) -> Any:
+    """The value of an expression of the spec in the state that is bound."""
+    tree = with_ordered_sets(ast.Expression(_Old().visit(copied(node))))
+    ast.fix_missing_locations(tree)
+    # one dictionary: comprehensions look names up in globals only
+    return eval(compile(tree, "<explanation>", "eval"), {**namespace, **scope})
+
+
+def values_in(
+    node: ast.expr, namespace: dict[str, Any], scope: Mapping[str, Any]
+) -> tuple[tuple[str, Any], ...]:
+    """The values of the operands in an expression, by their text; at most a handful."""
+    found: dict[str, Any] = {}
+    for part in _operands(node):
+        text = _written(part)
+        if text in found or len(found) >= _MAX_VALUES:
+            continue
+        try:
+            value = evaluate(part, namespace, scope)
+        except Exception:  # an operand that is not reached may well raise
+            continue
+        if not callable(value) or hasattr(value, "_canonical"):
+            found[text] = value
+    return tuple(found.items())
+
+
+def _written(node: ast.expr) -> str:
+    """An expression as one writes it: ``sum(x for x in xs)`` needs one pair of parentheses."""
+    match node:
+        case ast.Call(func=func, args=[ast.GeneratorExp() as over], keywords=[]):
+            return ast.unparse(func) + ast.unparse(over)
+    return ast.unparse(node)
+
+
+def _operands(node: ast.expr) -> list[ast.expr]:
+    """What a reader would want the value of: both sides of comparisons, and what connectives
+    connect.
+    """
+    match node:
+        case ast.Constant():
+            return []
+        case ast.BoolOp(values=parts):
+            return [o for part in parts for o in _operands(part)]
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            return _operands(operand)
+        case ast.Compare(left=left, comparators=rest):
+            return [o for side in (left, *rest) for o in _side(side)]
+        case ast.IfExp(test=test, body=body, orelse=orelse):
+            return [o for part in (test, body, orelse) for o in _operands(part)]
+        case ast.Call(args=args):
+            return [a for a in args if isinstance(a, ast.Name | ast.Attribute | ast.Subscript)]
+        case _:
+            return [node]
+
+
+def _side(node: ast.expr) -> list[ast.expr]:
+    """A side of a comparison; of a tuple or a list its parts, of a sum also what is added up."""
+    match node:
+        case ast.Constant():
+            return []
+        case ast.Set(elts=parts) if all(isinstance(e, ast.Constant) for e in parts):
+            return []
+        case ast.Tuple(elts=parts) | ast.List(elts=parts):
+            return [o for e in parts for o in _side(e)]
+        case ast.BinOp(left=left, right=right):
+            return [node, *(p for p in (left, right) if isinstance(p, _NAMED))]
+        case ast.NamedExpr(target=target):
+            return [target]
+        case _:
+            return [node]

@@ -1,0 +1,111 @@
+"""What a check found out besides its verdict: the figures and findings that a report is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from statewalk.checker.contract.options import CheckOptions
+
+if TYPE_CHECKING:
+    from statewalk.checker.contract.search import StoppedBy
+    from statewalk.checker.traces.trace import Trace
+    from statewalk.checker.verdict.explain import Explanation
+    from statewalk.checker.verdict.guards import Guard
+    from statewalk.dsl.declared import Expectation
+    from statewalk.dsl.errors import RunError, Span
+
+
+@dataclass(frozen=True)
+class Violation:
+    """A violated property, with what is false and how it comes about.
+
+    ``blocked`` says for a deadlock what stops each action there, ``not_taken`` for a lasso what is
+    enabled on its cycle and never taken.
+    """
+
+    property: str
+    kind: str
+    trace: Trace
+    explanation: Explanation | None = None
+    doc: str = ""
+    span: Span | None = None
+    blocked: tuple[tuple[str, Guard | None], ...] = ()
+    not_taken: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Failure:
+    """An exception of the spec: what it says, where, and the way there."""
+
+    title: str
+    trace: Trace
+    where: str = ""
+    frames: tuple[Span, ...] = ()
+    why: str = ""
+    help: str = ""
+
+
+@dataclass(frozen=True)
+class NeverFired:
+    """An action that made no transition. ``guard`` is the line that stopped it, in ``states``
+    states tried.
+    """
+
+    name: str
+    span: Span | None = None
+    guard: str = ""
+    line: int = 0
+    states: int = 0
+    all_states: bool = False
+
+
+@dataclass(frozen=True)
+class Graph:
+    """The state graph that was written; or ``problem``, what kept that from being done."""
+
+    folder: str
+    states: int = 0
+    transitions: int = 0
+    problem: RunError | None = None
+
+    @property
+    def unwritable(self) -> bool:
+        """Whether it was lost for want of a place, which takes nothing from the verdict."""
+        return self.problem is not None and self.problem.code == "SW403"
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """See the fields.
+
+    ``collision`` is the probability that two different states were taken for one; None where states
+    are compared whole. ``bounds`` says in words what limited the search. ``unchecked`` are
+    properties that nobody looked at, with the reason. ``hidden`` are fields that the view left out.
+    ``symmetry`` says in words who changes places, and how many states the orbits stand for.
+    """
+
+    options: CheckOptions = field(default_factory=CheckOptions)
+    stopped: StoppedBy | None = None
+    bounds: tuple[str, ...] = ()
+    levels: tuple[int, ...] = ()
+    queue: int = 0
+    violations: tuple[Violation, ...] = ()
+    failure: Failure | None = None
+    witnesses: tuple[tuple[str, int], ...] = ()
+    unreached: tuple[str, ...] = ()
+    unchecked: tuple[tuple[str, str], ...] = ()
+    never: tuple[NeverFired, ...] = ()
+    cut: Mapping[str, int] = field(default_factory=dict)
+    hidden: tuple[str, ...] = ()
+    collision: float | None = None
+    fairness: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    symmetry: tuple[str, ...] = ()
+    expectation: Expectation | None = None
+    unexpected: tuple[str, ...] = ()
+    sources: Mapping[str, str] = field(default_factory=dict)
+    statistics: Mapping[str, Any] = field(default_factory=dict)
+    graph: Graph | None = None
+    folder: str | None = None
+    command: tuple[str, ...] = ()

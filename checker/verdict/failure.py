@@ -1,0 +1,95 @@
+"""What an exception of the spec was: said in the spec's terms, with places in the spec's files
+only.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from statewalk.checker.traces.trace import final_states, take_step
+from statewalk.checker.verdict.evidence import Failure
+from statewalk.checker.verdict.explain import Explanation, Layer
+from statewalk.checker.verdict.spec_text import line_of
+from statewalk.dsl.errors import Span, StatewalkError
+from statewalk.dsl.model import SAFETY_KINDS
+from statewalk.dsl.state.plain_view import PlainView
+from statewalk.dsl.view import Disabled
+
+if TYPE_CHECKING:
+    from statewalk.checker.contract.search import Finding
+    from statewalk.checker.traces.trace import Trace
+    from statewalk.dsl.model import Model
+
+
+def failure_of(model: Model, finding: Finding, trace: Trace) -> Failure:
+    """An exception of the spec, repeated to learn where it was raised."""
+    state, before = final_states(model, finding)
+    error, where = finding.error, ""
+    if trace.steps and not trace.steps[-1].completed and finding.failing is not None:
+        action = model.actions[finding.failing.action]
+        taken = take_step(model, state, action, finding.failing.choices)
+        if taken is not None and taken.error is not None:
+            error, where = taken.error, f"in the action {taken.step.label}"
+    if not where:
+        found = _in_properties(model, state, before if finding.failing is not None else None)
+        if found is not None:
+            where, error = found
+    return describe(error, where, model, trace)
+
+
+def failed_assertion(model: Model, finding: Finding) -> Explanation | None:
+    """The ``assert`` that a step failed."""
+    if finding.failing is None:
+        return None
+    state, _ = final_states(model, finding)
+    action = model.actions[finding.failing.action]
+    taken = take_step(model, state, action, finding.failing.choices)
+    frames = user_frames(taken.error, model) if taken is not None else ()
+    if not frames:
+        return None
+    text = line_of(frames[-1].file, frames[-1].line)
+    return Explanation((Layer(text, False, span=frames[-1]),))
+
+
+def describe(error: BaseException | None, where: str, model: Model, trace: Trace) -> Failure:
+    """An exception in words."""
+    frames = user_frames(error, model)
+    if isinstance(error, StatewalkError):
+        places = (error.at,) if error.at is not None else frames
+        return Failure(f"{error.code} {error.message}", trace, where, places, error.why, error.help)
+    text = str(error) if error is not None else ""
+    title = f"{type(error).__name__}: {text}" if text else type(error).__name__
+    return Failure(f"SW205 {title}", trace, where, frames)
+
+
+def user_frames(error: BaseException | None, model: Model) -> tuple[Span, ...]:
+    """The places of a traceback that lie in the spec's files, innermost last, repeats left out."""
+    places: dict[Span, None] = {}
+    trace = error.__traceback__ if error is not None else None
+    while trace is not None:
+        file = trace.tb_frame.f_code.co_filename
+        if file in model.sources:
+            places[Span(file, trace.tb_lineno)] = None
+        trace = trace.tb_next
+    return tuple(places)[-8:]
+
+
+def _in_properties(model: Model, state: Any, before: Any) -> tuple[str, BaseException] | None:
+    """Which property raises in a state (or in the step to it from ``before``), and what."""
+    kinds = (
+        ("the property", sorted(model.properties, key=lambda p: p.kind not in SAFETY_KINDS)),
+        ("the constraint", (*model.constraints, *model.step_constraints)),
+        ("the terminal predicate", model.terminal),
+    )
+    for word, properties in kinds:
+        for prop in properties:
+            on_step = prop.kind == "on_step"
+            if on_step and before is None:
+                continue
+            old = PlainView(before) if on_step and before is not None else None
+            for predicate in (prop.whole, *([prop.premise] if prop.premise else [])):
+                try:
+                    model.holds(predicate, PlainView(state), old)
+                except (Exception, Disabled) as error:
+                    return f"in {word} '{prop.name}'", error
+    return None

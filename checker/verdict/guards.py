@@ -1,0 +1,234 @@
+"""Which guard keeps an action from happening."""
+
+from __future__ import annotations
+
+import ast
+import re
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+from statewalk.checker.engines.layout import Layout
+from statewalk.checker.states.content import content_of, short_names, value_of
+from statewalk.checker.states.shortening import fit
+from statewalk.checker.verdict.evaluate import values_in
+from statewalk.checker.verdict.evidence import NeverFired
+from statewalk.checker.verdict.judge import action_names
+from statewalk.checker.verdict.spec_text import line_of, parsed
+from statewalk.dsl.state.plain_view import PlainView, apply_writes
+from statewalk.dsl.view import Disabled, State, next_script
+
+if TYPE_CHECKING:
+    from statewalk.dsl.model import Action, Model
+
+_BUSY = "a run is suspended, and no more may be at a time"
+_SECONDS = 0.25
+_STATES = 2000
+
+
+@dataclass(frozen=True)
+class Guard:
+    """The line that stops an action, and the values it looked at: (text, value).
+
+    Without a file it is no line of the spec: so many runs are suspended that none may begin.
+    """
+
+    file: str
+    line: int
+    values: tuple[tuple[str, Any], ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The line as it is written."""
+        return line_of(self.file, self.line) if self.file else ""
+
+    @property
+    def said(self) -> str:
+        """What stops the action, in a sentence: the line in back-quotes."""
+        return f"`{self.text}`" if self.file else _BUSY
+
+    @property
+    def shown(self) -> str:
+        """The values in words; empty where none are known."""
+        return " · ".join(f"{name} = {fit(v, 60)}" for name, v in self.values)
+
+
+def guard_of(model: Model, action: Action, state: State, *, values: bool = True) -> Guard | None:
+    """The furthest line at which every way of taking an action ends in a state; None where it is
+    possible. Without ``values`` it is only said where.
+    """
+    furthest: Guard | None = None
+    script: list[int] | None = []
+    while script is not None:
+        view = PlainView(state, script)
+        try:
+            model.take(action, view)
+        except Disabled as disabled:
+            found = _guard(disabled, model, action, view, values)
+            if furthest is None or found.line > furthest.line:
+                furthest = found
+        except Exception:
+            return None
+        else:
+            return None
+        script = next_script(view.choices)
+    return furthest
+
+
+def _guard(
+    error: BaseException, model: Model, action: Action, view: PlainView, values: bool
+) -> Guard:
+    """The innermost line of the spec that a traceback passes through, with its values."""
+    found = None
+    trace = error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename in model.sources:
+            found = (trace.tb_frame, trace.tb_lineno)
+        trace = trace.tb_next
+    if found is None:
+        return Guard("", 0)
+    frame, line = found
+    file = frame.f_code.co_filename
+    if not values:
+        return Guard(file, line)
+    if model.dialect == "fizz":
+        return Guard(file, line, _named(model, action, line_of(file, line), view))
+    return Guard(file, line, _values(model, frame, line, view))
+
+
+def _named(model: Model, action: Action, text: str, view: PlainView) -> tuple[tuple[str, Any], ...]:
+    """The variables, and the actor's fields, that a line of a text spec speaks of."""
+    names, actor = short_names(model), action.actor
+    found = []
+    for path, value in content_of(model, apply_writes(view.base, view.writes)).items():
+        if names.get(path[0]) == "" and re.search(rf"(?<![.\w]){re.escape(path[2])}\b", text):
+            found.append((path[2], value))
+        elif actor is not None and path[:2] == (type(actor).__name__, actor.index):
+            if re.search(rf"\bself\.{re.escape(path[2])}\b", text):
+                found.append((f"self.{path[2]}", value))
+    return tuple(found)
+
+
+def _values(
+    model: Model, frame: FrameType, line: int, view: PlainView
+) -> tuple[tuple[str, Any], ...]:
+    """What the condition on a line is made of, in the state in which it was false."""
+    node = condition_at(frame.f_code.co_filename, line)
+    if node is None:
+        return ()
+    found: list[tuple[str, Any]] = []
+
+    def look() -> bool:
+        values = values_in(node, frame.f_globals, frame.f_locals)
+        state = apply_writes(view.base, view.writes)
+        found.extend((text, value_of(value, model, state)) for text, value in values)
+        return True
+
+    try:
+        model.holds(look, view)
+    except Exception:  # the values are a courtesy: the guard is named without them
+        return ()
+    return tuple(found)
+
+
+def condition_at(file: str, line: int) -> ast.expr | None:
+    """What a line of a Python spec asks for: the condition of ``require``, the options of a choice,
+    the test of an ``if``.
+    """
+    tree = parsed(file)
+    for node in ast.walk(tree) if tree is not None else ():
+        if not getattr(node, "lineno", 0) <= line <= (getattr(node, "end_lineno", 0) or 0):
+            continue
+        if isinstance(node, ast.Call) and node.args:
+            if getattr(node.func, "id", "") in ("require", "any_of", "oneof"):
+                return node.args[0]
+    return None
+
+
+def never_fired(model: Model, fired: Iterable[int], distinct: int | None) -> tuple[NeverFired, ...]:
+    """The actions of which no instance fired, each with the guard that got furthest.
+
+    ``distinct`` is the number of reachable states, where that is known. A small search of its own
+    finds states to try them in, for a quarter of a second at most.
+    """
+    names = action_names(model)
+    done = {names[index] for index in fired}
+    idle = [a for a in model.actions if names[a.index] not in done]
+    if not idle:
+        return ()
+    guards: dict[str, Guard] = {}
+    possible: set[str] = set()
+    tried = 0
+    for state in some_states(model):
+        tried += 1
+        for action in idle:
+            if not _has_run(action, state):
+                continue
+            name, guard = names[action.index], guard_of(model, action, state, values=False)
+            if guard is None:
+                possible.add(name)
+            elif guard.file and (name not in guards or guard.line > guards[name].line):
+                guards[name] = guard
+    result = []
+    unbegun = {a.slot for a in idle if not a.continues and not a.fault} - {None}
+    told = [a for a in idle if a.slot not in unbegun or not (a.continues or a.fault)]
+    for name in dict.fromkeys(names[a.index] for a in told):
+        span = next(a.span for a in idle if names[a.index] == name)
+        guard = guards.get(name) if name not in possible else None
+        result.append(
+            NeverFired(
+                name,
+                span,
+                guard.text if guard else "",
+                guard.line if guard else 0,
+                tried,
+                distinct is not None and tried >= distinct,
+            )
+        )
+    return tuple(result)
+
+
+def _has_run(action: Action, state: State) -> bool:
+    """Whether there is a suspended run to go on with, or to crash, where an action does that."""
+    return action.slot is None or not (action.continues or action.fault) or action.slot in state
+
+
+def some_states(model: Model) -> Iterable[State]:
+    """Reachable states, the nearest first."""
+    layout = Layout(model)
+    ended = time.monotonic() + _SECONDS
+    queue: list[Any] = []
+    seen: set[tuple[int, ...]] = set()
+
+    def meet(state: State) -> None:
+        row = layout.row(state)
+        if row not in seen and len(seen) < _STATES:
+            seen.add(row)
+            queue.append(state)
+
+    for state in model.initial_states:
+        meet(state)
+    at = 0
+    while at < len(queue) and time.monotonic() < ended:
+        state = queue[at]
+        at += 1
+        yield state
+        for action in model.actions:
+            try:
+                for outcome in model.outcomes(action, state):
+                    meet(model.successor(state, outcome))
+                    if time.monotonic() > ended:  # one step may have millions of outcomes
+                        return
+            except Exception:  # the search reports what raises; here it is only left out
+                continue
+
+
+def blocked(model: Model, state: State) -> tuple[tuple[str, Guard | None], ...]:
+    """What stops each action instance in a state (of a deadlock): its label and the guard.
+
+    Going on with a run is left out where none is suspended.
+    """
+    actions = [a for a in model.actions if _has_run(a, state)]
+    return tuple((action.label, guard_of(model, action, state)) for action in actions)

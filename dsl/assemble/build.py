@@ -1,0 +1,194 @@
+"""From the tree of a spec to its Model: fields, initial states, actions, properties."""
+
+from __future__ import annotations
+
+import itertools
+import typing
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from statewalk.dsl.assemble.crashes import may_crash
+from statewalk.dsl.errors import Mistakes
+from statewalk.dsl.flows.run import Flows, is_flow, slot_of
+from statewalk.dsl.model import Action, FieldInfo
+from statewalk.dsl.source.ranges import domains_of, no_instance, warn_of_nothing
+from statewalk.dsl.source.tree import Function, SpecTree, class_span
+from statewalk.dsl.source.usage import Analysis, Reach, Usage
+from statewalk.dsl.state.roles import Field, Role, default_of
+from statewalk.dsl.values.domains import ANYTHING, Domain, domain_of
+from statewalk.dsl.values.stored import freeze
+
+_AUXILIARY, _EPHEMERAL = "statewalk.auxiliary", "statewalk.ephemeral"
+
+
+def make_fields(
+    tree: SpecTree, analysis: Analysis, mistakes: Mistakes
+) -> dict[tuple[str, str], Field]:
+    """Turn the annotated fields of roles into descriptors, laid out as the analysis allows."""
+    fields: dict[tuple[str, str], Field] = {}
+    crashing = may_crash(tree)
+    listed = bool(tree.loading.declared.options.get("fresh_values"))  # all that is stored
+    for cls in [*tree.records, *tree.roles]:
+        hints = _hints(tree, cls, mistakes)
+        if not issubclass(cls, Role):
+            cls._domains = {n: domain_of(h) for n, h in hints.items()}  # type: ignore[attr-defined]
+            continue
+        defaults = {}
+        for name in cls._fields:
+            domain, notes = _domain(hints.get(name))
+            field = Field(cls.__name__, name, domain, _AUXILIARY in notes, _EPHEMERAL in notes)
+            usage = analysis.usage[(cls.__name__, name)]
+            if field.ephemeral and crashing:
+                usage = Usage(written=True, listed=True, pointwise=False)
+            if domain.kind in ("set", "frozenset") and usage.pointwise and not listed:
+                field.layout = "elements"
+            field.keys = usage.listed or listed
+            field.constant = not (usage.written or _reached(domain, usage.reach))
+            fields[(cls.__name__, name)] = field
+            defaults[name] = default_of(cls, name)
+        cls._defaults = defaults  # type: ignore[attr-defined]
+        for name in cls._fields:
+            setattr(cls, name, fields[(cls.__name__, name)])
+    return fields
+
+
+def _reached(domain: Domain, reach: Reach) -> bool:
+    """Whether a field can be changed by who gets hold of so much of it."""
+    if reach is Reach.ELEMENTS and domain.kind != "scalar":
+        return domain.element is None or domain.element.may_contain
+    if reach in (Reach.ELEMENTS, Reach.CONTENT):
+        return domain.may_contain
+    return reach is Reach.ANYTHING
+
+
+def _hints(tree: SpecTree, cls: type, mistakes: Mistakes) -> dict[str, Any]:
+    try:
+        namespace = {c.__name__: c for c in [*tree.roles, *tree.records, *tree.enums]}
+        return typing.get_type_hints(
+            cls, localns=_module_of(tree, cls) | namespace, include_extras=True
+        )
+    except Exception as error:
+        mistakes.add(
+            "SW110",
+            f"A type in {cls.__name__} cannot be understood: {error}.",
+            at=class_span(tree, cls),
+            help="Annotations are evaluated after the module has run; their names must exist then.",
+        )
+        return {}
+
+
+def _module_of(tree: SpecTree, cls: type) -> dict[str, Any]:
+    for module in tree.loading.modules:
+        if module.namespace.get(cls.__name__) is cls:
+            return dict(module.namespace)
+    return {}
+
+
+def _domain(hint: Any) -> tuple[Domain, list[str]]:
+    """The domain of a field, and what else its annotation says of it."""
+    if hint is None:
+        return ANYTHING, []
+    if typing.get_origin(hint) is not typing.Annotated:
+        return domain_of(hint), []
+    bare, *extras = typing.get_args(hint)
+    notes = [e for e in extras if e in (_AUXILIARY, _EPHEMERAL)]
+    for extra in extras:
+        if extra not in (_AUXILIARY, _EPHEMERAL):
+            bare = typing.Annotated[bare, extra]
+    return domain_of(bare), notes
+
+
+CONTINUED = " (continued)"
+CRASHED = " (crashed)"
+
+
+def make_actions(tree: SpecTree, flows: Flows, mistakes: Mistakes) -> list[Action]:
+    """One action instance per role instance and combination of arguments, in file order.
+
+    A flow has one more per role instance, which continues a suspended run of it.
+    """
+    actions: list[Action] = []
+    for function in tree.of_kind("action"):
+        mark = function.marked("action")
+        options = mark.options if mark else {}
+        names = [argument.arg for argument in function.parameters()]
+        domains = domains_of(tree, function, mistakes)
+        actors: list[Any] = [None]
+        if function.owner is not None:
+            everyone = tree.instances(function.owner)
+            actors = [r for r in everyone if _is_own(r, function)]
+            if not everyone:
+                why = no_instance(tree, function.owner)
+                warn_of_nothing(function, why, function.node, mistakes)
+        name = options.get("name") or function.name
+        fair = options.get("fair", "none")
+        concurrent = int(options.get("concurrent", 1))
+        resumed = options.get("resume", fair)
+        span = function.span()
+        for actor in actors:
+            slot = slot_of(actor, function.name) if is_flow(function) else None
+            for values in itertools.product(*domains):
+                run = _runner(function, actor, values, flows)
+                if is_flow(function):
+                    run = partial(flows.start, function, actor, values, concurrent)
+                arguments = tuple(zip(names, map(freeze, values), strict=True))
+                fault = bool(options.get("fault", False))
+                made = Action(
+                    len(actions), name, actor, arguments, run, fair, span, slot, fault=fault
+                )
+                actions.append(made)
+            if is_flow(function):
+                run = partial(flows.proceed, function, actor, concurrent)
+                name_ = name + CONTINUED
+                made = Action(len(actions), name_, actor, (), run, resumed, span, slot, True)
+                actions.append(made)
+                if slot is not None and flows.crashes and options.get("crash", True):
+                    run = partial(flows.crash, slot)
+                    made = Action(
+                        len(actions),
+                        name + CRASHED,
+                        actor,
+                        (),
+                        run,
+                        span=span,
+                        slot=slot,
+                        fault=True,
+                    )
+                    actions.append(made)
+    return actions
+
+
+def _is_own(role: Any, function: Function) -> bool:
+    found = getattr(type(role), function.name, None)
+    return getattr(found, "__code__", 0) is getattr(function.function, "__code__", None)
+
+
+def _runner(
+    function: Function, actor: Any, values: tuple[Any, ...], flows: Flows
+) -> Callable[[], object]:
+    arguments = (actor, *values) if actor is not None else values
+    call = function.function
+    mark = function.marked("action")
+    if not flows.guarded or (mark is not None and mark.options.get("fault")):
+        return lambda: call(*arguments)
+
+    def run() -> object:
+        flows.enter()
+        return call(*arguments)
+
+    return run
+
+
+def field_table(fields: dict[tuple[str, str], Field]) -> dict[tuple[str, str], FieldInfo]:
+    """What engines see of the fields."""
+    return {
+        k: FieldInfo(
+            f.owner,
+            f.name,
+            "set" if f.kind == "frozenset" else f.kind,  # stored alike
+            f.auxiliary,
+            f.constant,
+        )
+        for k, f in fields.items()
+    }

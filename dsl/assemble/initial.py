@@ -1,0 +1,181 @@
+"""The initial states of a spec, and how its fields are laid out in them."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from statewalk.dsl.assemble.crashes import keep_starts, may_crash
+from statewalk.dsl.binding import binding, bound
+from statewalk.dsl.errors import SpecError, StatewalkError
+from statewalk.dsl.source.modules import place_of, raised
+from statewalk.dsl.source.tree import SpecTree, class_span, field_span
+from statewalk.dsl.state import refs
+from statewalk.dsl.state.plain_view import PlainView, apply_writes
+from statewalk.dsl.state.roles import Field, RoleLayout
+from statewalk.dsl.values.stored import ABSENT, freeze, intern_key
+from statewalk.dsl.view import Disabled, Path, next_script
+
+
+class InitialStates:
+    """Computes the initial states: defaults, then every run of the ``@init`` functions."""
+
+    def __init__(
+        self, tree: SpecTree, fields: dict[tuple[str, str], Field], classes: dict[str, type]
+    ) -> None:
+        self.tree = tree
+        self.fields = fields
+        self.classes = classes
+        self.constant = {key for key, field in fields.items() if field.constant}
+        self.made: dict[type, int] = {}
+
+    def compute(self) -> tuple[list[dict[Path, Any]], dict[Path, Any]]:
+        """(states, fixed slots). Fields that turn out constant keep their value on the role."""
+        for field in self.fields.values():
+            field.constant = False
+        wanted = self._as_a_whole()
+        inits = list(self.tree.of_kind("init"))
+        paths = {module.source.path for module in self.tree.loading.modules}
+        static = {cls: len(cls._instances) for cls in self.tree.roles}
+        defaults = self._defaults()
+        states: list[dict[Path, Any]] = []
+        script: list[int] | None = []
+        while script is not None:
+            view = PlainView(defaults, script)
+            for cls, count in static.items():
+                view.writes[(cls.__name__, -1, "@count")] = count
+            try:
+                with bound(view, classes=self.classes):
+                    for function in inits:
+                        function.function()
+            except Disabled:
+                pass
+            except StatewalkError as error:
+                error.at = error.at or place_of(error, paths)
+                raise
+            except Exception as error:
+                when = "while the initial state was made"
+                raise raised(error, when, paths) from error
+            else:
+                states.append(self._finish(apply_writes(defaults, view.writes), static))
+            script = next_script(view.choices)
+        self._lay_out(states, wanted)
+        if states and may_crash(self.tree):
+            keep_starts(self.tree.roles, self.fields, states, _value_in)
+        return states, self._fix(states)
+
+    def _as_a_whole(self) -> dict[Field, RoleLayout]:
+        """Keep fields that may start without a value in one slot; the layouts they would have."""
+        wanted: dict[Field, RoleLayout] = {}
+        for field in self.fields.values():
+            defaults = self.classes[field.owner]._defaults  # type: ignore[attr-defined]
+            if field.layout != "whole" and defaults[field.name] is ABSENT:
+                wanted[field], field.layout = field.layout, "whole"
+        return wanted
+
+    def _lay_out(self, states: list[dict[Path, Any]], wanted: Mapping[Field, RoleLayout]) -> None:
+        """Lay out the fields that have a value in every state as wanted, and note which do."""
+        for field in self.fields.values():
+            roles = self.classes[field.owner]._instances  # type: ignore[attr-defined]
+            field.settled = field.layout != "whole" or all(
+                field.path(role) in state for state in states for role in roles
+            )
+            if field not in wanted or not field.settled:
+                continue
+            field.layout = wanted[field]
+            for state, role in itertools.product(states, roles):
+                state.update(field.slots(role, state.pop(field.path(role))))
+
+    def _defaults(self) -> dict[Path, Any]:
+        state: dict[Path, Any] = {}
+        for cls in self.tree.roles:
+            for role in cls._instances:
+                for name in cls._fields:
+                    field = self.fields[(cls.__name__, name)]
+                    value = role.__dict__.get(name, ABSENT)
+                    state.update(self._slots(field, role, value))
+        return state
+
+    def _slots(self, field: Field, role: Any, value: Any) -> Iterator[tuple[Path, Any]]:
+        if value is ABSENT:
+            return iter(())
+        try:
+            value = refs.stored(value, field.path(role), ())
+            if not field.domain.admits(value):
+                raise refs.outside(refs.show_place(field.path(role), ()), value, field.domain)
+        except StatewalkError as error:
+            error.at = error.at or field_span(self.tree, type(role), field.name)
+            raise
+        return field.slots(role, value)
+
+    def _finish(self, state: dict[Path, Any], static: dict[Any, int]) -> dict[Path, Any]:
+        """Drop the counters, and note how many roles the run made. Raises SpecError[SW111]."""
+        made = {cls: state.pop((cls.__name__, -1, "@count"), n) for cls, n in static.items()}
+        for cls, count in made.items():
+            if self.made.setdefault(cls, count) != count:
+                raise SpecError(
+                    "SW111",
+                    f"Initial states differ in how many {cls.__name__} they have: "
+                    f"{self.made[cls]} and {count}.",
+                    at=class_span(self.tree, cls),
+                    help="Make equally many in every run of @init.",
+                )
+        return state
+
+    def _fix(self, states: list[dict[Path, Any]]) -> dict[Path, Any]:
+        """Fields that no action writes and all initial states agree on become constant."""
+        fixed: dict[Path, Any] = {}
+        for key in sorted(self.constant):
+            field = self.fields[key]
+            cls = self.classes[field.owner]
+            contents = [
+                {p: v for p, v in s.items() if p[0] == key[0] and len(p) > 2 and p[2] == key[1]}
+                for s in states
+            ]
+            if any(c != contents[0] for c in contents):
+                continue
+            for role in cls._instances:  # type: ignore[attr-defined]
+                if states:
+                    with bound(PlainView(states[0]), classes=self.classes):
+                        value = _value_of(field, role, contents[0])
+                    role.__dict__.pop(key[1], None)
+                    if value is not ABSENT:
+                        role.__dict__[key[1]] = value
+            field.constant = True
+            fixed.update(contents[0] if contents else {})
+            for state in states:
+                for path in contents[0]:
+                    state.pop(path, None)
+        return fixed
+
+
+def _value_in(field: Field, role: Any, state: Mapping[Path, Any]) -> Any:
+    """The value of a field in a state; ABSENT where it has none."""
+    path = field.path(role)
+    return _value_of(field, role, {p: v for p, v in state.items() if p[: len(path)] == path})
+
+
+def _value_of(field: Field, role: Any, content: Mapping[Path, Any]) -> Any:
+    path = field.path(role)
+    if field.layout == "whole":
+        return content.get(path, ABSENT)
+    at = {p[4]: v for p, v in content.items() if p[:3] == path and len(p) == 5}
+    if field.layout == "entries":
+        if field.keys:
+            return freeze(
+                {
+                    k: content[(*path, "key", intern_key(k))]
+                    for k in content.get((*path, "keys"), ())
+                }
+            )
+        return freeze({_decoded(k): v for k, v in at.items()})
+    return freeze({_decoded(k) for k in at})
+
+
+def _decoded(key: Any) -> Any:
+    if type(key) is bytes:
+        from statewalk.dsl.state.decoding import decode
+
+        return decode(key, binding.classes)
+    return key

@@ -1,0 +1,57 @@
+"""Properties that speak of role instances: one property for each combination of arguments."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from statewalk.dsl.assemble.properties import checked
+from statewalk.dsl.declared import LeadsTo, property_name
+from statewalk.dsl.errors import Mistakes, Span
+from statewalk.dsl.model import Element, Property, PropertyKind
+from statewalk.dsl.source.ranges import domains_of
+from statewalk.dsl.source.tree import Function, SpecTree
+from statewalk.dsl.values.stored import freeze
+
+
+def make_instances(
+    tree: SpecTree, function: Function, kind: PropertyKind, mistakes: Mistakes
+) -> Iterator[Property]:
+    """One property per combination of arguments: ``p(Client#0)``, ``p(Client#1)``."""
+    name, span = property_name(function.function), function.span()
+    domains = domains_of(tree, function, mistakes)
+    doc = ast.get_docstring(function.node) or ""
+    for values in itertools.product(*domains):
+        shown = f"{name}({', '.join(map(repr, map(freeze, values)))})"
+        whole = checked(_given(function.function, values), shown, span)
+        bindings = tuple(
+            zip((a.arg for a in function.parameters()), map(freeze, values), strict=True)
+        )
+        elements = (Element(shown, bindings, whole, span=span),)
+        yield Property(shown, kind, elements, whole, span=span, doc=doc)
+
+
+def make_leads(
+    tree: SpecTree, name: str, lead: LeadsTo, span: Span, mistakes: Mistakes
+) -> Iterator[Property]:
+    """The properties of ``name = leads_to(p, q)`` or ``until(p, q)``.
+
+    One, or one per combination of arguments where p has parameters; q then has the same or none.
+    """
+    kind: PropertyKind = "until" if lead.kind == "until" else "leads_to"
+    known = {id(f.function): f for f in tree.functions}
+    first, second = known.get(id(lead.premise)), known.get(id(lead.conclusion))
+    domains = domains_of(tree, first, mistakes) if first else []
+    for values in itertools.product(*domains):
+        shown = f"{name}({', '.join(map(repr, map(freeze, values)))})" if values else name
+        given = values if second is not None and second.parameters() else ()
+        premise = checked(_given(lead.premise, values), shown, span)
+        yield Property(
+            shown, kind, (), checked(_given(lead.conclusion, given), shown, span), premise, span
+        )
+
+
+def _given(function: Callable[..., bool], values: tuple[Any, ...]) -> Callable[[], bool]:
+    return (lambda: function(*values)) if values else function

@@ -1,0 +1,68 @@
+"""Properties from the functions of a spec."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+from statewalk.dsl.declared import property_name
+from statewalk.dsl.errors import Mistakes, Span, SpecError
+from statewalk.dsl.model import Element, Property, PropertyKind
+from statewalk.dsl.source.tree import Function
+
+_KINDS: dict[tuple[str, ...], PropertyKind] = {
+    ("always",): "always",
+    ("exists",): "exists",
+    ("on_step",): "on_step",
+    ("always", "on_step"): "on_step",
+    ("eventually",): "eventually",
+    ("always", "eventually"): "always_eventually",
+    ("eventually", "always"): "eventually_always",
+}
+
+
+def property_kind(function: Function, mistakes: Mistakes) -> PropertyKind | None:
+    """What the decorators of a property say together."""
+    names = tuple(
+        m.kind for m in function.marks if m.kind not in ("named", "constraint", "terminal")
+    )
+    kind = _KINDS.get(names)
+    if kind is None:
+        mistakes.add(
+            "SW113",
+            f"'{function.name}' cannot be {' '.join('@' + n for n in names)}.",
+            at=function.span(),
+            help="There are: @always, @exists, @on_step, @eventually, @always @eventually, "
+            "@eventually @always.",
+        )
+    return kind
+
+
+def make_property(
+    function: Function, kind: PropertyKind, elements: tuple[Element, ...]
+) -> Property:
+    """A property from its function; one element where it was not split."""
+    name = property_name(function.function)
+    whole = checked(function.function, name, function.span())
+    doc = ast.get_docstring(function.node) or ""
+    if not elements:
+        elements = (Element(name, (), whole, span=function.span()),)
+    return Property(name, kind, elements, whole, span=function.span(), doc=doc)
+
+
+def checked(predicate: Callable[[], bool], name: str, span: Span | None) -> Callable[[], bool]:
+    """A predicate that insists on a bool. Raises SpecError[SW207]."""
+
+    def holds() -> bool:
+        result = predicate()
+        if type(result) is not bool:
+            raise SpecError(
+                "SW207",
+                f"The property '{name}' gave {result!r}, which is neither True nor False.",
+                at=span,
+                help="Return a comparison, all(...), any(...) or bool(...).",
+            )
+        return result
+
+    holds.__name__ = name
+    return holds

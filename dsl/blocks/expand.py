@@ -1,0 +1,288 @@
+"""Flows and blocks of the embedded language: ``flow="serial"``, ``with parallel():`` and so on.
+
+They become functions with ``yield``, before anything else looks at them. Where a ``yield`` is put
+is decided by `dsl.blocks.step_ends`, as for .fizz text, with two differences: every step is one,
+also one that does nothing; and a function that says nothing is atomic, not serial.
+
+A function with blocks is called plainly. Where it gives way, its callers do so too. In a property
+or an ``@init`` function all of it happens at once.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping, Sequence
+
+from statewalk.dsl.blocks import steps as flow_steps
+from statewalk.dsl.blocks import tree
+from statewalk.dsl.blocks.notes import Made, Statements
+from statewalk.dsl.blocks.own_pieces import RUNTIME, STEPS, OwnPieces
+from statewalk.dsl.blocks.read import Reader, has_blocks, refused
+from statewalk.dsl.blocks.status import ACTED, NONE, NOT_YET, RESUMED, Status
+from statewalk.dsl.blocks.step_ends import Threads
+from statewalk.dsl.errors import Mistakes
+from statewalk.dsl.lowering import calls as lowered
+from statewalk.dsl.source.effects import Effects
+from statewalk.dsl.source.nodes import copied
+from statewalk.dsl.source.tree import Function, SpecTree
+
+ANYTHING: Status = ACTED | NOT_YET | RESUMED
+_INSIDE_ATOMIC = "What is atomic happens in one step. Take this out of it, or let it be serial."
+
+
+class Program:
+    """The functions of a spec that do something, as nodes of `dsl.blocks.tree`."""
+
+    def __init__(self, tree_: SpecTree) -> None:
+        self.effects = Effects(tree_)
+        self.nodes: dict[int, tree.Func] = {}
+        self.functions: dict[int, Function] = {}
+        self._caller: Function | None = None
+        for function in tree_.functions:
+            if self._takes_part(function):
+                node = Reader(function).read()
+                self.nodes[id(function)] = node
+                self.functions[id(node)] = function
+
+    def __iter__(self) -> Iterator[tuple[Function, tree.Func]]:
+        return ((f, self.nodes[id(f)]) for f in self.functions.values())
+
+    def _takes_part(self, function: Function) -> bool:
+        if function.module.source.dialect == "fizz":
+            return False
+        return has_blocks(function) or self.effects.of(function) == "effects"
+
+    @property
+    def acts(self) -> Sequence[tree.Act]:
+        """None: actions are functions here, which can be called."""
+        return ()
+
+    @property
+    def together(self) -> Mapping[str, Sequence[tree.Func]]:
+        """Each function by itself."""
+        return {str(key): [node] for key, node in self.nodes.items()}
+
+    def within(self, function: Function) -> None:
+        """Calls are from now on those of this function."""
+        self._caller = function
+
+    def callee(self, value: ast.expr | None) -> list[tree.Func]:
+        """The functions that a call, or ``yield from`` a call, may mean."""
+        if isinstance(value, ast.YieldFrom):
+            value = value.value
+        if not isinstance(value, ast.Call) or self._caller is None:
+            return []
+        found = self.effects.callees(value, self._caller)
+        return [self.nodes[id(f)] for f in found if id(f) in self.nodes]
+
+    def nearer(self, found: list[tree.Func], value: ast.expr, caller: ast.AST) -> list[tree.Func]:
+        """All of them: types told them apart already."""
+        return found
+
+
+class OwnThreads(Threads):
+    """Finds where the steps of functions of the embedded language end."""
+
+    def __init__(self, program: Program, mistakes: Mistakes, first: int = 1) -> None:
+        super().__init__(program)
+        self.own = program
+        self.first = first
+        self.mistakes = mistakes
+        self._function: Function = next(iter(program.functions.values()))
+        self._atomic = False
+
+    def begin(self) -> None:
+        """Find out about every function that actions reach, or could call as a flow."""
+        for node, function in self.own.functions.items():
+            called = has_blocks(function) and _generates(function)
+            if called or function.marked("action") is not None:
+                self.facts.entered[node] = NOT_YET
+        self.analyse()
+
+    def body(self, node: tree.Func) -> Statements:
+        """The statements of a function, with a ``yield`` where a step ends."""
+        self.pieces = OwnPieces(self.first)
+        return self.function(node)
+
+    def function(self, node: tree.Act | tree.Func) -> Statements:
+        self._function = self.own.functions[id(node)]
+        self.own.within(self._function)
+        mark = self._function.marked("action")
+        self._atomic = mark is not None and mark.options.get("flow") == "atomic"
+        kept = node.body
+        if len(kept) == 1 and isinstance(kept[0], tree.FlowBlock):
+            self._atomic |= kept[0].flow == "atomic"
+        return super().function(node)
+
+    def flow(self, kept: Statements, flow: str, status: Status, more: bool, at: ast.AST) -> Made:
+        outer = self._atomic
+        self._atomic |= isinstance(at, tree.FlowBlock) and flow == "atomic"
+        made = super().flow(kept, flow, status, more, at)
+        self._atomic = outer
+        return made
+
+    def _statement(self, node: ast.stmt, flow: str, before: Status, more: bool) -> Made:
+        value = getattr(node, "value", None)
+        heads = _heads(node)
+        for head in heads:
+            self._inside(head, value)
+        gives = any(isinstance(n, ast.Yield | ast.YieldFrom) for h in heads for n in ast.walk(h))
+        if gives:
+            self._yields = True
+            self._refuse_in_atomic(node, "a yield")
+        if isinstance(node, ast.Assert | ast.Global | ast.Nonlocal):
+            return self._translated(node), before
+        if isinstance(node, ast.Expr) and isinstance(value, ast.Yield):
+            return self._translated(node), RESUMED
+        if gives and isinstance(node, ast.If | ast.For | ast.While):
+            before = ANYTHING
+        if isinstance(node, ast.Return) and self._given_way(value):
+            return self._return_of_call(node, before)
+        return super()._statement(node, flow, before, more)
+
+    def _return_of_call(self, node: ast.Return, before: Status) -> Made:
+        """``return f()`` where f gives way."""
+        assert node.value is not None
+        word = self.pieces.fresh("result") if self.pieces is not None else "@result"
+        target = ast.copy_location(ast.Name(word, ast.Store()), node)
+        call = ast.copy_location(ast.Assign([target], node.value, lineno=0), node)
+        result = ast.copy_location(ast.Name(word, ast.Load()), node)
+        given = ast.copy_location(ast.Return(result), node)
+        made, status = self.statement(call, "atomic", before, True)
+        last, _ = self.statement(given, "atomic", status, True)
+        return [*made, *last], NONE
+
+    def _given_way(self, value: ast.expr | None) -> bool:
+        return any(id(f) in self.facts.flows for f in self._callees(value))
+
+    def _callees(self, value: ast.expr | None) -> list[tree.Func]:
+        found = super()._callees(value)
+        if any(id(f) in self.facts.flows for f in found):
+            self.facts.flows |= {id(f) for f in found}
+            if isinstance(value, ast.Call):
+                self._refuse_in_atomic(value, f"'{self.own.functions[id(found[0])].name}'")
+        return found
+
+    def _stop(self, status: Status, at: ast.AST) -> Made:
+        self._refuse_in_atomic(at, "the end of a step")
+        return super()._stop(status, at)
+
+    def _took(self, status: Status, at: ast.AST) -> Statements:
+        return []
+
+    # -- what cannot be ---------------------------------------------------------------------------
+    def _refuse_in_atomic(self, at: ast.AST, what: str) -> None:
+        if self._atomic and self.pieces is not None:
+            where = getattr(at, "source", at)
+            self._refuse(where, f"{what} inside an atomic block", _INSIDE_ATOMIC)
+
+    def _refuse(self, at: ast.AST, what: str, help: str) -> None:
+        error = refused(self._function, at, what, help)
+        if all(e.at != error.at for e in self.mistakes.found):  # loops are gone through repeatedly
+            self.mistakes.found.append(error)
+
+    def _inside(self, head: ast.AST, value: ast.expr | None) -> None:
+        """Functions that are called inside an expression must not give way."""
+        for call in ast.walk(head):
+            if not isinstance(call, ast.Call) or call is value:
+                continue
+            if isinstance(value, ast.YieldFrom) and call is value.value:
+                continue
+            for callee in self.own.callee(call):
+                function = self.own.functions[id(callee)]
+                known = self.facts.entered.get(id(callee), NONE)
+                self.facts.entered[id(callee)] = known | ANYTHING
+                if id(callee) in self.facts.flows and not _generates(function):
+                    if self.pieces is not None:
+                        self._refuse(
+                            call,
+                            f"'{function.name}' gives way, and is called inside an expression",
+                            f"Call it in a statement of its own: x = {ast.unparse(call)}",
+                        )
+
+
+class AtOnce(OwnThreads):
+    """The same functions with no end of a step: where all happens at once."""
+
+    def function(self, node: tree.Act | tree.Func) -> Statements:
+        self.facts.entered.setdefault(id(node), NOT_YET)
+        self.facts.ends = {}
+        self.facts.flows = set()
+        return super().function(node)
+
+    def after_statement(self, status: Status, flow: str, more: bool, at: ast.AST) -> Made:
+        return [], status
+
+    def after_block(self, status: Status, flow: str, at: ast.AST) -> Made:
+        return [], status
+
+    def _stop(self, status: Status, at: ast.AST) -> Made:
+        return [], status
+
+
+def expand_blocks(spec: SpecTree, mistakes: Mistakes, first: int = 1) -> None:
+    """Let every function with blocks, and every caller of one that gives way, say ``yield``.
+
+    What such functions do at once, where they are called so, is compiled here. ``first``: the
+    number by which the first statement of a parallel or oneof block is known.
+    """
+    if not any(map(has_blocks, spec.functions)):
+        return
+    for module in spec.loading.modules:
+        module.namespace[RUNTIME] = lowered
+        module.namespace[STEPS] = flow_steps
+    program = Program(spec)
+    threads, at_once = OwnThreads(program, mistakes, first), AtOnce(program, Mistakes(), first)
+    threads.begin()
+    reached = threads.facts.entered
+    made: list[tuple[Function, ast.FunctionDef]] = []
+    for function, node in program:
+        if id(node) in reached:
+            made.append((function, _with_body(function, threads.body(node))))
+            function.gives_way = id(node) in threads.facts.flows
+    for function, node in program:
+        if has_blocks(function) and not _generates(function):
+            whole = _with_body(function, at_once.body(node))
+            if id(node) not in reached:
+                made.append((function, copied(whole)))
+            _install(function, whole)
+    for function, whole in made:
+        function.node = whole
+
+
+def _install(function: Function, node: ast.FunctionDef) -> None:
+    from statewalk.dsl.lowering.compiling import install
+
+    if function.function.__code__.co_freevars:
+        raise refused(
+            function, function.node, "super() in a function with blocks",
+            "Give what the other class does a name of its own, and call that.",
+        )  # fmt: skip
+    install(function, node)
+
+
+def _with_body(function: Function, body: Statements) -> ast.FunctionDef:
+    """The definition of a function with another body."""
+    result = copied(function.node)
+    own = function.body()
+    text = result.body[: len(result.body) - len(own)]  # a doc-string
+    result.body = [*text, *(copied(statement) for statement in body)]
+    ast.fix_missing_locations(result)
+    return result
+
+
+def _generates(function: Function) -> bool:
+    return any(isinstance(n, ast.Yield | ast.YieldFrom) for n in ast.walk(function.node))
+
+
+def _heads(node: ast.stmt) -> list[ast.AST]:
+    """The expressions of a statement itself; all of one that is not looked into."""
+    if isinstance(node, ast.If | ast.While):
+        return [node.test]
+    if isinstance(node, ast.For):
+        return [node.iter]
+    if isinstance(node, tree.FlowBlock):
+        return []
+    if isinstance(node, ast.With | ast.Try | ast.Match | ast.FunctionDef | ast.ClassDef):
+        return [node]
+    return [n for n in ast.iter_child_nodes(node) if isinstance(n, ast.expr)]

@@ -1,0 +1,154 @@
+"""Functions with blocks (``with serial():`` and its kin), read as the tree of flows.
+
+`dsl.blocks.step_ends` decides where steps end, for this language as for .fizz text. Here the
+functions become what it understands; every statement keeps its own syntax tree as ``source``.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from statewalk.dsl.blocks import tree
+from statewalk.dsl.blocks.tree import FlowName
+from statewalk.dsl.errors import SpecError
+from statewalk.dsl.source.nodes import copied, meaning
+from statewalk.dsl.source.tree import Function
+from statewalk.dsl.words import declare
+
+BLOCKS: dict[Any, FlowName] = {
+    declare.atomic: "atomic",
+    declare.serial: "serial",
+    declare.parallel: "parallel",
+    declare.oneof: "oneof",
+}
+FLOWS: tuple[FlowName, ...] = ("atomic", "serial", "parallel", "oneof")
+_JUMPS = ast.Break | ast.Continue | ast.Return
+
+
+def block_named(node: ast.expr, namespace: dict[str, Any]) -> FlowName | None:
+    """The flow whose block an expression is, called or not; None for any other expression."""
+    found = meaning(node.func if isinstance(node, ast.Call) else node, namespace)
+    return BLOCKS.get(found) if callable(found) else None
+
+
+def flow_of(node: ast.stmt, namespace: dict[str, Any]) -> FlowName | None:
+    """The flow of a statement that is a block."""
+    if isinstance(node, ast.With) and len(node.items) == 1:
+        return block_named(node.items[0].context_expr, namespace)
+    return None
+
+
+def flow_option(function: Function) -> FlowName | None:
+    """What ``@action(flow=...)`` says; None where it says nothing."""
+    mark = function.marked("action")
+    given = mark.options.get("flow") if mark is not None else None
+    return given if given in FLOWS else None
+
+
+def has_blocks(function: Function) -> bool:
+    """Whether steps of a function end elsewhere than at ``yield``."""
+    if flow_option(function) not in (None, "atomic"):
+        return True
+    namespace = function.module.namespace
+    return any(
+        isinstance(n, ast.With) and flow_of(n, namespace) is not None
+        for n in ast.walk(function.node)
+    )
+
+
+class Reader:
+    """Reads one function."""
+
+    def __init__(self, function: Function) -> None:
+        self.function = function
+        self.namespace = function.module.namespace
+        self.flow: FlowName = flow_option(function) or "atomic"
+
+    def read(self) -> tree.Func:
+        """The function as a node; statements that are no block keep their ``source``."""
+        node = self.function.node
+        result = ast.copy_location(tree.Func(), node)
+        result.name, result.args = self.function.qualified, node.args
+        result.flow = self.flow
+        result.body = self.block(self.function.body())
+        if len(result.body) == 1 and isinstance(result.body[0], tree.FlowBlock):
+            ast.copy_location(result, result.body[0])
+        result.end_lineno, result.end_col_offset = result.lineno, result.col_offset
+        result.source = node  # type: ignore[attr-defined]
+        return result
+
+    def block(self, statements: list[ast.stmt]) -> list[ast.stmt]:
+        return [made for statement in statements for made in self.statement(statement)]
+
+    def statement(self, node: ast.stmt) -> list[ast.stmt]:
+        compound = self._compound(node)
+        made = compound or self._simple(node)
+        if made is None:
+            return []
+        ast.copy_location(made, node)
+        if compound is not None:  # what is made of it stands in its first line
+            made.end_lineno, made.end_col_offset = made.lineno, made.col_offset
+        made.source = node  # type: ignore[attr-defined]
+        return [made]
+
+    def _compound(self, node: ast.stmt) -> ast.stmt | None:
+        flow = flow_of(node, self.namespace)
+        if flow is not None:
+            assert isinstance(node, ast.With)
+            block = tree.FlowBlock()
+            outer, self.flow = self.flow, flow
+            block.flow, block.body = flow, self.block(node.body)
+            self.flow = outer
+            return block
+        if isinstance(node, ast.If):
+            return ast.If(node.test, self.block(node.body), self.block(node.orelse))
+        if isinstance(node, ast.For | ast.While):
+            if node.orelse and (self.flow != "atomic" or self._matters(node)):
+                raise refused(self.function, node.orelse[0], "the else of a loop")
+            if not node.orelse and isinstance(node, ast.For):
+                return ast.For(node.target, node.iter, self.block(node.body), [], None)
+            if not node.orelse and isinstance(node, ast.While):
+                return ast.While(node.test, self.block(node.body), [])
+        elif isinstance(node, ast.With | ast.Try | ast.Match) and self._matters(node):
+            raise refused(self.function, node, f"a block inside '{type(node).__name__.lower()}'")
+        return None
+
+    def _matters(self, node: ast.AST) -> bool:
+        """Whether there are blocks inside a statement."""
+        return any(
+            isinstance(n, ast.With) and flow_of(n, self.namespace) is not None
+            for n in ast.walk(node)
+        )
+
+    def _simple(self, node: ast.stmt) -> ast.stmt | None:
+        if isinstance(node, ast.AnnAssign):
+            if node.value is None:
+                return None
+            made = ast.Assign([node.target], node.value, lineno=node.lineno)
+            return self._simple(made)
+        value = node.value if isinstance(node, ast.Assign | ast.Expr) else None
+        called = meaning(value.func, self.namespace) if isinstance(value, ast.Call) else None
+        if isinstance(node, ast.Expr) and called is declare.require:
+            assert isinstance(value, ast.Call)
+            guard = tree.Require()
+            guard.test = value.args[0] if value.args else ast.Constant(True)
+            return guard
+        if isinstance(node, ast.Assign) and called in (declare.any_of, declare.maybe):
+            assert value is not None
+            choice = tree.Choice()
+            choice.target, choice.options, choice.condition = node.targets[0], value, None
+            choice.fair, choice.word = "none", "oneof"
+            return choice
+        return copied(node)
+
+
+def refused(function: Function, node: ast.AST, what: str, help: str = "") -> SpecError:
+    """The error of a place where a flow cannot stop."""
+    return SpecError(
+        "SW116",
+        f"'{function.name}' cannot be suspended: {what}.",
+        at=function.span(node),
+        help=help
+        or "Blocks and yield stand on their own, in if, while and for, and in other blocks.",
+    )

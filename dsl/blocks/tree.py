@@ -1,0 +1,104 @@
+"""The syntax tree of flows: Python's `ast`, and the nodes for what Python does not have.
+
+.fizz text is parsed into it (`dsl.fizz.text.tree` has the rest of such text), and functions of the
+embedded language are read as it (`dsl.blocks.read`). All nodes are statements, so `ast.walk` and
+visitors go through them like through Python's own. They carry ``lineno`` and ``col_offset`` of the
+file they were read from (columns from 0, as in `ast`).
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Literal
+
+FlowName = Literal["atomic", "serial", "parallel", "oneof"]
+FairName = Literal["none", "weak", "strong"]
+
+
+class Node(ast.stmt):
+    """A statement that Python does not have."""
+
+
+class Act(Node):
+    """``[flow] [fair] action Name:``; ``flow`` is None when none is written."""
+
+    _fields = ("body",)
+    name: str
+    flow: FlowName | None
+    fair: FairName
+    body: list[ast.stmt]
+
+
+class Func(Node):
+    """``[flow] func name(parameters):``."""
+
+    _fields = ("args", "body")
+    name: str
+    flow: FlowName | None
+    args: ast.arguments
+    body: list[ast.stmt]
+
+
+class FlowBlock(Node):
+    """``atomic:``, ``serial:``, ``parallel:`` or ``oneof:`` with a block."""
+
+    _fields = ("body",)
+    flow: FlowName
+    body: list[ast.stmt]
+
+
+class Require(Node):
+    """``require condition``."""
+
+    _fields = ("test",)
+    test: ast.expr
+
+
+class Choice(Node):
+    """``target = [fair] oneof options [if condition]``; ``fair`` None: not fair."""
+
+    _fields = ("target", "options", "condition")
+    target: ast.expr
+    options: ast.expr
+    condition: ast.expr | None
+    fair: FairName
+    word: str
+
+
+class ChoiceBlock(Node):
+    """``oneof x in options:`` with a block."""
+
+    _fields = ("target", "options", "body")
+    target: ast.expr
+    options: ast.expr
+    fair: FairName
+    body: list[ast.stmt]
+
+
+class Labelled(Node):
+    """A statement with a label in back-quotes before it."""
+
+    _fields = ("body",)
+    label: str
+    body: list[ast.stmt]
+
+
+class For(ast.For):
+    """A loop, possibly with a flow of its own."""
+
+    flow: FlowName | None
+
+
+class While(ast.While):
+    """A loop, possibly with a flow of its own."""
+
+    flow: FlowName | None
+
+
+def is_text(statement: ast.stmt) -> bool:
+    """Whether a statement is only a string."""
+    return (
+        isinstance(statement, ast.Expr)
+        and isinstance(statement.value, ast.Constant)
+        and isinstance(statement.value.value, str)
+    )

@@ -1,0 +1,46 @@
+"""The .fizz front end: Fizzbee's files, turned into the embedded language. Imported when needed."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+from statewalk.dsl.errors import Span, SpecError
+from statewalk.dsl.fizz.text.options import Options, read_options
+from statewalk.dsl.fizz.text.parse import parse, split_front_matter
+from statewalk.dsl.fizz.translate.translate import translate
+
+
+@dataclass(frozen=True)
+class FizzSpec:
+    """A .fizz file as a module of the embedded language, with the options it carries."""
+
+    path: str
+    text: str
+    tree: ast.Module
+    options: Options
+
+
+def parsed(path: str, text: str) -> ast.Module:
+    """The syntax tree of a specification, see `dsl.fizz.text.tree`."""
+    return parse(split_front_matter(text)[0], path)
+
+
+def read_fizz(path: str, text: str, *, counting: bool = False) -> FizzSpec:
+    """Parse and translate a specification.
+
+    ``counting`` tells states apart as Fizzbee counts them.
+
+    Raises:  SpecError (SW102, SW150 to SW153) with place, reason and way out.
+    """
+    body, front, line = split_front_matter(text)
+    options = read_options(path, front, line)
+    try:
+        module = translate(parse(body, path), path, options, counting=counting)
+        compile(module, path, "exec", dont_inherit=True)
+    except RecursionError:
+        raise SpecError("SW150", "This file is nested too deeply.", at=Span(path, 1)) from None
+    except SyntaxError as error:
+        at = Span(path, error.lineno or 1, error.offset or 1)
+        raise SpecError("SW153", f"This does not fit together: {error.msg}.", at=at) from None
+    return FizzSpec(path, text, module, options)

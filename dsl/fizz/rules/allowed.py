@@ -1,0 +1,115 @@
+"""What a .fizz file may name: Starlark's functions and methods and Fizzbee's, and nothing else.
+
+A .fizz file is read by people who did not write it, so it must not reach Python.
+`dsl.fizz.rules.check` holds every name and attribute against these tables before anything runs;
+`builtins_of_fizz` is all that its module has of Python's functions while it runs, should a name
+ever get past them.
+"""
+
+from __future__ import annotations
+
+import builtins
+import types
+from typing import Any
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+# Functions that may also be handed on: sorted(x, key=len).
+VALUES = _words(
+    "abs all any bool bytes chr dict enumerate float int len list max min ord range repr reversed "
+    "set sorted str sum tuple zip"
+)
+# Functions that can only be called.
+_CALLED = _words(
+    "Channel bag deepcopy dir enum fail genericmap genericset getattr hasattr next_states print "
+    "record resolve_role struct symmetric_values type"
+)
+MODULES = {
+    "math": _words(
+        "acos acosh asin asinh atan atan2 atanh ceil copysign cos cosh degrees e exp fabs floor "
+        "gamma hypot log pi pow radians remainder sin sinh sqrt tan tanh"
+    ),
+    "itertools": _words("chain combinations combinations_with_replacement permutations product"),
+}
+FUNCTIONS = VALUES | _CALLED | {*MODULES, "symmetry"}
+LITERALS = ("True", "False", "None")
+
+_LIST = "append clear copy count extend index insert pop remove reverse sort"
+_DICT = "clear copy get items keys pop popitem setdefault update values"
+_SET = (
+    "add clear difference difference_update discard intersection intersection_update isdisjoint "
+    "issubset issuperset pop remove symmetric_difference symmetric_difference_update union update"
+)
+_STRING = (
+    "capitalize count endswith find format index isalnum isalpha isdigit islower isspace istitle "
+    "isupper join lower lstrip partition removeprefix removesuffix replace rfind rindex rpartition "
+    "rsplit rstrip split splitlines startswith strip title upper"
+)
+_DOMAIN = "choices choose fresh max min segments values"
+METHODS = _words(f"{_LIST} {_DICT} {_SET} {_STRING} {_DOMAIN}")
+# What `next_states()` gives, and the identity of a role.
+PARTS = _words("__id__ action_name index kind name role_id role_ref state")
+
+# How Python's own values show their insides: no field may be called so.
+_SHOWING = (
+    type, types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType, types.FrameType,
+    types.CodeType, types.TracebackType, property,
+)  # fmt: skip
+_PREFIXES = ("gi_", "cr_", "ag_", "f_", "co_", "tb_")
+INSIDES = frozenset(
+    name
+    for kind in _SHOWING
+    for name in dir(kind)
+    if name.startswith(_PREFIXES) or name in ("mro", "fget", "fset", "fdel")
+) | {"format_map"}
+
+INSTEAD = {
+    "isinstance": 'Ask for its name: type(x) == "list".',
+    "map": "Write a comprehension: [f(x) for x in values].",
+    "filter": "Write a comprehension: [x for x in values if f(x)].",
+    "frozenset": "Write set(...): sets can be elements and keys here.",
+    "round": "Write x // 1, or math.floor(x).",
+    "divmod": "Write (a // b, a % b).",
+    "pow": "Write a ** b.",
+    "next": "Write list(values)[0].",
+    "hash": "It differs from run to run. Compare the values.",
+    "id": "It differs from run to run. A role is compared with ==, or by role.__id__.",
+    "open": "A specification reads no files.",
+    "input": "What may come from outside is a choice: x = oneof values",
+    "object": "A value with fields is record(a=1).",
+    "super": "A role has no other above it.",
+    "setattr": "Write x.field = value.",
+    "print": "Call it: print(x).",
+}
+
+# What translated text calls, besides what the specification may name itself.
+_GENERATED = ("locals", "isinstance", "getattr", "hasattr", "dir", "type", "__build_class__")
+_IMPORTED = frozenset(
+    [
+        "statewalk",
+        "statewalk.dsl.fizz.runtime.next",
+        "statewalk.dsl.fizz.runtime.values",
+        "statewalk.dsl.fizz.runtime.symmetry",
+        "statewalk.dsl.blocks.steps",
+        "itertools",
+        "math",
+        "typing",
+    ]
+)
+
+
+def builtins_of_fizz() -> dict[str, Any]:
+    """The functions of Python that the module of a .fizz file has while it runs."""
+    found = {name: getattr(builtins, name) for name in (*VALUES, *_GENERATED)}
+    return {**found, "__import__": _import}
+
+
+def _import(
+    name: str, globals: Any = None, locals: Any = None, parts: Any = (), level: int = 0
+) -> Any:
+    if name not in _IMPORTED or level:
+        raise ImportError(f"a .fizz file does not import {name}")
+    return builtins.__import__(name, globals, locals, parts)

@@ -1,0 +1,340 @@
+"""Every name and attribute of a .fizz file, held against what there is, before anything runs.
+
+A name is the file's own or one of `dsl.fizz.rules.allowed`; an attribute is a field or method of
+the file's own or a method of Starlark's values; nothing begins with an underscore. So a .fizz file
+cannot reach Python, and what is misspelt is told with its place.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import difflib
+import string
+from collections.abc import Iterable, Iterator
+from unicodedata import normalize
+
+from statewalk.dsl.errors import Mistakes, Span, did_you_mean
+from statewalk.dsl.fizz.rules.allowed import (
+    FUNCTIONS,
+    INSIDES,
+    INSTEAD,
+    LITERALS,
+    METHODS,
+    MODULES,
+    PARTS,
+    VALUES,
+)
+from statewalk.dsl.fizz.rules.early import early_reads
+from statewalk.dsl.fizz.text import tree
+from statewalk.dsl.fizz.text.names import Names, parameters, stored_names
+from statewalk.dsl.fizz.text.parse import span
+
+_SANDBOX = "A .fizz file can be checked without trust in who wrote it: it never runs Python."
+_OUTSIDE = (("_", ast.Name), ("__returns__", ast.Name), ("__id__", ast.Attribute))
+_NAMED = (tree.Act, tree.Func, tree.Role, tree.Assertion, ast.FunctionDef)
+_BODIES = (tree.Act, tree.Func, tree.Assertion, tree.InitStanza, ast.FunctionDef)
+
+
+def check_names(names: Names, file: str) -> None:
+    """Raises SpecErrors (SW101, SW153, SW155) for every name that there is not."""
+    mistakes = Mistakes()
+    _Check(names, file, mistakes).run()
+    mistakes.raise_if_any()
+
+
+class _Check:
+    def __init__(self, names: Names, file: str, mistakes: Mistakes) -> None:
+        self.names = names
+        self.file = file
+        self.mistakes = mistakes
+        self.top = {*names.constants, *names.members, *names.roles}
+        self.fields = _fields(names)
+
+    def run(self) -> None:
+        for node in self.names.module.body:
+            if isinstance(node, tree.Role):
+                self._role(node)
+            elif isinstance(node, tree.Node):
+                self.visit(node, self.top | set(self.names.state))
+            else:  # constants and functions of constants
+                self.visit(node, self.top)
+        for part in ast.walk(self.names.module):
+            for name in _written(part):
+                self._spelling(name, part)
+        for name, read in early_reads(self.names):
+            self._early(name, read)
+
+    def _role(self, node: tree.Role) -> None:
+        for decorator in node.decorators:
+            self._decorator(decorator)
+        for member in node.body:
+            visible = self.top | set(self.names.state)
+            if not isinstance(member, ast.FunctionDef):
+                visible.add("self")
+            self.visit(member, visible)
+
+    def visit(self, node: ast.AST, visible: set[str]) -> None:
+        """Hold what is below a node against the names that are visible there."""
+        if isinstance(node, ast.Name):
+            self._name(node, visible)
+            return
+        if isinstance(node, _BODIES):
+            for default in node.args.defaults if hasattr(node, "args") else ():
+                self.visit(default, visible)
+            visible = visible | _bound(node)
+            for statement in node.body:
+                self.visit(statement, visible)
+            return
+        if isinstance(node, ast.Lambda):
+            for default in node.args.defaults:
+                self.visit(default, visible)
+            self.visit(node.body, visible | set(parameters(node.args)))
+            return
+        if isinstance(node, ast.Attribute):
+            self._attribute(node, visible)
+        elif isinstance(node, ast.Call):
+            self._call(node, visible)
+        else:
+            visible = visible | _targets(node)
+            for child in ast.iter_child_nodes(node):
+                self.visit(child, visible)
+
+    # -- names --------------------------------------------------------------------------------
+    def _name(self, node: ast.Name, visible: set[str], *, called: bool = False) -> None:
+        word = node.id
+        if word in visible or word == "__returns__" or not isinstance(node.ctx, ast.Load):
+            if word in self.names.roles and not called:
+                self.wrong(node, f"'{word}' is a role: it can be made, {word}(), and no more.")
+            return
+        if word in FUNCTIONS:
+            if not called and word not in VALUES | {"symmetry"}:
+                self.python(node, f"'{word}' can be called, and no more.")
+        elif word[:1] == "_":
+            pass  # said of every name, see _spelling
+        elif hasattr(builtins, word):
+            self.python(node, f"'{word}' is a function of Python's, not of this language.", word)
+        else:
+            self._unknown(node, visible)
+
+    def _unknown(self, node: ast.Name, visible: set[str]) -> None:
+        word = node.id
+        if word in self.names.state:
+            self._hidden(node)
+        elif word == "self":
+            self.wrong(node, "'self' stands for an instance of a role; this is outside of roles.")
+        elif word == "load":
+            self.wrong(node, "A .fizz file loads no modules.", "Copy the functions into this file.")
+        else:
+            self.wrong(node, f"There is no name '{word}'.", self._meant(word, visible))
+
+    def _early(self, word: str, node: ast.Name) -> None:
+        if word in self.names.state:
+            self._hidden(node)
+        else:
+            known = set(self.names.state) | set(self.names.constants)
+            help = self._meant(word, known)
+            self.wrong(node, f"'{word}' is read before it has a value.", help)
+
+    def _hidden(self, node: ast.Name) -> None:
+        self.wrong(
+            node,
+            f"'{node.id}' is shared state, which is not there yet where this runs.",
+            "Init gives it a value. A function that uses it is written func, in place of def.",
+        )
+
+    def _meant(self, word: str, visible: Iterable[str]) -> str:
+        if self.names.init is None:
+            other = [n for n in self.names.members if n.lower() == "init"]
+            called = f"It is called so, and not '{other[0]}'." if other else ""
+            why = "There is no action Init, which makes the shared state."
+            return f"{why} {called or f'Write action Init: with {word} = ... in it.'}"
+        if word in ("null", "nil"):
+            return "Nothing is written None."
+        calls = (tree.Act, tree.Assertion)
+        named = {n for n, m in self.names.members.items() if isinstance(m, calls)}
+        own = sorted(set(visible) - named - {"self"})
+        close = difflib.get_close_matches(word, [*own, *FUNCTIONS, *LITERALS], n=1)
+        return f"Did you mean '{close[0]}'?" if close else did_you_mean(word, own)
+
+    def _spelling(self, word: str, node: ast.AST) -> None:
+        """A name that Python would read in another way, or that leads into its insides."""
+        if word != normalize("NFKC", word) or not word.isidentifier():
+            self.wrong(node, f"'{word}' is written with letters that names do not have.")
+        elif word[:1] == "_" and (word, type(node)) not in _OUTSIDE:
+            bare = word.strip("_")
+            help = f"Name it {bare}." if bare.isidentifier() and word[:2] != "__" else ""
+            self.python(node, f"'{word}' begins with an underscore.", help=help)
+        elif word in INSIDES:
+            self.python(node, f"'{word}' is what Python calls a part of its insides.")
+
+    # -- attributes and calls -----------------------------------------------------------------
+    def _attribute(self, node: ast.Attribute, visible: set[str]) -> None:
+        word, root = node.attr, node.value
+        if isinstance(root, ast.Name) and root.id not in visible and root.id in FUNCTIONS:
+            if root.id == "symmetry":
+                return  # the translation says which kinds there are
+            known = MODULES.get(root.id, frozenset())
+            if word not in known or not isinstance(node.ctx, ast.Load):
+                self.python(
+                    node, f"{root.id} has no '{word}' here.", help=did_you_mean(word, sorted(known))
+                )
+            return
+        self.visit(root, visible)
+        if word == "format":
+            self.python(node, "'format' can be called on text that is written here, and no more.")
+        elif word not in self.fields | METHODS | PARTS and word not in INSIDES and word[:1] != "_":
+            self._no_field(node)
+
+    def _no_field(self, node: ast.Attribute) -> None:
+        own = sorted(self.fields)
+        close = difflib.get_close_matches(node.attr, [*own, *METHODS], n=1)
+        self.mistakes.add(
+            "SW101",
+            f"There is no field or method '{node.attr}'.",
+            at=self._at(node),
+            why="Fields are what is assigned (self.x = ...) or given by name (record(x=1)).",
+            help=f"Did you mean '{close[0]}'?" if close else did_you_mean(node.attr, own),
+        )
+
+    def _call(self, node: ast.Call, visible: set[str]) -> None:
+        function = node.func
+        if isinstance(function, ast.Name):
+            self._name(function, visible, called=True)
+            if function.id in ("getattr", "hasattr") and function.id not in visible:
+                self._asked(node)
+            elif function.id == "type" and function.id not in visible and len(node.args) != 1:
+                self.python(node, "'type' asks for the type of one value.", help="type(x)")
+        elif isinstance(function, ast.Attribute) and function.attr == "format":
+            self._format(node, function, visible)
+        else:
+            self.visit(function, visible)
+        for argument in (*node.args, *(k.value for k in node.keywords)):
+            self.visit(argument, visible)
+
+    def _asked(self, node: ast.Call) -> None:
+        """``getattr`` and ``hasattr`` ask for what could be written with a dot."""
+        asked = node.args[1] if len(node.args) > 1 else None
+        word = asked.value if isinstance(asked, ast.Constant) else None
+        if not isinstance(word, str) or any(isinstance(a, ast.Starred) for a in node.args):
+            self.python(
+                node, "The name of a field is written here as text.", help='getattr(x, "a")'
+            )
+        elif word[:1] == "_" or word in INSIDES | {"format"} or word != normalize("NFKC", word):
+            self.python(asked or node, f"'{word}' cannot be asked for.")
+
+    def _format(self, node: ast.Call, function: ast.Attribute, visible: set[str]) -> None:
+        text = function.value.value if isinstance(function.value, ast.Constant) else None
+        if isinstance(text, str):
+            if any(set(field) & set(".[") for field in _placeholders(text)):
+                self.python(
+                    function.value,
+                    "What is put into text is a value as a whole.",
+                    help='"{}".format(x.field)',
+                )
+        else:
+            self._attribute(function, visible)
+
+    def _decorator(self, node: ast.expr) -> None:
+        name = node.func if isinstance(node, ast.Call) else node
+        given = node.keywords if isinstance(node, ast.Call) else []
+        known = isinstance(name, ast.Name) and name.id == "state"
+        if known and isinstance(node, ast.Call) and node.args:
+            known = False
+        for keyword in given:
+            known &= keyword.arg in ("ephemeral", "durable") and _is_list_of_text(keyword.value)
+        if not known:
+            self.wrong(
+                node,
+                f"'@{ast.unparse(node)}' is not known.",
+                'What a crash takes is said by @state(ephemeral=["a"]) or @state(durable=["b"]).',
+            )
+
+    # -- errors -------------------------------------------------------------------------------
+    def wrong(self, node: ast.AST, message: str, help: str = "") -> None:
+        """What does not fit together, SW153."""
+        self.mistakes.add("SW153", message, at=self._at(node), help=help)
+
+    def python(self, node: ast.AST, message: str, word: str = "", help: str = "") -> None:
+        """Something that would lead to Python, SW155."""
+        help = help or INSTEAD.get(word, "")
+        self.mistakes.add("SW155", message, at=self._at(node), why=_SANDBOX, help=help)
+
+    def _at(self, node: ast.AST) -> Span:
+        place = span(node, self.file)
+        if isinstance(node, ast.Attribute) and place.end_column:
+            begin = place.end_column - len(node.attr)
+            return Span(self.file, place.line, begin, place.end_column)
+        return place
+
+
+def _bound(node: ast.AST) -> set[str]:
+    """The names that a function binds: its parameters and all that is assigned in it."""
+    arguments = getattr(node, "args", None)
+    found = set(parameters(arguments)) if arguments is not None else set()
+    if isinstance(node, tree.Assertion) and "transition" in node.kinds:
+        found |= {"before", "after"}
+    found |= {n.name for n in ast.walk(node) if isinstance(n, ast.FunctionDef)}
+    return found | set(stored_names(node.body))  # type: ignore[attr-defined]
+
+
+def _targets(node: ast.AST) -> set[str]:
+    """The names that a comprehension binds, or the condition of a choice asks about."""
+    if isinstance(node, tree.Choice):
+        bound: list[ast.expr] = [node.target]
+    else:
+        bound = [g.target for g in getattr(node, "generators", ())]
+    return {n.id for t in bound for n in ast.walk(t) if isinstance(n, ast.Name)}
+
+
+def _written(node: ast.AST) -> Iterator[str]:
+    """The names that a node writes down."""
+    if isinstance(node, ast.Name):
+        yield node.id
+    elif isinstance(node, ast.Attribute):
+        yield node.attr
+    elif isinstance(node, ast.arg | ast.keyword) and node.arg is not None:
+        yield node.arg
+    elif isinstance(node, _NAMED):
+        yield node.name
+
+
+def _fields(names: Names) -> set[str]:
+    """The names that follow a dot in the specification's own right."""
+    found = set(names.state)
+    everything = list(ast.walk(names.module))
+    for info in names.roles.values():
+        found |= set(info.members)
+    for node in everything:
+        if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
+            found.add(node.attr)
+        elif isinstance(node, ast.Call):
+            found |= {k.arg for k in node.keywords if k.arg is not None}
+            open_ended = any(k.arg is None for k in node.keywords)
+            starred = any(isinstance(a, ast.Starred) for a in node.args)
+            enum = isinstance(node.func, ast.Name) and node.func.id == "enum"
+            if open_ended or enum:
+                found |= _texts(everything if open_ended or starred else ast.walk(node))
+    return found
+
+
+def _texts(nodes: Iterable[ast.AST]) -> set[str]:
+    constants = (n.value for n in nodes if isinstance(n, ast.Constant))
+    return {v for v in constants if isinstance(v, str)}
+
+
+def _placeholders(text: str) -> Iterator[str]:
+    """What the braces of a text ask for, at any depth."""
+    try:
+        for _, field, form, _ in string.Formatter().parse(text):
+            if field is not None:
+                yield field
+                yield from _placeholders(form or "")
+    except ValueError:
+        yield "."
+
+
+def _is_list_of_text(node: ast.expr) -> bool:
+    return isinstance(node, ast.List | ast.Tuple) and all(
+        isinstance(e, ast.Constant) and isinstance(e.value, str) for e in node.elts
+    )

@@ -1,0 +1,222 @@
+"""Domains of interchangeable values that a specification takes into use one by one.
+
+Which values are in use is no state of its own: it is asked of everything that is stored, of the
+suspended runs, and of the locals of the run that asks. So a value that nothing mentions any more
+is free again.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from types import FrameType
+from typing import Any, NoReturn
+
+from statewalk.dsl.binding import binding
+from statewalk.dsl.declared import declaring
+from statewalk.dsl.errors import SpecError
+from statewalk.dsl.flows.run import Flows, slot_of
+from statewalk.dsl.state.refs import Reference, current_view
+from statewalk.dsl.state.roles import Field, Role
+from statewalk.dsl.values.records import Record, fields_of
+from statewalk.dsl.values.stored import ABSENT, FrozenBag, FrozenDict, FrozenList, FrozenSet, freeze
+from statewalk.dsl.view import Disabled, Path
+from statewalk.dsl.words.declare import symmetric_values
+
+# Below a frame of these, code of a spec runs for a step or a property of its own.
+_RUNNERS = ("statewalk.dsl.model", "statewalk.dsl.assemble.build", "statewalk.dsl.words.lookahead")
+
+
+class Nominal:
+    """At most ``limit`` values ``name0``, ``name1``, ... that are only told apart.
+
+    With ``materialize`` all of them are in use from the start.
+    """
+
+    looks_at_everything = (
+        True  # for `dsl.source.effects`: what its methods give depends on all the state
+    )
+
+    def __init__(self, name: str, limit: int, materialize: bool) -> None:
+        self.name = name
+        self.limit = limit
+        self.materialize = materialize
+        self.members = symmetric_values(name, limit)
+        self._number = {member: at for at, member in enumerate(self.members)}
+
+    def used(self) -> list[str]:
+        """The values in use, in the order of their numbers."""
+        return [self.members[at] for at in sorted(self._in_use())]
+
+    def fresh(self) -> str:
+        """The first value that is not in use; where there is none the step is disabled."""
+        if self.materialize:
+            raise SpecError(
+                "SW153",
+                f"fresh() of '{self.name}', of which all values are in use from the start.",
+                help="Leave materialize out, or choose one of values().",
+            )
+        if binding.reading:
+            raise SpecError(
+                "SW103",
+                f"The property '{binding.reading}' takes a value of '{self.name}' into use.",
+                why="Properties only read.",
+            )
+        free = self._free(self._in_use())
+        if free is None:
+            raise Disabled
+        binding.handed = (*binding.handed, self.members[free])
+        return self.members[free]
+
+    def choices(self) -> list[str]:
+        """The values in use, and the first that is not, if there is one."""
+        used = self._in_use()
+        free = self._free(used)
+        offered = used if free is None else used | {free}
+        return [self.members[at] for at in sorted(offered)]
+
+    def choose(self) -> str:
+        """The first value in use; a fresh one where none is."""
+        used = self.used()
+        return used[0] if used else self.fresh()
+
+    def _free(self, used: set[int]) -> int | None:
+        return next((at for at in range(self.limit) if at not in used), None)
+
+    def _in_use(self) -> set[int]:
+        if self.materialize:
+            return set(range(self.limit))
+        if binding.view is None:
+            raise SpecError(
+                "SW153",
+                f"Which values of '{self.name}' are in use depends on the state, "
+                "and there is none here.",
+                help="Ask in an action or an assertion.",
+            )
+        used = {self._number[m] for m in binding.handed if m in self._number}
+        used |= _of_locals(sys._getframe(1), self._number)
+        for found in _of_state(self.name, self._number):
+            if len(used) == self.limit:
+                break
+            used |= found
+        return used
+
+    def __repr__(self) -> str:
+        return f"nominal({self.name!r}, {self.limit})"
+
+
+def nominal(name: str, limit: int, materialize: bool = False) -> Nominal:
+    """A domain of interchangeable values.
+
+    Raises:  SpecError[SW153] for a limit below 1, no name, or a name that another one has.
+    """
+    if type(limit) is not int or limit < 1:
+        _wrong(f"The limit of a domain is a positive number, not {limit!r}.")
+    if type(name) is not str or not name:
+        _wrong(f"The name of a domain is a text, not {name!r}.")
+    if declaring:
+        taken = {value for values in declaring[-1].symmetric_values for value in values}
+        if f"{name}0" in taken:
+            _wrong(f"There are other symmetric values with the name '{name}'.")
+        declaring[-1].options["fresh_values"] = True
+    return Nominal(name, limit, bool(materialize))
+
+
+def _wrong(message: str) -> NoReturn:
+    raise SpecError("SW153", message)
+
+
+# -- what is in use
+# -------------------------------------------------------------------------------------------
+
+
+def _of_state(name: str, number: Mapping[str, int]) -> Iterator[set[int]]:
+    """The values (by number) that the slots of the state mention, slot by slot."""
+    view, key = current_view(), ("in use", name)
+
+    def mentioned(value: Any) -> tuple[int, ...]:
+        return tuple(sorted(_mentioned(value, number)))
+
+    def of_slot(path: Path) -> set[int]:
+        return set(view.project(path, key, mentioned))
+
+    for cls in binding.classes.values():
+        if issubclass(cls, Role):
+            for role in cls._instances:
+                yield from (
+                    found
+                    for field in cls._fields
+                    for found in _of_field(getattr(cls, field), role, number, of_slot)
+                )
+    for path in _slots_of_runs():
+        yield of_slot(path)
+
+
+def _of_field(
+    field: Field, role: Role, number: Mapping[str, int], of_slot: Callable[[Path], set[int]]
+) -> Iterator[set[int]]:
+    if field.constant:
+        yield _mentioned(role.__dict__.get(field.name), number)
+        return
+    path = field.path(role)
+    if field.layout != "entries":
+        yield of_slot(path)
+        return
+    keys = current_view().get((*path, "keys"))
+    if keys is not ABSENT:
+        yield _mentioned(keys, number)
+        for slot, _ in field.slots(role, dict.fromkeys(keys)):
+            if slot[3] == "key":
+                yield of_slot(slot)
+
+
+def _slots_of_runs() -> Iterator[Path]:
+    """The slots that hold suspended runs."""
+    classes = [cls for cls in binding.classes.values() if issubclass(cls, Role)]
+    flows = next((f for f in (getattr(cls, "_flows", None) for cls in classes) if f), None)
+    for owner, actions in flows.actions.items() if flows is not None else ():
+        actors = [None] if owner == "@module" else binding.classes[owner]._instances  # type: ignore[attr-defined]
+        for action, _ in actions:
+            yield from (slot_of(actor, action) for actor in actors)
+
+
+def _of_locals(frame: FrameType | None, number: Mapping[str, int]) -> set[int]:
+    """The values that locals of the running step mention: its functions are on the stack."""
+    used: set[int] = set()
+    while frame is not None:
+        module = frame.f_globals.get("__name__", "")
+        if module in _RUNNERS or module.startswith("statewalk.checker."):
+            break
+        found: list[Any] = []
+        if frame.f_code is Flows.run.__code__:
+            found = [v for each in frame.f_locals["frames"] for v in each.locals.values()]
+        elif not module.startswith("statewalk.dsl."):
+            found = list(frame.f_locals.values())
+        for value in found:
+            used |= _mentioned_by_local(value, number)
+        frame = frame.f_back
+    return used
+
+
+def _mentioned_by_local(value: Any, number: Mapping[str, int]) -> set[int]:
+    if isinstance(value, Reference) and value._cell is None:
+        return set()  # it is in the state
+    try:
+        return _mentioned(freeze(value), number)
+    except (SpecError, TypeError):
+        return set()  # a function, a module, an iterator
+
+
+def _mentioned(value: Any, number: Mapping[str, int]) -> set[int]:
+    """The values (by number) inside a stored value."""
+    kind = type(value)
+    if kind is str:
+        return {number[value]} if value in number else set()
+    parts: Any = ()
+    if kind is FrozenDict:
+        parts = [part for item in value.items() for part in item]
+    elif kind in (tuple, FrozenList, FrozenSet, FrozenBag):
+        parts = value
+    elif isinstance(value, Record):
+        parts = [getattr(value, name) for name in fields_of(value)]
+    return set().union(*(_mentioned(part, number) for part in parts))

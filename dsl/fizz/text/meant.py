@@ -1,0 +1,158 @@
+"""What was meant by .fizz text that cannot be read: words of Python, misspelt heads."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from dataclasses import dataclass
+
+from statewalk.dsl.errors import did_you_mean
+
+_FLOWS = ("atomic", "serial", "parallel", "oneof")
+_BEFORE = {
+    "action": (*_FLOWS, "fair"),
+    "func": _FLOWS,
+    "role": ("symmetric",),
+    "assertion": ("always", "eventually", "exists", "transition"),
+}
+_OTHERS = {
+    "invariant": "always assertion", "property": "always assertion", "function": "func",
+    "fn": "func", "actor": "role", "process": "role", "type": "role", "struct": "role",
+}  # fmt: skip
+_HEAD = re.compile(
+    r"\s*((?:\w+(?:<\w*>)?\s+)+)(?!in\b|if\b|is\b|and\b|or\b|not\b)\w+\s*(\([^()]*\))?\s*:.*"
+)
+_CHOICE = re.compile(r"\s*(fair\s+)?(oneof|any)\s+\w+\s+in\b.*[^:]\s*")
+_COMBINED = re.compile(r"(\s*)(compose|refine)\s*:")
+_OPERATORS = {
+    "&&": "Write and.", "||": "Write or.", "!": "Write not.", "++": "Write n += 1.",
+    "--": "Write n -= 1.", "?": "Write a if condition else b.", "->": "A function names no types.",
+    ":=": "An assignment is a statement of its own: x = 1.",
+}  # fmt: skip
+
+# Statements of Python, by the word that begins them.
+_EXCEPTIONS = "Ask first: if key in d. To stop with an error, call fail('...')."
+_IMPORTS = (
+    "A .fizz file imports nothing.",
+    "math and itertools are there without it; functions of other files are copied into this one.",
+)
+_WAITING = (
+    "A step ends by itself.",
+    "Without 'atomic' an action gives way after each statement that does something.",
+)
+STATEMENTS = {
+    "import": _IMPORTS,
+    "from": _IMPORTS,
+    "class": (
+        "There are no classes.",
+        "What acts is a role: role Node: ... A value with fields is record(a=1).",
+    ),
+    "try": ("There are no exceptions to catch.", _EXCEPTIONS),
+    "except": ("There are no exceptions to catch.", _EXCEPTIONS),
+    "finally": ("There are no exceptions to catch.", _EXCEPTIONS),
+    "raise": ("There are no exceptions to raise.", _EXCEPTIONS),
+    "with": ("There is no 'with'.", "Blocks are written atomic:, serial:, parallel: and oneof:."),
+    "del": ("There is no 'del'.", "d.pop(key) takes an entry out, values.remove(x) an element."),
+    "assert": (
+        "There is no 'assert'.",
+        "A guard is written require x, a property always assertion Name: with return x.",
+    ),
+    "global": ("There is no 'global'.", "What the action Init assigns can be changed anywhere."),
+    "nonlocal": ("There is no 'nonlocal'.", "What the action Init assigns is shared."),
+    "yield": _WAITING,
+    "await": _WAITING,
+    "async": _WAITING,
+    "elif": ("No 'if' stands above this 'elif'.", "It is indented as its if is."),
+    "else": ("No 'if' stands above this 'else'.", "It is indented as its if is."),
+}
+
+
+@dataclass(frozen=True)
+class Meant:
+    """What to say of a line, and of which word in it. ``code``: SW150, or of what is refused."""
+
+    message: str
+    help: str
+    word: str
+    code: str = "SW150"
+    above: int = 0
+
+
+def meant(lines: list[str], line: int, column: int) -> Meant | None:
+    """What was probably meant by the line (from 1) where reading stopped."""
+    text = lines[line - 1]
+    return _combined(lines, line) or _head(text) or _operator(text, column) or _choice(text)
+
+
+def _combined(lines: list[str], line: int) -> Meant | None:
+    """Something in ``compose:`` or ``refine:``, in whatever form."""
+    for above in range(line):
+        text = lines[line - 1 - above]
+        found = _COMBINED.match(text)
+        if found is not None:
+            word = found.group(2)
+            message = f"'{word}:' combines specifications, which is not supported."
+            return Meant(message, "", word, "SW152", above)
+        if text.strip() and not text[:1].isspace():
+            return None
+    return None
+
+
+def _head(text: str) -> Meant | None:
+    """The head of an action, function, role or assertion."""
+    found = _HEAD.fullmatch(text.partition("#")[0].rstrip())
+    if found is None:
+        return None
+    words = [w.partition("<")[0] for w in found.group(1).split()]
+    parameters = found.group(2)
+    kind = next((w for w in words if w in _BEFORE), None)
+    if kind is None:
+        return _kind(words[-1])
+    for word in words[: words.index(kind)]:
+        if word not in _BEFORE[kind]:
+            help = did_you_mean(word, _BEFORE[kind], quoted=True)
+            return Meant(f"There is no '{word}' before '{kind}'.", help, word)
+    if kind == "assertion" and words[0] == kind:
+        help = "always assertion holds in every state, exists assertion in one; eventually always, "
+        return Meant(
+            "An assertion says when it is to hold.",
+            help + "always eventually and transition are the others.",
+            kind,
+        )
+    flow = next((w for w in words if w in _FLOWS), None)
+    if kind == "action" and flow and "fair" in words and words.index("fair") < words.index(flow):
+        return Meant("The flow comes first.", f"Write {flow} fair action.", flow)
+    if kind == "action" and parameters is not None:
+        help = "What may differ is chosen inside: x = oneof [1, 2]."
+        if not parameters.strip("() "):
+            help = "It is written without parentheses."
+        return Meant("An action has no parameters.", help, parameters)
+    if kind == "role" and parameters is not None:
+        help = "It is written without parentheses. What is given by name, R(size=3), is self.size."
+        return Meant("A role has no parameters.", help, parameters)
+    return None
+
+
+def _kind(word: str) -> Meant | None:
+    """A word where 'action', 'func', 'role' or 'assertion' should stand."""
+    close = difflib.get_close_matches(word, _BEFORE, n=1)
+    instead = _OTHERS.get(word, close[0] if close else "")
+    if not instead:
+        return None
+    return Meant(f"There is no '{word}'.", f"Did you mean '{instead}'?", word)
+
+
+def _operator(text: str, column: int) -> Meant | None:
+    for operator, help in _OPERATORS.items():
+        at = text.find(operator, max(column - 1 - len(operator), 0))
+        if 0 <= at <= column and text[at : at + 2] != "!=":
+            return Meant(f"There is no '{operator}'.", help, operator)
+    return None
+
+
+def _choice(text: str) -> Meant | None:
+    found = _CHOICE.fullmatch(text.partition("#")[0].rstrip())
+    if found is None:
+        return None
+    help = "A choice with a block is oneof x in S:, one without x = oneof S."
+    return Meant("The line ends before its colon.", help, found.group(2))

@@ -1,0 +1,343 @@
+"""What the names of a .fizz specification stand for: constants, state, fields, functions."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from statewalk.dsl.fizz.text import tree
+
+Callable = tree.Act | tree.Func | tree.Assertion | ast.FunctionDef
+SCALAR_KINDS = {"dict": "dict[Any, Any]", "list": "list[Any]", "set": "set[Any]", "bag": "Bag[Any]"}
+_MAKERS = {
+    "dict": "dict", "genericmap": "dict", "list": "list", "set": "set", "genericset": "set",
+    "bag": "bag", "sorted": "list",
+}  # fmt: skip
+
+
+@dataclass
+class RoleInfo:
+    """A role: its fields in order of appearance, and what it can do. ``given``: when it is made."""
+
+    node: tree.Role
+    fields: dict[str, None] = field(default_factory=dict)
+    parameters: dict[str, None] = field(default_factory=dict)
+    given: set[str] = field(default_factory=set)
+    members: dict[str, Callable] = field(default_factory=dict)
+
+    @property
+    def crashes(self) -> bool:
+        """Whether ``@state(...)`` says what instances lose in a crash."""
+        return any(_is_state(d) for d in self.node.decorators)
+
+    @property
+    def ephemeral(self) -> list[str]:
+        """The fields that a crash sets back: those listed, or all but the durable ones."""
+        init = self.members.get("Init")
+        begun = (
+            set()
+            if init is None
+            else {
+                t.attr
+                for part in ast.walk(init)
+                if isinstance(part, ast.stmt)
+                for t in targets_of(part)
+                if is_self(t) and isinstance(t, ast.Attribute)
+            }
+        )
+        fields = [f for f in self.fields if f in begun]
+        for decorator in filter(_is_state, self.node.decorators):
+            for keyword in decorator.keywords if isinstance(decorator, ast.Call) else []:
+                listed = ast.literal_eval(keyword.value)
+                if keyword.arg == "ephemeral":
+                    return [f for f in fields if f in listed]
+                return [f for f in fields if f not in listed]
+        return []
+
+
+@dataclass
+class Names:
+    """All names of a specification. ``kinds``: what a state variable or field certainly holds."""
+
+    module: ast.Module
+    constants: dict[str, ast.AST] = field(default_factory=dict)
+    state: dict[str, None] = field(default_factory=dict)
+    roles: dict[str, RoleInfo] = field(default_factory=dict)
+    members: dict[str, Callable] = field(default_factory=dict)
+    used: set[str] = field(default_factory=set)
+    bound: set[str] = field(default_factory=set)
+    kinds: dict[tuple[str, str], set[str]] = field(default_factory=dict)
+    from_init_only: set[int] = field(default_factory=set)
+    reads_returns: bool = False
+    domains: set[str] = field(default_factory=set)
+
+    @property
+    def init(self) -> tree.Act | tree.InitStanza | None:
+        """What gives the initial states."""
+        found = self.members.get("Init")
+        if isinstance(found, tree.Act):
+            return found
+        return next((n for n in self.module.body if isinstance(n, tree.InitStanza)), None)
+
+    def annotation(self, owner: str, name: str) -> str:
+        """The type of a state variable (owner empty) or of a role's field, if it is certain."""
+        kinds = self.kinds.get((owner, name), set())
+        return SCALAR_KINDS.get(next(iter(kinds)), "Any") if len(kinds) == 1 else "Any"
+
+
+def _is_state(decorator: ast.expr) -> bool:
+    return "state" in ast.unparse(decorator).partition("(")[0]
+
+
+def targets_of(statement: ast.stmt) -> Iterator[ast.expr]:
+    """The single targets that a statement itself assigns to."""
+    found: list[ast.expr] = []
+    if isinstance(statement, ast.Assign):
+        found = list(statement.targets)
+    elif isinstance(statement, ast.AugAssign | tree.Choice | tree.ChoiceBlock | ast.For):
+        found = [statement.target]
+    while found:
+        target = found.pop(0)
+        if isinstance(target, ast.Tuple | ast.List):
+            found = [*target.elts, *found]
+        else:
+            yield target
+
+
+def stored_names(nodes: Iterable[ast.AST]) -> dict[str, None]:
+    """Names that statements assign to, at any depth; not those bound by comprehensions."""
+    names: dict[str, None] = {}
+    for node in nodes:
+        for part in ast.walk(node):
+            if isinstance(part, ast.stmt):
+                for target in targets_of(part):
+                    if isinstance(target, ast.Name):
+                        names[target.id] = None
+    return names
+
+
+def loop_names(nodes: Iterable[ast.AST]) -> set[str]:
+    """Names bound by loops and by choices with a block: always local."""
+    return {
+        target.id
+        for node in nodes
+        for part in ast.walk(node)
+        if isinstance(part, ast.For | tree.ChoiceBlock)
+        for target in targets_of(part)
+        if isinstance(target, ast.Name)
+    }
+
+
+def body_of(block: list[ast.stmt]) -> list[ast.stmt]:
+    """A block without doc-strings; a block that is only a flow block is that block."""
+    kept = [s for s in block if not tree.is_text(s)]
+    if len(kept) == 1 and isinstance(kept[0], tree.FlowBlock) and kept[0].flow == "atomic":
+        return body_of(kept[0].body)
+    return kept
+
+
+def is_one_block(block: list[ast.stmt]) -> bool:
+    """Whether a block is only a flow block, whose flow then counts."""
+    kept = [s for s in block if not tree.is_text(s)]
+    return len(kept) == 1 and isinstance(kept[0], tree.FlowBlock)
+
+
+def parameters(arguments: ast.arguments) -> list[str]:
+    """All names of parameters."""
+    found = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+    found += [a for a in (arguments.vararg, arguments.kwarg) if a is not None]
+    return [a.arg for a in found]
+
+
+def collect(module: ast.Module) -> Names:
+    """Read off what every name of a specification stands for."""
+    names = Names(module)
+    for node in module.body:
+        if isinstance(node, tree.Role):
+            names.roles[node.name] = RoleInfo(node)
+        elif isinstance(node, Callable):
+            names.members[node.name] = node
+        elif isinstance(node, tree.Choice):
+            names.state.update(dict.fromkeys(stored_names([node])))
+        elif not isinstance(node, tree.Node):
+            for name in stored_names([node]):
+                names.constants.setdefault(name, node)
+                if isinstance(node, ast.Assign) and _declares_domain(node.value):
+                    names.domains.add(name)
+    _state(names)
+    for info in names.roles.values():
+        _members(info)
+    _parameters(names)
+    _used(names)
+    _kinds(names)
+    names.from_init_only = _from_init_only(names)
+    return names
+
+
+def _declares_domain(value: ast.expr) -> bool:
+    """Whether a value is ``symmetry.kind(...)``."""
+    function = value.func if isinstance(value, ast.Call) else None
+    return isinstance(function, ast.Attribute) and ast.unparse(function.value) == "symmetry"
+
+
+def _state(names: Names) -> None:
+    init = names.init
+    if isinstance(init, tree.InitStanza):
+        names.state.update(stored_names(init.body))
+    elif init is not None:
+        for statement in body_of(init.body):
+            for target in targets_of(statement):
+                if isinstance(target, ast.Name) and not isinstance(
+                    statement, ast.For | tree.ChoiceBlock
+                ):
+                    names.state[target.id] = None
+
+
+def _members(info: RoleInfo) -> None:
+    for node in info.node.body:
+        if isinstance(node, Callable):
+            info.members[node.name] = node
+    for part in ast.walk(info.node):
+        if isinstance(part, ast.stmt):
+            for target in targets_of(part):
+                if is_self(target):
+                    info.fields[target.attr] = None  # type: ignore[attr-defined]
+
+
+def is_self(node: ast.AST) -> bool:
+    """Whether a node is ``self.something``."""
+    return (
+        isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Name)
+        and node.value.id == "self"
+    )
+
+
+def _parameters(names: Names) -> None:
+    for part in ast.walk(names.module):
+        if isinstance(part, ast.Call) and isinstance(part.func, ast.Name):
+            info = names.roles.get(part.func.id)
+            if info is not None:
+                given = [k.arg for k in part.keywords if k.arg]
+                info.parameters.update(dict.fromkeys(given))
+                info.given.update(given)
+    for info in names.roles.values():
+        for part in ast.walk(info.node):
+            if is_self(part) and isinstance(part, ast.Attribute):
+                known = part.attr in info.fields or part.attr in info.members
+                if not known and part.attr != "__id__":
+                    info.parameters[part.attr] = None
+
+
+def _used(names: Names) -> None:
+    arguments: set[str] = set()
+    for part in ast.walk(names.module):
+        if isinstance(part, ast.Name):
+            names.used.add(part.id)
+            names.reads_returns |= part.id == "__returns__"
+            if isinstance(part.ctx, ast.Store):
+                names.bound.add(part.id)
+        elif isinstance(part, ast.arg):
+            names.used.add(part.arg)
+        if isinstance(part, tree.Role | Callable):
+            names.bound.add(part.name)
+        # The states that a transition assertion compares have no name afterwards.
+        if isinstance(part, ast.Lambda | tree.Func | ast.FunctionDef):
+            arguments |= set(parameters(part.args))
+    names.bound |= arguments
+    names.bound -= set(names.state) - arguments
+    names.used |= names.bound
+
+
+def _kinds(names: Names) -> None:
+    """Which sort of container every assignment to a state variable or field gives, if certain."""
+    owners: list[tuple[str, ast.AST]] = [("", names.module)]
+    owners += [(name, info.node) for name, info in names.roles.items()]
+    for owner, node in owners:
+        for part in ast.walk(node):
+            if isinstance(part, ast.stmt) and not isinstance(part, ast.AugAssign):
+                for target in targets_of(part):
+                    name = _place_name(target, owner, names)
+                    if name is not None:
+                        certain = isinstance(part, ast.Assign) and target in part.targets
+                        kind = kind_of(part.value) if certain else "?"  # type: ignore[attr-defined]
+                        names.kinds.setdefault((owner, name), set()).add(kind)
+    for info in names.roles.values():
+        for name in info.parameters:
+            names.kinds.setdefault((info.node.name, name), set()).add("?")
+
+
+def _place_name(target: ast.expr, owner: str, names: Names) -> str | None:
+    if owner and is_self(target):
+        return target.attr  # type: ignore[attr-defined, no-any-return]
+    if not owner and isinstance(target, ast.Name) and target.id in names.state:
+        return target.id
+    return None
+
+
+def kind_of(value: ast.expr) -> str:
+    """The sort of container that an expression certainly gives, or ``?``."""
+    if isinstance(value, ast.Dict | ast.DictComp):
+        return "dict"
+    if isinstance(value, ast.List | ast.ListComp):
+        return "list"
+    if isinstance(value, ast.Set | ast.SetComp):
+        return "set"
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Name):
+        return _MAKERS.get(value.func.id, "?")
+    return "?"
+
+
+def gives(node: ast.AST) -> bool:
+    """Whether a function returns values."""
+    return any(isinstance(p, ast.Return) and p.value is not None for p in ast.walk(node))
+
+
+def returns_values(names: Names) -> bool:
+    """Whether an action returns values."""
+    return any(isinstance(act, tree.Act) and gives(act) for act in ast.walk(names.module))
+
+
+def _reach(names: Names, roots: Iterable[ast.AST]) -> set[int]:
+    """Functions (by identity) that may be called from somewhere."""
+    by_name: dict[str, list[Callable]] = {}
+    for node in ast.walk(names.module):
+        if isinstance(node, tree.Func):
+            by_name.setdefault(node.name, []).append(node)
+    found: set[int] = set()
+    pending = list(roots)
+    while pending:
+        for part in ast.walk(pending.pop()):
+            called = part.func if isinstance(part, ast.Call) else None
+            word = getattr(called, "attr", None) or getattr(called, "id", None)
+            for function in by_name.get(word or "", []):
+                if id(function) not in found:
+                    found.add(id(function))
+                    pending.append(function)
+    return found
+
+
+def called_at_once(names: Names) -> set[int]:
+    """Functions (by identity) that are called where no step can end."""
+    roots = [
+        node
+        for node in ast.walk(names.module)
+        if isinstance(node, tree.Assertion | tree.Invariants | tree.InitStanza | ast.FunctionDef)
+        or (isinstance(node, tree.Act) and node.name == "Init")
+    ]
+    return _reach(names, roots)
+
+
+def _from_init_only(names: Names) -> set[int]:
+    """Functions (by identity) that only initialisation reaches."""
+    inits: list[ast.AST] = []
+    others: list[ast.AST] = []
+    for node in ast.walk(names.module):
+        if isinstance(node, tree.InitStanza) or (
+            isinstance(node, tree.Act) and node.name == "Init"
+        ):
+            inits.append(node)
+        elif isinstance(node, tree.Act | tree.Assertion | tree.Invariants):
+            others.append(node)
+    return _reach(names, inits) - _reach(names, others)

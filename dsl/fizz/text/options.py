@@ -1,0 +1,190 @@
+"""Options of a .fizz specification: its front matter, and the ``fizz.yaml`` beside it."""
+
+from __future__ import annotations
+
+import reprlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import (
+    AliasGenerator,
+    BaseModel,
+    ConfigDict,
+    StrictBool,
+    StrictInt,
+    StrictStr,
+    ValidationError,
+)
+from pydantic.alias_generators import to_camel
+
+from statewalk.dsl.errors import Span, SpecError, did_you_mean
+
+MAX_ACTIONS = 100
+MAX_SIZE = 64_000
+MAX_DEPTH = 10
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        populate_by_name=True,
+        alias_generator=AliasGenerator(validation_alias=to_camel),
+    )
+
+
+class Bounds(_Part):
+    """``options:``"""
+
+    max_actions: StrictInt = 0
+    max_concurrent_actions: StrictInt = 0
+    crash_on_yield: StrictBool | None = None
+
+
+class _File(_Part):
+    options: Bounds = Bounds()
+    action_options: dict[str, Bounds] = {}
+    deadlock_detection: StrictBool | None = None
+    liveness: StrictStr | None = None
+    continue_on_invariant_failures: StrictBool | None = None
+    continue_path_on_invariant_failures: StrictBool | None = None
+
+
+class Options(BaseModel):
+    """What was asked for, defaults filled in. ``max_actions`` bounds the steps on a path."""
+
+    model_config = ConfigDict(frozen=True)
+
+    max_actions: int = MAX_ACTIONS
+    max_concurrent_actions: int = 2
+    crash_on_yield: bool = True
+    action_options: dict[str, Bounds] = {}
+    deadlock_detection: bool = True
+    liveness: str = "strict"
+    continue_on_invariant_failures: bool = False
+    continue_path_on_invariant_failures: bool = False
+
+    @property
+    def checks_liveness(self) -> bool:
+        """Whether the specification wants its liveness assertions checked."""
+        return self.liveness in (
+            "",
+            "true",
+            "enabled",
+            "strict",
+            "strict/bfs",
+            "eventual",
+            "nondeterministic",
+        )
+
+
+def read_options(path: str, front: str, line: int) -> Options:
+    """The options of a specification: defaults, below ``fizz.yaml``, below the front matter.
+
+    Raises:  SpecError[SW151] for a key or value that does not exist.
+    """
+    files = []
+    beside = Path(path).parent / "fizz.yaml"
+    if path and beside.is_file():
+        files.append(
+            _read(
+                beside.read_bytes()[: 4 * MAX_SIZE + 4].decode("utf-8", errors="replace"),
+                str(beside),
+                1,
+            )
+        )
+    files.append(_read(front, path, line))
+    merged: dict[str, Any] = {}
+    for file in files:
+        for name in ("deadlock_detection", "liveness", "continue_on_invariant_failures",
+                     "continue_path_on_invariant_failures"):  # fmt: skip
+            if getattr(file, name) not in (None, ""):
+                merged[name] = getattr(file, name)
+        for name in ("max_actions", "max_concurrent_actions", "crash_on_yield"):
+            if getattr(file.options, name) not in (None, 0) or getattr(file.options, name) is False:
+                merged[name] = getattr(file.options, name)
+        merged["action_options"] = {**merged.get("action_options", {}), **file.action_options}
+    return Options(**merged)
+
+
+def _hold_small(text: str) -> None:
+    """Raises MarkedYAMLError where small text stands for something large, or is nested deeply."""
+    depth = 0
+    for event in yaml.parse(text):
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+        problem = ""
+        if getattr(event, "anchor", None) is not None:
+            problem = "anchors (&) and aliases (*) are not read here: write the part out"
+        elif depth > MAX_DEPTH:
+            problem = f"parts are nested more than {MAX_DEPTH} deep"
+        if problem:
+            raise yaml.MarkedYAMLError(problem=problem, problem_mark=event.start_mark)
+
+
+def _shown(value: object) -> str:
+    """A value in an error, shortened: it may be as long as the file."""
+    return reprlib.repr(value)
+
+
+def _read(text: str, file: str, line: int) -> _File:
+    if len(text) > MAX_SIZE:
+        message = f"These options are longer than {MAX_SIZE:,} characters."
+        raise SpecError("SW151", message, at=Span(file, line))
+    try:
+        _hold_small(text)
+        found = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        at = Span(file, line + mark.line, mark.column + 1) if mark else Span(file, line)
+        problem = getattr(error, "problem", None) or "it cannot be read"
+        raise SpecError("SW151", f"These options are not YAML: {problem}.", at=at) from None
+    except (ValueError, RecursionError):
+        raise SpecError("SW151", "These options are not YAML.", at=Span(file, line)) from None
+    if found is None:
+        return _File()
+    if not isinstance(found, dict):
+        raise SpecError("SW151", "Options are written as 'name: value'.", at=Span(file, line))
+    try:
+        return _File.model_validate(found)
+    except ValidationError as error:
+        raise _explain(error, text, file, line) from None
+
+
+def _explain(error: ValidationError, text: str, file: str, line: int) -> SpecError:
+    first = error.errors()[0]
+    where = [str(part) for part in first["loc"]]
+    key = where[-1]
+    at = _place(text, key, file, line)
+    if first["type"] == "extra_forbidden":
+        known = Bounds.model_fields if len(where) > 1 else _File.model_fields
+        inside = f" in {'.'.join(where[:-1])}" if len(where) > 1 else ""
+        help = did_you_mean(key, known)
+        if key in Bounds.model_fields:
+            help = f"It belongs under options:\noptions:\n  {key}: {_shown(first['input'])}"
+        return SpecError("SW151", f"There is no option {_shown(key)}{inside}.", at=at, help=help)
+    given = first["input"]
+    wanted = {
+        "bool_type": "true or false", "int_type": "a whole number",
+        "string_type": f'text: in quotes, "{str(given)[:40].lower()}"',
+        "model_type": "a group of options",
+        "dict_type": "a group of options", "model_attributes_type": "a group of options",
+    }.get(first["type"], first["msg"])  # fmt: skip
+    return SpecError(
+        "SW151", f"{'.'.join(where)} cannot be {_shown(given)}. It is {wanted}.", at=at
+    )
+
+
+def _place(text: str, key: str, file: str, line: int) -> Span:
+    for number, content in _lines(text):
+        stripped = content.lstrip()
+        if stripped.startswith((key + ":", f'"{key}"', f"'{key}'")):
+            column = len(content) - len(stripped) + 1
+            return Span(file, line + number, column, column + len(key))
+    return Span(file, line)
+
+
+def _lines(text: str) -> Iterator[tuple[int, str]]:
+    return enumerate(text.splitlines())

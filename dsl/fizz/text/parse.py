@@ -1,0 +1,175 @@
+"""Text in, syntax tree out: the parser of .fizz files, and what it says of text it cannot read."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+from contextlib import suppress
+from functools import lru_cache
+from pathlib import Path
+
+from lark import Lark, Token, UnexpectedCharacters, UnexpectedInput, UnexpectedToken
+from lark.exceptions import VisitError
+
+from statewalk.dsl.errors import Span, SpecError
+from statewalk.dsl.fizz.text.build import Build
+from statewalk.dsl.fizz.text.build_exprs import BuildError
+from statewalk.dsl.fizz.text.meant import STATEMENTS, meant
+from statewalk.dsl.fizz.text.tokens import Blocks, TokenError
+
+_GRAMMAR = Path(__file__).with_name("fizz.lark")
+_FRONT = re.compile(r"^[ \t]*---.*?---[ \t]*$|^[ \t]*---.*?---", re.DOTALL | re.MULTILINE)
+_HEAD = re.compile(
+    r"\s*(?:[\w<>]+\s+)*(?:action|role|func|assertion)\s+\w+\s*(?:\([^)]*\))?\s*(?:#.*)?$"
+)
+_STATEMENT = frozenset({"RETURN", "PASS", "K_REQUIRE", "IF"})
+
+
+@lru_cache(maxsize=1)
+def _parser() -> Lark:
+    return Lark(
+        _GRAMMAR.read_text(encoding="utf-8"),
+        parser="lalr",
+        lexer="basic",
+        start="file",
+        maybe_placeholders=True,
+        propagate_positions=True,
+        postlex=Blocks(),
+        cache=_tables(),
+    )
+
+
+def _tables() -> str | bool:
+    """Where the parser's tables are kept, beside the compiled modules: making them takes longer
+    than parsing. Lark notices when the grammar, its own version or Python's has changed.
+    """
+    folder = _GRAMMAR.parent / "__pycache__"
+    with suppress(OSError):
+        folder.mkdir(exist_ok=True)
+    return str(folder / "fizz.lark.tables") if os.access(folder, os.W_OK) else False
+
+
+def split_front_matter(text: str) -> tuple[str, str, int]:
+    """The specification with the front matter blanked out, the front matter, and its first line."""
+    found = _FRONT.search(text)
+    if found is None:
+        return text, "", 1
+    block = found.group()
+    blank = re.sub(r"[^\n]", "", block)
+    body = block.strip().removeprefix("---").removesuffix("---")
+    line = text.count("\n", 0, found.start()) + 1
+    return text[: found.start()] + blank + text[found.end() :], body, line
+
+
+def parse(text: str, file: str) -> ast.Module:
+    """The tree of a specification without front matter.
+
+    Raises:  SpecError[SW150] with the place of the first mistake.
+    """
+    if "\x00" in text:
+        line = text.count("\n", 0, text.index("\x00")) + 1
+        raise SpecError("SW150", "This file is not text.", at=Span(file, line))
+    try:
+        parsed = _parser().parse(text.replace("\r\n", "\n").replace("\r", "\n") + "\n")
+        module = Build().transform(parsed)
+    except (TokenError, BuildError) as error:
+        raise _own_error(error, file) from None
+    except VisitError as error:
+        if isinstance(error.orig_exc, BuildError):
+            raise _own_error(error.orig_exc, file) from None
+        raise
+    except UnexpectedInput as error:
+        raise _syntax_error(error, text, file) from None
+    except RecursionError:
+        raise SpecError("SW150", "This file is nested too deeply.", at=Span(file, 1)) from None
+    assert isinstance(module, ast.Module)
+    return module
+
+
+def _own_error(error: TokenError | BuildError, file: str) -> SpecError:
+    if isinstance(error, TokenError):
+        token = error.token
+        at = Span(file, token.line or 1, token.column or 1, token.end_column)
+    else:
+        at = span(error.node, file)
+    return SpecError("SW150", error.message, at=at, help=error.help)
+
+
+def span(node: ast.AST, file: str) -> Span:
+    """The place of a node; its end only when that is on the same line."""
+    line = getattr(node, "lineno", 1)
+    column = getattr(node, "col_offset", 0) + 1
+    same = getattr(node, "end_lineno", None) == line
+    return Span(file, line, column, getattr(node, "end_col_offset", 0) + 1 if same else None)
+
+
+def _syntax_error(error: UnexpectedInput, text: str, file: str) -> SpecError:
+    lines = text.splitlines() or [""]
+    line = min(max(error.line, 1), len(lines)) if error.line else len(lines)
+    at = Span(file, line, max(error.column, 1) if error.column else 1)
+    wanted = meant(lines, line, at.column)
+    if wanted is not None:
+        line -= wanted.above
+        column = lines[line - 1].find(wanted.word) + 1
+        at = Span(file, line, column, column + len(wanted.word))
+        return SpecError(wanted.code, wanted.message, at=at, help=wanted.help)
+    if isinstance(error, UnexpectedCharacters):
+        character = lines[line - 1][at.column - 1 : at.column]
+        return SpecError("SW150", *_of_character(character, lines[line - 1]), at=at)
+    if isinstance(error, UnexpectedToken):
+        token: Token = error.token
+        if token.type not in ("$END", "_NEWLINE", "_DEDENT", "_INDENT"):
+            at = Span(file, line, at.column, token.end_column if token.end_line == line else None)
+        message, help = _of_token(token, set(error.accepts or error.expected), lines[line - 1])
+        return SpecError("SW150", message, at=at, help=help)
+    return SpecError("SW150", "The file ends in the middle of a statement.", at=at)
+
+
+def _of_character(character: str, line: str) -> tuple[str]:
+    if character in "\"'":
+        return ("This string does not end on its line.",)
+    if character == ";":
+        return ("One statement per line.",)
+    return (f"The character {character!r} means nothing here.",)
+
+
+def _of_token(token: Token, expected: set[str], line: str) -> tuple[str, str]:
+    shown = str(token).strip() or str(token)
+    start = line.strip()
+    if start.startswith(("<<<<<<<", "=======", ">>>>>>>")):
+        return (
+            "This line is a mark of an unresolved merge.",
+            "Keep one of the two versions and delete the marks.",
+        )
+    if _HEAD.match(line):
+        return "The line ends before its colon.", "A block begins with ':' and a new line."
+    if token.type in ("_NEWLINE", "$END"):
+        if "COLON" in expected and _STATEMENT.isdisjoint(expected):
+            return "The line ends before its colon.", "A block begins with ':' and a new line."
+        return "The line ends in the middle of a statement.", ""
+    if token.type == "_INDENT":
+        return "This line is indented, but no block begins here.", ""
+    if "_INDENT" in expected:
+        return "A block is missing here.", "An empty block is written: pass."
+    if token.type == "STRING" and re.search(r"\b[fF][\"']", line):
+        return "There are no f-strings.", "Write 'a' + str(b), or 'a%s' % b."
+    if shown in ("elif", "else"):
+        return STATEMENTS[shown]
+    if token.type == "EQUAL":
+        return "A single '=' assigns; it does not compare.", "A comparison is written: ==."
+    reserved = re.fullmatch(r"[a-z]+", shown) is not None and token.type != "NAME"
+    if reserved and "NAME" in expected and not token.type.startswith("K_"):
+        return f"'{shown}' is a reserved word and cannot be a name.", ""
+    return f"'{shown}' is unexpected here.", _wanted(expected)
+
+
+_SAID = {
+    "COLON": "':'", "EQUAL": "'='", "RPAR": "')'", "RSQB": "']'", "RBRACE": "'}'", "IN": "'in'",
+    "_NEWLINE": "the end of the line", "NAME": "a name", "COMMA": "','", "LPAR": "'('",
+}  # fmt: skip
+
+
+def _wanted(expected: set[str]) -> str:
+    said = sorted(text for kind, text in _SAID.items() if kind in expected)
+    return f"Expected {' or '.join(said)}." if 0 < len(said) <= len(_SAID) // 2 else ""

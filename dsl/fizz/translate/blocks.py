@@ -1,0 +1,388 @@
+"""Statements of .fizz text as statements of the embedded language."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from typing import Literal
+
+from statewalk.dsl.blocks.status import ACTED, NOT_YET, Status, certainly_some, settled
+from statewalk.dsl.blocks.tree import is_text
+from statewalk.dsl.errors import SpecError
+from statewalk.dsl.fizz.text import tree
+from statewalk.dsl.fizz.translate.enabled import Enabling
+from statewalk.dsl.fizz.translate.exprs import Expressions
+from statewalk.dsl.fizz.translate.live import live_at_loops
+from statewalk.dsl.fizz.translate.making import at_place, is_truth, with_created
+
+Kind = Literal["action", "func", "init", "property", "def", "constant"]
+Statements = list[ast.stmt]
+
+
+class NeedsFlag(Exception):
+    """Whether anything enabling ran is known only while running: a variable has to keep it."""
+
+
+@dataclass
+class Body:
+    """The function whose statements are translated."""
+
+    kind: Kind
+    name: str = ""
+    role: str | None = None
+    flag: str | None = None
+    returns: str | None = None
+
+
+class Blocks:
+    """Translates statements; `Expressions` does what is inside them."""
+
+    def __init__(self, expressions: Expressions, enabling: Enabling) -> None:
+        self.x = expressions
+        self.enabling = enabling
+        self.body = Body("func")
+        self.live: dict[int, frozenset[str]] = {}
+        self.notes_choices = False
+
+    def fresh(self, word: str) -> str:
+        """A name that the specification does not use."""
+        while word in self.x.names.used or word == self.x.state:
+            word += "_"
+        return word
+
+    # -- blocks -------------------------------------------------------------------------------
+    def function(self, statements: Statements, flow: str | None) -> Statements:
+        """A whole function's body."""
+        kept: list[ast.stmt] = [s for s in statements if not is_text(s)]
+        if flow == "oneof":
+            block = ast.copy_location(tree.FlowBlock(), statements[0])
+            block.flow, block.body = "oneof", kept
+            kept = [block]
+        self.live.update(live_at_loops(kept))
+        return self.block(kept, NOT_YET, last=True) or [
+            ast.copy_location(ast.Pass(), statements[0])
+        ]
+
+    def block(self, statements: Statements, status: Status, last: bool) -> Statements:
+        """Statements in sequence. ``last``: the function ends with them."""
+        result: Statements = []
+        kept = [s for s in statements if not is_text(s)]
+        for index, node in enumerate(kept):
+            ends = last and index + 1 == len(kept)
+            result += self._statement(node, status, ends)
+            status = self.enabling.statement(node, status)
+            if ends and status and not isinstance(node, _ENDS_ITSELF):
+                result += self._exit(status, node)
+        return result
+
+    def suite(self, statements: Statements, status: Status, last: bool, at: ast.AST) -> Statements:
+        """The same for a block that must not be empty."""
+        return self.block(statements, status, last) or [ast.copy_location(ast.Pass(), at)]
+
+    def _exit(self, status: Status, at: ast.AST) -> Statements:
+        """What to check where an action ends: that something enabling ran."""
+        if self.body.kind != "action" or not status & NOT_YET:
+            return []
+        if status <= NOT_YET:
+            return [self._require(ast.Constant(False), at)]
+        if self.body.flag is None:
+            raise NeedsFlag
+        return [self._require(self.x.name(self.body.flag, at), at)]
+
+    def _require(self, condition: ast.expr, at: ast.AST) -> ast.stmt:
+        condition = (
+            ast.copy_location(condition, at) if not hasattr(condition, "lineno") else condition
+        )
+        call = self.x.call(self.x.imported("require", at), condition)
+        return ast.copy_location(ast.Expr(call), at)
+
+    def _note(self, acted: bool, at: ast.AST) -> Statements:
+        if self.body.kind != "action" or self.body.flag is None:
+            return []
+        target = ast.copy_location(ast.Name(self.body.flag, ast.Store()), at)
+        value = ast.copy_location(ast.Constant(acted), at)
+        return [ast.copy_location(ast.Assign([target], value, lineno=0), at)]
+
+    # -- statements ---------------------------------------------------------------------------
+    def _statement(self, node: ast.stmt, status: Status, last: bool) -> Statements:
+        before = settled(status)
+        if isinstance(node, tree.Choice):
+            return [*self._choice(node), *self._note(last, node)]
+        if isinstance(node, ast.If):
+            return self._if(node, before, last)
+        if isinstance(node, ast.For):
+            return self._for(node, before)
+        if isinstance(node, ast.While):
+            return self._while(node, before)
+        if isinstance(node, tree.FlowBlock):
+            if node.flow == "oneof":
+                return self._oneof(node, last)
+            return self.block(node.body, before, last)
+        if isinstance(node, tree.ChoiceBlock):
+            return self._choice_block(node, before, last)
+        if isinstance(node, tree.Labelled):
+            return self.block(node.body, before, last)
+        if isinstance(node, ast.Return):
+            return self._return(node, before)
+        if isinstance(node, tree.Require):
+            return [self._require(self.x(node.test), node)]
+        noted = [] if before == ACTED else self._note(True, node)
+        if isinstance(node, ast.Expr) and self.enabling.callee(node.value):
+            if not self.enabling.statement(node, before) & ACTED:
+                noted = []
+        return [*self._simple(node), *noted]
+
+    def _made(self, node: ast.stmt) -> Statements:
+        return with_created(self.x, node, self.fresh("made"))
+
+    def _placed(self, made: ast.stmt, at: ast.stmt) -> Statements:
+        return [ast.copy_location(made, at)]
+
+    def _simple(self, node: ast.stmt) -> Statements:
+        if isinstance(node, ast.Expr):
+            return self._expression(node)
+        if isinstance(node, ast.Assign):
+            value = self.x(node.value)
+            targets = [self._target(t) for t in node.targets]
+            return self._made(ast.copy_location(ast.Assign(targets, value, lineno=0), node))
+        if isinstance(node, ast.AugAssign):
+            target = self._target(node.target)
+            made = ast.AugAssign(target, node.op, self.x(node.value))  # type: ignore[arg-type]
+            return self._placed(made, node)
+        if isinstance(node, ast.FunctionDef):
+            return [self.nested(node)]
+        if isinstance(node, ast.Pass | ast.Break | ast.Continue):
+            return [node]
+        raise self.x.wrong(node, "This cannot stand inside a block.")
+
+    def _expression(self, node: ast.Expr) -> Statements:
+        value = node.value
+        printed = (
+            isinstance(value, ast.Call)
+            and isinstance(value.func, ast.Name)
+            and value.func.id == "print"
+        )
+        if printed:
+            return self._placed(ast.Pass(), node)
+        return self._made(ast.copy_location(ast.Expr(self.x(value)), node))
+
+    def _target(self, node: ast.expr) -> ast.expr:
+        if isinstance(node, ast.Name):
+            word = node.id
+            known = word in self.x.scope.locals or self.x.is_state(word)
+            if word in self.x.names.constants and not known and self.body.kind != "constant":
+                raise SpecError(
+                    "SW102",
+                    f"'{word}' is assigned here, but it is a constant, and does not change.",
+                    at=self.x.wrong(node, "").at,
+                    why="In Fizzbee the assignment would be dropped without a word.",
+                    help="Shared state is what the action Init assigns at its outermost level.",
+                )
+        return self.x(node)
+
+    def nested(self, node: ast.FunctionDef) -> ast.stmt:
+        """A function inside a function."""
+        inner = {a.arg for a in node.args.args}
+        saved, self.body = self.body, Body("def", node.name)
+        with self.x.bound(inner):
+            body = self.function(node.body, None)
+        self.body = saved
+        made = ast.FunctionDef(node.name, node.args, body, [], None)
+        made.type_params = []  # type: ignore[attr-defined,unused-ignore]
+        return ast.copy_location(made, node)
+
+    # -- choices ------------------------------------------------------------------------------
+    def _any_of(self, options: ast.expr, at: ast.AST, fair: str) -> ast.Call:
+        call = self.x.call(self.x.imported("any_of", at), options)
+        if fair != "none" or self.notes_choices:  # a fair one is noted with one option, too
+            strong = ast.copy_location(ast.Constant("strong"), at)
+            call.keywords.append(ast.copy_location(ast.keyword("fair", strong), at))
+        return call
+
+    def _choice(self, node: tree.Choice) -> Statements:
+        if self.body.kind in ("property", "def", "constant"):
+            if node.word == "any" and node.condition is None:
+                call = ast.Call(ast.Name("any", ast.Load()), [node.options], [])
+                return self._simple(
+                    ast.copy_location(
+                        ast.Assign([node.target], at_place(call, node), lineno=0), node
+                    )
+                )
+            raise self.x.wrong(node, "A choice is made here, where the state may only be read.")
+        options = self.x.iterable(node.options)
+        if node.condition is not None:
+            word = node.target.id if isinstance(node.target, ast.Name) else self.fresh("option")
+            with self.x.bound({word}):
+                condition = self.x(node.condition)
+            target = ast.copy_location(ast.Name(word, ast.Store()), node.target)
+            clause = ast.comprehension(target, options, [condition], is_async=0)
+            element = self.x.name(word, node.target)
+            options = ast.copy_location(ast.ListComp(element, [clause]), node.options)
+        value = self._any_of(options, node.options, node.fair)
+        made = ast.Assign([self._target(node.target)], value, lineno=0)
+        return self._made(ast.copy_location(made, node))
+
+    def _choice_block(self, node: tree.ChoiceBlock, before: Status, last: bool) -> Statements:
+        """Without options the block is skipped. At an action's end that is being disabled."""
+        self._single(node.target)
+        options = self.x.iterable(node.options)
+        target = self._target(node.target)
+        skipped_disables = self.body.kind == "action" and last and before <= NOT_YET
+        body = self.suite(node.body, NOT_YET, last, node)
+        if skipped_disables or certainly_some(node.options):
+            chosen = ast.Assign([target], self._any_of(options, node.options, node.fair), lineno=0)
+            return [ast.copy_location(chosen, node), *self._reset(node), *body]
+        word = self.fresh("options")
+        listed = self.x.call(self.x.name("list", node), options)
+        keep = ast.Assign([ast.copy_location(ast.Name(word, ast.Store()), node)], listed, lineno=0)
+        choice = self._any_of(self.x.name(word, node), node.options, node.fair)
+        chosen = ast.copy_location(ast.Assign([target], choice, lineno=0), node)
+        skipped = self._exit(before, node) if last else []
+        inside = [chosen, *self._reset(node), *body]
+        made = ast.If(self.x.name(word, node), inside, skipped)
+        return [ast.copy_location(keep, node), ast.copy_location(made, node)]
+
+    def _reset(self, at: ast.stmt) -> Statements:
+        return self._note(False, at)
+
+    def _oneof(self, node: tree.FlowBlock, last: bool) -> Statements:
+        children = [s for s in node.body if not is_text(s)]
+        if self.body.kind in ("property", "def", "constant"):
+            raise self.x.wrong(node, "A choice is made here, where the state may only be read.")
+        if len(children) == 1:
+            return self.block(children, NOT_YET, last)
+        same = self._same_place(children)
+        if same is not None:
+            return [same, *self._note(True, node)]
+        given = [c.value for c in children if isinstance(c, ast.Return)]
+        if self.body.kind == "func" and len(given) == len(children):
+            constants = [v for v in given if isinstance(v, ast.Constant)]
+            if len(constants) == len(given):
+                listed = ast.copy_location(ast.List([*constants], ast.Load()), node)
+                return [ast.copy_location(ast.Return(self._any_of(listed, node, "none")), node)]
+        word = self.fresh("branch")
+        numbers = at_place(
+            ast.Call(ast.Name("range", ast.Load()), [ast.Constant(len(children))], []), node
+        )
+        target = ast.copy_location(ast.Name(word, ast.Store()), node)
+        chosen = ast.Assign([target], self._any_of(numbers, node, "none"), lineno=0)
+        branches: Statements = []
+        for index, child in reversed(list(enumerate(children))):
+            body = self.suite([child], NOT_YET, last, child)
+            if not branches and index:
+                branches = body
+                continue
+            number = ast.copy_location(ast.Constant(index), child)
+            test = ast.Compare(self.x.name(word, child), [ast.Eq()], [number])
+            made = ast.If(ast.copy_location(test, child), body, branches)
+            branches = [ast.copy_location(made, child)]
+        return [ast.copy_location(chosen, node), *self._reset(node), *branches]
+
+    def _same_place(self, children: Statements) -> ast.stmt | None:
+        """``oneof`` between constants for one name is a choice of a constant."""
+        targets = {ast.unparse(c.targets[0]) for c in children if isinstance(c, ast.Assign)}
+        plain = [
+            c for c in children if isinstance(c, ast.Assign) and isinstance(c.value, ast.Constant)
+        ]
+        if len(plain) != len(children) or len(targets) != 1:
+            return None
+        first = plain[0]
+        values = ast.copy_location(ast.List([c.value for c in plain], ast.Load()), first)
+        value = self._any_of(values, first, "none")
+        return ast.copy_location(
+            ast.Assign([self._target(first.targets[0])], value, lineno=0), first
+        )
+
+    # -- branching, loops, returns ------------------------------------------------------------
+    def _if(self, node: ast.If, before: Status, last: bool) -> Statements:
+        test = self.x(node.test)
+        if last and self.body.kind == "action" and not node.orelse and before <= NOT_YET:
+            return [self._require(test, node), *self.block(node.body, before, True)]
+        body = self.suite(node.body, before, last, node)
+        orelse = self.block(node.orelse, before, last)
+        if last and not node.orelse:
+            orelse = self._exit(before, node)
+        return self._placed(ast.If(test, body, orelse), node)
+
+    def _for(self, node: ast.For, before: Status) -> Statements:
+        self._single(node.target)
+        source = self.x.iterable(node.iter)
+        if not isinstance(node.iter, ast.List | ast.Tuple) and not _is_range(node.iter):
+            source = self.x.call(self.x.name("list", node.iter), source)
+        held: Statements = []
+        if self.x.names.domains:  # what is still to come is in use: see `dsl.fizz.runtime.symmetry`
+            word = self.fresh("coming")
+            target = ast.copy_location(ast.Name(word, ast.Store()), node.iter)
+            held = [ast.copy_location(ast.Assign([target], source, lineno=0), node)]
+            source = self.x.name(word, node.iter)
+        body = self.suite(node.body, before | ACTED, False, node)
+        made = ast.For(self._target(node.target), source, body, [], None)
+        return [*held, *self._placed(made, node)]
+
+    def _while(self, node: ast.While, before: Status) -> Statements:
+        body = self.suite(node.body, before | ACTED, False, node)
+        made: ast.stmt = ast.While(self.x(node.test), body, [])
+        ast.copy_location(made, node)
+        if self.body.kind not in ("action", "func") or not self.enabling.chooses(node):
+            return [made]
+        word = self.fresh("loop")
+        guard = self.x.call(self.x.runtime("Loop", node))
+        keep = ast.Assign([ast.copy_location(ast.Name(word, ast.Store()), node)], guard, lineno=0)
+        names: list[ast.expr] = [self.x.call(self.x.name("locals", node))]
+        live = self.live.get(id(node), frozenset()) & self.x.scope.locals - {"self"}
+        names += [ast.copy_location(ast.Constant(name), node) for name in sorted(live)]
+        method = ast.copy_location(
+            ast.Attribute(self.x.name(word, node), "again", ast.Load()), node
+        )
+        body.insert(0, ast.copy_location(ast.Expr(self.x.call(method, *names)), node))
+        return [ast.copy_location(keep, node), made]
+
+    def _single(self, target: ast.expr) -> None:
+        if not isinstance(target, ast.Name):
+            raise self.x.wrong(
+                target,
+                "Only a single name can run through the values here.",
+                help="Take the parts inside: for item in pairs: a = item[0]",
+            )
+
+    def _return(self, node: ast.Return, before: Status) -> Statements:
+        nothing = node.value is None or (
+            isinstance(node.value, ast.Constant) and node.value.value is None
+        )
+        checked = self._exit(before, node) if self.body.kind == "action" and nothing else []
+        return [*checked, *self.returned(node)]
+
+    def returned(self, node: ast.Return) -> Statements:
+        """A return, what an action gives being kept where something asks for it."""
+        result: Statements = []
+        value = self.x.optional(node.value)
+        if self.body.kind == "action" and value is not None and self.body.returns:
+            result.append(self._record_return(value, node))
+        if self.body.kind == "property" and value is not None and not is_truth(value):
+            value = self.x.call(self.x.name("bool", node), value)
+        return [*result, *self._made(ast.copy_location(ast.Return(value), node))]
+
+    def _record_return(self, value: ast.expr, at: ast.stmt) -> ast.stmt:
+        key: ast.expr = ast.Constant(self.body.name)
+        if self.body.role is not None:
+            shown = ast.Call(ast.Name("str", ast.Load()), [ast.Name("self", ast.Load())], [])
+            key = ast.BinOp(shown, ast.Add(), ast.Constant("." + self.body.name))
+        entry = ast.Dict([at_place(key, at)], [value])
+        return self.set_returns(ast.copy_location(entry, at), at)
+
+    def set_returns(self, value: ast.expr, at: ast.AST) -> ast.stmt:
+        """Store what the last action returned."""
+        place = ast.Attribute(self.x.name(self.x.state, at), "returns", ast.Store())
+        made = ast.Assign([ast.copy_location(place, at)], value, lineno=0)
+        return ast.copy_location(made, at)
+
+
+_ENDS_ITSELF = (
+    ast.If, ast.Return, tree.FlowBlock, tree.ChoiceBlock, tree.Labelled, ast.Break, ast.Continue,
+)  # fmt: skip
+
+
+def _is_range(node: ast.expr) -> bool:
+    return (
+        isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range"
+    )

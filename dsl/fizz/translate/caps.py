@@ -1,0 +1,147 @@
+"""``action_options``: how often an action may start, and how often at a time.
+
+Starts are counted in the state, runs in flight are looked up. Keys:
+
+    Action        of a global action
+    Role.Action   of all instances together
+    Role#.Action  of each instance
+    Role#2.Action of one instance
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass
+
+from statewalk.dsl.errors import Span, SpecError, did_you_mean
+from statewalk.dsl.fizz.text import tree
+from statewalk.dsl.fizz.text.names import Names
+from statewalk.dsl.fizz.text.options import Bounds, Options
+from statewalk.dsl.fizz.translate.exprs import Expressions
+from statewalk.dsl.source.nodes import placed
+
+_KEY = re.compile(r"(?:(?P<role>\w+?)(?P<each>#(?P<index>\d*))?\.)?(?P<action>\w+)")
+
+
+@dataclass(frozen=True)
+class Cap:
+    """Bounds of an action: of all instances of ``role`` together, of each, or of one (``index``).
+
+    Where ``starts`` or ``runs`` is 0 there is no such bound.
+    """
+
+    role: str | None
+    action: str
+    each: bool = False
+    index: int | None = None
+    starts: int = 0
+    runs: int = 0
+
+    @staticmethod
+    def of(key: str, bounds: Bounds) -> Cap | None:
+        """The bounds that a key of the options gives; None for what is no key."""
+        found = _KEY.fullmatch(key)
+        if found is None:
+            return None
+        index = int(found["index"]) if found["index"] else None
+        return Cap(
+            found["role"], found["action"], found["each"] is not None, index,
+            bounds.max_actions, bounds.max_concurrent_actions,
+        )  # fmt: skip
+
+    @property
+    def name(self) -> str:
+        """The action as a specification has it: ``Role.Action``."""
+        return f"{self.role}.{self.action}" if self.role else self.action
+
+    @property
+    def counter(self) -> str:
+        """The field that counts starts: of each instance, or of the shared state."""
+        if self.index is not None:
+            return f"starts_{self.index}_{self.action}"
+        return f"starts_{self.name}".replace(".", "_") if not self.each else f"starts_{self.action}"
+
+
+class Caps:
+    """The bounds of one specification.
+
+    Raises:  SpecError[SW151] for what there is no action of; [SW153] for one of several instances
+             that are interchangeable.
+    """
+
+    def __init__(self, names: Names, file: str, options: Options, x: Expressions) -> None:
+        self.x = x
+        known = [n for n, m in names.members.items() if isinstance(m, tree.Act)]
+        for role, info in names.roles.items():
+            known += [f"{role}.{n}" for n, m in info.members.items() if isinstance(m, tree.Act)]
+        self.caps: list[Cap] = []
+        for key, bounds in options.action_options.items():
+            cap = Cap.of(key, bounds)
+            if cap is None or cap.name not in known:
+                raise SpecError(
+                    "SW151", f"There is no action '{key}' to give options to.", at=Span(file, 1),
+                    help=did_you_mean(cap.name if cap else key, known),
+                )  # fmt: skip
+            if cap.index is not None and cap.role and names.roles[cap.role].node.symmetric:
+                raise SpecError(
+                    "SW153",
+                    f"{key} is about one {cap.role}, but these are symmetric.",
+                    at=Span(file, 1),
+                    help=f"For each of them: {cap.role}#.{cap.action}",
+                )
+            taken = {*names.used, *(names.roles[cap.role].fields if cap.role else ())}
+            if cap.starts > 0 and cap.counter in taken:
+                raise SpecError(
+                    "SW153",
+                    f"The bound of {key} is counted in '{cap.counter}', which is a name already.",
+                    at=Span(file, 1),
+                    help="Give the other one another name.",
+                )
+            self.caps.append(cap)
+
+    def runs_of_each(self, role: str | None, action: str, most: int) -> int:
+        """How many runs of an action an instance may have in flight, at most ``most``."""
+        own = [c for c in self.caps if (c.role, c.action) == (role, action) and c.runs > 0]
+        each = [c.runs for c in own if role is None or (c.each and c.index is None)]
+        return min([most, *each])
+
+    @property
+    def shared(self) -> list[str]:
+        """Counters among the state variables."""
+        return [c.counter for c in self.caps if c.starts > 0 and not c.each]
+
+    def of_role(self, role: str) -> list[str]:
+        """Counters among the fields of a role."""
+        return [c.counter for c in self.caps if c.starts > 0 and c.each and c.role == role]
+
+    def guard(
+        self, role: str | None, action: str, at: ast.AST, *, suspended: bool
+    ) -> list[ast.stmt]:
+        """What begins the action: the bounds checked, the start counted. ``suspended``: its runs
+        may be in flight.
+        """
+        lines: list[str] = []
+        for cap in self.caps:
+            if (cap.role, cap.action) != (role, action):
+                continue
+            found = self._lines(cap, suspended)
+            if found and cap.index is not None:
+                found = [f"if self.index == {cap.index}:", *(f"    {line}" for line in found)]
+            lines += found
+        return placed(lines, at)
+
+    def _lines(self, cap: Cap, suspended: bool) -> list[str]:
+        lines = []
+        if cap.starts > 0:
+            counter = f"{'self' if cap.each else self.x.state}.{cap.counter}"
+            lines += [f"{self._word('at_most')}({cap.starts}, {counter} + 1)", f"{counter} += 1"]
+        if cap.runs > 0 and suspended and cap.role and (not cap.each or cap.index is not None):
+            of = "self" if cap.each else cap.role
+            flying = f"{self._word('in_flight')}({of}, {cap.action!r})"
+            lines.insert(0, f"{self._word('at_most')}({cap.runs}, {flying} + 1)")
+        return lines
+
+    def _word(self, word: str) -> str:
+        self.x.needs.runtime.add(word)
+        return self.x.dsl.get(word, word)

@@ -1,0 +1,50 @@
+"""Fizzbee's way of counting unique states, where it is not ours."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from statewalk.dsl.binding import binding
+from statewalk.dsl.fizz.text import tree
+from statewalk.dsl.fizz.text.options import Options, read_options
+from statewalk.dsl.fizz.text.parse import parse, split_front_matter
+from statewalk.dsl.fizz.translate.caps import Cap
+from statewalk.dsl.model import Element, Model, Property
+
+BACK = "@back to the start"
+STATEMENTS_LEFT = "statements_left_of_"  # a local of parallel blocks; a number and _ follow
+
+
+def back_to_the_start(model: Model) -> Property | None:
+    """A property that a step violates by leading back to the initial state.
+
+    Where there is no action ``Init`` (none at all, or the older ``init:``), Fizzbee counts the
+    initial state only if a step leads to it. None where the initial states always count.
+    """
+    text, _, _ = split_front_matter(Path(model.path).read_text(encoding="utf-8"))
+    module = parse(text, model.path)
+    if any(isinstance(node, tree.Act) and node.name == "Init" for node in module.body):
+        return None
+    if len(model.initial_states) != 1:
+        return None
+    start = model.initial_states[0]
+
+    def holds() -> bool:
+        view = binding.view
+        assert view is not None
+        return any(view.get(path) != value for path, value in start.items())
+
+    element = Element(BACK, (), holds)
+    return Property(BACK, "on_step", (element,), holds)
+
+
+def counters_of(options: Options) -> frozenset[str]:
+    """The fields that count starts of single actions: Fizzbee's states do not hold these."""
+    caps = (Cap.of(key, bounds) for key, bounds in options.action_options.items())
+    return frozenset(cap.counter for cap in caps if cap is not None and cap.starts > 0)
+
+
+def options_of(path: str) -> Options:
+    """The options that a specification carries."""
+    _, front, line = split_front_matter(Path(path).read_text(encoding="utf-8"))
+    return read_options(path, front, line)

@@ -1,0 +1,317 @@
+"""Expressions of .fizz text as expressions of the embedded language.
+
+State variables become fields of one `State`, Starlark's functions become Python's or those of
+`dsl.fizz.runtime.values`, and what has no counterpart is refused by name.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Any, TypeVar
+
+from statewalk.dsl.fizz.translate.nominal import asked_of_domain, declared_domain
+from statewalk.dsl.fizz.translate.words import Words
+
+E = TypeVar("E", bound=ast.AST)
+
+# Functions that come from the runtime module. The others are Python's own.
+RUNTIME = {
+    "record": "record", "struct": "struct", "enum": "enum", "genericset": "genericset",
+    "genericmap": "genericmap", "deepcopy": "deepcopy", "fail": "fail", "type": "type_name",
+    "math": "math", "itertools": "itertools",
+}  # fmt: skip
+_TAKES_ANY_ITERABLE = frozenset(
+    [
+        "list",
+        "set",
+        "tuple",
+        "sorted",
+        "len",
+        "sum",
+        "min",
+        "max",
+        "any",
+        "all",
+        "reversed",
+        "enumerate",
+        "zip",
+        "bag",
+        "genericset",
+        "dict",
+        "frozenset",
+        "genericmap",
+    ]
+)
+AT_ONCE = "_at_once"
+_LAZY = frozenset({"range", "zip", "enumerate", "reversed"})
+_VIEWS = frozenset({"keys", "values", "items"})
+_REFUSED = {
+    "Channel": "Channels deliver calls as steps of their own",
+    "symmetric_values": "Symmetric values",
+    "symmetry": "'symmetry' without a kind",
+}
+
+
+class Expressions(Words):
+    """Translates expressions of one specification."""
+
+    # -- translating --------------------------------------------------------------------------
+    def __call__(self, node: ast.expr) -> ast.expr:
+        """An expression of the embedded language."""
+        found: ast.expr = getattr(self, "_" + type(node).__name__.lower(), self.plainly)(node)
+        return found
+
+    def optional(self, node: ast.expr | None) -> ast.expr | None:
+        """The same for what may be missing."""
+        return self(node) if node is not None else None
+
+    def iterable(self, node: ast.expr) -> ast.expr:
+        """An expression that is only gone through: no list needs to be made of it."""
+        if isinstance(node, ast.Call) and self._is_lazy(node):
+            return self._plain_call(node)
+        return self(node)
+
+    def plainly(self, node: E) -> E:
+        """A node of which only the parts need translating."""
+        changed: dict[str, Any] = {}
+        for name, value in ast.iter_fields(node):
+            if isinstance(value, ast.expr):
+                changed[name] = self(value)
+            elif isinstance(value, list):
+                changed[name] = [self(v) if isinstance(v, ast.expr) else v for v in value]
+            else:
+                changed[name] = value
+        return ast.copy_location(type(node)(**changed), node)
+
+    def is_state(self, word: str) -> bool:
+        """Whether a name means a state variable here."""
+        scope = self.scope
+        return scope.state and word in self.names.state and word not in scope.locals
+
+    def _name(self, node: ast.Name) -> ast.expr:
+        word = node.id
+        if word == "__returns__":
+            return self.field("returns", node)
+        if self.is_state(word):
+            return self.field(word, node)
+        scope = self.scope
+        if word in scope.locals or word in self.names.constants or word in self.names.members:
+            return ast.copy_location(ast.Name(word, node.ctx), node)
+        if word in ("bag", *RUNTIME) and isinstance(node.ctx, ast.Load):
+            return (
+                self.imported("Bag", node) if word == "bag" else self.runtime(RUNTIME[word], node)
+            )
+        if word in _REFUSED:
+            raise self.refuse(node, _REFUSED[word])
+        if word in (scope.before, scope.after) and word is not None:
+            raise self.refuse(
+                node,
+                f"'{word}' stands for the whole state here",
+                help=f"Ask for a variable of it: {word}.x",
+            )
+        return ast.copy_location(ast.Name(word, node.ctx), node)
+
+    def field(self, word: str, node: ast.expr) -> ast.expr:
+        """A state variable."""
+        context = getattr(node, "ctx", ast.Load())
+        return ast.copy_location(ast.Attribute(self.name(self.state, node), word, context), node)
+
+    def _attribute(self, node: ast.Attribute) -> ast.expr:
+        if node.attr == "__id__":
+            return self(node.value)
+        if node.attr == "name" and isinstance(node.value, ast.Attribute):
+            if node.value.attr == "__id__":
+                of = self.call(self.name("type", node), self(node.value))
+                return ast.copy_location(ast.Attribute(of, "__name__", ast.Load()), node)
+        root = _root(node)
+        if isinstance(root, ast.Name) and root.id in (self.scope.before, self.scope.after):
+            return self._of_state(node, root)
+        return self.plainly(node)
+
+    def _of_state(self, node: ast.expr, root: ast.Name) -> ast.expr:
+        """``before.x.y`` in a transition assertion: `old` of the whole chain."""
+        word = root.id
+
+        def rebuilt(part: ast.expr) -> ast.expr:
+            if isinstance(part, ast.Attribute) and part.value is root:
+                return self.field(part.attr, part)
+            assert isinstance(part, ast.Attribute)
+            return ast.copy_location(ast.Attribute(rebuilt(part.value), part.attr, part.ctx), part)
+
+        found = rebuilt(node)
+        if word == self.scope.before:
+            if self.dsl.get("old", "old") != "old":
+                raise self.wrong(
+                    node, "A specification with transition assertions cannot use the name 'old'."
+                )
+            if not self.names.roles:
+                return self.call(self.imported("old", node), found)
+            self.needs.ahead.add("before_step")
+            asked = self.name(self.dsl.get("before_step", "before_step"), node)
+            return self.call(asked, ast.copy_location(ast.Lambda(_nothing(), found), node))
+        return found
+
+    def _is_lazy(self, node: ast.Call) -> bool:
+        if asked_of_domain(self, node.func) is not None:
+            return False
+        if isinstance(node.func, ast.Name):
+            known = node.func.id in self.scope.locals or node.func.id in self.names.members
+            return node.func.id in _LAZY and not known
+        return isinstance(node.func, ast.Attribute) and node.func.attr in _VIEWS and not node.args
+
+    def _call(self, node: ast.Call) -> ast.expr:
+        if self._is_lazy(node):
+            return self.call(self.name("list", node), self._plain_call(node))
+        return self._plain_call(node)
+
+    def _plain_call(self, node: ast.Call) -> ast.expr:
+        domain = declared_domain(self, node)
+        if domain is not None:
+            return self._rebuilt(node, domain, [self(a) for a in node.args])
+        asked = asked_of_domain(self, node.func)
+        if asked is not None and isinstance(node.func, ast.Attribute):
+            method = ast.Attribute(self(node.func.value), asked, ast.Load())
+            return self._rebuilt(node, ast.copy_location(method, node.func), node.args)
+        function = self._twin(node.func)
+        if isinstance(function, ast.Name) and function.id not in self.scope.locals:
+            word = function.id
+            if word in self.names.roles:
+                return self._create(node, word)
+            if word == "next_states" and not node.args:
+                self.needs.ahead.add(word)
+                ahead = self.name(self.dsl.get(word, word), node)
+                return self.call(ahead, *([self.name(self.state, node)] * self.has_state))
+            if word == "symmetric_values" and 1 <= len(node.args) <= 2:
+                prefix = ast.copy_location(ast.Constant("value"), node)
+                given = [self(a) for a in node.args]
+                return self.call(self.imported(word, node), *([prefix, *given])[-2:])
+            if word == "resolve_role" and len(node.args) == 1:
+                return self(node.args[0])
+            if word == "print":
+                return ast.copy_location(ast.Constant(None), node)
+            if word in _TAKES_ANY_ITERABLE:
+                arguments = [self.iterable(a) for a in node.args]
+                return self._rebuilt(node, self(function), arguments)
+        return self._rebuilt(node, self(function), [self(a) for a in node.args])
+
+    def _twin(self, function: ast.expr) -> ast.expr:
+        """Where no step can end, a function that gives way is called as one that does not."""
+        if self.at_once and isinstance(function, ast.Name) and function.id in self.twins:
+            name = ast.Name(function.id + AT_ONCE, ast.Load())
+            return ast.copy_location(name, function)
+        if self.at_once and isinstance(function, ast.Attribute) and function.attr in self.twins:
+            method = ast.Attribute(function.value, function.attr + AT_ONCE, ast.Load())
+            return ast.copy_location(method, function)
+        return function
+
+    def _rebuilt(self, node: ast.Call, function: ast.expr, arguments: list[ast.expr]) -> ast.expr:
+        named = [ast.copy_location(ast.keyword(k.arg, self(k.value)), k) for k in node.keywords]
+        return ast.copy_location(ast.Call(function, arguments, named), node)
+
+    def _create(self, node: ast.Call, word: str) -> ast.expr:
+        """A new role: made in a statement of its own, so that its Init runs right after."""
+        if not self.may_create:
+            raise self.refuse(
+                node,
+                f"{word}(...) makes a role after the start",
+                help="Make it in the action Init, with a field that tells whether it is there yet.",
+            )
+        if self._inside:
+            raise self.wrong(
+                node,
+                f"{word}(...) makes a role inside a comprehension.",
+                help="One role is made per statement: use a for loop.",
+            )
+        named = [ast.copy_location(ast.keyword(k.arg, self(k.value)), k) for k in node.keywords]
+        made = ast.copy_location(ast.Call(self.name(word, node), [], named), node)
+        self.created.append((word, made))
+        return made
+
+    def _compare(self, node: ast.Compare) -> ast.expr:
+        known = _between_literals(node)
+        if known is not None:
+            return ast.copy_location(ast.Constant(known), node)
+        operators: list[ast.cmpop] = []
+        values = [node.left, *node.comparators]
+        for index, operator in enumerate(node.ops):
+            pair = values[index], values[index + 1]
+            single = any(_is_singleton(v) for v in pair)
+            if single and isinstance(operator, ast.Eq):
+                operators.append(ast.Is())
+            elif single and isinstance(operator, ast.NotEq):
+                operators.append(ast.IsNot())
+            else:
+                operators.append(operator)
+        members = [isinstance(o, ast.In | ast.NotIn) for o in operators]
+        right = [
+            self.iterable(v) if m else self(v)
+            for v, m in zip(node.comparators, members, strict=True)
+        ]
+        return ast.copy_location(ast.Compare(self(node.left), operators, right), node)
+
+    def _comprehension(self, node: Any, *parts: str) -> ast.expr:
+        generators: list[ast.comprehension] = []
+        names = {
+            n.id for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)
+        }
+        first = self.iterable(node.generators[0].iter)
+        with self.bound(names):
+            for index, g in enumerate(node.generators):
+                source = first if index == 0 else self.iterable(g.iter)
+                conditions = [self(c) for c in g.ifs]
+                generators.append(ast.comprehension(g.target, source, conditions, is_async=0))
+            values = [self(getattr(node, part)) for part in parts]
+        made: ast.expr = type(node)(*values, generators)
+        return ast.copy_location(made, node)
+
+    def _listcomp(self, node: ast.ListComp) -> ast.expr:
+        return self._comprehension(node, "elt")
+
+    def _setcomp(self, node: ast.SetComp) -> ast.expr:
+        return self._comprehension(node, "elt")
+
+    def _generatorexp(self, node: ast.GeneratorExp) -> ast.expr:
+        return self._comprehension(node, "elt")
+
+    def _dictcomp(self, node: ast.DictComp) -> ast.expr:
+        return self._comprehension(node, "key", "value")
+
+    def _lambda(self, node: ast.Lambda) -> ast.expr:
+        defaults = [self(d) for d in node.args.defaults]
+        with self.bound({a.arg for a in node.args.args}):
+            body = self(node.body)
+        arguments = ast.arguments(
+            posonlyargs=[], args=node.args.args, vararg=node.args.vararg, kwonlyargs=[],
+            kw_defaults=[], kwarg=node.args.kwarg, defaults=defaults,
+        )  # fmt: skip
+        return ast.copy_location(ast.Lambda(arguments, body), node)
+
+
+def _nothing() -> ast.arguments:
+    return ast.arguments(
+        posonlyargs=[], args=[], vararg=None, kwonlyargs=[], kw_defaults=[], kwarg=None, defaults=[]
+    )
+
+
+def _is_singleton(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and (node.value is None or isinstance(node.value, bool))
+
+
+def _between_literals(node: ast.Compare) -> bool | None:
+    """``0 == False`` is false in Starlark: what is known of a singleton compared with a literal."""
+    sides = [node.left, *node.comparators]
+    if len(sides) != 2 or not any(map(_is_singleton, sides)):
+        return None
+    if not isinstance(node.ops[0], ast.Eq | ast.NotEq):
+        return None
+    literals = (ast.Constant, ast.List, ast.Tuple, ast.Dict, ast.Set)
+    if not all(isinstance(side, literals) for side in sides):
+        return None
+    equal = all(map(_is_singleton, sides)) and ast.dump(sides[0]) == ast.dump(sides[1])
+    return equal == isinstance(node.ops[0], ast.Eq)
+
+
+def _root(node: ast.expr) -> ast.expr:
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node

@@ -1,0 +1,87 @@
+"""Making nodes of the embedded language: places, new roles with their Init, truth values."""
+
+from __future__ import annotations
+
+import ast
+from typing import TypeVar
+
+from statewalk.dsl.fizz.translate.exprs import Expressions
+
+E = TypeVar("E", bound=ast.expr)
+
+
+def at_place(node: E, place: ast.AST) -> E:
+    """A made expression, all of it placed somewhere."""
+    for part in ast.walk(node):
+        if isinstance(part, ast.expr) and not hasattr(part, "lineno"):
+            ast.copy_location(part, place)
+    return node
+
+
+def with_created(x: Expressions, node: ast.stmt, name: str) -> list[ast.stmt]:
+    """A statement, with the Init of a role that it makes run right after the making.
+
+    ``name`` is for a role that the statement gives no name of its own.
+    """
+    created, x.created = x.created, []
+    if not created:
+        return [node]
+    if len(created) > 1:
+        raise x.wrong(
+            created[1][1], "Two roles are made in one statement.", "Make one per statement."
+        )
+    word, call = created[0]
+    if "Init" not in x.names.roles[word].members:
+        return [node]
+    if isinstance(node, ast.Assign) and node.value is call and len(node.targets) == 1:
+        place = _loaded(node.targets[0])
+        if place is not None:
+            return [node, _initialise(x, place, node)]
+    target = ast.copy_location(ast.Name(name, ast.Store()), call)
+    making = ast.copy_location(ast.Assign([target], call, lineno=0), call)
+    _Swap(call, x.name(name, call)).visit(node)
+    return [making, _initialise(x, x.name(name, call), call), node]
+
+
+def _initialise(x: Expressions, role: ast.expr, at: ast.AST) -> ast.stmt:
+    method = ast.copy_location(ast.Attribute(role, "Init", ast.Load()), at)
+    return ast.copy_location(ast.Expr(x.call(method)), at)
+
+
+class _Swap(ast.NodeTransformer):
+    """Puts one node in place of another."""
+
+    def __init__(self, old: ast.AST, new: ast.AST) -> None:
+        self.old = old
+        self.new = new
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        """The node, or what takes its place."""
+        return self.new if node is self.old else self.generic_visit(node)
+
+
+def _loaded(target: ast.expr) -> ast.expr | None:
+    """A target of assignment as an expression, where it is a single place."""
+    found: ast.expr | None = None
+    if isinstance(target, ast.Name):
+        found = ast.Name(target.id, ast.Load())
+    elif isinstance(target, ast.Attribute):
+        found = ast.Attribute(target.value, target.attr, ast.Load())
+    elif isinstance(target, ast.Subscript):
+        found = ast.Subscript(target.value, target.slice, ast.Load())
+    return found and ast.copy_location(found, target)
+
+
+def is_truth(node: ast.expr) -> bool:
+    """Whether an expression certainly gives True or False."""
+    if isinstance(node, ast.Compare):
+        return True
+    if isinstance(node, ast.Constant):
+        return isinstance(node.value, bool)
+    if isinstance(node, ast.UnaryOp):
+        return isinstance(node.op, ast.Not)
+    if isinstance(node, ast.BoolOp):
+        return all(is_truth(v) for v in node.values)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        return node.func.id in ("any", "all", "bool", "isinstance", "hasattr")
+    return False

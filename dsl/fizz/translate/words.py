@@ -1,0 +1,107 @@
+"""The words of a translation: names it brings along, imports, errors, and what is in scope."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from statewalk.dsl.errors import SpecError
+from statewalk.dsl.fizz.text.names import Names
+from statewalk.dsl.fizz.text.parse import span
+
+
+@dataclass
+class Scope:
+    """Where an expression stands: its locals, and whether ``self`` and the state are in sight."""
+
+    role: str | None = None
+    locals: set[str] = field(default_factory=set)
+    state: bool = True
+    before: str | None = None
+    after: str | None = None
+
+
+@dataclass
+class Needs:
+    """What the translated module has to import."""
+
+    dsl: set[str] = field(default_factory=set)
+    runtime: set[str] = field(default_factory=set)
+    steps: set[str] = field(default_factory=set)
+    domains: set[str] = field(default_factory=set)
+    ahead: set[str] = field(default_factory=set)
+
+
+class Words:
+    """Makes what the expressions of one translated specification consist of."""
+
+    def __init__(self, names: Names, file: str, dsl: dict[str, str], state: str) -> None:
+        self.names = names
+        self.file = file
+        self.dsl = dsl
+        self.state = state
+        self.needs = Needs()
+        self.scope = Scope()
+        self.has_state = False
+        self.created: list[tuple[str, ast.Call]] = []
+        self.may_create = False
+        self.twins: set[str] = set()
+        self.at_once = False
+        self._inside = 0
+
+    # -- building -----------------------------------------------------------------------------
+    def name(self, word: str, at: ast.AST) -> ast.expr:
+        """A name that the translation brings along."""
+        return ast.copy_location(ast.Name(word, ast.Load()), at)
+
+    def imported(self, word: str, at: ast.AST) -> ast.expr:
+        """A name of the embedded language."""
+        self.needs.dsl.add(word)
+        return self.name(self.dsl.get(word, word), at)
+
+    def runtime(self, word: str, at: ast.AST) -> ast.expr:
+        """A name of the runtime module."""
+        self.needs.runtime.add(word)
+        return self.name(self.dsl.get(word, word), at)
+
+    def noting(self, word: str, at: ast.AST) -> ast.expr:
+        """A name of `dsl.blocks.steps`."""
+        self.needs.steps.add(word)
+        return self.name(self.dsl.get(word, word), at)
+
+    def call(self, function: ast.expr, *arguments: ast.expr) -> ast.Call:
+        """A call, placed where the function's name is."""
+        return ast.copy_location(ast.Call(function, list(arguments), []), function)
+
+    def refuse(self, node: ast.AST, what: str, help: str = "") -> SpecError:
+        """The error of a construct that is known and not supported."""
+        return SpecError(
+            "SW152", f"{what}, which is not supported.", at=span(node, self.file), help=help
+        )
+
+    def wrong(self, node: ast.AST, message: str, help: str = "") -> SpecError:
+        """The error of a construct that the language does not allow."""
+        return SpecError("SW153", message, at=span(node, self.file), help=help)
+
+    @contextmanager
+    def within(self, scope: Scope) -> Iterator[None]:
+        """Translate in another scope for a while."""
+        saved, self.scope = self.scope, scope
+        try:
+            yield
+        finally:
+            self.scope = saved
+
+    @contextmanager
+    def bound(self, names: set[str]) -> Iterator[None]:
+        """Translate where a comprehension or lambda binds names."""
+        added = names - self.scope.locals
+        self.scope.locals |= added
+        self._inside += 1
+        try:
+            yield
+        finally:
+            self._inside -= 1
+            self.scope.locals -= added

@@ -1,0 +1,338 @@
+"""Running flows: starting, suspending and continuing them.
+
+A suspended flow is a value in the slot ``(role class, index, "@flow", action)``: a tuple of
+frames, outermost first, each (function, place in it, live locals, where its result goes). Where
+several runs of an action may be suspended at once, the slot holds a bag of these: they are
+anonymous.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from typing import Any
+
+from statewalk.dsl.binding import binding
+from statewalk.dsl.errors import SpecError
+from statewalk.dsl.flows.code import Compiler, FlowCode, Instruction
+from statewalk.dsl.flows.kept import keep, listed, restored
+from statewalk.dsl.lowering.lower import Lowering
+from statewalk.dsl.source.tree import Function
+from statewalk.dsl.state.refs import current_view, forbid_change
+from statewalk.dsl.state.roles import Field, Role
+from statewalk.dsl.values.stored import ABSENT, FrozenBag, FrozenList
+from statewalk.dsl.view import Path
+from statewalk.dsl.words.declare import any_of, require
+
+MAX_FRAMES = 16
+STARTS: Path = ("@module", 0, "@flow", "@starts")  # how many actions started, if limited
+RUNNING: Path = ("@module", 0, "@flow", "@running")  # how many runs are in flight, if limited
+
+
+class Flows:
+    """The flows of one spec."""
+
+    def __init__(self, fields: Mapping[tuple[str, str], Field]) -> None:
+        self.fields = fields
+        self.code: dict[str, FlowCode] = {}
+        self.by_name: dict[str, list[Function]] = {}
+        self.actions: dict[str, list[tuple[str, int]]] = {}
+        self.limit: int | None = None
+        self.dropped: frozenset[str] | None = None
+        self.most_starts: int | None = None
+        self.crashes = False
+
+    def compile_all(self, lowering: Lowering) -> None:
+        """Compile every function of the spec that contains a yield, whatever the constants are."""
+        found = [f for f in lowering.tree.functions if f.gives_way or is_flow(f)]
+        named: dict[str, Function] = {}
+        for function in found:
+            same = named.setdefault(function.qualified, function)
+            if same is not function:
+                raise SpecError(
+                    "SW116",
+                    f"'{function.name}' cannot be suspended: {same.module.source.path} has a flow "
+                    "of that name too.",
+                    at=function.span(),
+                    help="Give one of them another name.",
+                )
+            self.by_name.setdefault(function.name, []).append(function)
+            mark = function.marked("action")
+            if mark is not None and is_flow(function):
+                owner = function.owner.__name__ if function.owner else "@module"
+                concurrent = int(mark.options.get("concurrent", 1))
+                self.actions.setdefault(owner, []).append((function.name, concurrent))
+        for function in found:
+            self.code[function.qualified] = Compiler(lowering, function).run()
+        options = lowering.tree.loading.declared.options
+        limit, self.dropped = options.get("threads"), options.get("keep_locals")
+        self.limit = limit if self.actions else None
+        self.most_starts = options.get("most_starts")
+        self.crashes = bool(options.get("crashes", False))
+        for cls in lowering.tree.roles:
+            cls._flows = self  # type: ignore[attr-defined]
+
+    # -- the moves -------------------------------------------------------------------------------
+
+    def start(
+        self, function: Function, actor: Any, values: tuple[Any, ...], concurrent: int
+    ) -> None:
+        """The first step of a flow."""
+        self.enter()
+        path = slot_of(actor, function.name)
+        held = current_view().get(path)
+        if not getattr(current_view(), "unbounded", False):
+            require(held is ABSENT or (concurrent > 1 and len(held) < concurrent))
+        code = self.code[function.qualified]
+        arguments = (actor, *values) if actor is not None else values
+        frame = Frame(code, 0, dict(zip(code.parameters, arguments, strict=True)), "")
+        suspended = self.run([frame])
+        self._keep(path, suspended, concurrent)
+        self._count(suspended is not ABSENT)
+
+    def proceed(self, function: Function, actor: Any, concurrent: int) -> None:
+        """A further step of a suspended flow."""
+        path = slot_of(actor, function.name)
+        held = current_view().get(path)
+        require(held is not ABSENT)
+        chosen: Any = held
+        rest: Any = ABSENT
+        if concurrent > 1:
+            chosen = any_of([element for element, _ in held.counts()])
+            rest = held.adjusted(chosen, -1)
+        frames = [self.thawed(frame) for frame in chosen]
+        # what it interrupts is suspended; it is not
+        current_view().set(path, ABSENT if rest is ABSENT or not len(rest) else rest)
+        binding.step = "resumed"
+        suspended = self.run(frames)
+        self._keep(path, suspended, concurrent)
+        self._count(-(suspended is ABSENT))
+
+    @property
+    def guarded(self) -> bool:
+        """Whether every action has a guard of this class: see `enter`."""
+        return self.limit is not None or self.most_starts is not None
+
+    def enter(self) -> None:
+        """The guard of every action where runs in flight, or starts on a path, are limited."""
+        if getattr(current_view(), "unbounded", False):
+            return
+        if self.limit is not None:
+            running = current_view().get(RUNNING)
+            require(running is ABSENT or running < self.limit)
+        if self.most_starts is not None:
+            starts = current_view().get(STARTS)
+            starts = 0 if starts is ABSENT else starts
+            require(starts < self.most_starts)
+            current_view().set(STARTS, starts + 1)
+
+    def used_up(self) -> bool:
+        """Whether no action may start any more on this path."""
+        return self.most_starts is not None and current_view().get(STARTS) == self.most_starts
+
+    def idle(self) -> bool:
+        """Whether nothing is suspended, where runs in flight are counted."""
+        return current_view().get(RUNNING) is ABSENT
+
+    def crash(self, slot: Path) -> None:
+        """A suspended run ends where it is."""
+        held = current_view().get(slot)
+        require(held is not ABSENT)
+        left: Any = ABSENT
+        if isinstance(held, FrozenBag):
+            rest = held.adjusted(any_of([element for element, _ in held.counts()]), -1)
+            left = rest if len(rest) else ABSENT
+        current_view().set(slot, left)
+        self._count(-1)
+
+    def _count(self, more: int) -> None:
+        """Keep the number of runs in flight."""
+        if self.limit is not None and more:
+            running = current_view().get(RUNNING)
+            now = (0 if running is ABSENT else running) + int(more)
+            current_view().set(RUNNING, now or ABSENT)
+
+    @staticmethod
+    def _keep(path: Path, suspended: Any, concurrent: int) -> None:
+        if concurrent > 1:
+            held = current_view().get(path)
+            rest = FrozenBag() if held is ABSENT else held
+            rest = rest if suspended is ABSENT else rest.adjusted(suspended, 1)
+            suspended = rest if len(rest) else ABSENT
+        current_view().set(path, suspended)
+
+    def interrupt(self, role: Any) -> None:
+        """End the suspended flows of a role, and those in the middle of a function of it."""
+        for name, _ in self.actions.get("@module", ()):
+            if self._may_call(name, type(role)):
+                self._interrupt(slot_of(None, name), role)
+        for cls in binding.classes.values():
+            for name, _ in self.actions.get(cls.__name__, ()):
+                for actor in getattr(cls, "_instances", ()):
+                    if actor is role:
+                        self._end_all(slot_of(actor, name))
+                    elif self._may_call(f"{cls.__name__}.{name}", type(role)):
+                        self._interrupt(slot_of(actor, name), role)
+
+    def _end_all(self, path: Path) -> None:
+        forbid_change(path)
+        held = current_view().get(path) if self.limit is not None else ABSENT
+        current_view().set(path, ABSENT)
+        if held is not ABSENT:
+            self._count(-(len(held) if isinstance(held, FrozenBag) else 1))
+
+    def _interrupt(self, path: Path, role: Any) -> None:
+        forbid_change(path)
+        held = current_view().get(path)
+        if held is ABSENT:
+            return
+        runs = list(held) if isinstance(held, FrozenBag) else [held]
+        left = [r for r in runs if not any(("self", role) in kept for _, _, kept, _ in r)]
+        if len(left) < len(runs):
+            now: Any = FrozenBag(left) if isinstance(held, FrozenBag) else ABSENT
+            current_view().set(path, now if left else ABSENT)
+            self._count(len(left) - len(runs))
+
+    def _may_call(self, action: str, other: type) -> bool:
+        """Whether an action may be suspended in a function of another role."""
+        pending, seen = [action], set()
+        while pending:
+            qualified = pending.pop()
+            if qualified in seen or qualified not in self.code:
+                continue
+            seen.add(qualified)
+            if qualified.partition(".")[0] in {c.__name__ for c in other.__mro__}:
+                return True
+            called = {i.callee for i in self.code[qualified].instructions if i.kind == "call"}
+            words = {word.lstrip(".") for word in called}
+            pending += [f.qualified for word in words for f in self.by_name.get(word, ())]
+        return False
+
+    # -- running ---------------------------------------------------------------------------------
+
+    def run(self, frames: list[Frame]) -> Any:
+        """Run to the next yield or the end; what is suspended, or ABSENT."""
+        while frames:
+            frame = frames[-1]
+            one = frame.code.instructions[frame.at]
+            frame.at += 1
+            kind = one.kind
+            if kind == "stop":
+                frame.at = frame.code.resuming(frame.at)
+                return tuple(self.frozen(f) for f in frames)
+            if kind == "do":
+                frame.locals.update(frame.value(one))
+            elif kind == "test":
+                if not frame.value(one):
+                    frame.at = one.to
+            elif kind == "jump":
+                frame.at = one.to
+            elif kind == "each":
+                frame.locals[one.target] = listed(frame.value(one))
+            elif kind == "next":
+                rest = frame.locals[one.callee]
+                if not rest:
+                    frame.at = one.to
+                else:
+                    frame.locals[one.target] = restored(rest[0], self.fields)
+                    frame.locals[one.callee] = FrozenList(rest[1:])
+            elif kind == "call":
+                frame.at = frame.code.landing(frame.at)
+                frame.locals.pop(one.target, None)  # what the call before it gave
+                frames.append(self._called(one, frame.value(one), len(frames)))
+            else:
+                result = frame.value(one)
+                frames.pop()
+                if frames:
+                    frames[-1].locals[frame.target] = result
+        return ABSENT
+
+    def _called(self, one: Instruction, arguments: tuple[Any, ...], depth: int) -> Frame:
+        name = one.callee.lstrip(".")
+        if depth >= MAX_FRAMES:
+            raise SpecError(
+                "SW117",
+                f"'{name}' calls itself deeper than {MAX_FRAMES} levels of suspended calls.",
+            )
+        function, arguments = self._meant(one.callee, arguments)
+        if function is None:
+            raise SpecError(
+                "SW105",
+                f"'{name}' does not give way to others (it has no yield).",
+                help="Call it without yield from.",
+            )
+        code, split = self.code[function.qualified], len(arguments) - len(one.names)
+        bound = dict(zip(code.parameters, arguments[:split], strict=False))
+        named = dict(zip(one.names, arguments[split:], strict=True))
+        for word in named:
+            if word not in code.parameters or word in bound:
+                raise TypeError(f"{name}() got an unexpected argument '{word}'")
+        return Frame(code, 0, {**code.defaults, **bound, **named}, one.target)
+
+    def _meant(
+        self, callee: str, arguments: tuple[Any, ...]
+    ) -> tuple[Function | None, tuple[Any, ...]]:
+        """What a call means, and the arguments without what was before the dot if it takes none."""
+        known = self.by_name.get(callee.lstrip("."), [])
+        alone = next((f for f in known if f.owner is None), None)
+        if callee[:1] != ".":
+            return alone, arguments
+        receiver = arguments[0]
+        kind = receiver if isinstance(receiver, type) else type(receiver)
+        owned = [f for f in known if f.owner is not None and issubclass(kind, f.owner)]
+        if not owned:  # in a module
+            return alone, arguments[1:]
+        nearest = max(owned, key=lambda f: len(f.owner.__mro__) if f.owner else 0)
+        plain = nearest.is_static or kind is receiver
+        return nearest, arguments[1:] if plain else arguments
+
+    # -- suspending ------------------------------------------------------------------------------
+
+    def frozen(self, frame: Frame) -> tuple[Any, ...]:
+        """A frame as a stored value: only what is live, unless all locals are to be kept."""
+        live = frame.code.instructions[frame.at].live
+        if "self" in frame.locals:
+            live = live | {"self"}  # whose it is: a crash of that role ends it
+        if self.dropped is not None:
+            live = live | {n for n in frame.locals if n[0] != "@" and n not in self.dropped}
+        kept = tuple((n, keep(v)) for n, v in sorted(frame.locals.items()) if n in live)
+        return (frame.code.name, frame.at, kept, frame.target)
+
+    def thawed(self, stored: tuple[Any, ...]) -> Frame:
+        """A frame as it was when it was suspended; references are bound again."""
+        name, at, kept, target = stored
+        code = self.code[name]
+        return Frame(code, at, {n: restored(v, self.fields) for n, v in kept}, target)
+
+
+class Frame:
+    """A call in progress."""
+
+    __slots__ = ("at", "code", "locals", "target")
+
+    def __init__(self, code: FlowCode, at: int, locals: dict[str, Any], target: str) -> None:
+        self.code = code
+        self.at = at
+        self.locals = locals
+        self.target = target
+
+    def value(self, one: Any) -> Any:
+        """The value of an instruction's code."""
+        arguments = []
+        for name in one.reads:
+            if name not in self.locals:
+                raise UnboundLocalError(f"'{name}' has no value yet")
+            arguments.append(self.locals[name])
+        return one.code(*arguments)
+
+
+def slot_of(actor: Any, name: str) -> Path:
+    """Where the suspended runs of a flow are."""
+    if isinstance(actor, Role):
+        return (type(actor).__name__, actor.index, "@flow", name)
+    return ("@module", 0, "@flow", name)
+
+
+def is_flow(function: Function) -> bool:
+    """Whether a function contains a yield, under the constants of this run."""
+    return any(isinstance(n, ast.Yield | ast.YieldFrom) for n in ast.walk(function.node))

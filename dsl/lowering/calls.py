@@ -1,0 +1,215 @@
+"""What lowered code calls. Each function means what the source it stands for means."""
+
+from __future__ import annotations
+
+import builtins
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from statewalk.dsl.binding import binding
+from statewalk.dsl.state.containers import (
+    DictReference,
+    ElementsReference,
+    EntriesReference,
+    ListReference,
+)
+from statewalk.dsl.state.detaching import forget
+from statewalk.dsl.state.packing import NotPackable, pack, unpack
+from statewalk.dsl.state.refs import (
+    RecordReference,
+    Reference,
+    current_view,
+    forbid_change,
+    outside,
+    show_place,
+)
+from statewalk.dsl.state.roles import Field, Role, no_value
+from statewalk.dsl.values.domains import Domain
+from statewalk.dsl.values.stored import ABSENT, freeze, intern_key
+from statewalk.dsl.words.declare import any_of
+
+_OPERATORS: dict[str, tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]] = {
+    "+": (operator.add, operator.iadd),
+    "-": (operator.sub, operator.isub),
+    "*": (operator.mul, operator.imul),
+    "%": (operator.mod, operator.imod),
+    "//": (operator.floordiv, operator.ifloordiv),
+    "|": (operator.or_, operator.ior),
+    "&": (operator.and_, operator.iand),
+    "^": (operator.xor, operator.ixor),
+}
+
+
+def augment(target: Any, name: str, sign: str, value: Any) -> None:
+    """``target.name sign= value``, as a blind update where the field is a number or a string."""
+    plain, in_place = _OPERATORS[sign]
+    if isinstance(target, Role) and type(value) in (int, str):
+        field = type(target).__dict__.get(name) or getattr(type(target), name, None)
+        if isinstance(field, Field) and field.kind == "scalar" and not field.constant:
+            path = field.path(target)
+            forbid_change(path)
+            domain = field.domain
+
+            def changed(old: Any) -> Any:
+                if old is ABSENT:
+                    raise no_value(target, name)
+                new = freeze(plain(old, value))
+                if not domain.admits(new):
+                    raise outside(show_place(path, ()), new, domain)
+                return new
+
+            forget(path)
+            current_view().update(path, (sign, intern_key(value)), changed)
+            return
+    if isinstance(target, RecordReference) and type(value) in (int, str):
+        part: Domain | None = getattr(target._referenced, "_domains", {}).get(name)
+        if part is not None and part.text in ("an integer", "a string"):
+            place = show_place(target._path, (*target._sub, ("f", name)))
+
+            def changed_part(old: Any) -> Any:
+                new = freeze(plain(old, value))
+                if not part.admits(new):
+                    raise outside(place, new, part)
+                return new
+
+            target._augment(name, (sign, intern_key(value)), changed_part)
+            return
+    setattr(target, name, in_place(getattr(target, name), value))
+
+
+_AGGREGATES: dict[str, Callable[[Any], Any]] = {
+    name: getattr(builtins, name)
+    for name in (
+        "any",
+        "all",
+        "sum",
+        "sorted",
+        "set",
+        "list",
+        "tuple",
+        "len",
+        "max",
+        "min",
+        "frozenset",
+    )
+}
+_AGGREGATES["any_of"] = list
+_KEEPING = frozenset({"list", "any_of", "tuple"})
+_REDUCING = frozenset({"any", "all", "sum", "len"})
+_PLAIN = (bool, int, str, type(None))
+
+
+Chains = tuple[tuple[str, ...], ...]
+
+
+def gather(
+    kind: str,
+    site: str,
+    source: Any,
+    plain: Callable[[Any], Any],
+    element: Callable[..., Any] | None,
+    condition: Callable[..., Any] | None,
+    captures: Callable[[], tuple[Any, ...]],
+    chains: Chains,
+    bounds: Callable[[], tuple[Any, Any, Any]] | None = None,
+) -> Any:
+    """An aggregate over a comprehension, as one projection of the container's slot where that is
+    sound.
+
+    ``plain`` is the source itself as a function of the container. ``element`` (None: the element
+    itself) and ``condition`` take an element and the captured values, and look at no state,
+    provided that following the attribute ``chains`` from an element stays within records.
+    ``bounds`` are those of a slice of the container.
+    """
+    if not isinstance(source, Reference) or source._cell is not None:
+        return plain(source)
+    if isinstance(source, EntriesReference | ElementsReference | DictReference):
+        return plain(source)
+    inner = source._domain.element if source._domain is not None else None
+    if chains and not _within_records(inner, chains):
+        return plain(source)
+    in_list = isinstance(source, ListReference)
+    by_index = in_list and element is None and kind in _KEEPING
+    if in_list and element is None and (inner is None or inner.may_contain):
+        if not by_index or bounds is not None:
+            return plain(source)
+    try:
+        values = tuple(freeze(v) for v in captures())
+        part = None if bounds is None else slice(*bounds())
+        key = ("gather", kind, site, tuple(intern_key(v) for v in values), _bounds_key(part))
+    except Exception:
+        return plain(source)
+
+    def project(container: Any) -> Any:
+        whole = container if part is None else tuple.__getitem__(container, part)
+        kept = [(at, x) for at, x in enumerate(whole) if condition is None or condition(x, *values)]
+        if by_index and part is None:
+            return pack([at for at, _ in kept])
+        found = [x if element is None else element(x, *values) for _, x in kept]
+        if in_list and not all(type(f) in _PLAIN or isinstance(f, Role) for f in found):
+            return _AGGREGATES[kind](found) if kind in _REDUCING else None
+        return pack(_AGGREGATES[kind](found))
+
+    if by_index and part is None:
+        chosen = [source[at] for at in unpack(source._project(key, project))]  # type: ignore[index]
+        return any_of(chosen) if kind == "any_of" else _AGGREGATES[kind](chosen)
+    try:
+        found = source._project(key, project)
+    except NotPackable:
+        return plain(source)
+    if found is None:
+        return plain(source)
+    result = unpack(found)
+    return any_of(result) if kind == "any_of" else result
+
+
+def _bounds_key(part: slice | None) -> tuple[Any, Any, Any] | None:
+    return None if part is None else (part.start, part.stop, part.step)
+
+
+def _within_records(domain: Domain | None, chains: Chains) -> bool:
+    """Whether following attribute chains from a value of a domain meets records only."""
+    return domain is not None and all(_stays(domain, chain) for chain in chains)
+
+
+def _stays(domain: Domain, chain: tuple[str, ...]) -> bool:
+    at: list[Domain] = [domain]
+    for name in chain:
+        if not all(each.records_only for each in at):
+            return False
+        records = [record for each in at for record in each.records]
+        tables = [getattr(record, "_domains", {}) for record in records]
+        following = [table[name] for table in tables if name in table]
+        if records and not following:
+            return False
+        at = following
+    return True
+
+
+def call(function: Callable[..., Any], *arguments: Any) -> Any:
+    """A call of a function that only reads, remembered by the state it looked at."""
+    view = binding.view
+    if view is None:
+        return function(*arguments)
+    try:
+        receiver = getattr(function, "__self__", None)
+        key = (
+            function.__module__,
+            function.__qualname__,
+            intern_key(pack(receiver)),
+            *(intern_key(pack(a)) for a in arguments),
+        )
+    except NotPackable:
+        return function(*arguments)
+    return unpack(view.call(key, lambda: pack(function(*arguments))))
+
+
+def listed(values: Any) -> list[Any]:
+    """The elements of something, as a list of their own."""
+    return list(values)
+
+
+def bound_locals(found: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+    """The locals that a piece of a flow has bound."""
+    return {n: found[n] for n in names if n in found}

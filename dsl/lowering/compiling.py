@@ -1,0 +1,64 @@
+"""Rewritten functions of a spec are compiled here, in the namespace of their module."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from statewalk.dsl.source.set_order import with_ordered_sets
+from statewalk.dsl.source.tree import Function
+
+RUNTIME = "__sw__"
+"""The name under which compiled code finds `dsl.lowering.calls`."""
+
+
+def runtime_call(name: str, arguments: list[Any]) -> ast.Call:
+    """A call of a function of `dsl.lowering.calls`."""
+    return ast.Call(ast.Attribute(ast.Name(RUNTIME, ast.Load()), name, ast.Load()), arguments, [])
+
+
+class Old(ast.NodeTransformer):
+    """``old(e)`` → ``old(lambda: e)``"""
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        if isinstance(node.func, ast.Name) and node.func.id == "old" and len(node.args) == 1:
+            node.args = [ast.copy_location(lambda_of([], node.args[0]), node.args[0])]
+        return node
+
+
+def lambda_of(names: list[str], body: ast.expr) -> ast.Lambda:
+    """``lambda names: body``"""
+    arguments = ast.arguments(
+        posonlyargs=[], args=[ast.arg(n) for n in names], kwonlyargs=[], kw_defaults=[], defaults=[]
+    )
+    return ast.Lambda(arguments, body)
+
+
+def compile_function(function: Function, node: ast.FunctionDef) -> Any:
+    """Compile a function definition in its module's namespace."""
+    node = with_ordered_sets(node, function.module.source.imported)
+    node.decorator_list = []
+    node.args.defaults = [ast.copy_location(ast.Constant(None), d) for d in node.args.defaults]
+    node.args.kw_defaults = [
+        d and ast.copy_location(ast.Constant(None), d) for d in node.args.kw_defaults
+    ]
+    node.returns = None
+    for argument in [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]:
+        argument.annotation = None
+    module = ast.Module([node], [])
+    ast.fix_missing_locations(module)
+    namespace: dict[str, Any] = {}
+    code = compile(module, function.module.source.path, "exec", dont_inherit=True)
+    exec(code, function.module.namespace, namespace)
+    return namespace[node.name]
+
+
+def compile_turn(function: Function) -> Any:
+    """Compile a turn of a loop, which was rewritten with the function that it is taken out of."""
+    return compile_function(function, Old().visit(function.node))
+
+
+def install(function: Function, node: ast.FunctionDef) -> None:
+    """Compile a rewritten function and give its code to the function object everyone holds."""
+    function.function.__code__ = compile_function(function, node).__code__

@@ -1,0 +1,260 @@
+"""Which comprehensions may become projections, and how they are rewritten.
+
+A comprehension over a container of the state is a projection when its parts look at no state
+themselves: attributes of the loop variable are free when elements are records; attributes of
+captured names are read once, outside. This is decided in the text, never by looking at the
+elements: a projection is also asked for values that were not there when it was learned, and an
+empty set would hide what its elements do.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Set
+from dataclasses import dataclass
+from typing import Any
+
+from statewalk.dsl.lowering.compiling import lambda_of, runtime_call
+from statewalk.dsl.source.effects import Effects
+from statewalk.dsl.source.nodes import copied, walk
+from statewalk.dsl.source.tree import Function
+from statewalk.dsl.state.roles import Role
+
+AGGREGATES = frozenset(
+    [
+        "any",
+        "all",
+        "sum",
+        "sorted",
+        "set",
+        "list",
+        "tuple",
+        "len",
+        "max",
+        "min",
+        "frozenset",
+        "any_of",
+    ]
+)
+Comprehension = ast.GeneratorExp | ast.ListComp | ast.SetComp
+
+
+@dataclass(frozen=True)
+class Scope:
+    """Where comprehensions stand: their function, its locals, the names that mean the state.
+
+    ``rewrite`` is done with what is left of one that becomes a projection.
+    """
+
+    function: Function
+    locals: Set[str]
+    state_names: Set[str]
+    effects: Effects
+    rewrite: Callable[[ast.AST], Any]
+
+
+class Gathering:
+    """Rewrites the comprehensions of one function."""
+
+    def __init__(self, scope: Scope) -> None:
+        self.scope = scope
+        self.namespace = scope.function.module.namespace
+        self.state_names = scope.state_names
+
+    def aggregate(self, node: ast.Call) -> ast.AST | None:
+        """``any(... for ...)`` and its like; None where it is not one."""
+        name = getattr(node.func, "id", "")
+        if (
+            name not in AGGREGATES
+            or name in self.scope.locals
+            or len(node.args) != 1
+            or node.keywords
+        ):
+            return None
+        inner = node.args[0]
+        if not isinstance(inner, ast.GeneratorExp | ast.ListComp | ast.SetComp):
+            return None
+        if name == "len" and not isinstance(inner, ast.ListComp):
+            return None
+        if isinstance(inner, ast.SetComp) and name not in ("any", "all", "set", "frozenset"):
+            return None
+        if len(inner.generators) > 1 and name in ("any", "all"):
+            inner = self._nested(name, inner)
+        return self._rewritten(name, inner, node)
+
+    def comprehension(self, name: str, node: Comprehension) -> ast.AST | None:
+        """A list or set comprehension on its own."""
+        return self._rewritten(name, node, node)
+
+    @staticmethod
+    def _nested(name: str, node: Comprehension) -> Comprehension:
+        """``all(e for x in xs for y in ys)`` → ``all(all(e for y in ys) for x in xs)``"""
+        body = ast.GeneratorExp(node.elt, node.generators[1:])
+        call = ast.Call(ast.Name(name, ast.Load()), [ast.copy_location(body, node)], [])
+        return ast.copy_location(
+            ast.GeneratorExp(ast.copy_location(call, node), node.generators[:1]), node
+        )
+
+    def _rewritten(self, name: str, node: Comprehension, at: ast.expr) -> ast.AST | None:
+        generator = node.generators[0]
+        target = generator.target
+        if len(node.generators) > 1 or generator.is_async or not isinstance(target, ast.Name):
+            return None
+        if any(isinstance(n, ast.NamedExpr | ast.Yield | ast.Await) for n in walk(node)):
+            return None
+        originals = [node.elt, *generator.ifs]
+        hoisting = _Hoist(self, target.id, bound_inside(originals))
+        parts = [hoisting.visit(copied(part)) for part in originals]
+        chains = self._chains(parts, target.id)
+        if chains is None:
+            return None
+        names, values = hoisting.captures(parts)
+        element: ast.expr = ast.Constant(None)
+        if not (isinstance(parts[0], ast.Name) and parts[0].id == target.id):
+            element = lambda_of([target.id, *names], parts[0])
+        condition: ast.expr = ast.Constant(None)
+        if len(parts) > 1:
+            test = parts[1] if len(parts) == 2 else ast.BoolOp(ast.And(), parts[1:])
+            condition = lambda_of([target.id, *names], test)
+        site = f"{self.scope.function.qualified}:{at.lineno}:{at.col_offset}"
+        source, over, bounds = self._source(generator.iter)
+        arguments: list[Any] = [
+            ast.Constant(name),
+            ast.Constant(site),
+            source,
+            self._plain(name, node, over),
+            element,
+            condition,
+            lambda_of([], ast.Tuple(values, ast.Load())),
+            ast.Tuple([_names(chain) for chain in chains], ast.Load()),
+        ]
+        if bounds is not None:
+            arguments.append(lambda_of([], ast.Tuple(bounds, ast.Load())))
+        return ast.copy_location(runtime_call("gather", arguments), at)
+
+    def _source(self, iterated: ast.expr) -> tuple[ast.expr, ast.expr, list[ast.expr] | None]:
+        """(container, what to loop over given it as ``_it``, bounds of a slice)"""
+        over: ast.expr = ast.Name("_it", ast.Load())
+        if not (isinstance(iterated, ast.Subscript) and isinstance(iterated.slice, ast.Slice)):
+            return self.scope.rewrite(copied(iterated)), over, None
+        part = iterated.slice
+        bounds = [
+            ast.Constant(None) if bound is None else copied(bound)
+            for bound in (part.lower, part.upper, part.step)
+        ]
+        over = ast.Subscript(over, copied(part), ast.Load())
+        return self.scope.rewrite(copied(iterated.value)), over, bounds
+
+    def _plain(self, name: str, node: Comprehension, over: ast.expr) -> ast.Lambda:
+        """The source itself, as a function of the container."""
+        body = copied(node)
+        body.elt = self.scope.rewrite(body.elt)
+        body.generators[0].ifs = [self.scope.rewrite(i) for i in body.generators[0].ifs]
+        body.generators[0].iter = over
+        generator: ast.expr = body
+        if not isinstance(body, ast.ListComp) or name != "list":
+            if not isinstance(body, ast.SetComp) or name != "set":
+                inner = (
+                    ast.GeneratorExp(body.elt, body.generators)
+                    if name in ("any", "all", "any_of")
+                    else body
+                )
+                generator = ast.Call(ast.Name(name, ast.Load()), [inner], [])
+        return lambda_of(["_it"], generator)
+
+    def _chains(self, parts: list[ast.expr], variable: str) -> list[tuple[str, ...]] | None:
+        """The attribute chains on the loop variable that must stay within records.
+
+        None where the parts look at the state, or may.
+        """
+        chains: list[tuple[str, ...]] = []
+        inner = bound_inside(parts)
+        for part in parts:
+            for node in walk(part):
+                if isinstance(node, ast.Attribute) and node.attr in self.state_names:
+                    chain = _chain(node)
+                    if chain is None or chain[0] != variable or variable in inner:
+                        return None
+                    chains.append(chain[1:])
+                elif (isinstance(node, ast.Call) and not self._harmless(node)) or (
+                    isinstance(node, ast.Name) and self._is_stateful(node.id, variable, inner)
+                ):
+                    return None
+        return list(dict.fromkeys(chains))
+
+    def _harmless(self, node: ast.Call) -> bool:
+        function = self.scope.function
+        return self.scope.effects.of_call(node, function) == "pure"
+
+    def _is_stateful(self, name: str, variable: str, inner: set[str]) -> bool:
+        """Whether a bare name is a function that looks at the state."""
+        if name == variable or name in inner or name in self.scope.locals:
+            return False
+        effects = self.scope.effects
+        function = effects.function_of(self.namespace.get(name))
+        return function is not None and effects.of(function) != "pure"
+
+
+def bound_inside(parts: list[ast.expr]) -> set[str]:
+    """Names that comprehensions and lambdas inside some expressions bind."""
+    return {
+        name.id
+        for part in parts
+        for node in walk(part)
+        if isinstance(node, ast.comprehension)
+        for name in walk(node.target)
+        if isinstance(name, ast.Name)
+    } | {a.arg for part in parts for a in walk(part) if isinstance(a, ast.arg)}
+
+
+def _names(chain: tuple[str, ...]) -> ast.Tuple:
+    return ast.Tuple([ast.Constant(name) for name in chain], ast.Load())
+
+
+def _chain(node: ast.expr) -> tuple[str, ...] | None:
+    """``a.b.c`` as names; None for any other expression."""
+    names: list[str] = []
+    while isinstance(node, ast.Attribute):
+        names.insert(0, node.attr)
+        node = node.value
+    return (node.id, *names) if isinstance(node, ast.Name) else None
+
+
+class _Hoist(ast.NodeTransformer):
+    """Takes ``self.epoch`` and captured names out of the parts of a comprehension.
+
+    ``inner`` are names bound inside the parts: what hangs on them cannot be taken out.
+    """
+
+    def __init__(self, gathering: Gathering, variable: str, inner: set[str]) -> None:
+        self.gathering = gathering
+        self.locals = gathering.scope.locals
+        self.kept = inner | {variable}
+        self.hoisted: dict[str, ast.expr] = {}
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        chain = _chain(node)
+        if chain is None or chain[0] in self.kept or not isinstance(node.ctx, ast.Load):
+            return self.generic_visit(node)
+        root = chain[0]
+        if root not in self.locals and not isinstance(self.gathering.namespace.get(root), Role):
+            return self.generic_visit(node)
+        name = "_h_" + "_".join(chain)
+        self.hoisted[name] = node
+        return ast.copy_location(ast.Name(name, ast.Load()), node)
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        if isinstance(node.func, ast.Attribute):  # a method is not hoisted, its receiver may be
+            node.func.value = self.visit(node.func.value)
+        node.args = [self.visit(a) for a in node.args]
+        for keyword in node.keywords:
+            keyword.value = self.visit(keyword.value)
+        return node
+
+    def captures(self, parts: list[ast.expr]) -> tuple[list[str], list[ast.expr]]:
+        """Names that the parts need from outside, and what to evaluate for them."""
+        used = {n.id for part in parts for n in walk(part) if isinstance(n, ast.Name)}
+        plain = sorted((used & self.locals) - self.kept - set(self.hoisted))
+        hoisted = sorted(self.hoisted)
+        values: list[Any] = [ast.Name(n, ast.Load()) for n in plain]
+        return [*plain, *hoisted], values + [copied(self.hoisted[n]) for n in hoisted]

@@ -1,0 +1,206 @@
+"""Splitting an invariant into its conjuncts, each a small root of its own for an engine.
+
+``all(e for x in xs if c)`` becomes one element per x, as far as the loops and conditions need no
+state; ``a and b`` one element each. It also tells which element is false.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any
+
+from statewalk.dsl.declared import property_name
+from statewalk.dsl.errors import StatewalkError
+from statewalk.dsl.lowering.compiling import compile_function
+from statewalk.dsl.lowering.lower import Lowering, Rewriter
+from statewalk.dsl.model import Element
+from statewalk.dsl.source.nodes import copied, walk
+from statewalk.dsl.source.tree import Function
+from statewalk.dsl.state.refs import NeedsState
+
+MAX_ELEMENTS = 4096
+Environment = dict[str, Any]
+
+
+def split_property(lowering: Lowering, function: Function) -> tuple[Element, ...]:
+    """The elements of an invariant; empty where it stays whole."""
+    body = function.body()
+    if len(body) != 1 or not isinstance(body[0], ast.Return) or body[0].value is None:
+        return ()
+    splitter = _Splitter(lowering, function)
+    elements = splitter.split(body[0].value, {}, as_bool=False)
+    return tuple(elements) if 0 < len(elements) <= MAX_ELEMENTS else ()
+
+
+class _Splitter:
+    def __init__(self, lowering: Lowering, function: Function) -> None:
+        self.lowering = lowering
+        self.function = function
+        self.name = property_name(function.function)
+
+    def split(self, node: ast.expr, environment: Environment, *, as_bool: bool) -> list[Element]:
+        """Elements for one conjunct, with the loop variables bound so far."""
+        if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.And):
+            return [
+                e for value in node.values for e in self.split(value, environment, as_bool=as_bool)
+            ]
+        call = node
+        if (
+            isinstance(call, ast.Call)
+            and getattr(call.func, "id", "") == "all"
+            and len(call.args) == 1
+        ):
+            inner = call.args[0]
+            if isinstance(inner, ast.GeneratorExp | ast.ListComp):
+                return self._over(inner, environment)
+        return [self._element(node, environment, as_bool=as_bool)]
+
+    def _over(
+        self, inner: ast.GeneratorExp | ast.ListComp, environment: Environment
+    ) -> list[Element]:
+        environments = [environment]
+        generators = [copied(g) for g in inner.generators]
+        conditions: list[ast.expr] = []
+        while generators:
+            found = self._unrolled(generators[0], environments)
+            if found is None:
+                break
+            environments, left = found
+            conditions += left
+            generators.pop(0)
+            if len(environments) > MAX_ELEMENTS:
+                return [
+                    self._element(
+                        ast.Call(ast.Name("all", ast.Load()), [inner], []),
+                        environment,
+                        as_bool=True,
+                    )
+                ]
+        body: ast.expr = copied(inner.elt)
+        if generators:
+            body = ast.Call(ast.Name("all", ast.Load()), [ast.GeneratorExp(body, generators)], [])
+        for condition in reversed(conditions):
+            body = ast.BoolOp(ast.Or(), [ast.UnaryOp(ast.Not(), condition), body])
+        if not generators and not conditions:
+            return [e for env in environments for e in self.split(body, env, as_bool=True)] or [
+                _TRUE(self.name)
+            ]
+        ast.copy_location(body, inner.elt)
+        return [
+            self._element(body, env, as_bool=True, shown=inner.elt) for env in environments
+        ] or [_TRUE(self.name)]
+
+    def _unrolled(
+        self, generator: ast.comprehension, environments: list[Environment]
+    ) -> tuple[list[Environment], list[ast.expr]] | None:
+        """Bindings of one loop at load time, and its conditions that need state; None if it needs
+        state.
+        """
+        result: list[Environment] = []
+        names = [n.id for n in walk(generator.target) if isinstance(n, ast.Name)]
+        for environment in environments:
+            try:
+                values = list(
+                    self._compiled(generator.iter, sorted(environment))(*_ordered(environment))
+                )
+            except (NeedsState, Exception):
+                return None
+            for value in values:
+                if isinstance(generator.target, ast.Name):
+                    result.append({**environment, names[0]: value})
+                elif isinstance(value, tuple) and len(value) == len(names):
+                    result.append({**environment, **dict(zip(names, value, strict=True))})
+                else:
+                    return None
+        left: list[ast.expr] = []
+        for condition in generator.ifs:
+            kept = self._filtered(condition, result) if not left else None
+            if kept is None:
+                left.append(condition)
+            else:
+                result = kept
+        return result, left
+
+    def _filtered(
+        self, condition: ast.expr, environments: list[Environment]
+    ) -> list[Environment] | None:
+        try:
+            return [e for e in environments if self._compiled(condition, sorted(e))(*_ordered(e))]
+        except (NeedsState, Exception):
+            return None
+
+    def _compiled(
+        self, node: ast.expr, names: list[str], *, lowered: bool = False
+    ) -> Callable[..., Any]:
+        arguments = ast.arguments(
+            posonlyargs=[],
+            args=[ast.arg(n) for n in names],
+            kwonlyargs=[],
+            kw_defaults=[],
+            defaults=[],
+        )
+        result = ast.Return(copied(node))
+        definition = ast.FunctionDef(
+            name=self.function.name, args=arguments, body=[result], decorator_list=[]
+        )
+        ast.copy_location(definition, node)
+        ast.fix_missing_locations(definition)
+        if lowered and self.lowering.optimize:
+            definition = Rewriter(self.lowering, self.function, frozenset(names)).visit(definition)
+        compiled: Callable[..., Any] = compile_function(self.function, definition)
+        return compiled
+
+    def _element(
+        self,
+        node: ast.expr,
+        environment: Environment,
+        *,
+        as_bool: bool,
+        shown: ast.expr | None = None,
+    ) -> Element:
+        ast.copy_location(node, shown or node)
+        ast.fix_missing_locations(node)
+        function = self._compiled(node, sorted(environment), lowered=True)
+        whole, values, name = self.function.function, _ordered(environment), self.name
+
+        def holds() -> bool:
+            try:
+                result = function(*values)
+            except Exception:
+                # An earlier element may be false, which would have kept this one from being asked.
+                if whole() is False:
+                    return True
+                raise
+            if type(result) is bool:
+                return result
+            return bool(result) if as_bool else _insist(whole, name)
+
+        holds.__name__ = name
+        bindings = tuple(sorted(environment.items()))
+        label = name + (f"[{', '.join(f'{k}={v!r}' for k, v in bindings)}]" if bindings else "")
+        source = shown or node
+        text = ast.unparse(source)
+        return Element(label, bindings, holds, text, self.function.span(source))
+
+
+def _insist(whole: Callable[[], Any], name: str) -> bool:
+    """The verdict of the whole property where a conjunct is no bool."""
+    result = whole()
+    if type(result) is not bool:
+        raise StatewalkError(
+            "SW207", f"The property '{name}' gave {result!r}, which is neither True nor False."
+        )
+    return result
+
+
+def _ordered(environment: Environment) -> list[Any]:
+    return [environment[name] for name in sorted(environment)]
+
+
+def _TRUE(name: str) -> Element:  # noqa: N802
+    def holds() -> bool:
+        return True
+
+    holds.__name__ = name
+    return Element(name, (), holds, "nothing to check with these constants")

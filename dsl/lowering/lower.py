@@ -1,0 +1,168 @@
+"""Lowering: recompile the functions of a spec so that a View sees how little they look at.
+
+    x.f += v                               a blind update
+    any/all/sum/len/...(e for y in xs)     one projection of the slot behind xs
+    f(a, b), where f only reads            a remembered call
+    a turn of a loop that only reads       the same, see `dsl.lowering.iterations`
+
+What a rewriting may do is fixed: it never changes a result (``optimize=False`` leaves it out, and
+both agree). Two things are rewritten always: ``old(e)`` into ``old(lambda: e)``, because
+it is evaluated in another state, and what makes sets, see `dsl.source.set_order`.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+
+from statewalk.dsl.lowering import calls as lowered
+from statewalk.dsl.lowering.compiling import RUNTIME, Old, install, runtime_call
+from statewalk.dsl.lowering.comprehensions import Gathering, Scope
+from statewalk.dsl.lowering.iterations import find_turns, take_out
+from statewalk.dsl.source.effects import Effects
+from statewalk.dsl.source.nodes import copied, walk
+from statewalk.dsl.source.tree import Function, SpecTree
+from statewalk.dsl.state.roles import Field
+
+_SIGNS = {
+    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Mod: "%", ast.FloorDiv: "//",
+    ast.BitOr: "|", ast.BitAnd: "&", ast.BitXor: "^",
+}  # fmt: skip
+
+
+class Lowering:
+    """Recompiles the functions of one spec in place."""
+
+    def __init__(
+        self,
+        tree: SpecTree,
+        fields: Mapping[tuple[str, str], Field],
+        classes: Mapping[str, type],
+        *,
+        optimize: bool,
+    ) -> None:
+        self.tree = tree
+        self.fields = fields
+        self.classes = classes
+        self.optimize = optimize
+        self.effects = Effects(tree)
+        self.state_names = {name for cls in tree.roles for name in cls._fields}
+        self.state_names |= {f.name for f in tree.functions if self.effects.of(f) != "pure"}
+
+    def run(self) -> None:
+        """Recompile what needs it."""
+        for module in self.tree.loading.modules:
+            module.namespace[RUNTIME] = lowered
+        for function in self.tree.functions:
+            if not _recompilable(function) or not self._gains(function):
+                continue
+            node = copied(function.node)
+            if self.optimize:
+                turns = find_turns(self.effects, function, node)
+                node = self.rewriter(function).visit(node)
+                take_out(function, turns)
+            install(function, Old().visit(node))
+
+    def _gains(self, function: Function) -> bool:
+        """Whether recompiling may matter: it looks at the state, or goes through something."""
+        return self.effects.of(function) != "pure" or any(
+            isinstance(n, ast.For | ast.comprehension | ast.Call) for n in walk(function.node)
+        )
+
+    def rewriter(self, function: Function) -> Rewriter:
+        return Rewriter(self, function)
+
+
+def _recompilable(function: Function) -> bool:
+    """Closures over the class cell (super), generators, and what is no function (`functools.cache`)
+    stay as they are.
+    """
+    names = {n.id for n in walk(function.node) if isinstance(n, ast.Name)}
+    code = getattr(function.function, "__code__", None)
+    if code is None or names & {"super", "__class__"} or code.co_freevars:
+        return False
+    return not any(isinstance(n, ast.Yield | ast.YieldFrom) for n in walk(function.node))
+
+
+class Rewriter(ast.NodeTransformer):
+    """Rewrites one function."""
+
+    def __init__(
+        self, lowering: Lowering, function: Function, extra: frozenset[str] = frozenset()
+    ) -> None:
+        self.lowering = lowering
+        self.function = function
+        self.locals = (
+            extra
+            | {
+                n.id
+                for n in walk(function.node)
+                if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)
+            }
+            | {a.arg for a in walk(function.node) if isinstance(a, ast.arg)}
+        )
+        self.gathering = Gathering(
+            Scope(function, self.locals, lowering.state_names, lowering.effects, self.visit)
+        )
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
+        self.generic_visit(node)
+        sign = _SIGNS.get(type(node.op))
+        if sign is None or not isinstance(node.target, ast.Attribute):
+            return node
+        arguments = [
+            node.target.value,
+            ast.Constant(node.target.attr),
+            ast.Constant(sign),
+            node.value,
+        ]
+        return ast.copy_location(ast.Expr(runtime_call("augment", arguments)), node)
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        found = self.gathering.aggregate(node)
+        if found is not None:
+            return found
+        remembered = self._remembered(node)
+        self.generic_visit(node)
+        if not remembered:
+            return node
+        return ast.copy_location(runtime_call("call", [node.func, *node.args]), node)
+
+    def visit_ListComp(self, node: ast.ListComp) -> ast.AST:
+        return self.gathering.comprehension("list", node) or self.generic_visit(node)
+
+    def visit_SetComp(self, node: ast.SetComp) -> ast.AST:
+        return self.gathering.comprehension("set", node) or self.generic_visit(node)
+
+    def _remembered(self, node: ast.Call) -> bool:
+        """Whether a call is of a spec function that only reads, and gives something to remember."""
+        if node.keywords or any(isinstance(a, ast.Starred | ast.Lambda) for a in node.args):
+            return False
+        if self.lowering.effects.of_call(node, self.function) != "reads":
+            return False
+        callee = self.callee(node.func)
+        return callee is not None and self._rememberable(callee)
+
+    def callee(self, func: ast.expr) -> Function | None:
+        """The spec function that a call certainly means, or one of its equals by name."""
+        effects = self.lowering.effects
+        if isinstance(func, ast.Name) and func.id not in self.locals:
+            return effects.function_of(self.function.module.namespace.get(func.id))
+        if isinstance(func, ast.Attribute):
+            found = effects.methods(func.attr)
+            return found[0] if found else None
+        return None
+
+    @staticmethod
+    def _rememberable(callee: Function) -> bool:
+        returns = callee.node.returns
+        if (
+            any(isinstance(n, ast.Yield | ast.YieldFrom) for n in walk(callee.node))
+            or callee.is_static
+        ):
+            return False
+        if returns is None:
+            return callee.module.source.dialect == "fizz"
+        text = ast.unparse(returns).strip("'\"")
+        head = text.partition("[")[0]
+        return head not in ("Iterator", "Iterable", "Generator", "Flow", "Callable", "object")

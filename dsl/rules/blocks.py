@@ -1,0 +1,153 @@
+"""Blocks (``with serial():`` and its kin) where they cannot be, and flows that do not exist."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from statewalk.dsl.blocks.read import FLOWS, block_named, flow_of
+from statewalk.dsl.errors import Mistakes, did_you_mean
+from statewalk.dsl.rules.rule import Checked
+from statewalk.dsl.source.effects import Effects
+from statewalk.dsl.source.nodes import walk
+from statewalk.dsl.source.tree import SpecTree
+
+_FAIR = ("none", "weak", "strong")
+_OPTIONS: dict[str, tuple[str, ...]] = {
+    "fair": _FAIR, "name": (), "flow": FLOWS, "concurrent": (), "resume": _FAIR, "crash": (),
+    "fault": (),
+}  # fmt: skip
+_IN_STEPS = "Blocks say in which steps an action, or a function that it calls, happens."
+
+
+def check_blocks(checked: Checked) -> None:
+    """SW118 for blocks in a wrong place, SW119 for flows that do not exist."""
+    _check_options(checked)
+    written: set[int] = set()
+    for node in walk(checked.function.node):
+        if isinstance(node, ast.With):
+            for item in node.items:
+                flow = _named(checked, item.context_expr)
+                if flow is not None:
+                    written.add(id(item.context_expr))
+                    _check_item(checked, node, item, flow)
+    for node in walk(checked.function.node):
+        if isinstance(node, ast.Call) and id(node) not in written:
+            flow = _named(checked, node)
+            if flow is not None:
+                _misplaced(checked, node, f"{flow}() does nothing by itself", _as_block(flow))
+
+
+def _named(checked: Checked, node: ast.expr) -> str | None:
+    root = node.func if isinstance(node, ast.Call) else node
+    if isinstance(root, ast.Name) and root.id in checked.types.locals:
+        return None
+    return block_named(node, checked.function.module.namespace)
+
+
+def _as_block(flow: str) -> str:
+    return f"It begins a block: with {flow}():"
+
+
+def _check_item(checked: Checked, node: ast.With, item: ast.withitem, flow: str) -> None:
+    call = item.context_expr
+    if not isinstance(call, ast.Call):
+        _misplaced(checked, call, f"'{ast.unparse(call)}' is not called", _as_block(flow))
+    elif call.args or call.keywords:
+        argument = [*call.args, *(k.value for k in call.keywords)][0]
+        said = f"{flow}() takes no arguments"
+        _misplaced(checked, argument, said, f"{_as_block(flow)} What is inside it is what it says.")
+    elif item.optional_vars is not None:
+        said = f"{flow}() gives nothing that could have a name"
+        _misplaced(checked, item.optional_vars, said, _as_block(flow))
+    elif len(node.items) > 1:
+        said = f"{flow}() stands beside something else"
+        _misplaced(checked, call, said, f"Give it a block of its own: with {flow}():")
+    elif checked.is_property:
+        name = checked.function.name
+        _misplaced(checked, call, f"The property '{name}' has no steps", "Take the block away.")
+    else:
+        _check_around(checked, node, flow)
+
+
+def _check_around(checked: Checked, node: ast.With, flow: str) -> None:
+    """What a block is in: statements that a flow can stop in."""
+    at: ast.AST | None = checked.parents.get(node)
+    while at is not None and at is not checked.function.node:
+        kind = type(at).__name__.lower()
+        if isinstance(at, ast.FunctionDef):
+            said = f"'{at.name}' is a function inside a function, which has no steps of its own"
+            _misplaced(checked, node, said, "Write it on module level, or as a method.")
+            return
+        other = flow_of(at, checked.function.module.namespace) if isinstance(at, ast.With) else ""
+        if isinstance(at, ast.Try | ast.Match) or other is None:
+            said = f"with {flow}() stands inside '{kind}', where a flow cannot stop"
+            _misplaced(checked, node, said, "Blocks stand in if, while, for, and other blocks.")
+            return
+        at = checked.parents.get(at)
+
+
+def _misplaced(checked: Checked, node: ast.AST, said: str, help: str) -> None:
+    checked.wrong("SW118", f"{said}.", node, why=_IN_STEPS, help=help)
+
+
+def _check_options(checked: Checked) -> None:
+    """SW119: what ``@action`` does not know."""
+    function = checked.function
+    mark = function.marked("action")
+    for name, value in mark.options.items() if mark is not None else ():
+        at = _option(function.node, name) or function.node
+        if name not in _OPTIONS:
+            close = did_you_mean(name, _OPTIONS, quoted=True)
+            checked.wrong("SW119", f"@action has no option '{name}'.", at, help=close)
+        elif _OPTIONS[name] and value is not None and value not in _OPTIONS[name]:
+            close = did_you_mean(str(value), _OPTIONS[name], quoted=True)
+            what = "flow" if name == "flow" else "fairness"
+            checked.wrong("SW119", f"There is no {what} {value!r}.", at, help=close)
+        elif name == "flow" and value == "atomic":
+            _check_atomic(checked)
+
+
+def _check_atomic(checked: Checked) -> None:
+    stops = [n for n in walk(checked.function.node) if isinstance(n, ast.Yield | ast.YieldFrom)]
+    if stops:
+        checked.wrong(
+            "SW116",
+            f"'{checked.function.name}' is declared atomic, and cannot be suspended.",
+            stops[0],
+            help='Take flow="atomic" away: an action with yield has the steps that it says.',
+        )
+
+
+def _option(function: ast.FunctionDef, name: str) -> ast.AST | None:
+    for decorator in function.decorator_list:
+        for keyword in getattr(decorator, "keywords", ()):
+            if keyword.arg == name:
+                value: ast.AST = keyword.value
+                return value
+    return None
+
+
+def check_strays(tree: SpecTree, effects: Effects, mistakes: Mistakes) -> None:
+    """SW118: blocks outside functions."""
+    for module in tree.loading.modules:
+        if module.source.dialect == "fizz":
+            continue
+        for node in _outside_functions(module.source.tree):
+            if isinstance(node, ast.With):
+                flow = flow_of(node, module.namespace)
+                if flow is not None:
+                    mistakes.add(
+                        "SW118",
+                        f"with {flow}() stands outside an action.",
+                        at=module.source.span(node),
+                        why=_IN_STEPS,
+                        help="What is on module level runs once, before the first step.",
+                    )
+
+
+def _outside_functions(node: ast.AST) -> Iterator[ast.AST]:
+    for child in ast.iter_child_nodes(node):
+        if not isinstance(child, ast.FunctionDef | ast.Lambda):
+            yield child
+            yield from _outside_functions(child)

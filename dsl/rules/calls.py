@@ -1,0 +1,191 @@
+"""Calls: what differs from run to run, flows called plainly, the index of a symmetric role."""
+
+from __future__ import annotations
+
+import ast
+import typing
+
+from statewalk.dsl.rules.rule import Checked, attribute_name, shortened
+from statewalk.dsl.source.nodes import walk
+from statewalk.dsl.source.tree import Function
+from statewalk.dsl.source.types import bare, element, spec_class
+from statewalk.dsl.state.roles import Role
+
+# What differs between two runs of the same step, by where it comes from.
+_RANDOM = ("random", "secrets", "uuid", "numpy.random")
+_CLOCK = ("time", "datetime.datetime.now", "datetime.datetime.utcnow", "datetime.datetime.today",
+          "datetime.date.today")  # fmt: skip
+_OUTSIDE = ("os", "socket", "subprocess", "threading", "multiprocessing", "asyncio", "sys",
+            "pathlib", "shutil", "tempfile", "platform", "locale", "gc", "inspect")  # fmt: skip
+_BUILTINS = {
+    "id": "an address in memory",
+    "hash": "a hash",
+    "input": "what somebody types",
+    "open": "a file",
+    "object": "an object with nothing but an address",
+}
+_CHOICE = "Choices that matter are made with any_of(...); the checker tries them all."
+_CLOCK_HELP = "Model time as a field that an action advances, or as a choice with any_of(...)."
+_OUTSIDE_HELP = "A step depends on the state and on choices only. Read such things on module level."
+
+
+def check_calls(checked: Checked) -> None:
+    """SW104: what differs from run to run."""
+    if not checked.running:
+        return
+    origins = _imported(checked)
+    local = set(checked.types.locals)
+    for node, scope in checked.types.walk():
+        if isinstance(node, ast.Attribute | ast.Name) and isinstance(node.ctx, ast.Load):
+            if not isinstance(checked.parents.get(node), ast.Attribute):
+                _check_origin(checked, node, origins, local)
+        if isinstance(node, ast.Call):
+            _check_builtin(checked, node, local)
+            if isinstance(node.func, ast.Attribute):
+                _check_pop(checked, node, checked.types.of(node.func.value, scope))
+        elif isinstance(node, ast.ExceptHandler):
+            _check_except(checked, node)
+
+
+def _imported(checked: Checked) -> dict[str, str]:
+    """Names that the module or function imports → where they come from."""
+    found: dict[str, str] = {}
+    top = checked.function.module.source.tree.body
+    outside = [s for s in top if not isinstance(s, ast.FunctionDef | ast.ClassDef)]
+    for root in (*outside, checked.function.node):
+        for node in walk(root):
+            if isinstance(node, ast.Import):
+                for alias in node.names:
+                    name = alias.asname or alias.name.partition(".")[0]
+                    found[name] = alias.name if alias.asname else name
+            elif isinstance(node, ast.ImportFrom) and not node.level:
+                for alias in node.names:
+                    found[alias.asname or alias.name] = f"{node.module}.{alias.name}"
+    return found
+
+
+def _check_origin(
+    checked: Checked, node: ast.expr, origins: dict[str, str], local: set[str]
+) -> None:
+    root: ast.expr = node
+    while isinstance(root, ast.Attribute):
+        root = root.value
+    if not isinstance(root, ast.Name) or root.id in local or root.id not in origins:
+        return
+    origin = origins[root.id] + ast.unparse(node)[len(root.id) :]
+    if origin in ("time", "random") or origin.startswith(("os.path.", "time.struct_time")):
+        return
+    for names, help in ((_RANDOM, _CHOICE), (_CLOCK, _CLOCK_HELP), (_OUTSIDE, _OUTSIDE_HELP)):
+        if any(origin == n or origin.startswith(n + ".") for n in names):
+            checked.wrong("SW104", f"'{origin}' differs from run to run.", node, help=help)
+
+
+def _check_builtin(checked: Checked, node: ast.Call, local: set[str]) -> None:
+    name = getattr(node.func, "id", "")
+    if name in _BUILTINS and name not in local and name not in checked.function.module.namespace:
+        checked.wrong(
+            "SW104",
+            f"'{name}(...)' gives {_BUILTINS[name]}, which differs from run to run.",
+            node.func,
+            help=_CHOICE if name == "hash" else _OUTSIDE_HELP,
+        )
+
+
+def _check_pop(checked: Checked, node: ast.Call, hint: object) -> None:
+    assert isinstance(node.func, ast.Attribute)
+    kind = typing.get_origin(bare(hint)) or bare(hint)
+    if node.func.attr == "pop" and not node.args and kind in (set, frozenset):
+        checked.wrong(
+            "SW104",
+            f"'{shortened(node)}' takes an element that Python picks.",
+            attribute_name(node.func),
+            help=_CHOICE,
+        )
+    elif node.func.attr == "popitem" and spec_class(hint) is None:
+        checked.wrong(
+            "SW104",
+            f"'{shortened(node)}' takes an item that depends on how the dict was built.",
+            attribute_name(node.func),
+            help="Choose a key with any_of(...), then pop it.",
+        )
+
+
+def _check_except(checked: Checked, node: ast.ExceptHandler) -> None:
+    names = [ast.unparse(n) for n in walk(node.type)] if node.type is not None else []
+    if node.type is None or "BaseException" in names:
+        checked.wrong(
+            "SW104",
+            "This 'except' also catches guards that are false.",
+            node.type or node,
+            help="Name the exceptions that you mean: except KeyError: ...",
+        )
+
+
+def is_flow(function: Function) -> bool:
+    """Whether a function contains ``yield``, nested functions aside."""
+    pending: list[ast.AST] = list(function.node.body)
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.Yield | ast.YieldFrom):
+            return True
+        if not isinstance(node, ast.FunctionDef | ast.Lambda):
+            pending += ast.iter_child_nodes(node)
+    return False
+
+
+def check_flow(checked: Checked) -> None:
+    """SW105: a flow called without ``yield from``, of which nothing would happen."""
+    for node in walk(checked.function.node):
+        if not isinstance(node, ast.Call) or isinstance(checked.parents.get(node), ast.YieldFrom):
+            continue
+        flows = [f for f in checked.effects.callees(node, checked.function) if is_flow(f)]
+        if flows:
+            checked.wrong(
+                "SW105",
+                f"'{flows[0].name}' gives way to others (it contains yield), "
+                f"so it is called with: yield from {shortened(node)}",
+                node,
+                why="Called plainly, nothing of it would happen.",
+            )
+
+
+def check_index(checked: Checked) -> None:
+    """SW106: the number of an interchangeable role decides something."""
+    for node, scope in checked.types.walk():
+        if isinstance(node, ast.Attribute) and node.attr == "index":
+            cls = spec_class(checked.types.of(node.value, scope))
+            if cls is not None and _symmetric(cls) and not _compares_equal(checked, node):
+                _decides(checked, cls, "'index' decides something here", attribute_name(node))
+        elif isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
+            value = checked.function.module.namespace.get(node.value.id)
+            if node.value.id in scope or not isinstance(value, list | tuple):
+                continue
+            cls = spec_class(element(checked.types.of(node.value, scope)))
+            if cls is not None and _symmetric(cls) and isinstance(node.slice, ast.Constant):
+                said = f"'{shortened(node)}' singles one of them out"
+                _decides(checked, cls, said, node)
+
+
+def _symmetric(cls: type) -> bool:
+    return issubclass(cls, Role) and cls._symmetric
+
+
+def _compares_equal(checked: Checked, node: ast.Attribute) -> bool:
+    """``a.index == b.index`` says no more than that they are the same."""
+    parent = checked.parents.get(node)
+    if not isinstance(parent, ast.Compare):
+        return False
+    sides = [parent.left, *parent.comparators]
+    return all(isinstance(o, ast.Eq | ast.NotEq) for o in parent.ops) and all(
+        isinstance(s, ast.Attribute) and s.attr == "index" for s in sides
+    )
+
+
+def _decides(checked: Checked, cls: type, said: str, node: ast.AST) -> None:
+    checked.wrong(
+        "SW106",
+        f"{cls.__name__} is symmetric, but {said}.",
+        node,
+        why="Instances of a symmetric role are interchangeable: swapping two must change nothing.",
+        help="Give the role a field, or remove symmetric=True.",
+    )

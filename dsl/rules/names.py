@@ -1,0 +1,201 @@
+"""Names: fields that do not exist, assignments that stay local, statements without effect."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Any
+
+from statewalk.dsl.errors import Mistakes, did_you_mean
+from statewalk.dsl.rules.rule import Checked, attribute_name, shortened
+from statewalk.dsl.source.effects import Effects
+from statewalk.dsl.source.nodes import walk
+from statewalk.dsl.source.tree import SpecTree
+from statewalk.dsl.source.types import spec_class
+from statewalk.dsl.state.roles import Role
+from statewalk.dsl.values.records import Record
+
+_DECLARED = "Fields are declared in the class body with a type."
+
+
+def check_fields(checked: Checked) -> None:
+    """SW101: a field that a role or record does not have, where its class is known."""
+    for node, scope in checked.types.walk():
+        if isinstance(node, ast.Attribute):
+            cls = spec_class(checked.types.of(node.value, scope))
+            if cls is not None and not _has(cls, node):
+                _no_field(checked, cls, node.attr, attribute_name(node))
+        elif isinstance(node, ast.Call):
+            _check_keywords(checked, node, dict(scope))
+
+
+def _check_keywords(checked: Checked, node: ast.Call, scope: dict[str, Any]) -> None:
+    name = getattr(node.func, "id", None)
+    if name is None or name in scope:
+        return
+    value = checked.function.module.namespace.get(name)
+    cls: Any = value
+    if getattr(value, "__name__", "") == "replace" and node.args:
+        cls = spec_class(checked.types.of(node.args[0], scope))
+    if not (isinstance(cls, type) and issubclass(cls, Role | Record)) or "__init__" in vars(cls):
+        return
+    for keyword in node.keywords:
+        if keyword.arg is not None and keyword.arg not in _family_fields(cls, down=False):
+            _no_field(checked, cls, keyword.arg, keyword)
+
+
+def _family_fields(cls: type, *, down: bool) -> list[str]:
+    """The fields of a class, with those of its subclasses if it goes ``down``."""
+    family = [cls, *(_subclasses(cls) if down else ())]
+    return list(dict.fromkeys(n for c in family for n in getattr(c, "_fields", ())))
+
+
+def _subclasses(cls: type) -> Iterator[type]:
+    sub: type
+    for sub in cls.__subclasses__():
+        yield sub
+        yield from _subclasses(sub)
+
+
+def _has(cls: type, node: ast.Attribute) -> bool:
+    if node.attr.startswith("__"):
+        return True
+    if getattr(cls, "_open", False) or node.attr in _family_fields(cls, down=True):
+        return True
+    family = [cls, *_subclasses(cls)]
+    if isinstance(node.ctx, ast.Load):
+        return any(hasattr(c, node.attr) for c in family)
+    found = [getattr(c, node.attr, None) for c in family]
+    return any(isinstance(f, property) and f.fset is not None for f in found)
+
+
+def _no_field(checked: Checked, cls: type, name: str, node: ast.AST) -> None:
+    if hasattr(cls, name) and name not in _family_fields(cls, down=True):
+        said = f"'{name}' of {cls.__name__} is not a field, so it cannot be changed."
+    else:
+        said = f"{cls.__name__} has no field '{name}'. "
+        said += did_you_mean(name, _family_fields(cls, down=True), quoted=True)
+    checked.wrong("SW101", said, node, why=_DECLARED)
+
+
+def check_assigned(checked: Checked) -> None:
+    """SW102: an assignment in a function to what is a constant or variable of the module."""
+    function = checked.function
+    module = function.module
+    parameters = {a.arg for a in walk(function.node) if isinstance(a, ast.arg)}
+    names = [n for s in function.node.body for n in walk(s) if isinstance(n, ast.Name)]
+    for node in walk(function.node):
+        if isinstance(node, ast.Global):
+            for name in node.names:
+                _global(checked, node, name)
+    declared = {n for g in walk(function.node) if isinstance(g, ast.Global) for n in g.names}
+    for target in _assigned(checked):
+        name = target.id
+        if (
+            name in parameters | declared
+            or name not in module.namespace
+            or callable(module.namespace[name])
+        ):
+            continue
+        reads = [n for n in names if n.id == name and isinstance(n.ctx, ast.Load)]
+        augmented = isinstance(checked.parents[target], ast.AugAssign)
+        if name not in module.constants and not augmented and reads:
+            statement = checked.parents[target]
+            inside = [n for n in walk(statement) if n in reads]
+            if min(n.lineno for n in reads) > target.lineno or not inside:
+                continue  # a local that happens to have the name of something in the module
+        what = "constant" if name in module.constants else "variable"
+        checked.wrong(
+            "SW102",
+            f"'{name}' is assigned here, so it is local to this function; "
+            f"the {what} of that name does not change.",
+            target,
+            why="Constants stay as they are during a run." if what == "constant" else "",
+            help=field_instead(name, module.namespace[name]),
+        )
+
+
+def _global(checked: Checked, node: ast.Global, name: str) -> None:
+    checked.wrong(
+        "SW102",
+        f"'{name}' is a variable of the module, which is no part of the state.",
+        node,
+        why="The checker goes back and forth between states; such a variable would not.",
+        help=field_instead(name, checked.function.module.namespace.get(name)),
+    )
+
+
+def field_instead(name: str, value: object) -> str:
+    """How to write a variable of a module as a part of the state."""
+    kind = type(value).__name__ if isinstance(value, int | str | bool) else "..."
+    if isinstance(value, list | dict | set):
+        kind = f"{type(value).__name__}[...]"
+    return f"Shared state lives in a field: class Shared(State): {name}: {kind} = {value!r}"
+
+
+def _assigned(checked: Checked) -> Iterator[ast.Name]:
+    """Targets of assignments; loops and ``with`` bind names on purpose."""
+    for node in walk(checked.function.node):
+        if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign | ast.NamedExpr):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            yield from (t for t in targets if isinstance(t, ast.Name))
+
+
+def check_statements(checked: Checked) -> None:
+    """SW107: a statement that only compares, or only names something."""
+    for node in walk(checked.function.node):
+        if not isinstance(node, ast.Expr):
+            continue
+        value, text = node.value, shortened(node.value)
+        if isinstance(value, ast.Compare) or (
+            isinstance(value, ast.BoolOp | ast.UnaryOp) and _compares(value)
+        ):
+            checked.wrong(
+                "SW107",
+                "This comparison has no effect.",
+                value,
+                help=f"A property gives it back: return {text}"
+                if checked.is_property
+                else f"A guard is require({text}); an assignment has a single '='.",
+            )
+        elif isinstance(value, ast.Name | ast.Attribute):
+            checked.wrong(
+                "SW107",
+                f"This statement only names '{text}'; it has no effect.",
+                value,
+                help=f"A property gives it back: return {text}"
+                if checked.is_property
+                else f"A call is {text}(), a guard is require({text}).",
+            )
+
+
+def _compares(node: ast.AST) -> bool:
+    return any(isinstance(n, ast.Compare) for n in walk(node))
+
+
+def check_configurations(tree: SpecTree, effects: Effects, mistakes: Mistakes) -> None:
+    """SW301 and SW306 for configurations: constants nobody declares, a name used twice."""
+    known = [name for m in tree.loading.modules for name in m.constants]
+    qualified = {f"{m.name}.{name}" for m in tree.loading.modules for name in m.constants}
+    for module in tree.loading.modules:
+        names: dict[str, int] = {}
+        for node in walk(module.source.tree):
+            if not (isinstance(node, ast.Call) and getattr(node.func, "id", "") == "config"):
+                continue
+            for keyword in node.keywords:
+                if keyword.arg and keyword.arg != "expect" and keyword.arg not in known:
+                    if keyword.arg not in qualified:
+                        message = f"There is no constant {keyword.arg}. "
+                        message += did_you_mean(keyword.arg, known)
+                        mistakes.add("SW301", message, at=module.source.span(keyword))
+            name = (
+                node.args[0].value if node.args and isinstance(node.args[0], ast.Constant) else None
+            )
+            if isinstance(name, str) and name in names:
+                mistakes.add(
+                    "SW305",
+                    f"There are two configurations '{name}' (the other in line {names[name]}).",
+                    at=module.source.span(node),
+                )
+            if isinstance(name, str):
+                names.setdefault(name, node.lineno)

@@ -1,0 +1,184 @@
+"""Warnings: what is allowed, and probably not meant."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from statewalk.dsl.assemble.crashes import may_crash
+from statewalk.dsl.blocks.read import has_blocks
+from statewalk.dsl.errors import Mistakes
+from statewalk.dsl.rules.rule import Checked, shortened
+from statewalk.dsl.source.effects import Effects
+from statewalk.dsl.source.nodes import walk
+from statewalk.dsl.source.tree import Function, SpecTree
+from statewalk.dsl.source.usage import Receivers
+
+_CRASH = re.compile(r"(?:^|_)(?:crash|crashes|die|dies|kill|reboot|restart)(?:_|$)")
+
+
+def warn_of_function(checked: Checked) -> None:
+    """SW601 a guard written as ``if``; SW602 ``print`` in a step; SW604 history that decides;
+    SW606 a crash that flows survive.
+    """
+    function = checked.function
+    if function.marked("action"):
+        _guard(checked)
+        _history(checked)
+        _crash(checked)
+    if not checked.running:
+        return
+    for node in walk(function.node):
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "print":
+            if "print" not in function.module.namespace:
+                checked.doubtful(
+                    "SW602",
+                    "This prints when the checker learns a step, not when the step is taken.",
+                    node,
+                    help="To see what happens in a run, look at a trace: statewalk show.",
+                )
+
+
+def _guard(checked: Checked) -> None:
+    body = checked.function.body()
+    if len(body) != 1 or not isinstance(body[0], ast.If) or body[0].orelse:
+        return
+    if _mentions_constants_only(checked, body[0].test):
+        return
+    checked.doubtful(
+        "SW601",
+        f"Where this is false, '{checked.function.name}' is a step that changes nothing.",
+        body[0].test,
+        help=f"If it is meant as a guard: require({shortened(body[0].test)})",
+    )
+
+
+def _mentions_constants_only(checked: Checked, test: ast.expr) -> bool:
+    names = [n.id for n in walk(test) if isinstance(n, ast.Name)]
+    return all(n in checked.function.module.constants for n in names)
+
+
+def _history(checked: Checked) -> None:
+    """An auxiliary field that an action reads, itself or through what it calls."""
+    auxiliary = _auxiliary(checked.tree)
+    if not auxiliary:
+        return
+    for function in checked.effects.reached_from(checked.function):
+        receivers = Receivers(checked.tree, function)
+        parents = {c: n for n in walk(function.node) for c in ast.iter_child_nodes(n)}
+        for node in walk(function.node):
+            if not isinstance(node, ast.Attribute) or not isinstance(node.ctx, ast.Load):
+                continue
+            owners = [c for c in receivers.owners(node) if (c.__name__, node.attr) in auxiliary]
+            if owners and not _only_written(node, parents):
+                checked.mistakes.warn(
+                    "SW604",
+                    f"The step '{checked.function.name}' reads {owners[0].__name__}.{node.attr}, "
+                    "which is an Auxiliary field.",
+                    at=function.span(node),
+                    help="Leave it out of identity with --view only if no step depends on it.",
+                )
+                return
+
+
+def _crash(checked: Checked) -> None:
+    """An action that is called a crash and ends no flow of its role."""
+    function, owner = checked.function, checked.function.owner
+    if owner is None or not _CRASH.search(function.name):
+        return
+    flow = next(
+        (
+            f
+            for f in checked.tree.functions
+            if f.owner and issubclass(owner, f.owner) and _yields(f)
+        ),
+        None,
+    )
+    reached = checked.effects.reached_from(function)
+    calls = (n for f in reached for n in walk(f.node) if isinstance(n, ast.Call))
+    if flow is None or any(
+        getattr(call.func, "id", "") in ("interrupt", "crash") for call in calls
+    ):
+        return
+    checked.doubtful(
+        "SW606",
+        f"'{flow.name}' goes on after '{function.name}': a suspended flow is not ended by it.",
+        function.node,
+        help="If the instance forgets what it was doing: interrupt(self), or crash(self)",
+    )
+
+
+def _yields(function: Function) -> bool:
+    yields = (isinstance(n, ast.Yield | ast.YieldFrom) for n in walk(function.node))
+    return has_blocks(function) or any(yields)
+
+
+def _only_written(node: ast.Attribute, parents: dict[ast.AST, ast.AST]) -> bool:
+    """``self.history.append(x)`` mentions a field without looking at it."""
+    parent = parents.get(node)
+    if isinstance(parent, ast.Attribute) and parent.attr in ("add", "append", "extend", "update"):
+        return isinstance(parents.get(parents[parent]), ast.Expr)
+    if isinstance(parent, ast.Subscript) and parent.value is node:
+        return not isinstance(parent.ctx, ast.Load)
+    return isinstance(parent, ast.AugAssign)
+
+
+def _auxiliary(tree: SpecTree) -> set[tuple[str, str]]:
+    return _annotated(tree, "Auxiliary")
+
+
+def _annotated(tree: SpecTree, word: str) -> set[tuple[str, str]]:
+    """The fields whose type is ``word[...]``."""
+    found = set()
+    for cls in tree.roles:
+        for name, hint in getattr(cls, "__annotations__", {}).items():
+            text = hint if isinstance(hint, str) else str(getattr(hint, "__metadata__", ""))
+            if f"{word}[" in text or f"statewalk.{word.lower()}" in text:
+                found.add((cls.__name__, name))
+    return found
+
+
+def warn_of_crashes(tree: SpecTree, effects: Effects, mistakes: Mistakes) -> None:
+    """SW607: fields that a crash sets back, where nothing crashes."""
+    ephemeral = _annotated(tree, "Ephemeral")
+    if not ephemeral or "role_crashes" in tree.loading.declared.options or may_crash(tree):
+        return
+    for module in tree.loading.modules:
+        for cls in [n for n in walk(module.source.tree) if isinstance(n, ast.ClassDef)]:
+            for item in cls.body:
+                name = getattr(getattr(item, "target", None), "id", "")
+                if isinstance(item, ast.AnnAssign) and (cls.name, name) in ephemeral:
+                    mistakes.warn(
+                        "SW607",
+                        f"{cls.name}.{name} is Ephemeral, but nothing crashes.",
+                        at=module.source.span(item.target),
+                        help="Let roles crash at any time, crashes(True), or in a step: "
+                        "crash(self).",
+                    )
+
+
+def warn_of_fields(tree: SpecTree, effects: Effects, mistakes: Mistakes) -> None:
+    """SW603: a field that is written and never read."""
+    read: set[tuple[str, str]] = set()
+    written: set[tuple[str, str]] = set()
+    for function in tree.functions:
+        receivers = Receivers(tree, function)
+        for node in walk(function.node):
+            if isinstance(node, ast.Attribute):
+                found = read if isinstance(node.ctx, ast.Load) else written
+                found |= {(c.__name__, node.attr) for c in receivers.owners(node)}
+    auxiliary = _auxiliary(tree)
+    for module in tree.loading.modules:
+        if module.source.dialect == "fizz":
+            continue
+        for cls in [n for n in walk(module.source.tree) if isinstance(n, ast.ClassDef)]:
+            for item in cls.body:
+                name = getattr(getattr(item, "target", None), "id", "")
+                key = (cls.name, name)
+                if isinstance(item, ast.AnnAssign) and key in written - read - auxiliary:
+                    mistakes.warn(
+                        "SW603",
+                        f"{cls.name}.{name} is written and never read.",
+                        at=module.source.span(item.target),
+                        help="It only tells states apart: make it Auxiliary, or remove it.",
+                    )

@@ -1,0 +1,337 @@
+"""What the functions of a spec do: nothing but compute, look at the state, or more than that.
+
+Transitive and by resolved callee. The answers err on the safe side: a callee that cannot be
+resolved counts as writing. What a function does to its *arguments* counts as well, since they may
+be live references; what it reads of them does not make it a reader, since they may be plain
+values.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import Enum
+from types import ModuleType
+from typing import Any, Literal
+
+from statewalk.dsl.source.known_effects import (
+    CHOOSING,
+    DOING_BUILTINS,
+    LOOKING_METHODS,
+    PURE_LIBRARIES,
+    PURE_NAMES,
+    fresh_locals,
+    nested_functions,
+    own_nodes,
+)
+from statewalk.dsl.source.nodes import walk
+from statewalk.dsl.source.tree import Function, SpecTree
+from statewalk.dsl.source.usage import CHANGING, Receivers
+from statewalk.dsl.state.roles import Role
+from statewalk.dsl.values.records import Bag, Record, replace
+from statewalk.dsl.words.lookahead import enabled, next_steps
+
+Effect = Literal["pure", "reads", "effects"]
+_RANK: dict[Effect, int] = {"pure": 0, "reads": 1, "effects": 2}
+
+
+def effects(tree: SpecTree) -> dict[str, Effect]:
+    """The effect of every function of a spec by `Function.qualified`; equal names are joined."""
+    return Effects(tree).table
+
+
+def join(a: Effect, b: Effect) -> Effect:
+    """The stronger of two effects."""
+    return a if _RANK[a] >= _RANK[b] else b
+
+
+@dataclass(frozen=True)
+class Cause:
+    """One thing that a function does at a place. ``known`` is false where it is only assumed.
+
+    ``callees`` are the functions a call may reach; their effects add to ``effect``.
+    """
+
+    node: ast.AST
+    effect: Effect
+    text: str = ""
+    known: bool = True
+    callees: tuple[Function, ...] = ()
+
+
+@dataclass
+class Effects:
+    """The effects of all functions of one spec."""
+
+    tree: SpecTree
+    table: dict[str, Effect] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._methods: dict[str, list[Function]] = {}
+        self._by_function: dict[int, Function] = {id(f.function): f for f in self.tree.functions}
+        for function in self.tree.functions:
+            if function.owner is not None:
+                self._methods.setdefault(function.name, []).append(function)
+        self._scans = {id(f): _Scan(self, f) for f in self.tree.functions}
+        self.causes: dict[int, list[Cause]] = {i: list(s.causes()) for i, s in self._scans.items()}
+        self._effects: dict[int, Effect] = {id(f): "pure" for f in self.tree.functions}
+        changed = True
+        while changed:
+            changed = False
+            for function in self.tree.functions:
+                now = self._joined(self.causes[id(function)])
+                if now != self._effects[id(function)]:
+                    self._effects[id(function)] = now
+                    changed = True
+        for function in self.tree.functions:
+            known = self.table.get(function.qualified, "pure")
+            self.table[function.qualified] = join(known, self._effects[id(function)])
+
+    def of(self, function: Function) -> Effect:
+        """The effect of calling a function."""
+        return self._effects[id(function)]
+
+    def adopt(self, function: Function) -> Function:
+        """Take in a function that is made from one of the spec's; nobody calls it by name."""
+        self._scans[id(function)] = scan = _Scan(self, function)
+        self.causes[id(function)] = list(scan.causes())
+        self._effects[id(function)] = self._joined(self.causes[id(function)])
+        return function
+
+    def of_call(self, node: ast.Call, function: Function) -> Effect:
+        """The effect of a call in a function, the functions among its arguments taken as called.
+
+        Evaluating the arguments themselves is not included; see `of_node`.
+        """
+        scan = self._scans[id(function)]
+        parts = [*scan.call(node), *scan.passed(node)]
+        for argument in (*node.args, *(k.value for k in node.keywords)):
+            if isinstance(argument, ast.Lambda):
+                parts += scan.causes(argument)
+        return self._joined(parts)
+
+    def of_node(self, node: ast.AST, function: Function) -> Effect:
+        """The effect of an expression or statement of a function, everything inside it included."""
+        return self._joined(self._scans[id(function)].causes(node))
+
+    def why(self, function: Function) -> Iterator[tuple[Cause, tuple[Function, ...]]]:
+        """Each known write or choice that calling a function may lead to, and the callees on the
+        way.
+        """
+        yield from self._why(function, (), {id(function)})
+
+    def _why(
+        self, function: Function, way: tuple[Function, ...], seen: set[int]
+    ) -> Iterator[tuple[Cause, tuple[Function, ...]]]:
+        for cause in self.causes[id(function)]:
+            if cause.effect == "effects" and cause.known:
+                yield cause, way
+            for callee in cause.callees:
+                if id(callee) not in seen:
+                    seen.add(id(callee))
+                    yield from self._why(callee, (*way, callee), seen)
+
+    def callees(self, node: ast.Call, function: Function) -> list[Function]:
+        """The functions of the spec that a call may reach."""
+        return [f for cause in self._scans[id(function)].call(node) for f in cause.callees]
+
+    def reached_from(self, function: Function) -> list[Function]:
+        """A function and all that it may call, directly or not."""
+        found, pending = {id(function): function}, [function]
+        while pending:
+            for cause in self.causes[id(pending.pop())]:
+                for callee in cause.callees:
+                    if id(callee) not in found:
+                        found[id(callee)] = callee
+                        pending.append(callee)
+        return list(found.values())
+
+    def reachable(self) -> set[int]:
+        """The ids of the functions that the checker may call."""
+        found: set[int] = set()
+        leads = [p for _, lead, _ in self.tree.leads for p in (lead.premise, lead.conclusion)]
+        for function in self.tree.functions:
+            if function.marks or function.function in leads:
+                found |= {id(f) for f in self.reached_from(function)}
+        return found
+
+    def methods(self, name: str, owner: type | None = None) -> list[Function]:
+        """The functions a method call may reach: by name, or of a class and its relatives."""
+        found = self._methods.get(name, [])
+        if owner is None:
+            return found
+        return [
+            f
+            for f in found
+            if f.owner and (issubclass(f.owner, owner) or issubclass(owner, f.owner))
+        ]
+
+    def function_of(self, value: Any) -> Function | None:
+        """The spec function behind a value of a namespace."""
+        return self._by_function.get(id(getattr(value, "__func__", value)))
+
+    def _joined(self, causes: Any) -> Effect:
+        result: Effect = "pure"
+        for cause in causes:
+            result = join(result, cause.effect)
+            for callee in cause.callees:
+                result = join(result, self._effects[id(callee)])
+        return result
+
+
+class _Scan:
+    """Finds what one function does itself."""
+
+    def __init__(self, effects: Effects, function: Function) -> None:
+        self.effects = effects
+        self.function = function
+        self.namespace = function.module.namespace
+        self.types = Receivers(effects.tree, function)
+        self.fresh = fresh_locals(function.node, self._constructs)
+        self.nested = nested_functions(function.node)
+        self.bound = {
+            n.id
+            for n in walk(function.node)
+            if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)
+        } | {a.arg for a in walk(function.node) if isinstance(a, ast.arg)}
+
+    def _constructs(self, call: ast.Call) -> bool:
+        """Whether a call makes a new value that nobody else has."""
+        name = getattr(call.func, "id", "")
+        found = self.namespace.get(name)
+        if isinstance(found, type):
+            return issubclass(found, Record | Bag)
+        return found is replace or (found is None and name in ("list", "set", "dict", "sorted"))
+
+    def causes(self, root: ast.AST | None = None) -> Iterator[Cause]:
+        """What a node does, or the whole function."""
+        nodes = own_nodes(self.function.node) if root is None else walk(root)
+        for node in nodes:
+            yield from self.cause(node)
+
+    def cause(self, node: ast.AST) -> Iterator[Cause]:
+        """What one node does, without the nodes inside it."""
+        if isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load):
+            if not self._is_fresh(node.value):
+                sign = "= ..." if isinstance(node.ctx, ast.Store) else "is deleted"
+                text = f"{ast.unparse(node)} {sign}"
+                yield Cause(node, "effects", text, known=self._in_state(node))
+        elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+            # `x += [1]` changes what x refers to where that is a list in the state
+            if node.target.id not in self.fresh and isinstance(
+                node.value, ast.List | ast.Set | ast.ListComp
+            ):
+                yield Cause(node, "effects", ast.unparse(node), known=False)
+        elif isinstance(node, ast.Attribute):
+            if self.types.owners(node):
+                yield Cause(node, "reads", ast.unparse(node))
+            found = self.effects.methods(node.attr, self.types.receiver(node.value))
+            getters = tuple(f for f in found if _is_getter(f))
+            if getters:
+                yield Cause(node, "pure", ast.unparse(node), callees=getters)
+        elif isinstance(node, ast.Call):
+            yield from self.call(node)
+            yield from self.passed(node)
+        elif isinstance(node, ast.Yield | ast.YieldFrom | ast.Await):
+            yield Cause(node, "effects", "yield")
+        elif isinstance(node, ast.Global | ast.Nonlocal):
+            yield Cause(node, "effects", ast.unparse(node), known=False)
+
+    def _is_fresh(self, node: ast.expr) -> bool:
+        return isinstance(node, ast.Name) and node.id in self.fresh
+
+    def _in_state(self, node: ast.expr) -> bool:
+        """Whether a place is surely reached through a field."""
+        at: ast.AST = node
+        while isinstance(at, ast.Attribute | ast.Subscript):
+            if isinstance(at, ast.Attribute) and self.types.owners(at):
+                return True
+            at = at.value
+        return False
+
+    def call(self, node: ast.Call) -> Iterator[Cause]:
+        """What is called, without the arguments."""
+        func, text = node.func, f"{ast.unparse(node.func)}(...)"
+        if isinstance(func, ast.Name):
+            yield self._named_call(node, func.id, text)
+        elif isinstance(func, ast.Attribute):
+            yield self._method_call(node, func, text)
+        elif not isinstance(func, ast.Lambda):
+            yield Cause(node, "effects", text, known=False)
+
+    def _named_call(self, node: ast.Call, name: str, text: str) -> Cause:
+        if name in self.nested:
+            return Cause(node, "pure", text)  # its body is part of this function
+        if name in self.bound:
+            return Cause(node, "effects", text, known=False)
+        return self._value_call(node, self.namespace.get(name, getattr(builtins, name, None)), text)
+
+    def _value_call(self, node: ast.Call, value: Any, text: str) -> Cause:
+        """A call of a value that is known."""
+        function = self.effects.function_of(value)
+        if function is not None:
+            return Cause(node, "pure", text, callees=(function,))
+        name = str(getattr(value, "__name__", ""))
+        module = str(getattr(value, "__module__", "") or "")
+        if isinstance(value, type):
+            if issubclass(value, Role):
+                return Cause(node, "effects", text)
+            if issubclass(value, Record | Enum):
+                return Cause(
+                    node, "pure", text, callees=tuple(self.effects.methods("__init__", value))
+                )
+        if module.startswith("statewalk.dsl"):
+            if name in CHOOSING:
+                return Cause(node, "effects", text)
+            if name in PURE_NAMES:
+                return Cause(node, "pure", text)
+            return Cause(node, "reads" if name == "old" else "effects", text, known=False)
+        if getattr(builtins, name, None) is value and value is not None:
+            return Cause(node, "effects" if name in DOING_BUILTINS else "pure", text, known=False)
+        if module.partition(".")[0] in PURE_LIBRARIES:
+            return Cause(node, "pure", text)
+        return Cause(node, "effects", text, known=False)
+
+    def _method_call(self, node: ast.Call, func: ast.Attribute, text: str) -> Cause:
+        receiver = func.value
+        if isinstance(receiver, ast.Name) and receiver.id not in self.bound:
+            value = self.namespace.get(receiver.id)
+            if isinstance(value, ModuleType):
+                found = getattr(value, func.attr, None)
+                if value.__name__.partition(".")[0] in PURE_LIBRARIES:
+                    return Cause(node, "pure", text)
+                return self._value_call(node, found, text)
+            if hasattr(type(value), "looks_at_everything"):
+                return Cause(node, "effects", text, known=False)
+            if isinstance(value, type) and func.attr in vars(value):
+                return self._value_call(node, vars(value)[func.attr], text)
+        callees = tuple(self.effects.methods(func.attr, self.types.receiver(receiver)))
+        if func.attr in CHANGING and not self._is_fresh(receiver):
+            known = not callees and self._in_state(receiver)
+            return Cause(node, "effects", text, known=known, callees=callees)
+        if func.attr in CHANGING or func.attr in LOOKING_METHODS or callees:
+            return Cause(node, "pure", text, callees=callees)
+        return Cause(node, "effects", text, known=False)
+
+    def passed(self, node: ast.Call) -> Iterator[Cause]:
+        """Functions that are handed on, and may be called; `enabled` only asks about them."""
+        called = self.namespace.get(node.func.id) if isinstance(node.func, ast.Name) else None
+        if called is enabled or called is next_steps:
+            return
+        for argument in (*node.args, *(k.value for k in node.keywords)):
+            if isinstance(argument, ast.Name) and argument.id not in self.bound:
+                function = self.effects.function_of(self.namespace.get(argument.id))
+                if function is not None:
+                    yield Cause(argument, "pure", argument.id, callees=(function,))
+            elif isinstance(argument, ast.Attribute):
+                callees = self.effects.methods(argument.attr, self.types.receiver(argument.value))
+                if callees and not self.types.owners(argument):
+                    yield Cause(argument, "pure", ast.unparse(argument), callees=tuple(callees))
+
+
+def _is_getter(function: Function) -> bool:
+    """Whether a function runs when an attribute is read."""
+    names = [ast.unparse(d).rpartition(".")[2] for d in function.node.decorator_list]
+    return any(name in ("property", "cached_property") for name in names)

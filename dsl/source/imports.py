@@ -1,0 +1,113 @@
+"""Which modules belong to a spec, and where they are. Nothing is run to find out."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.machinery import BuiltinImporter, FrozenImporter, PathFinder
+from pathlib import Path
+
+
+@contextmanager
+def searching(folder: str) -> Iterator[None]:
+    """Look for modules in a folder first, for a while."""
+    sys.path.insert(0, folder)
+    try:
+        yield
+    finally:
+        sys.path.remove(folder)
+
+
+def file_of(name: str, folder: str) -> Path | None:
+    """The text of a module; of a package, its ``__init__.py``. None where there is none."""
+    head, *rest = name.split(".")
+    with searching(folder):
+        spec = BuiltinImporter.find_spec(head) or FrozenImporter.find_spec(head)
+        spec = spec or PathFinder.find_spec(head)
+        if spec is None and head not in sys.modules:  # what is installed to be edited
+            spec = importlib.util.find_spec(head)
+    if spec is None:
+        return None
+    file = Path(spec.origin) if spec.origin and spec.origin.endswith(".py") else None
+    folders = [Path(p) for p in spec.submodule_search_locations or ()]
+    for part in rest:
+        file = module_file(part, folders)
+        folders = [f / part for f in folders] if file is None else [file.parent]
+        if file is not None and file.name != "__init__.py":
+            folders = []
+    return file
+
+
+def module_file(name: str, folders: list[Path] | tuple[str, ...]) -> Path | None:
+    """The file of a module or package below one of some folders."""
+    for folder in folders:
+        place = Path(folder, *name.split("."))
+        for file in (place / "__init__.py", place.with_name(place.name + ".py")):
+            if file.is_file():
+                return file
+    return None
+
+
+def package_of(file: Path, name: str) -> str:
+    """The package that the relative imports of a module start from."""
+    return name if file.name == "__init__.py" else name.rpartition(".")[0]
+
+
+def is_spec_module(path: Path, package: str, folders: tuple[str, ...], seen: set[Path]) -> bool:
+    """Whether a module imports the language, or one in `folders` that does: both make it part of a
+    spec.
+
+    Modules installed elsewhere, Python's own among them, count when they do so themselves.
+    """
+    seen.add(path)
+    try:
+        text = path.read_text(encoding="utf-8")
+        inside = any(path.is_relative_to(folder) for folder in folders)
+        if "statewalk" not in text and not inside:  # most modules are settled without being parsed
+            return False
+        names = _imported(ast.parse(text), package)
+    except (OSError, SyntaxError, ValueError):
+        return False
+    if any(map(_is_language, names)):
+        return True
+    return inside and any(
+        is_spec_module(file, package_of(file, name), folders, seen)
+        for name in names
+        if (file := module_file(name, folders)) is not None and file not in seen
+    )
+
+
+_SERVICES = (
+    "Replay", "Result", "Run", "Trace", "check", "load", "load_trace", "replay", "save_trace",
+)  # fmt: skip
+"""Names of the package that are no words of the language."""
+
+
+def is_ours(module: str) -> bool:
+    """Whether a module is statewalk itself; its library of models is not."""
+    return module.partition(".")[0] == "statewalk" and not module.startswith("statewalk.models")
+
+
+def _is_language(name: str) -> bool:
+    """Whether an imported name is of the language: who imports one is part of the spec."""
+    package, _, rest = name.partition(".")
+    return package == "statewalk" and rest.partition(".")[0] not in ("", "checker", *_SERVICES)
+
+
+def _imported(tree: ast.Module, package: str) -> list[str]:
+    """The full names that a module imports; of `from m import n`, both `m` and `m.n`."""
+    names: list[str] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            relative = "." * node.level + (node.module or "")
+            try:
+                full = importlib.util.resolve_name(relative, package) if node.level else relative
+            except ImportError:
+                continue
+            names += [full, *(f"{full}.{alias.name}" for alias in node.names)]
+    return names

@@ -1,0 +1,196 @@
+"""Sets in a spec's text become ordered ones, wherever that text is compiled.
+
+    {a, *b}   {e for x in xs}      the same through OrderedSet
+    set(xs)   frozenset(xs)        means the ordered classes (`with_ordered_builtins`)
+    a | b     library.f(x)         what is still one of Python's own sets is made an ordered one
+
+There is one order, in whatever hands a set on: a loop, ``sorted`` with a key, ``join``, a library.
+What is ordered, and how, is said in `dsl.values.ordered_sets`.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from types import GeneratorType
+from typing import Any, TypeVar
+
+from statewalk.dsl.source.nodes import walk
+from statewalk.dsl.values.ordered_sets import OrderedFrozenSet, OrderedSet
+
+_MAKE = "__sw_set__"
+_SETTLE = "__sw_settled__"
+_OPERATORS = (ast.BitOr, ast.BitAnd, ast.Sub, ast.BitXor)
+_SETS = frozenset({set, frozenset})
+_HOLDING = frozenset({set, frozenset, list, tuple, dict, GeneratorType})
+_Node = TypeVar("_Node", bound=ast.AST)
+
+
+def settled(value: Any) -> Any:
+    """A value in which Python's own sets have become ordered ones; as it is where there are none.
+
+    Sets come out of what is no spec: libraries, the keys of dicts, constants given from outside.
+    """
+    kind = type(value)
+    if kind not in _HOLDING:
+        return value
+    if kind in _SETS:
+        return (OrderedSet if kind is set else OrderedFrozenSet)(map(settled, value))
+    if kind is GeneratorType:
+        frame = value.gi_frame
+        ours = frame is None or frame.f_builtins.get("set") is OrderedSet
+        return value if ours else map(settled, value)
+    if kind is dict:
+        if _HOLDING.isdisjoint(map(type, value)) and _HOLDING.isdisjoint(map(type, value.values())):
+            return value
+        items = [(settled(k), settled(v)) for k, v in value.items()]
+        same = all(a is c and b is d for (a, b), (c, d) in zip(items, value.items(), strict=True))
+        return value if same else dict(items)
+    if _HOLDING.isdisjoint(map(type, value)):
+        return value
+    parts = [settled(v) for v in value]
+    return value if all(a is b for a, b in zip(parts, value, strict=True)) else kind(parts)
+
+
+def with_ordered_builtins(found: Mapping[str, Any]) -> dict[str, Any]:
+    """What there is in a spec's module without being imported, given what Python would have."""
+    ours = {"set": OrderedSet, "frozenset": OrderedFrozenSet}
+    return {**{n: ours.get(n, v) for n, v in found.items()}, _MAKE: OrderedSet, _SETTLE: settled}
+
+
+def imported_names(tree: ast.AST) -> frozenset[str]:
+    """The names that a module imports, with the words of the language left out."""
+    return frozenset(
+        alias.asname or alias.name.partition(".")[0]
+        for node in walk(tree)
+        if isinstance(node, ast.Import)
+        or (isinstance(node, ast.ImportFrom) and node.module != "statewalk")
+        for alias in node.names
+    )
+
+
+def with_ordered_sets(node: _Node, imported: frozenset[str] = frozenset()) -> _Node:
+    """Text of a spec, ready to be compiled; ``imported`` are `imported_names`. It is changed."""
+    return _Ordering(imported).visit(node)  # type: ignore[no-any-return]
+
+
+class _Ordering(ast.NodeTransformer):
+    """Rewrites what makes sets, and what may bring one from elsewhere."""
+
+    def __init__(self, imported: frozenset[str]) -> None:
+        self.imported = imported
+
+    def visit_Set(self, node: ast.Set) -> ast.AST:
+        self.generic_visit(node)
+        return _call(_MAKE, ast.Tuple(node.elts, ast.Load()), node)
+
+    def visit_SetComp(self, node: ast.SetComp) -> ast.AST:
+        self.generic_visit(node)
+        return _call(_MAKE, ast.ListComp(node.elt, node.generators), node)
+
+    def visit_Compare(self, node: ast.Compare) -> ast.AST:
+        node.left = self.visit(node.left)
+        for at, (sign, side) in enumerate(zip(node.ops, node.comparators, strict=True)):
+            if isinstance(sign, ast.In | ast.NotIn) and isinstance(side, ast.Set):
+                self.generic_visit(side)  # only asked, and Python makes it once
+            else:
+                node.comparators[at] = self.visit(side)
+        return node
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        self.generic_visit(node)
+        if not isinstance(node.op, _OPERATORS) or _is_constant(node.left, node.right):
+            return node
+        return _call(_SETTLE, node, node)
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> Any:
+        self.generic_visit(node)
+        target = node.target
+        if not isinstance(node.op, _OPERATORS) or not isinstance(target, ast.Name):
+            return node
+        if _is_constant(node.value):
+            return node
+        value = _call(_SETTLE, ast.Name(target.id, ast.Load()), node)
+        again = ast.Assign([ast.Name(target.id, ast.Store())], value)
+        return [node, ast.fix_missing_locations(ast.copy_location(again, node))]
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        self._receiver(node)
+        root: ast.expr = node
+        while isinstance(root, ast.Attribute):
+            root = root.value
+        own = isinstance(root, ast.Name) and root.id in ("self", "__sw__")
+        if own or not isinstance(node.ctx, ast.Load):
+            return node
+        return _call(_SETTLE, node, node)
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self._parts(node)
+        func = node.func
+        if isinstance(func, ast.Attribute):
+            foreign = getattr(func.value, "id", "") != "__sw__"
+        else:
+            foreign = isinstance(func, ast.Name) and func.id in self.imported
+        return _call(_SETTLE, node, node) if foreign else node
+
+    def _parts(self, node: ast.Call) -> None:
+        if isinstance(node.func, ast.Attribute):
+            self._receiver(node.func)
+        else:
+            node.func = self.visit(node.func)
+        node.args = [self.visit(a) for a in node.args]
+        for keyword in node.keywords:
+            keyword.value = self.visit(keyword.value)
+
+    def _receiver(self, node: ast.Attribute) -> None:
+        """What is changed through a method is the thing itself, not an ordered copy of it."""
+        if isinstance(node.value, ast.Attribute):
+            self._receiver(node.value)
+        else:
+            node.value = self.visit(node.value)
+
+    def _unchanged(self, node: Any) -> ast.AST:
+        """A call whose result goes nowhere, or is a flow."""
+        if isinstance(node.value, ast.Call):
+            self._parts(node.value)
+        elif node.value is not None:
+            node.value = self.visit(node.value)
+        return node  # type: ignore[no-any-return]
+
+    visit_Expr = visit_YieldFrom = _unchanged  # noqa: N815 (names `NodeTransformer` asks for)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
+        node.target = self.visit(node.target)
+        node.value = node.value and self.visit(node.value)
+        return node
+
+    def visit_arg(self, node: ast.arg) -> ast.AST:
+        return node
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        self.visit(node.args)
+        return self._body(node)
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
+        return self._body(node)
+
+    def visit_match_case(self, node: ast.match_case) -> ast.AST:
+        node.guard = node.guard and self.visit(node.guard)
+        return self._body(node)
+
+    def _body(self, node: ast.FunctionDef | ast.ClassDef | ast.match_case) -> ast.AST:
+        found: list[ast.stmt] = []
+        for statement in node.body:
+            visited = self.visit(statement)
+            found += visited if isinstance(visited, list) else [visited]
+        node.body = found
+        return node
+
+
+def _is_constant(*nodes: ast.expr) -> bool:
+    return any(isinstance(n, ast.Constant) for n in nodes)
+
+
+def _call(name: str, argument: ast.expr, at: ast.expr | ast.stmt) -> ast.Call:
+    call = ast.Call(ast.Name(name, ast.Load()), [argument], [])
+    return ast.fix_missing_locations(ast.copy_location(call, at))

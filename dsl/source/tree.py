@@ -1,0 +1,174 @@
+"""The syntax tree of a spec: what both front ends produce and the lowering reads.
+
+Bodies are Python's own `ast`. Choice, guard and the flow blocks are calls and ``with`` statements
+of reserved names (`any_of`, `require`, `atomic`, `serial`, `parallel`, `oneof`), so no further
+nodes are needed; roles, properties and functions are found here by name.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from statewalk.dsl.declared import LeadsTo, Mark, marks
+from statewalk.dsl.errors import Span
+from statewalk.dsl.source.modules import Loading, SpecModule
+from statewalk.dsl.state.roles import Role
+from statewalk.dsl.values.records import Record
+
+PROPERTY_MARKS = frozenset({"always", "exists", "eventually", "on_step"})
+
+
+@dataclass
+class Function:
+    """A function or method of a spec module. ``owner`` is the class it is written in.
+
+    ``gives_way``: it lets others act, though perhaps not under the constants of this run.
+    """
+
+    name: str
+    module: SpecModule
+    owner: type | None
+    node: ast.FunctionDef
+    function: Callable[..., Any]
+    marks: list[Mark] = field(default_factory=list)
+    gives_way: bool = False
+
+    @property
+    def qualified(self) -> str:
+        return f"{self.owner.__name__}.{self.name}" if self.owner else self.name
+
+    def marked(self, kind: str) -> Mark | None:
+        """The mark of a kind, if the function has it."""
+        return next((m for m in self.marks if m.kind == kind), None)
+
+    @property
+    def is_property(self) -> bool:
+        return any(m.kind in PROPERTY_MARKS | {"terminal", "constraint"} for m in self.marks)
+
+    def span(self, node: ast.AST | None = None) -> Span:
+        return self.module.source.span(node or self.node)
+
+    def parameters(self) -> list[ast.arg]:
+        """Parameters without ``self``."""
+        found = [*self.node.args.posonlyargs, *self.node.args.args]
+        return found[1:] if self.owner is not None and not self.is_static else found
+
+    @property
+    def is_static(self) -> bool:
+        return any(getattr(d, "id", "") == "staticmethod" for d in self.node.decorator_list)
+
+    def body(self) -> list[ast.stmt]:
+        """The statements without a doc-string."""
+        found = self.node.body
+        if found and isinstance(found[0], ast.Expr) and isinstance(found[0].value, ast.Constant):
+            if isinstance(found[0].value.value, str):
+                return found[1:]
+        return found
+
+
+@dataclass
+class SpecTree:
+    """All of a spec after its modules ran."""
+
+    loading: Loading
+    roles: list[type[Role]] = field(default_factory=list)
+    records: list[type[Record]] = field(default_factory=list)
+    enums: list[type] = field(default_factory=list)
+    functions: list[Function] = field(default_factory=list)
+    leads: list[tuple[str, LeadsTo, Span]] = field(default_factory=list)
+
+    def of_kind(self, *kinds: str) -> Iterator[Function]:
+        return (f for f in self.functions if any(m.kind in kinds for m in f.marks))
+
+    def instances(self, owner: type) -> list[Any]:
+        """The instances of a role class and its subclasses."""
+        return [r for cls in self.roles if issubclass(cls, owner) for r in cls._instances]
+
+
+def read_tree(loading: Loading) -> SpecTree:
+    """Find the roles, records and functions of the modules that ran, in the order of the files."""
+    tree = SpecTree(loading)
+    for module in loading.modules:
+        for node in _statements(module.source.tree.body):
+            if isinstance(node, ast.ClassDef):
+                _read_class(tree, module, node)
+            elif isinstance(node, ast.FunctionDef):
+                found = module.namespace.get(node.name)
+                if callable(found) and _is_from(found, node):
+                    tree.functions.append(
+                        Function(node.name, module, None, node, found, marks(found))
+                    )
+            elif isinstance(node, ast.Assign | ast.AnnAssign):
+                target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+                value = module.namespace.get(getattr(target, "id", ""))
+                if isinstance(target, ast.Name) and isinstance(value, LeadsTo):
+                    tree.leads.append((target.id, value, module.source.span(node)))
+    return tree
+
+
+def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """The statements of a module or class, those under ``if``, ``try`` and ``with`` included."""
+    for node in body:
+        yield node
+        if isinstance(node, ast.If | ast.Try):
+            parts = [node.body, node.orelse]
+            if isinstance(node, ast.Try):
+                parts += [*(handler.body for handler in node.handlers), node.finalbody]
+            for part in parts:
+                yield from _statements(part)
+        elif isinstance(node, ast.With):
+            yield from _statements(node.body)
+
+
+def _is_from(found: Any, node: ast.FunctionDef) -> bool:
+    """Whether a function was made by this definition, and not by one of the same name elsewhere."""
+    code = getattr(found, "__code__", None)
+    first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
+    return code is None or first <= code.co_firstlineno <= node.lineno
+
+
+def _read_class(tree: SpecTree, module: SpecModule, node: ast.ClassDef) -> None:
+    import enum
+
+    cls = module.namespace.get(node.name)
+    if not isinstance(cls, type):
+        return
+    if issubclass(cls, Role):
+        tree.roles.append(cls)
+    elif issubclass(cls, Record):
+        tree.records.append(cls)
+    elif issubclass(cls, enum.Enum):
+        tree.enums.append(cls)
+    for item in _statements(node.body):
+        if not isinstance(item, ast.FunctionDef):
+            continue
+        raw = cls.__dict__.get(item.name)
+        found = getattr(raw, "__func__", raw)
+        found = found.fget if isinstance(found, property) else found
+        if callable(found) and _is_from(found, item):
+            tree.functions.append(Function(item.name, module, cls, item, found, marks(found)))
+
+
+def class_span(tree: SpecTree, cls: type) -> Span | None:
+    """Where a class of a spec is written."""
+    for module in tree.loading.modules:
+        for node in module.source.tree.body:
+            if isinstance(node, ast.ClassDef) and module.namespace.get(node.name) is cls:
+                return module.source.span(node)
+    return None
+
+
+def field_span(tree: SpecTree, cls: type, name: str) -> Span | None:
+    """Where a field is declared; where the class is, if it is not found."""
+    for base in cls.__mro__:
+        for module in tree.loading.modules:
+            for node in module.source.tree.body:
+                if isinstance(node, ast.ClassDef) and module.namespace.get(node.name) is base:
+                    for item in _statements(node.body):
+                        if isinstance(item, ast.AnnAssign):
+                            if getattr(item.target, "id", "") == name:
+                                return module.source.span(item)
+    return None

@@ -1,0 +1,304 @@
+"""What the functions of a spec do with its fields: who writes, who lists, who only asks pointwise.
+
+The answers choose the slots (see `dsl.view`) and what may be taken for constant. They err on the
+side of "written" and "listed": a field that is passed on, returned or bound to a name may be
+anything.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Any
+
+from statewalk.dsl.source.nodes import walk
+from statewalk.dsl.source.tree import Function, SpecTree
+from statewalk.dsl.state.roles import Role
+
+CHANGING = frozenset(
+    [
+        "add",
+        "remove",
+        "discard",
+        "append",
+        "pop",
+        "insert",
+        "extend",
+        "clear",
+        "update",
+        "setdefault",
+        "sort",
+        "reverse",
+        "popitem",
+        "difference_update",
+        "intersection_update",
+        "symmetric_difference_update",
+    ]
+)
+LISTING = frozenset({"items", "keys", "values", "copy", "clear"})
+_LOOKING = frozenset({"len", "sum", "any", "all", "set", "frozenset", "bool"})
+_PASSING_ON = frozenset({"sorted", "min", "max", "tuple", "list"})  # elements, as they are
+_ELEMENTS_OF = frozenset({"get", "items", "values", "copy"})
+
+
+class Reach(IntEnum):
+    """What of a field can be changed by someone who got hold of what an expression gives."""
+
+    NOTHING = 0
+    ELEMENTS = 1  # what it contains, as after ``sorted(self.jobs)``
+    CONTENT = 2  # itself where it is a container, as after ``self.jobs or []``
+    ANYTHING = 3
+
+
+@dataclass
+class Usage:
+    """How the spec uses one field."""
+
+    written: bool = False
+    reach: Reach = Reach.NOTHING
+    listed: bool = False
+    pointwise: bool = True
+
+
+_USED_UP = (
+    ast.Compare | ast.UnaryOp | ast.If | ast.While | ast.Assert | ast.FormattedValue | ast.Expr
+)
+
+
+@dataclass
+class Analysis:
+    """Usage per (role class name, field name); everything is assumed where ``blind``."""
+
+    usage: dict[tuple[str, str], Usage] = field(default_factory=dict)
+    blind: bool = False
+
+
+def analyse(tree: SpecTree) -> Analysis:
+    """Look at every function of the spec."""
+    result = Analysis()
+    for cls in tree.roles:
+        for name in cls._fields:
+            result.usage[(cls.__name__, name)] = Usage()
+    for function in tree.functions:
+        _Uses(tree, result, function).run()
+    for module in tree.loading.modules:
+        for node in walk(module.source.tree):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") in (
+                "setattr",
+                "vars",
+                "getattr",
+            ):
+                result.blind = result.blind or _is_blind(node)
+    if result.blind:
+        result.usage = {
+            key: Usage(written=True, listed=True, pointwise=False) for key in result.usage
+        }
+    return result
+
+
+def _is_blind(call: ast.Call) -> bool:
+    return (
+        len(call.args) < 2
+        or not isinstance(call.args[1], ast.Constant)
+        or getattr(call.func, "id", "") == "setattr"
+    )
+
+
+class _Uses:
+    """The uses of fields in one function."""
+
+    def __init__(self, tree: SpecTree, result: Analysis, function: Function) -> None:
+        self.tree = tree
+        self.result = result
+        self.function = function
+        self.parents: dict[ast.AST, ast.AST] = {}
+        self.types = Receivers(tree, function)
+        for parent in walk(function.node):
+            for child in ast.iter_child_nodes(parent):
+                self.parents[child] = parent
+
+    def run(self) -> None:
+        in_init = self.function.marked("init") is not None
+        for node in walk(self.function.node):
+            if isinstance(node, ast.Attribute):
+                owners = self.types.owners(node)
+                if owners:
+                    self.note(node, owners, in_init)
+
+    def note(self, node: ast.Attribute, owners: list[type[Role]], in_init: bool) -> None:
+        use = self.classify(node)
+        for cls in owners:
+            usage = self.result.usage[(cls.__name__, node.attr)]
+            if not in_init:
+                usage.written |= use.written
+                usage.reach = max(usage.reach, use.reach)
+            usage.listed |= use.listed
+            usage.pointwise &= use.pointwise
+
+    def classify(self, node: ast.Attribute) -> Usage:
+        """What one mention of a field does."""
+        parent = self.parents.get(node)
+        if not isinstance(node.ctx, ast.Load):
+            return Usage(written=True, listed=True, pointwise=False)
+        if isinstance(parent, ast.AugAssign) and parent.target is node:
+            return Usage(written=True, listed=True, pointwise=False)
+        if isinstance(parent, ast.Attribute):
+            called = isinstance(self.parents.get(parent), ast.Call)
+            if called and parent.attr in ("add", "discard"):
+                return Usage(written=True)
+            if called and parent.attr in CHANGING:
+                return Usage(written=True, listed=parent.attr in LISTING, pointwise=False)
+            if called and parent.attr == "get":
+                return Usage(reach=self.reach(self.parents[parent]), pointwise=False)
+            if called and parent.attr in LISTING:
+                return Usage(reach=self.reach(node), listed=True, pointwise=False)
+            if called:
+                return Usage(written=True, listed=True, pointwise=False)
+            return Usage(reach=self.reach(parent), listed=True, pointwise=False)
+        if isinstance(parent, ast.Subscript) and parent.value is node:
+            return Usage(reach=self.reach(parent), pointwise=False)
+        if isinstance(parent, ast.Compare):
+            at = parent.comparators.index(node) if node in parent.comparators else -1
+            if at >= 0 and isinstance(parent.ops[at], ast.In | ast.NotIn):
+                return Usage()
+            return Usage(listed=True, pointwise=False)
+        return Usage(reach=self.reach(node), listed=True, pointwise=False)
+
+    def reach(self, node: ast.AST) -> Reach:
+        """What can be changed by someone who got hold of what an expression denotes."""
+        reach = Reach.ANYTHING
+        while True:
+            parent = self.parents.get(node)
+            if not isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
+                return reach
+            if isinstance(parent, ast.Attribute):
+                call = self.parents.get(parent)
+                if not isinstance(call, ast.Call):
+                    node = parent
+                elif parent.attr in _ELEMENTS_OF:
+                    node, reach = call, min(reach, Reach.ELEMENTS)
+                else:
+                    return Reach.NOTHING if parent.attr in ("keys", "count", "index") else reach
+            elif isinstance(parent, ast.Subscript):
+                if parent.value is not node:
+                    return Reach.NOTHING
+                node = parent
+            elif isinstance(parent, ast.Call):
+                name = getattr(parent.func, "id", "")
+                if name not in _PASSING_ON:
+                    return Reach.NOTHING if name in _LOOKING else reach
+                one_of = name in ("min", "max") and len(parent.args) > 1
+                node, reach = parent, min(reach, Reach.CONTENT if one_of else Reach.ELEMENTS)
+            elif isinstance(parent, ast.BoolOp | ast.IfExp):
+                if isinstance(parent, ast.IfExp) and parent.test is node:
+                    return Reach.NOTHING
+                node, reach = parent, min(reach, Reach.CONTENT)
+            elif isinstance(parent, ast.BinOp):
+                node, reach = parent, min(reach, Reach.ELEMENTS)
+            elif isinstance(parent, ast.AugAssign):
+                return min(reach, Reach.ELEMENTS)
+            else:
+                return Reach.NOTHING if isinstance(parent, _USED_UP) else reach
+
+
+class Receivers:
+    """Which role classes an attribute's receiver can be, from declared types; by name where
+    unknown.
+    """
+
+    def __init__(self, tree: SpecTree, function: Function) -> None:
+        self.tree = tree
+        self.function = function
+        self.known: dict[str, type] = {}
+        if function.owner is not None and function.node.args.args:
+            self.known[function.node.args.args[0].arg] = function.owner
+        namespace = function.module.namespace
+        for argument in function.parameters():
+            cls = self._annotated(argument.annotation, namespace)
+            if cls is not None:
+                self.known[argument.arg] = cls
+        for target, source in _loops(function.node):
+            cls = self._element(source)
+            for name in walk(target):
+                if isinstance(name, ast.Name) and cls is not None:
+                    self.known.setdefault(name.id, cls)
+        assigned = {
+            n.id
+            for n in walk(function.node)
+            if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+        }
+        looped = {
+            n.id for t, _ in _loops(function.node) for n in walk(t) if isinstance(n, ast.Name)
+        }
+        for known in assigned & set(self.known):
+            if known not in looped or self._ambiguous(known):
+                del self.known[known]
+
+    def _ambiguous(self, name: str) -> bool:
+        sources = [
+            s
+            for t, s in _loops(self.function.node)
+            if name in {getattr(n, "id", "") for n in walk(t)}
+        ]
+        stores = [
+            n
+            for n in walk(self.function.node)
+            if isinstance(n, ast.Assign | ast.AnnAssign | ast.AugAssign | ast.NamedExpr)
+            and name
+            in {getattr(t, "id", "") for t in walk(getattr(n, "target", None) or n.targets[0])}  # type: ignore[union-attr]
+        ]
+        return bool(stores) or len({self._element(s) for s in sources}) > 1
+
+    @staticmethod
+    def _annotated(annotation: ast.expr | None, namespace: dict[str, Any]) -> type | None:
+        if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
+            found = namespace.get(annotation.value)
+        else:
+            found = namespace.get(getattr(annotation, "id", ""))
+        return found if isinstance(found, type) and issubclass(found, Role) else None
+
+    def _element(self, source: ast.expr) -> type | None:
+        """The role class of the elements of a module-level list of instances."""
+        if (
+            isinstance(source, ast.Call)
+            and getattr(source.func, "id", "") in ("pairs", "sorted", "list")
+            and source.args
+        ):
+            return self._element(source.args[0])
+        if isinstance(source, ast.Name) and source.id not in self.known:
+            value = self.function.module.namespace.get(source.id)
+            if (
+                isinstance(value, list | tuple)
+                and value
+                and all(isinstance(v, Role) for v in value)
+            ):
+                classes = {type(v) for v in value}
+                return classes.pop() if len(classes) == 1 else None
+        return None
+
+    def receiver(self, node: ast.expr) -> type | None:
+        """The class of an expression, if it is known to be one role class."""
+        if isinstance(node, ast.Name):
+            if node.id in self.known:
+                return self.known[node.id]
+            value = self.function.module.namespace.get(node.id)
+            return type(value) if isinstance(value, Role) else None
+        if isinstance(node, ast.Subscript):
+            return self._element(node.value)
+        return None
+
+    def owners(self, node: ast.Attribute) -> list[type[Role]]:
+        """The role classes whose field an attribute may be."""
+        cls = self.receiver(node.value)
+        candidates = self.tree.roles
+        if cls is not None:
+            candidates = [c for c in candidates if issubclass(c, cls)]
+        return [c for c in candidates if node.attr in c._fields]
+
+
+def _loops(function: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
+    for node in walk(function):
+        if isinstance(node, ast.For | ast.comprehension):
+            yield node.target, node.iter

@@ -1,0 +1,230 @@
+"""References to containers in the state: list, set, bag and dict, each with Python's methods.
+
+Reads are projections and changes are updates of one slot, except for `EntriesReference` (a dict
+with a slot per key) and `ElementsReference` (a set with a slot per element, which is only asked
+pointwise).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from statewalk.dsl.errors import EngineError, SpecError
+from statewalk.dsl.state import refs
+from statewalk.dsl.state.dicts import DictReference, EntriesReference, entries, replace_entries
+from statewalk.dsl.state.lists import ListReference
+from statewalk.dsl.state.refs import Reference
+from statewalk.dsl.state.set_operators import SET_METHODS, SetOperators
+from statewalk.dsl.state.sized import Sized
+from statewalk.dsl.values.ordered_sets import OrderedSet
+from statewalk.dsl.values.records import Bag
+from statewalk.dsl.values.stored import (
+    ABSENT,
+    FrozenBag,
+    FrozenDict,
+    FrozenList,
+    FrozenSet,
+    elements_of,
+    hashable,
+    intern_key,
+)
+
+__all__ = [
+    "BagReference",
+    "DictReference",
+    "ElementsReference",
+    "EntriesReference",
+    "FrozenSetReference",
+    "ListReference",
+    "SetReference",
+    "entries",
+    "replace_entries",
+]
+
+
+class FrozenSetReference(Sized, SetOperators):
+    """A frozenset in the state, as its type says. Iterates in canonical order."""
+
+    __slots__ = ()
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:  # pyright: ignore[reportIncompatibleMethodOverride]
+        return frozenset
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._freeze())
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(self._freeze())
+
+    def copy(self) -> Any:
+        return self._freeze()
+
+    def __getattr__(self, name: str) -> Any:
+        if name in SET_METHODS:
+            return getattr(self._freeze(), name)
+        kind = self.__class__.__name__
+        raise AttributeError(f"'{kind}' object has no attribute '{name}'")
+
+
+class SetReference(FrozenSetReference):
+    """A set in the state; its elements are values."""
+
+    __slots__ = ()
+    __hash__ = None  # type: ignore[assignment]
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:  # pyright: ignore[reportIncompatibleMethodOverride]
+        return set
+
+    def copy(self) -> set[Any]:
+        return OrderedSet(self._freeze())
+
+    def add(self, element: Any) -> None:
+        e = self._member(element, self._domain.element if self._domain else None)
+        self._update(("add", intern_key(e)), lambda s: s.with_element(e))
+
+    def discard(self, element: Any) -> None:
+        e = hashable(element)
+        self._update(("discard", intern_key(e)), lambda s: s.without_element(e))
+
+    def remove(self, element: Any) -> None:
+        if element not in self:
+            raise KeyError(element)
+        self.discard(element)
+
+    def pop(self) -> Any:
+        raise SpecError(
+            "SW104",
+            "set.pop() takes an element that Python picks.",
+            help="Choices that matter are made with any_of(...); the checker tries them all.",
+        )
+
+    def clear(self) -> None:
+        self._update("clear", lambda s: FrozenSet())
+
+    def update(self, *others: Iterable[Any]) -> None:
+        for other in others:
+            for element in list(other):
+                self.add(element)
+
+    def difference_update(self, *others: Iterable[Any]) -> None:
+        for other in others:
+            for element in list(other):
+                self.discard(element)
+
+    def intersection_update(self, *others: Iterable[Any]) -> None:
+        kept = [elements_of(o) for o in others]
+        self._update(("keep", *kept), lambda s: s.intersection(*kept))
+
+    def symmetric_difference_update(self, other: Iterable[Any]) -> None:
+        changed = elements_of(other)
+        self._update(("xor", changed), lambda s: s ^ changed)
+
+    def __ixor__(self, other: Any) -> Any:
+        return self._in_place(SetReference.symmetric_difference_update, other)
+
+    def __ior__(self, other: Any) -> Any:
+        return self._in_place(SetReference.update, other)
+
+    def __isub__(self, other: Any) -> Any:
+        return self._in_place(SetReference.difference_update, other)
+
+    def __iand__(self, other: Any) -> Any:
+        return self._in_place(SetReference.intersection_update, other)
+
+    def _in_place(self, change: Callable[[SetReference, Any], None], other: object) -> Any:
+        if not isinstance(other, set | frozenset):
+            return NotImplemented
+        change(self, other)
+        return self
+
+
+class BagReference(Sized):
+    """A bag in the state."""
+
+    __slots__ = ()
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:  # pyright: ignore[reportIncompatibleMethodOverride]
+        return Bag
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._freeze())
+
+    def copy(self) -> Bag[Any]:
+        return Bag(self._freeze())
+
+    def count(self, element: Any) -> int:
+        e = hashable(element)
+        return int(self._project(("count", intern_key(e)), lambda b: b.count(e)))
+
+    def add(self, element: Any) -> None:
+        e = self._member(element, self._domain.element if self._domain else None)
+        self._update(("add", intern_key(e)), lambda b: b.adjusted(e, 1))
+
+    def discard(self, element: Any) -> None:
+        e = hashable(element)
+        self._update(("discard", intern_key(e)), lambda b: b.adjusted(e, -1))
+
+    def remove(self, element: Any) -> None:
+        if element not in self:
+            raise KeyError(element)
+        self.discard(element)
+
+    def clear(self) -> None:
+        self._update("clear", lambda b: FrozenBag())
+
+
+class ElementsReference(Reference):
+    """A set field with a slot per element: the spec only adds, discards and asks ``in``."""
+
+    __slots__ = ()
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:  # pyright: ignore[reportIncompatibleMethodOverride]
+        return set
+
+    def _slot(self, element: Any) -> Any:
+        return (*self._path, "in", intern_key(element))
+
+    def __contains__(self, element: object) -> bool:
+        return refs.current_view().get(self._slot(hashable(element))) is not ABSENT
+
+    def add(self, element: Any) -> None:
+        refs.forbid_change(self._path)
+        e = self._member(element, self._domain.element if self._domain else None)
+        refs.current_view().set(self._slot(e), True)
+
+    def discard(self, element: Any) -> None:
+        refs.forbid_change(self._path)
+        refs.current_view().set(self._slot(hashable(element)), ABSENT)
+
+    def _freeze(self) -> Any:
+        raise EngineError(
+            "SW901", f"{refs.show_place(self._path, ())} is listed, but kept by element."
+        )
+
+
+# Patterns (``case [first, *_]:``) ask for these, not for what an object can do.
+Sequence.register(ListReference)  # pyright: ignore[reportAttributeAccessIssue]
+Mapping.register(DictReference)  # pyright: ignore[reportAttributeAccessIssue]
+Mapping.register(EntriesReference)  # pyright: ignore[reportAttributeAccessIssue]
+refs._REFERENCES.update(
+    {
+        FrozenList: ListReference,
+        FrozenSet: SetReference,
+        FrozenBag: BagReference,
+        FrozenDict: DictReference,
+    }
+)
+refs._BY_KIND.update(
+    {
+        "list": ListReference,
+        "set": SetReference,
+        "frozenset": FrozenSetReference,
+        "bag": BagReference,
+        "dict": DictReference,
+    }
+)

@@ -1,0 +1,271 @@
+"""References to dicts: inside a value, or a field with a slot per key."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from statewalk.dsl.binding import binding
+from statewalk.dsl.errors import EngineError, SpecError
+from statewalk.dsl.state import refs
+from statewalk.dsl.state.detaching import Cell, forget, sub_key
+from statewalk.dsl.state.refs import Reference, make, place, place_in
+from statewalk.dsl.state.sized import Sized
+from statewalk.dsl.values.stored import ABSENT, FrozenDict, Keys, freeze, hashable, intern_key
+from statewalk.dsl.view import Path
+
+_MISSING = object()
+
+
+class _DictMethods:
+    """What both sorts of dict share, from five primitives."""
+
+    __slots__ = ()
+
+    def __getitem__(self, key: Any) -> Any:
+        raise NotImplementedError
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        raise NotImplementedError
+
+    def _remove(self, key: Any) -> None:
+        raise NotImplementedError
+
+    def _item(self, key: Any) -> Any:
+        """The stored value of a key that is there."""
+        raise NotImplementedError
+
+    def __iter__(self) -> Iterator[Any]:
+        raise NotImplementedError
+
+    def __contains__(self, key: object) -> bool:
+        raise NotImplementedError
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        return self[key] if key in self else default  # noqa: SIM401 (this is get)
+
+    def setdefault(self, key: Any, default: Any = None) -> Any:
+        if key not in self:
+            self[key] = default
+        return self[key]
+
+    def pop(self, key: Any, default: Any = _MISSING) -> Any:
+        if key not in self:
+            if default is _MISSING:
+                raise KeyError(key)
+            return default
+        value = self._item(key)
+        self._remove(key)
+        return value
+
+    def __delitem__(self, key: Any) -> None:
+        if key not in self:
+            raise KeyError(key)
+        self._remove(key)
+
+    def popitem(self) -> Any:
+        raise SpecError(
+            "SW104",
+            "dict.popitem() takes an item that depends on how the dict was built.",
+            help="Choose a key with any_of(...), then pop it.",
+        )
+
+    def keys(self) -> Keys:
+        return Keys(self)
+
+    def values(self) -> list[Any]:
+        return [self[key] for key in self]
+
+    def items(self) -> Keys:
+        return Keys((key, self[key]) for key in self)
+
+    def __reversed__(self) -> Iterator[Any]:
+        return iter(list(self)[::-1])
+
+    fromkeys = staticmethod(dict.fromkeys)
+
+    def update(self, other: Any = (), **named: Any) -> None:
+        pairs = other.items() if hasattr(other, "items") else other
+        for key, value in [*pairs, *named.items()]:
+            self[key] = value
+
+    def clear(self) -> None:
+        for key in list(self):
+            self._remove(key)
+
+    def copy(self) -> dict[Any, Any]:
+        return dict(self.items())
+
+    def __or__(self, other: Any) -> Any:
+        return {**self.copy(), **other} if isinstance(other, dict) else NotImplemented
+
+    def __ror__(self, other: Any) -> Any:
+        return {**other, **self.copy()} if isinstance(other, dict) else NotImplemented
+
+    def __ior__(self, other: Any) -> Any:
+        self.update(other)
+        return self
+
+
+class DictReference(_DictMethods, Sized):
+    """A dict inside a value: a dict in a list, a record or another dict."""
+
+    __slots__ = ()
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:  # pyright: ignore[reportIncompatibleMethodOverride]
+        return dict
+
+    def __contains__(self, key: object) -> bool:
+        return Sized.__contains__(self, key)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._project("keys", tuple))
+
+    def _item(self, key: Any) -> Any:
+        k = hashable(key)
+        return self._project(("item", intern_key(k)), lambda v: v[k])
+
+    def __getitem__(self, key: Any) -> Any:
+        k = hashable(key)
+        if k not in self:
+            raise KeyError(key)
+        return self._at(("k", k), self._domain.element if self._domain else None)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        k = self._member(key, self._domain.key if self._domain else None)
+        v = self._element(value)
+        forget(self._path, (*self._sub, ("k", k)), self._cell)
+        self._update(("set", intern_key(k), intern_key(v)), lambda d: d.with_item(k, v))
+
+    def _remove(self, key: Any) -> None:
+        k = freeze(key)
+        forget(self._path, (*self._sub, ("k", k)), self._cell)
+        self._update(("remove", intern_key(k)), lambda d: d.with_item(k, ABSENT))
+
+
+class EntriesReference(_DictMethods, Reference):
+    """A dict field with a slot per key, and one for the set of keys where the spec lists them."""
+
+    __slots__ = ("_keys",)
+    _keys: bool
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:  # pyright: ignore[reportIncompatibleMethodOverride]
+        return dict
+
+    @property
+    def _replaced(self) -> Any:
+        """A reference to what the field held, once it holds another dict."""
+        return place_in(self._cell, self._path, (), self._domain) if self._cell else None
+
+    def _slot(self, key: Any) -> Any:
+        return (*self._path, "key", intern_key(hashable(key)))
+
+    def __contains__(self, key: object) -> bool:
+        if self._cell is not None:
+            return key in self._replaced
+        return bool(
+            refs.current_view().project(self._slot(key), "present", lambda v: v is not ABSENT)
+        )
+
+    def _key_set(self) -> Any:
+        if self._cell is not None:
+            return list(self._replaced)
+        if not self._keys:
+            raise EngineError(
+                "SW901", f"{refs.show_place(self._path, ())} is listed, but its keys are not kept."
+            )
+        return refs.current_view().get((*self._path, "keys"))
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._key_set())
+
+    def __len__(self) -> int:
+        return len(self._key_set())
+
+    def __bool__(self) -> bool:
+        return len(self) > 0
+
+    def _item(self, key: Any) -> Any:
+        if self._cell is not None:
+            return self._replaced._item(key)
+        return refs.current_view().get(self._slot(key))
+
+    def __getitem__(self, key: Any) -> Any:
+        if self._cell is not None:
+            return self._replaced[key]
+        if key not in self:
+            raise KeyError(key)
+        return place(self._slot(key), (), self._domain.element if self._domain else None)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        refs.forbid_change(self._path)
+        if self._cell is not None:
+            self._replaced[key] = value
+            return
+        k = self._member(key, self._domain.key if self._domain else None)
+        v = self._checked(value, self._domain.element if self._domain else None)
+        path = self._slot(k)
+        forget(path)
+        refs.current_view().set(path, v)
+        self._note(("add", intern_key(k)), lambda s: s.with_element(k))
+
+    def _remove(self, key: Any) -> None:
+        refs.forbid_change(self._path)
+        if self._cell is not None:
+            self._replaced._remove(key)
+            return
+        k = freeze(key)
+        path = self._slot(k)
+        forget(path)
+        refs.current_view().set(path, ABSENT)
+        self._note(("discard", intern_key(k)), lambda s: s.without_element(k))
+
+    def _note(self, key: object, fn: Callable[[Any], Any]) -> None:
+        if self._keys:
+            refs.current_view().update((*self._path, "keys"), key, fn)
+
+    def _freeze(self) -> Any:
+        return FrozenDict((key, self._item(key)) for key in self)
+
+    def _assign(self, value: Any) -> None:
+        """Make the field equal to a (frozen) dict."""
+        for key in list(self):
+            if key not in value:
+                self._remove(key)
+        for key, item in value.items():
+            self[key] = item
+
+    __copy__ = _DictMethods.copy
+
+
+def entries(path: Path, domain: Any, *, keys: bool) -> Any:
+    """The reference to a dict field laid out by key."""
+    result = make(EntriesReference, path, (), domain)
+    result._keys = keys
+    return result
+
+
+def replace_entries(path: Path, domain: Any, value: Any, *, keys: bool) -> None:
+    """Give a dict field laid out by key another (frozen) dict. References are detached."""
+    known = binding.references.get(path, {}).pop((), None)
+    if known is not None:
+        _detach(known)
+    entries(path, domain, keys=keys)._assign(value)
+
+
+def _detach(reference: EntriesReference) -> None:
+    """Let a reference, and those into entries, show what the field holds now."""
+    view = refs.current_view()
+    slots = {key: reference._slot(key) for key in reference}
+    held = {key: view.later(slot) for key, slot in slots.items()}
+    cell = Cell(lambda: FrozenDict((key, later()) for key, later in held.items()))
+    for key, slot in slots.items():
+        for inside in binding.references.pop(slot, {}).values():
+            sub = (("k", key), *inside._sub)
+            for name, new in (("_path", reference._path), ("_sub", sub), ("_cell", cell)):
+                object.__setattr__(inside, name, new)
+            object.__setattr__(inside, "_place", sub_key(sub))
+            cell.references[inside._place] = inside
+    reference._cell = cell

@@ -1,0 +1,228 @@
+"""References to lists in the state."""
+
+from __future__ import annotations
+
+import operator
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from statewalk.dsl.state import refs
+from statewalk.dsl.state.detaching import forget, shift
+from statewalk.dsl.state.sized import Sized
+from statewalk.dsl.values.stored import FrozenList, freeze, intern_key
+
+
+class ListReference(Sized):
+    """A list in the state."""
+
+    __slots__ = ()
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:  # pyright: ignore[reportIncompatibleMethodOverride]
+        return list
+
+    def _asked(self, element: object) -> Any:
+        return freeze(element)
+
+    def __iter__(self) -> Iterator[Any]:
+        at = 0
+        while at < len(self._freeze()):
+            yield self[at]
+            at += 1
+
+    def __reversed__(self) -> Iterator[Any]:
+        return iter([self[i] for i in range(len(self) - 1, -1, -1)])
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            if self._domain is not None and self._domain.element is not None:
+                if not self._domain.element.may_contain:
+                    key = ("slice", index.start, index.stop, index.step)
+                    return list(
+                        self._project(key, lambda v: FrozenList(tuple.__getitem__(v, index)))
+                    )
+            return [self[at] for at in range(*index.indices(len(self)))]
+        at = as_index(index)
+        if at < 0:
+            at += len(self)
+        if not self._project(("has", at), lambda v: 0 <= at < len(v)):
+            raise IndexError(f"list index {index} out of range")
+        return self._at(("i", at), self._domain.element if self._domain else None)
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        if isinstance(index, slice):
+            new = [self._element(v) for v in value]
+            self._change(
+                lambda items: items.__setitem__(index, new),
+                ("set[:]", str(index), _key(new)),
+                lambda old: _replaced(index, len(self), len(new), old),
+            )
+            return
+        at = as_index(index)
+        at += len(self) if at < 0 else 0
+        if not self._project(("has", at), lambda v: 0 <= at < len(v)):
+            raise IndexError("list assignment index out of range")
+        element = self._element(value)
+        forget(self._path, (*self._sub, ("i", at)), self._cell)
+        self._update(("set", at, intern_key(element)), lambda v: refs.put(v, (("i", at),), element))
+
+    def __delitem__(self, index: Any) -> None:
+        if not isinstance(index, slice):
+            self.pop(index)
+            return
+        self._change(
+            lambda items: items.__delitem__(index),
+            ("del[:]", str(index)),
+            lambda old: _deleted(index, len(self), old),
+        )
+
+    def _change(
+        self,
+        change: Callable[[list[Any]], object],
+        key: object,
+        move: Callable[[int], int | None] = lambda at: None,
+    ) -> None:
+        """Any change of structure; references to elements move along, or keep showing what was
+        there.
+        """
+
+        def changed(value: Any) -> FrozenList:
+            items = list(value)
+            change(items)
+            return FrozenList(items)
+
+        shift(self._path, self._sub, move, self._cell)
+        self._update(key, changed)
+
+    def append(self, element: Any) -> None:
+        e = self._element(element)
+        self._update(("append", intern_key(e)), lambda v: FrozenList((*v, e)))
+
+    def extend(self, elements: Iterable[Any]) -> None:
+        new = [self._element(e) for e in elements]
+        self._update(("extend", _key(new)), lambda v: FrozenList((*v, *new)))
+
+    def insert(self, index: int, element: Any) -> None:
+        index, size = as_index(index), len(self)
+        e = self._element(element)
+        at = max(0, index + size) if index < 0 else min(index, size)
+        self._change(
+            lambda items: items.insert(at, e),
+            ("insert", at, intern_key(e)),
+            lambda old: old + 1 if old >= at else old,
+        )
+
+    def pop(self, index: int = -1) -> Any:
+        at = as_index(index)
+        at += len(self) if at < 0 else 0
+        if not self._project(("has", at), lambda v: 0 <= at < len(v)):
+            raise IndexError("pop from empty list" if not len(self) else "pop index out of range")
+        value = self._project(("item", at), lambda v: v[at])
+        self._pop(at)
+        return value
+
+    def _pop(self, at: int) -> None:
+        def move(old: int) -> int | None:
+            return None if old == at else old - (old > at)
+
+        self._change(lambda items: items.pop(at), ("pop", at), move)
+
+    def remove(self, element: Any) -> None:
+        self._pop(self.index(element))
+
+    def index(self, element: Any, start: int = 0, stop: int = sys.maxsize) -> int:
+        e, first, end = freeze(element), as_index(start), as_index(stop)
+        at = self._project(
+            ("index", intern_key(e), first, end), lambda v: index_in(list(v), e, first, end)
+        )
+        if at < 0:
+            raise ValueError(f"{element!r} is not in list")
+        return int(at)
+
+    def count(self, element: Any) -> int:
+        e = freeze(element)
+        return int(self._project(("count", intern_key(e)), lambda v: tuple.count(v, e)))
+
+    def clear(self) -> None:
+        self._change(lambda items: items.clear(), "clear")
+
+    def reverse(self) -> None:
+        self._change(lambda items: items.reverse(), "reverse", lambda old: len(self) - 1 - old)
+
+    def sort(self, *, key: Callable[[Any], Any] | None = None, reverse: bool = False) -> None:
+        items = list(self._freeze())
+        by = (lambda at: key(items[at])) if key is not None else (lambda at: items[at])
+        order = sorted(range(len(items)), key=by, reverse=reverse)
+        new = [items[at] for at in order]
+        self._change(
+            lambda items: items.__setitem__(slice(None), new), ("sorted", _key(new)), order.index
+        )
+
+    def copy(self) -> list[Any]:
+        return self[:]  # type: ignore[no-any-return]
+
+    def __add__(self, other: Any) -> Any:
+        return [*self[:], *other] if isinstance(other, list) else NotImplemented
+
+    def __radd__(self, other: Any) -> Any:
+        return [*other, *self[:]] if isinstance(other, list) else NotImplemented
+
+    def __iadd__(self, other: Any) -> Any:
+        self.extend(other)
+        return self
+
+    def __mul__(self, times: int) -> list[Any]:
+        return self[:] * times  # type: ignore[no-any-return]
+
+    __rmul__ = __mul__
+
+    def __imul__(self, times: int) -> Any:
+        self[:] = list(self._freeze()) * times
+        return self
+
+    def __lt__(self, other: Any) -> Any:
+        return list(self._freeze()) < list(other) if isinstance(other, list) else NotImplemented
+
+    def __le__(self, other: Any) -> Any:
+        return list(self._freeze()) <= list(other) if isinstance(other, list) else NotImplemented
+
+    def __gt__(self, other: Any) -> Any:
+        return list(self._freeze()) > list(other) if isinstance(other, list) else NotImplemented
+
+    def __ge__(self, other: Any) -> Any:
+        return list(self._freeze()) >= list(other) if isinstance(other, list) else NotImplemented
+
+
+def as_index(index: Any) -> int:
+    """A number that an element is asked by. Raises TypeError for what is none."""
+    try:
+        return operator.index(index)
+    except TypeError:
+        kind = type(index).__name__
+        raise TypeError(f"list indices must be integers or slices, not {kind}") from None
+
+
+def index_in(items: list[Any], element: Any, start: int, stop: int) -> int:
+    """Where an element is first, between two places; -1 where it is not."""
+    return items.index(element, start, stop) if element in items[start:stop] else -1
+
+
+def _deleted(index: slice, size: int, old: int) -> int | None:
+    """Where an element is after ``del items[index]``."""
+    gone = range(size)[index]
+    return None if old in gone else old - sum(at < old for at in gone)
+
+
+def _replaced(index: slice, size: int, new: int, old: int) -> int | None:
+    """Where an element is after ``items[index] = new items``."""
+    gone = range(size)[index]
+    if old in gone:
+        return None
+    if index.step not in (None, 1) or old < gone.start:
+        return old
+    return old - len(gone) + new
+
+
+def _key(values: Iterable[Any]) -> Any:
+    return tuple(map(intern_key, values))

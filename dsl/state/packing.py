@@ -1,0 +1,138 @@
+"""Results of memoised calls and projections as hashable values, and back.
+
+A reference is packed as its place, so that what a remembered call returns still reaches the state.
+Plain lists, sets, dicts and unfrozen records come back as fresh ones each time.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Any
+
+from statewalk.dsl.binding import binding
+from statewalk.dsl.state.refs import Reference, make
+from statewalk.dsl.state.roles import Role
+from statewalk.dsl.values.domains import Domain
+from statewalk.dsl.values.ordered_sets import OrderedFrozenSet, OrderedSet
+from statewalk.dsl.values.records import Bag, Record, fields_of
+from statewalk.dsl.values.stored import (
+    FrozenBag,
+    FrozenDict,
+    FrozenList,
+    FrozenSet,
+    encode,
+    intern_key,
+)
+
+_SCALARS = frozenset({bool, int, str, type(None)})
+_FROZEN = (FrozenList, FrozenSet, FrozenBag, FrozenDict)
+
+
+class NotPackable(Exception):
+    """A value that cannot be remembered: a generator, a detached reference, some other object."""
+
+
+class Packed:
+    """A packed value: what it was, and its packed parts. Hashable and comparable by canonical
+    bytes.
+    """
+
+    __slots__ = ("_bytes", "kind", "parts")
+
+    def __init__(self, kind: str, parts: tuple[Any, ...], data: bytes) -> None:
+        self.kind = kind
+        self.parts = parts
+        self._bytes = b"\xfe" + kind.encode() + b"\x00" + data + b"\x00"
+
+    def _canonical(self) -> bytes:
+        return self._bytes
+
+    def _freeze(self) -> Packed:
+        return self
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Packed) and self._bytes == other._bytes
+
+    def __hash__(self) -> int:
+        return hash(self._bytes)
+
+    def __repr__(self) -> str:
+        return f"Packed({self.kind}, {self.parts!r})"
+
+
+def _of_parts(kind: str, parts: list[Any]) -> Packed:
+    return Packed(kind, tuple(parts), b"".join(encode(p) for p in parts))
+
+
+def pack(value: Any) -> Any:
+    """A hashable stand-in for a value. Raises `NotPackable`."""
+    kind = type(value)
+    if kind in _SCALARS or isinstance(value, Role) or kind in _FROZEN:
+        return value
+    if isinstance(value, Reference):
+        if value._cell is not None:
+            raise NotPackable
+        steps = b"".join(
+            step.encode() + encode(key) if step != "f" else b"f" + encode(key)
+            for step, key in value._sub
+        )
+        place = b"".join(p if type(p) is bytes else encode(p) for p in value._path)
+        return Packed(
+            "ref",
+            (kind, value._path, value._sub, value._domain, getattr(value, "_keys", None)),
+            place + b"\x00" + steps,
+        )
+    if isinstance(value, Enum):
+        return value
+    if isinstance(value, Record):
+        if "_bytes" in value.__dict__:
+            return value
+        names = fields_of(value)
+        parts = [pack(value.__dict__[name]) for name in names]
+        data = kind.__name__.encode() + b"".join(encode(p) for p in (names, *parts))
+        return Packed("record", (kind, names, *parts), data)
+    if kind is tuple:
+        return _of_parts("tuple", [pack(v) for v in value])
+    if kind is list:
+        return _of_parts("list", [pack(v) for v in value])
+    if isinstance(value, set | frozenset):
+        return _of_parts(kind.__name__, sorted((pack(v) for v in value), key=encode))
+    if kind is dict:
+        return _of_parts("dict", [pack(p) for item in value.items() for p in item])
+    if kind is Bag:
+        return Packed("bag", (value._freeze(),), encode(value._freeze()))
+    raise NotPackable
+
+
+def unpack(value: Any) -> Any:
+    """What was packed; mutable things fresh."""
+    if type(value) is not Packed:
+        return value
+    parts = value.parts
+    if value.kind == "ref":
+        return _reference(*parts)
+    if value.kind == "record":
+        return parts[0](**dict(zip(parts[1], map(unpack, parts[2:]), strict=True)))
+    found = [unpack(p) for p in parts]
+    if value.kind == "dict":
+        return dict(zip(found[::2], found[1::2], strict=True))
+    if value.kind == "bag":
+        return Bag(found[0])
+    makers: dict[str, Any] = {
+        "tuple": tuple,
+        "list": list,
+        "set": OrderedSet,
+        "frozenset": OrderedFrozenSet,
+    }
+    return makers[value.kind](found)
+
+
+def _reference(kind: type, path: Any, sub: Any, domain: Domain | None, keys: Any) -> Any:
+    steps = tuple((step, intern_key(key)) for step, key in sub)
+    known = binding.references.get(path, {}).get(steps)
+    if known is not None:
+        return known
+    result = make(kind, path, sub, domain)
+    if keys is not None:
+        result._keys = keys
+    return result

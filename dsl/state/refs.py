@@ -1,0 +1,382 @@
+"""Live references: what a spec holds when it reaches a list, set, bag, dict or record through a
+field.
+
+A reference is a *place*: a slot and the steps into its value. Reading goes through the view as
+projections, changing as updates, so that an engine sees how little was looked at. One place has
+one reference object per run. Replacing a place detaches the references to it: they go on showing
+what was there, as Python has it.
+
+Steps into a value are pairs: ("f", field), ("i", index), ("k", key).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from statewalk.dsl.binding import binding
+from statewalk.dsl.errors import Span, SpecError, placed
+from statewalk.dsl.state.detaching import Cell, Sub, forget, sub_key
+from statewalk.dsl.values.domains import Domain, misfit_of
+from statewalk.dsl.values.records import Record, own
+from statewalk.dsl.values.stored import (
+    FrozenBag,
+    FrozenDict,
+    FrozenList,
+    FrozenSet,
+    can_change,
+    freeze,
+    intern_key,
+)
+from statewalk.dsl.view import WHOLE, Path, Place, View
+
+_CONTAINERS = (FrozenList, FrozenSet, FrozenBag, FrozenDict, Record)
+
+
+def walk(value: Any, sub: Sub) -> Any:
+    """The value at the end of steps into a value."""
+    for kind, key in sub:
+        value = getattr(value, key) if kind == "f" else value[key]
+    return value
+
+
+def put(value: Any, sub: Sub, new: Any) -> Any:
+    """A value with another one at the end of steps into it."""
+    if not sub:
+        return new
+    (kind, key), rest = sub[0], sub[1:]
+    if kind == "f":
+        return value._with(key, put(getattr(value, key), rest, new))
+    if kind == "k":
+        return value.with_item(key, put(value[key], rest, new) if rest else new)
+    items = list(value)
+    items[key] = put(items[key], rest, new)
+    return FrozenList(items)
+
+
+def current_view() -> View:
+    """The bound view. Raises `NeedsState` outside a run."""
+    view = binding.view
+    if view is None:
+        raise NeedsState
+    return view
+
+
+class NeedsState(BaseException):
+    """State was read where none is bound: at load time, or outside the checker."""
+
+
+def too_early(error: BaseException, at: Span | None) -> SpecError:
+    """What only a step can do, asked for by the text of a module itself."""
+    said = "The state is asked for" if isinstance(error, NeedsState) else "A guard is false"
+    return SpecError(
+        "SW303",
+        f"{said} while the spec is loaded.",
+        at=at,
+        why="There is no state yet: it begins with the fields' defaults and @init.",
+        help="Do this in @init, an action or a property. An assumption on constants is an assert.",
+    )
+
+
+class Reference:
+    """Common to all references. ``_cell`` is None while attached; ``_place`` is `sub_key`."""
+
+    __slots__ = ("_cell", "_domain", "_path", "_place", "_sub")
+    __hash__ = None  # type: ignore[assignment]
+    _path: Path
+    _place: Place
+    _sub: Sub
+    _domain: Domain | None
+    _cell: Cell | None
+
+    def _freeze(self) -> Any:
+        if self._cell is not None:
+            return walk(self._cell.get(), self._sub)
+        sub = self._sub
+        if not sub:
+            return current_view().get(self._path)
+        return current_view().project(self._path, WHOLE, lambda v: walk(v, sub), self._place)
+
+    def _project(self, key: object, fn: Callable[[Any], Any]) -> Any:
+        if self._cell is not None:
+            return fn(walk(self._cell.get(), self._sub))
+        sub = self._sub
+        if not sub:
+            return current_view().project(self._path, key, fn)
+        return current_view().project(self._path, key, lambda v: fn(walk(v, sub)), self._place)
+
+    def _update(self, key: object, fn: Callable[[Any], Any]) -> None:
+        forbid_change(self._path)
+        sub = self._sub
+        if self._cell is not None:
+            whole = self._cell.get()
+            self._cell.set(put(whole, sub, fn(walk(whole, sub))))
+        elif not sub:
+            current_view().update(self._path, key, fn)
+        else:
+            current_view().update(
+                self._path, (key, self._place), lambda v: put(v, sub, fn(walk(v, sub)))
+            )
+
+    def _at(self, step: tuple[str, Any], domain: Domain | None) -> Any:
+        """What is at one more step: a reference, or a scalar."""
+        sub = (*self._sub, step)
+        if self._cell is not None:
+            return place_in(self._cell, self._path, sub, domain)
+        return place(self._path, sub, domain, (*self._place, (step[0], intern_key(step[1]))))
+
+    def _checked(self, value: Any, domain: Domain | None) -> Any:
+        value = stored(value, self._path, self._sub)
+        if domain is not None and not domain.admits(value):
+            raise outside(show_place(self._path, self._sub) + "[..]", value, domain)
+        return value
+
+    def _member(self, value: Any, domain: Domain | None) -> Any:
+        """What is stored of an element of a set or a key. Raises SpecError[SW203]."""
+        if can_change(value):
+            raise SpecError(
+                "SW203",
+                f"{show_place(self._path, self._sub)} cannot hold {value!r} as an element or a "
+                f"key: a {value.__class__.__name__} can change.",
+                help="Use a tuple or a frozenset.",
+            )
+        return self._checked(value, domain)
+
+    def __eq__(self, other: object) -> bool:
+        return bool(self._freeze() == (freeze(other) if isinstance(other, Reference) else other))
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __repr__(self) -> str:
+        return repr(self._freeze())
+
+    def __reduce__(self) -> Any:
+        raise TypeError("what is in the state is not pickled; a copy of it can be")
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        return own(self._freeze())
+
+
+def forbid_change(path: Path) -> None:
+    """Raises SpecError[SW103] while a property is evaluated."""
+    if binding.reading:
+        raise SpecError(
+            "SW103",
+            f"The property '{binding.reading}' changes the state ({show_place(path, ())}).",
+            why="Properties only read.",
+            help="To record history, let an action write it to a field.",
+        )
+
+
+def show_place(path: Path, sub: Sub) -> str:
+    """``Broker#0.pending[3].epoch``"""
+    text = f"{path[0]}#{path[1]}.{path[2]}" if len(path) > 2 else str(path)
+    if len(path) > 4:
+        text += f"[{path[4]!r}]"
+    for kind, key in sub:
+        text += f".{key}" if kind == "f" else f"[{key!r}]"
+    return text
+
+
+def stored(value: Any, path: Path, sub: Sub) -> Any:
+    """The stored form of a value that goes to a place. Raises SpecError[SW203]."""
+    try:
+        return freeze(value)
+    except SpecError as error:
+        raise placed(error, show_place(path, sub)) from None
+
+
+def outside(what: str, value: Any, domain: Domain) -> SpecError:
+    """The error of a value that its type does not allow."""
+    inner = misfit_of(value) if isinstance(value, Record) else None
+    if inner is not None:
+        return outside(*inner)
+    return SpecError("SW201", f"{what} cannot be {value!r}. It is {domain.text}.")
+
+
+class Mark:
+    """What stands for a container or a record of a class where only that is looked at."""
+
+    __slots__ = ("_bytes", "example")
+
+    def __init__(self, example: Any) -> None:
+        self.example = example
+        kind = type(example)
+        self._bytes = f"{kind.__module__}.{kind.__qualname__}".encode() + b"\x00\xfd"
+
+    def _canonical(self) -> bytes:
+        return self._bytes
+
+
+_MARKS: dict[type, Mark] = {}
+
+
+def look(value: Any) -> Any:
+    """A scalar itself; of a container or a record only the class, as a `Mark`."""
+    kind = type(value)
+    known = _MARKS.get(kind)
+    if known is None and isinstance(value, _CONTAINERS):
+        known = _MARKS[kind] = Mark(kind() if kind in _REFERENCES else object.__new__(kind))
+    return value if known is None else known
+
+
+def place(path: Path, sub: Sub, domain: Domain | None, at: Place | None = None) -> Any:
+    """What is at a place: a reference to a container or record, else the value itself.
+
+    ``at`` is ``sub`` as a key, where it is known.
+    """
+    if at is None:
+        at = sub_key(sub)
+    if domain is None or domain.kind in ("scalar", "record"):
+        # Asked also where a reference is known: a remembered call has to note what it looks at.
+        value = _scalar_or_example(current_view(), path, sub, domain, at)
+        if not isinstance(value, _CONTAINERS):
+            return value
+        cls = class_for(value, domain)
+    else:
+        cls = _BY_KIND[domain.kind]
+    return reference_to(cls, path, sub, domain, at)
+
+
+def reference_to(cls: type, path: Path, sub: Sub, domain: Domain | None, at: Place) -> Any:
+    """The reference of a class to a place in the state."""
+    known = binding.references.get(path)
+    reference = known.get(at) if known is not None else None
+    return make(cls, path, sub, domain, None, at) if reference is None else reference
+
+
+def place_in(cell: Cell, path: Path, sub: Sub, domain: Domain | None) -> Any:
+    """The same in what a cell holds, where ``path`` once was."""
+    value = walk(cell.get(), sub)
+    if not isinstance(value, _CONTAINERS):
+        return value
+    at = sub_key(sub)
+    known = cell.references.get(at)
+    return make(class_for(value, domain), path, sub, domain, cell, at) if known is None else known
+
+
+def make(
+    cls: type,
+    path: Path,
+    sub: Sub,
+    domain: Domain | None,
+    cell: Cell | None = None,
+    at: Place | None = None,
+) -> Any:
+    """A reference of a class to a place in the state, or in what a cell holds."""
+    result: Any = object.__new__(cls)
+    set_slot = object.__setattr__
+    set_slot(result, "_path", path)
+    set_slot(result, "_sub", sub)
+    set_slot(result, "_domain", domain)
+    set_slot(result, "_cell", cell)
+    at = sub_key(sub) if at is None else at
+    set_slot(result, "_place", at)
+    known = binding.references.setdefault(path, {}) if cell is None else cell.references
+    known[at] = result
+    return result
+
+
+def _scalar_or_example(view: View, path: Path, sub: Sub, domain: Domain | None, at: Place) -> Any:
+    """The value at a place when scalar; when a container, some value of the same class."""
+    if domain is not None and not domain.may_contain:
+        return view.project(path, WHOLE, lambda v: walk(v, sub), at) if sub else view.get(path)
+    if domain is not None and domain.kind == "record" and domain.record is not None:
+        derived: list[type] = domain.record.__subclasses__()
+        if all(hasattr(c, "_referenced") for c in derived):
+            return _example(domain.record)
+    seen = view.project(path, LOOK, lambda v: look(walk(v, sub)), at)
+    return seen.example if type(seen) is Mark else seen
+
+
+LOOK = "look"
+_EXAMPLES: dict[Any, Any] = {}
+
+
+def _example(cls: type) -> Any:
+    """An empty instance that only stands for its class."""
+    if cls not in _EXAMPLES:
+        _EXAMPLES[cls] = object.__new__(cls)
+    return _EXAMPLES[cls]
+
+
+def class_for(value: Any, domain: Domain | None = None) -> type:
+    """The class of references to values like this one, where such are stored."""
+    kind = type(value)
+    if kind is FrozenSet and domain is not None and not domain.changing_sets:
+        return _BY_KIND["frozenset"]
+    if kind in _REFERENCES:
+        return _REFERENCES[kind]
+    return record_reference(kind)
+
+
+_RECORD_REFERENCES: dict[type, type] = {}
+
+
+def record_reference(cls: type) -> type:
+    """The class of references to records of a class; a subclass, so that `isinstance` holds."""
+    known = _RECORD_REFERENCES.get(cls)
+    if known is None:
+        base = getattr(cls, "_reference", RecordReference)
+        content = {"_referenced": cls, "__slots__": (), "__module__": cls.__module__}
+        content |= {name: _part(cls, name) for name in cls._fields}  # type: ignore[attr-defined]
+        known = _RECORD_REFERENCES[cls] = type(cls.__name__, (base, cls), content)
+    return known
+
+
+def _part(cls: type, name: str) -> property:
+    """A field of a record in the state."""
+    domains: Mapping[str, Domain] = getattr(cls, "_domains", {})
+    step = ("f", name)
+    return property(lambda self: self._at(step, domains.get(name)))
+
+
+class RecordReference(Reference):
+    """A record in the state."""
+
+    __slots__ = ()
+    _referenced: type
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:  # pyright: ignore[reportIncompatibleMethodOverride]
+        return self._referenced
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in Reference.__slots__:
+            object.__setattr__(self, name, value)
+            return
+        cls = self._referenced
+        if name not in cls._fields:  # type: ignore[attr-defined]
+            Record.__setattr__(_example(cls), name, value)
+        value = stored(value, self._path, (*self._sub, ("f", name)))
+        domain = getattr(cls, "_domains", {}).get(name)
+        if domain is not None and not domain.admits(value):
+            raise outside(show_place(self._path, (*self._sub, ("f", name))), value, domain)
+        forget(self._path, (*self._sub, ("f", name)), self._cell)
+        self._update(("set", name, intern_key(value)), lambda r: r._with(name, value))
+
+    def _augment(self, name: str, key: object, fn: Callable[[Any], Any]) -> None:
+        self._update((key, name), lambda r: r._with(name, fn(getattr(r, name))))
+
+    def _canonical(self) -> bytes:
+        data: bytes = self._freeze()._canonical()
+        return data
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if not isinstance(other, Record):
+            return False
+        return bool(self._freeze() == freeze(other))
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(self._freeze())
+
+    def __bool__(self) -> bool:
+        return True
+
+
+# Filled by statewalk.dsl.state.containers, which defines the container references.
+_REFERENCES: dict[type, type] = {}
+_BY_KIND: dict[str, type] = {}

@@ -1,0 +1,290 @@
+"""Roles and their fields.
+
+Outside the checker a role is an ordinary object. When a spec is loaded, its fields become
+descriptors that read and write the bound view; the values they had then are the initial ones.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from typing import Any, ClassVar, Literal, dataclass_transform
+
+from statewalk.dsl.binding import binding
+from statewalk.dsl.declared import declaring
+from statewalk.dsl.errors import SpecError, no_delete, no_field
+from statewalk.dsl.state import refs
+from statewalk.dsl.state.containers import ElementsReference, entries, replace_entries
+from statewalk.dsl.state.detaching import forget
+from statewalk.dsl.state.refs import (
+    Reference,
+    current_view,
+    forbid_change,
+    make,
+    outside,
+    place,
+    stored,
+)
+from statewalk.dsl.values.domains import Domain, Kind
+from statewalk.dsl.values.records import declared_fields
+from statewalk.dsl.values.stored import (
+    _ROLE,
+    ABSENT,
+    FrozenSet,
+    _int_bytes,
+    _text_bytes,
+    intern_key,
+)
+from statewalk.dsl.view import Path
+
+RoleLayout = Literal["whole", "entries", "elements"]
+
+
+class Field:
+    """A field of a role as part of the state.
+
+    ``layout`` tells how it is laid out in slots (see `dsl.view`); ``keys`` whether the key set of
+    a dict is kept. A ``constant`` field has no slot: each role holds its value. An ``ephemeral``
+    one is set back by crashes. ``settled`` tells that it has a value in every state; any other is
+    one slot, which is not there until it has.
+    """
+
+    __slots__ = (
+        "auxiliary", "constant", "domain", "ephemeral", "keys", "kind", "layout", "name", "owner",
+        "settled",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        owner: str,
+        name: str,
+        domain: Domain,
+        auxiliary: bool = False,
+        ephemeral: bool = False,
+    ) -> None:
+        self.owner = owner
+        self.name = name
+        self.domain = domain
+        self.kind: Kind = domain.kind
+        self.auxiliary = auxiliary
+        self.ephemeral = ephemeral
+        self.layout: RoleLayout = "entries" if domain.kind == "dict" else "whole"
+        self.keys = True
+        self.constant = False
+        self.settled = False
+
+    def path(self, role: Role) -> Path:
+        """The slot of a role's field."""
+        return (type(role).__name__, role.index, self.name)
+
+    def __get__(self, role: Role | None, cls: type | None = None) -> Any:
+        if role is None:
+            return self
+        if self.constant:
+            if self.name not in role.__dict__:
+                raise no_value(role, self.name)
+            return role.__dict__[self.name]
+        path = self.path(role)
+        if self.layout == "whole":
+            if self.kind == "scalar":
+                return self._scalar(role, path)
+            if not self.settled and not current_view().project(path, "present", _is_there):
+                raise no_value(role, self.name)
+            return place(path, (), self.domain)
+        known = binding.references.get(path)
+        if known is not None and () in known:
+            return known[()]
+        current_view()
+        if self.layout == "elements":
+            return make(ElementsReference, path, (), self.domain)
+        return entries(path, self.domain, keys=self.keys)
+
+    def _scalar(self, role: Role, path: Path) -> Any:
+        if self.domain.options is not None:
+            value = current_view().get(path)
+        else:
+            value = place(path, (), self.domain)
+        if value is ABSENT:
+            raise no_value(role, self.name)
+        return value
+
+    def __set__(self, role: Role, value: Any) -> None:
+        path = self.path(role)
+        if (
+            isinstance(value, Reference)
+            and value._path == path
+            and not value._sub
+            and value._cell is None
+        ):
+            return
+        value = stored(value, path, ())
+        if not self.domain.admits(value):
+            raise outside(refs.show_place(path, ()), value, self.domain)
+        if self.constant:
+            raise SpecError(
+                "SW901", f"{refs.show_place(path, ())} was taken for constant and is written."
+            )
+        forbid_change(path)
+        view = current_view()
+        if self.layout == "whole":
+            forget(path)
+            view.set(path, value)
+        elif self.layout == "entries":
+            replace_entries(path, self.domain, value, keys=self.keys)
+        else:
+            raise SpecError(
+                "SW901", f"{refs.show_place(path, ())} is replaced, but kept by element."
+            )
+
+    def __delete__(self, role: Role) -> None:
+        raise no_delete(refs.show_place(self.path(role), ()))
+
+    def slots(self, role: Role, value: Any) -> Iterator[tuple[Path, Any]]:
+        """The slots that hold a (frozen) value of the field."""
+        path = self.path(role)
+        if self.layout == "entries":
+            for key, item in value.items():
+                yield (*path, "key", intern_key(key)), item
+            if self.keys:
+                yield (*path, "keys"), FrozenSet(value)
+        elif self.layout == "elements":
+            for element in value:
+                yield (*path, "in", intern_key(element)), True
+        else:
+            yield path, value
+
+
+@dataclass_transform(kw_only_default=True, eq_default=False)
+class Role:
+    """A kind of actor. Annotated fields are its state; methods marked ``@action`` are its moves."""
+
+    _fields: ClassVar[tuple[str, ...]] = ()
+    _symmetric: ClassVar[bool] = False
+    _instances: ClassVar[list[Any]] = []
+
+    def __init_subclass__(cls, *, symmetric: bool = False, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "__init__" in cls.__dict__:
+            raise SpecError(
+                "SW123",
+                f"The role {cls.__name__} has an __init__ of its own.",
+                why="The fields of a role are declared in the class body, with a type and a "
+                "default; instances are made with fields by name.",
+                help=f"Write n: int = 0 in the body and {cls.__name__}(n=3). What is chosen or "
+                "computed at the beginning goes into @init.",
+            )
+        own = declared_fields(cls)
+        inherited = [
+            n for base in reversed(cls.__mro__[1:]) for n in base.__dict__.get("_fields", ())
+        ]
+        cls._fields = tuple(dict.fromkeys([*inherited, *own]))
+        cls._symmetric = symmetric
+        cls._instances = []
+        if declaring:
+            declaring[-1].roles.append(cls)
+
+    def __new__(cls, *values: Any, **fields: Any) -> Any:
+        if values:
+            shown = ", ".join(f"{name}=..." for name in cls._fields[: len(values)])
+            raise TypeError(f"{cls.__name__} takes its fields by name: {cls.__name__}({shown})")
+        if binding.view is not None:
+            return _instance_in_run(cls)
+        role = object.__new__(cls)
+        role.__dict__["_index"] = len(cls._instances)
+        cls._instances.append(role)
+        return role
+
+    def __init__(self, **fields: Any) -> None:
+        cls = type(self)
+        for name in fields:
+            if name not in cls._fields:
+                raise no_field(cls, name, cls._fields)
+        for name in cls._fields:
+            value = fields.get(name, ABSENT)
+            if value is ABSENT:
+                value = default_of(cls, name)
+            if value is ABSENT:
+                continue
+            if binding.view is None:
+                self.__dict__[name] = value
+            else:
+                setattr(self, name, value)
+
+    def __getattr__(self, name: str) -> Any:
+        if name[:1] == "_":
+            raise AttributeError(name)
+        if name in type(self)._fields:
+            raise no_value(self, name)
+        raise no_field(type(self), name, type(self)._fields)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        cls = type(self)
+        if name not in cls._fields and not isinstance(getattr(cls, name, None), property):
+            raise no_field(cls, name, cls._fields)
+        object.__setattr__(self, name, value)
+
+    @property
+    def index(self) -> int:
+        """0, 1, 2, ... in order of creation within its class."""
+        number: int = self.__dict__["_index"]
+        return number
+
+    def _freeze(self) -> Any:
+        return self
+
+    def _canonical(self) -> bytes:
+        known: bytes | None = self.__dict__.get("_bytes")
+        if known is None:
+            known = _ROLE + _text_bytes(type(self).__name__) + _int_bytes(self.index)
+            self.__dict__["_bytes"] = known
+        return known
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}#{self.index}"
+
+    def __copy__(self) -> Any:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        return self
+
+
+def no_value(role: Role, name: str) -> SpecError:
+    """The error of a field that is read before it has a value."""
+    return SpecError(
+        "SW208",
+        f"{role!r}.{name} has no value yet.",
+        why="It has no default, and neither the constructor nor an @init gave it one.",
+        help=f"Give it a default in the class body, or say {type(role).__name__}({name}=...).",
+    )
+
+
+class State(Role):
+    """Shared state without an actor of its own. Usually one instance per class."""
+
+
+def default_of(cls: type, name: str) -> Any:
+    """A fresh copy of a field's default; ABSENT where it has none."""
+    defaults = cls.__dict__.get("_defaults")
+    value = defaults.get(name, ABSENT) if defaults is not None else getattr(cls, name, ABSENT)
+    if isinstance(value, Field):
+        return ABSENT
+    return copy.deepcopy(value) if isinstance(value, list | set | dict) else value
+
+
+def _instance_in_run(cls: type[Role]) -> Any:
+    """A role made while the initial state is computed: the next of its class in this run."""
+    path = (cls.__name__, -1, "@count")
+    view = current_view()
+    count = view.get(path)
+    index = 0 if count is ABSENT else count
+    view.set(path, index + 1)
+    while index >= len(cls._instances):
+        role = object.__new__(cls)
+        role.__dict__["_index"] = len(cls._instances)
+        cls._instances.append(role)
+    return cls._instances[index]
+
+
+def _is_there(value: Any) -> bool:
+    return value is not ABSENT

@@ -1,0 +1,38 @@
+"""What references to lists, sets, bags and dicts share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from statewalk.dsl.state.refs import Reference
+from statewalk.dsl.values.stored import hashable, intern_key
+
+
+class Sized(Reference):
+    """A reference to something that has a size and can be asked for elements."""
+
+    __slots__ = ()
+
+    def __len__(self) -> int:
+        return int(self._project("len", len))
+
+    def __bool__(self) -> bool:
+        return len(self) > 0
+
+    def __contains__(self, element: object) -> bool:
+        e = self._asked(element)
+        return bool(self._project(("in", intern_key(e)), lambda v: e in v))
+
+    def _asked(self, element: object) -> Any:
+        """What is looked for: in a set, or among keys, only what Python can look up there."""
+        return hashable(element)
+
+    def copy(self) -> Any:
+        """A container of the same kind that is no part of the state, with the same elements."""
+        raise NotImplementedError
+
+    def __copy__(self) -> Any:
+        return self.copy()
+
+    def _element(self, value: Any) -> Any:
+        return self._checked(value, self._domain.element if self._domain else None)

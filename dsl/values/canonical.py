@@ -1,0 +1,144 @@
+"""Canonical bytes: the one notion behind identity, order, fingerprints and files.
+
+`encode` gives each stored value its *canonical bytes*. They are injective (``True`` and ``1``
+differ), comparing them compares values in the canonical order (None, bool, int, str, enum by
+definition, role by class and index, tuple, list, record, set, bag, dict), and `dsl.state.decoding`
+reads them back.
+
+Source of the order-preserving scheme: the tuple layer of FoundationDB (escaped terminators, length-
+prefixed big-endian integers).
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from functools import lru_cache
+from typing import Any
+
+from statewalk.dsl.errors import EngineError, SpecError
+
+
+class _Absent:
+    """What a slot that does not exist holds. There is one, `ABSENT`."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "ABSENT"
+
+    def __reduce__(self) -> str:
+        return "ABSENT"
+
+    def __bool__(self) -> bool:
+        raise EngineError("SW901", "A slot that does not exist was taken for a value.")
+
+
+ABSENT = _Absent()
+
+# Tags. Their order is the canonical order; 0 ends a sequence, so every tag is at least 1.
+_END = b"\x00"
+_NONE, _FALSE, _TRUE, _INT, _STR, _ENUM, _ROLE = (bytes([n]) for n in range(1, 8))
+_TUPLE, _LIST, _RECORD, _SET, _BAG, _DICT = (bytes([n]) for n in range(8, 14))
+_MAX_INT_BYTES = 120
+
+
+def _int_bytes(n: int) -> bytes:
+    if n >= 0:
+        size = (n.bit_length() + 7) // 8
+        body = n.to_bytes(size, "big")
+        head = 128 + size
+    else:
+        size = ((-n).bit_length() + 7) // 8
+        body = (n + (1 << (8 * size)) - 1).to_bytes(size, "big")
+        head = 127 - size
+    if size > _MAX_INT_BYTES:
+        raise SpecError("SW203", f"An integer of {size} bytes does not fit into the state.")
+    return _INT + bytes([head]) + body
+
+
+@lru_cache(maxsize=1 << 16)
+def _text_bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass").replace(b"\x00", b"\x00\xff") + _END
+
+
+_SMALL = {n: _int_bytes(n) for n in range(-16, 1024)}
+
+
+def encode(value: Any) -> bytes:
+    """The canonical bytes of a stored value."""
+    kind = type(value)
+    if kind is str:
+        return _STR + _text_bytes(value)
+    if kind is int:
+        return _SMALL.get(value) or _int_bytes(value)
+    if value is None:
+        return _NONE
+    if kind is bool:
+        return _TRUE if value else _FALSE
+    if kind is tuple:
+        return _TUPLE + b"".join(map(encode, value)) + _END
+    canonical = getattr(value, "_canonical", None)
+    if canonical is not None:
+        result: bytes = canonical()
+        return result
+    if isinstance(value, Enum):
+        members = list(type(value))
+        return _ENUM + _text_bytes(type(value).__name__) + _int_bytes(members.index(value))
+    raise TypeError(f"{value!r} is not a stored value")
+
+
+def intern_key(value: Any) -> Any:
+    """A dictionary key that tells values apart as the state does (Python takes 1 for True)."""
+    kind = type(value)
+    if kind is str or kind is int or value is None or value is ABSENT:
+        return value
+    return encode(value)
+
+
+VALUES = (
+    "Elements of sets, keys, parts of tuples and what is in them are values; so are what pop took "
+    "out of the state and what set operators make. Values do not change."
+)
+"""Why something cannot be changed."""
+
+
+def unstorable(value: Any) -> SpecError:
+    """The error of a value that the state cannot hold."""
+    return SpecError(
+        "SW203",
+        f"The state cannot hold {describe(value)}.",
+        why="It holds numbers, strings, None, enum members, tuples, lists, sets, bags, dicts, "
+        "records and roles.",
+        help=_hint(value),
+    )
+
+
+_MAKERS = {"list": "list(...)", "set": "set(...)", "dict": "dict(...)", "bag": "Bag(...)"}
+
+
+def unchangeable(kind: str, name: str) -> SpecError:
+    """The error of a change to a container that is a value."""
+    return SpecError(
+        "SW202",
+        f"This {kind} is a value, not a place in the state, so there is no {name}.",
+        why=VALUES,
+        help=f"Make one of your own, {_MAKERS[kind]}, change that, and store it.",
+    )
+
+
+def describe(value: Any) -> str:
+    """A value that is not a state value, in words."""
+    code = getattr(value, "__code__", None)
+    if code is not None:
+        return f"a function ({code.co_name}, line {code.co_firstlineno})"
+    if isinstance(value, float):
+        return f"the float {value!r}"
+    return f"{value!r} (a {type(value).__name__})"
+
+
+def _hint(value: Any) -> str:
+    if isinstance(value, float):
+        return "Use an integer number of a smaller unit: 1500 (milliseconds) instead of 1.5."
+    if hasattr(value, "__code__"):
+        return "Store what the function would compute, or a name by which to find it."
+    return "Make it a class X(Record) with typed fields."

@@ -1,0 +1,187 @@
+"""Dicts as stored, and their keys and items."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from typing import Any
+
+from statewalk.dsl.values.canonical import _DICT, ABSENT, encode, unchangeable
+from statewalk.dsl.values.frozen import (
+    _FROZEN,
+    _MAKERS,
+    FrozenSet,
+    _ByBytes,
+    _sorted_entries,
+    elements_of,
+    freeze,
+    hashable,
+)
+from statewalk.dsl.values.lists import CHANGING, FrozenList
+
+
+class Keys(list[Any]):
+    """The keys, or items, of a dict: a list in canonical order that has the operators of sets."""
+
+    __slots__ = ()
+
+    def _freeze(self) -> FrozenList:
+        return FrozenList(map(freeze, self))
+
+    def _with(self, operation: Callable[[FrozenSet, FrozenSet], Any], other: object) -> Any:
+        if not isinstance(other, Iterable):
+            return NotImplemented
+        return operation(elements_of(self), elements_of(other))
+
+    def __and__(self, other: Any) -> Any:
+        return self._with(AbstractSet.__and__, other)
+
+    def __or__(self, other: Any) -> Any:
+        return self._with(AbstractSet.__or__, other)
+
+    def __sub__(self, other: Any) -> Any:
+        return self._with(AbstractSet.__sub__, other)
+
+    def __xor__(self, other: Any) -> Any:
+        return self._with(AbstractSet.__xor__, other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return self._with(lambda mine, others: others - mine, other)
+
+    __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
+
+    def isdisjoint(self, other: Iterable[Any]) -> bool:
+        """Whether none of them is in the other."""
+        return elements_of(self).isdisjoint(other)
+
+    def _compared(self, other: object, operation: Callable[[Any, Any], bool]) -> Any:
+        if not _is_set(other):
+            return NotImplemented
+        return operation(elements_of(self), elements_of(other))  # type: ignore[arg-type]
+
+    def __eq__(self, other: object) -> bool:
+        return self._compared(other, operator.eq) if _is_set(other) else list.__eq__(self, other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __le__(self, other: Any) -> Any:
+        return self._compared(other, operator.le)
+
+    def __lt__(self, other: Any) -> Any:
+        return self._compared(other, operator.lt)
+
+    def __ge__(self, other: Any) -> Any:
+        return self._compared(other, operator.ge)
+
+    def __gt__(self, other: Any) -> Any:
+        return self._compared(other, operator.gt)
+
+    __hash__ = None
+
+
+def _is_set(value: object) -> bool:
+    return isinstance(value, set | frozenset | Keys)
+
+
+class FrozenDict(_ByBytes, Mapping[Any, Any]):
+    """A dict as stored; its order is the canonical order of its keys."""
+
+    __slots__ = ()
+    _tag = _DICT
+
+    def __init__(self, items: Mapping[Any, Any] | Iterable[tuple[Any, Any]] = ()) -> None:
+        pairs = items.items() if isinstance(items, Mapping) else items
+        frozen = ((freeze(k), freeze(v)) for k, v in pairs)
+        self._entries = _sorted_entries({encode(k): (k, v) for k, v in frozen})
+        self._bytes = None
+
+    def _parts(self) -> Iterable[bytes]:
+        return (key + encode(value) for key, (_, value) in self._entries.items())
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:  # pyright: ignore[reportIncompatibleMethodOverride]
+        return dict
+
+    def __getitem__(self, key: Any) -> Any:
+        entry = self._entries.get(encode(hashable(key)))
+        if entry is None:
+            raise KeyError(key)
+        return entry[1]
+
+    def __contains__(self, key: object) -> bool:
+        return encode(hashable(key)) in self._entries
+
+    def __reversed__(self) -> Iterator[Any]:
+        return iter(list(self)[::-1])
+
+    def keys(self) -> Any:
+        return Keys(self)
+
+    def values(self) -> Any:
+        return [value for _, value in self._entries.values()]
+
+    def items(self) -> Any:
+        return Keys(self._entries.values())
+
+    def copy(self) -> dict[Any, Any]:
+        """An ordinary dict with the same entries."""
+        return dict(self._entries.values())
+
+    fromkeys = staticmethod(dict.fromkeys)
+
+    def __or__(self, other: Any) -> Any:
+        return {**self.copy(), **other} if isinstance(other, dict) else NotImplemented
+
+    def __ror__(self, other: Any) -> Any:
+        return {**other, **self.copy()} if isinstance(other, dict) else NotImplemented
+
+    def __ior__(self, other: Any) -> Any:
+        return self.copy().__ior__(other)
+
+    def __iter__(self) -> Iterator[Any]:
+        return (key for key, _ in self._entries.values())
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is FrozenDict:
+            return self._entries == other._entries
+        if isinstance(other, Mapping):
+            return self == FrozenDict(other)
+        return NotImplemented
+
+    __hash__ = _ByBytes.__hash__
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        raise unchangeable("dict", "assignment to a key")
+
+    def __delitem__(self, key: Any) -> None:
+        raise unchangeable("dict", "removal of a key")
+
+    def __getattr__(self, name: str) -> Any:
+        if name in CHANGING:
+            raise unchangeable("dict", name)
+        raise AttributeError(f"'dict' object has no attribute '{name}'")
+
+    def with_item(self, key: Any, value: Any) -> FrozenDict:
+        """The dict with one (frozen) entry set; ABSENT removes it."""
+        encoded = encode(key)
+        entries = dict(self._entries)
+        if value is ABSENT:
+            entries.pop(encoded, None)
+        else:
+            entries[encoded] = (key, value)
+        result = FrozenDict.__new__(FrozenDict)
+        result._entries = entries if value is ABSENT else _sorted_entries(entries)
+        result._bytes = None
+        return result
+
+    def __repr__(self) -> str:
+        return "{" + ", ".join(f"{k!r}: {v!r}" for k, v in self.items()) + "}"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (FrozenDict, (tuple(self.items()),))
+
+
+_FROZEN.add(FrozenDict)
+_MAKERS[dict] = FrozenDict

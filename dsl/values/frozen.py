@@ -1,0 +1,298 @@
+"""Sets and bags as stored: immutable, in canonical order, with canonical bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from enum import Enum
+from typing import Any
+
+from statewalk.dsl.binding import binding
+from statewalk.dsl.values.canonical import (
+    _BAG,
+    _END,
+    _SET,
+    ABSENT,
+    _int_bytes,
+    encode,
+    unchangeable,
+    unstorable,
+)
+from statewalk.dsl.values.lists import CHANGING, FrozenList
+
+
+def can_change(value: Any) -> bool:
+    """Whether a value is no element of a set and no key, as it can change: a list, a set, a dict.
+
+    Specs with free records (from .fizz files) have sets and dicts of anything.
+    """
+    kind: type = value.__class__
+    return kind in _CHANGE and not getattr(binding.classes.get("record"), "_open", False)
+
+
+def hashable(value: Any) -> Any:
+    """The stored form of what is looked up in a set or among keys.
+
+    Raises:  TypeError for what Python cannot look up either.
+    """
+    kind = type(value)
+    if kind in _SCALARS or kind in _FROZEN:
+        return value
+    if value.__class__ is not set and can_change(value):  # a set is looked up as a frozenset
+        raise TypeError(f"unhashable type: '{value.__class__.__name__}'")
+    return freeze(value)
+
+
+_CHANGE = frozenset({list, set, dict})
+
+
+class _ByBytes:
+    """Shared by set, bag and dict: entries held in the order of their canonical bytes."""
+
+    __slots__ = ("_bytes", "_entries", "_hash")
+    _tag: bytes
+    _entries: dict[bytes, Any]
+    _bytes: bytes | None
+
+    def _canonical(self) -> bytes:
+        if self._bytes is None:
+            self._bytes = self._tag + b"".join(self._parts()) + _END
+        return self._bytes
+
+    def _parts(self) -> Iterable[bytes]:
+        return self._entries
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __hash__(self) -> int:
+        return hash(self._canonical())
+
+
+def _sorted_entries(entries: Mapping[bytes, Any]) -> dict[bytes, Any]:
+    return {key: entries[key] for key in sorted(entries)}
+
+
+class FrozenSet(_ByBytes, AbstractSet[Any]):
+    """A set as stored; iterates in canonical order. `isinstance` takes it for a frozenset."""
+
+    __slots__ = ()
+    _tag = _SET
+
+    def __init__(self, elements: Iterable[Any] = ()) -> None:
+        self._entries = _sorted_entries({encode(e): e for e in map(freeze, elements)})
+        self._bytes = None
+
+    @classmethod
+    def _from_iterable(cls, it: Iterable[Any]) -> FrozenSet:
+        return FrozenSet(it)
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:  # pyright: ignore[reportIncompatibleMethodOverride]
+        return frozenset
+
+    def __contains__(self, element: object) -> bool:
+        return encode(hashable(element)) in self._entries
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._entries.values())
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is FrozenSet:
+            return self._entries.keys() == other._entries.keys()
+        if isinstance(other, set | frozenset):
+            return self == FrozenSet(other)
+        return NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self))  # as the frozenset that it is equal to
+
+    def with_element(self, element: Any) -> FrozenSet:
+        """The set with one more (frozen) element."""
+        key = encode(element)
+        if key in self._entries:
+            return self
+        return _set_of(_sorted_entries({**self._entries, key: element}))
+
+    def without_element(self, element: Any) -> FrozenSet:
+        """The set without a (frozen) element."""
+        key = encode(element)
+        if key not in self._entries:
+            return self
+        return _set_of({k: e for k, e in self._entries.items() if k != key})
+
+    def union(self, *others: Iterable[Any]) -> FrozenSet:
+        """The elements of all."""
+        return FrozenSet([*self, *(e for other in others for e in elements_of(other))])
+
+    def intersection(self, *others: Iterable[Any]) -> FrozenSet:
+        """The elements common to all."""
+        kept = [elements_of(o) for o in others]
+        return FrozenSet(e for e in self if all(e in o for o in kept))
+
+    def difference(self, *others: Iterable[Any]) -> FrozenSet:
+        """The elements of this set that no other has."""
+        gone = FrozenSet(e for other in others for e in elements_of(other))
+        return FrozenSet(e for e in self if e not in gone)
+
+    def symmetric_difference(self, other: Iterable[Any]) -> FrozenSet:
+        """The elements that are in one of the two only."""
+        return FrozenSet(self ^ elements_of(other))
+
+    def issubset(self, other: Iterable[Any]) -> bool:
+        """Whether the other has all elements of this set."""
+        return self <= elements_of(other)
+
+    def issuperset(self, other: Iterable[Any]) -> bool:
+        """Whether this set has all elements of the other."""
+        return self >= elements_of(other)
+
+    def isdisjoint(self, other: Iterable[Any]) -> bool:
+        """Whether no element is in both."""
+        return AbstractSet.isdisjoint(self, elements_of(other))
+
+    def _joined(self, operation: Callable[[Any, Any], Any], other: Any) -> Any:
+        # as Python's sets: other collections are refused
+        return operation(self, other) if isinstance(other, set | frozenset) else NotImplemented
+
+    def __or__(self, other: Any) -> Any:
+        return self._joined(AbstractSet.__or__, other)
+
+    def __and__(self, other: Any) -> Any:
+        return self._joined(AbstractSet.__and__, other)
+
+    def __sub__(self, other: Any) -> Any:
+        return self._joined(AbstractSet.__sub__, other)
+
+    def __xor__(self, other: Any) -> Any:
+        return self._joined(AbstractSet.__xor__, other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return self._joined(lambda mine, others: FrozenSet(others).difference(mine), other)
+
+    __ror__, __rand__, __rxor__ = __or__, __and__, __xor__
+
+    def copy(self) -> set[Any]:
+        """An ordinary set with the same elements."""
+        return set(self)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in CHANGING:
+            raise unchangeable("set", name)
+        raise AttributeError(f"'set' object has no attribute '{name}'")
+
+    def __repr__(self) -> str:
+        return "{" + ", ".join(map(repr, self)) + "}" if self else "set()"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (FrozenSet, (tuple(self),))
+
+
+def _set_of(entries: dict[bytes, Any]) -> FrozenSet:
+    result = FrozenSet.__new__(FrozenSet)
+    result._entries = entries
+    result._bytes = None
+    return result
+
+
+def elements_of(values: Iterable[Any]) -> FrozenSet:
+    """What an iterable gives, as a set. Raises TypeError for what is in no set."""
+    return values if type(values) is FrozenSet else FrozenSet(map(hashable, values))
+
+
+class FrozenBag(_ByBytes, Collection[Any]):
+    """A bag (multiset) as stored: entries are (element, count)."""
+
+    __slots__ = ()
+    _tag = _BAG
+
+    def __init__(self, elements: Iterable[Any] = ()) -> None:
+        entries: dict[bytes, tuple[Any, int]] = {}
+        for element in map(freeze, elements):
+            key = encode(element)
+            entries[key] = (element, entries[key][1] + 1 if key in entries else 1)
+        self._entries = _sorted_entries(entries)
+        self._bytes = None
+
+    def _parts(self) -> Iterable[bytes]:
+        return (key + _int_bytes(count) for key, (_, count) in self._entries.items())
+
+    def __len__(self) -> int:
+        return sum(count for _, count in self._entries.values())
+
+    def __contains__(self, element: object) -> bool:
+        return encode(freeze(element)) in self._entries
+
+    def __iter__(self) -> Iterator[Any]:
+        return (e for e, count in self._entries.values() for _ in range(count))
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not FrozenBag:
+            return NotImplemented
+        return self._canonical() == other._canonical()
+
+    __hash__ = _ByBytes.__hash__
+
+    def __getattr__(self, name: str) -> Any:
+        if name in CHANGING:
+            raise unchangeable("bag", name)
+        raise AttributeError(f"'Bag' object has no attribute '{name}'")
+
+    def count(self, element: Any) -> int:
+        """How often an element is in it."""
+        entry = self._entries.get(encode(freeze(element)))
+        return entry[1] if entry else 0
+
+    def counts(self) -> list[tuple[Any, int]]:
+        """(element, count), in canonical order."""
+        return list(self._entries.values())
+
+    def adjusted(self, element: Any, by: int) -> FrozenBag:
+        """The bag with ``by`` more of a (frozen) element, never fewer than none."""
+        key = encode(element)
+        entries = dict(self._entries)
+        count = (entries[key][1] if key in entries else 0) + by
+        if count > 0:
+            entries[key] = (element, count)
+        else:
+            entries.pop(key, None)
+        result = FrozenBag.__new__(FrozenBag)
+        result._entries = _sorted_entries(entries)
+        result._bytes = None
+        return result
+
+    def __repr__(self) -> str:
+        return f"Bag([{', '.join(map(repr, self))}])"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (FrozenBag, (tuple(self),))
+
+
+_SCALARS = frozenset({bool, int, str, type(None)})
+_FROZEN: set[type] = {FrozenList, FrozenSet, FrozenBag}
+# How plain containers are frozen; `dsl.values.dicts` adds dicts.
+_MAKERS: dict[type, Callable[[Any], Any]] = {}
+
+
+def freeze(value: Any) -> Any:
+    """The stored form of a value: a copy that nothing can change.
+
+    Raises:  SpecError[SW203] for what the state cannot hold.
+    """
+    kind = type(value)
+    if kind in _SCALARS or kind in _FROZEN:
+        return value
+    own: Callable[[], Any] | None = getattr(value, "_freeze", None)
+    if own is not None:
+        return own()
+    if kind is tuple:
+        return tuple(map(freeze, value))
+    if kind is list:
+        return FrozenList(map(freeze, value))
+    if kind is set or kind is frozenset:
+        return FrozenSet(value)
+    if kind in _MAKERS:
+        return _MAKERS[kind](value)
+    if isinstance(value, Enum) or value is ABSENT:
+        return value
+    raise unstorable(value)

@@ -1,0 +1,111 @@
+"""A list as stored: immutable, with canonical bytes, and for reading like any list."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from statewalk.dsl.values.canonical import _END, _LIST, encode, unchangeable
+
+CHANGING = frozenset(
+    [
+        "append",
+        "extend",
+        "insert",
+        "pop",
+        "remove",
+        "sort",
+        "reverse",
+        "clear",
+        "add",
+        "discard",
+        "update",
+        "setdefault",
+        "popitem",
+        "intersection_update",
+        "difference_update",
+        "symmetric_difference_update",
+    ]
+)
+"""Methods that change a list, set, bag or dict."""
+
+
+class FrozenList(tuple[Any, ...]):
+    """A list as stored. `isinstance` takes it for a list, and it reads like one."""
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:  # pyright: ignore[reportIncompatibleMethodOverride]
+        return list
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (FrozenList, (tuple(self),))
+
+    def _canonical(self) -> bytes:
+        cached: bytes | None = self.__dict__.get("_bytes")
+        if cached is None:
+            cached = _LIST + b"".join(map(encode, self)) + _END
+            self.__dict__["_bytes"] = cached
+        return cached
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, list | FrozenList) and list(self) == list(other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = tuple.__hash__
+
+    def __getitem__(self, index: Any) -> Any:
+        found = tuple.__getitem__(self, index)
+        return list(found) if isinstance(index, slice) else found
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        raise unchangeable("list", "assignment to an element")
+
+    def __delitem__(self, index: Any) -> None:
+        raise unchangeable("list", "removal of an element")
+
+    def __add__(self, other: Any) -> Any:
+        return list(self) + _listed(other, "+")
+
+    def __radd__(self, other: Any) -> Any:
+        return _listed(other, "+") + list(self)
+
+    def __iadd__(self, other: Any) -> Any:
+        return [*self, *other]
+
+    def __mul__(self, times: Any) -> Any:
+        return list(self) * times
+
+    __rmul__ = __mul__
+
+    def __lt__(self, other: Any) -> bool:
+        return list(self) < _listed(other, "<")
+
+    def __le__(self, other: Any) -> bool:
+        return list(self) <= _listed(other, "<=")
+
+    def __gt__(self, other: Any) -> bool:
+        return list(self) > _listed(other, ">")
+
+    def __ge__(self, other: Any) -> bool:
+        return list(self) >= _listed(other, ">=")
+
+    def copy(self) -> list[Any]:
+        """An ordinary list with the same elements."""
+        return list(self)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in CHANGING:
+            raise unchangeable("list", name)
+        raise AttributeError(f"'list' object has no attribute '{name}'")
+
+    def __repr__(self) -> str:
+        return repr(list(self))
+
+
+def _listed(other: object, sign: str) -> list[Any]:
+    """The other operand as a list. A tuple is none, though Python would take it here."""
+    if not isinstance(other, list):
+        kind = type(other).__name__
+        raise TypeError(f"'{sign}' not supported between instances of 'list' and '{kind}'")
+    return list(other)

@@ -1,0 +1,321 @@
+"""Records, messages and bags: the values that specs build themselves.
+
+A record is an ordinary mutable object until it is stored; storing keeps a frozen copy. Changing a
+frozen one is SW202. Equal means equal fields; the hash follows the content.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Iterator
+from enum import Enum
+from typing import Any, ClassVar, Generic, TypeVar, dataclass_transform
+
+from statewalk.dsl.errors import SpecError, did_you_mean, no_delete, no_field
+from statewalk.dsl.values.canonical import VALUES, unstorable
+from statewalk.dsl.values.ordered_sets import OrderedSet
+from statewalk.dsl.values.stored import (
+    _END,
+    _RECORD,
+    FrozenBag,
+    FrozenDict,
+    FrozenList,
+    FrozenSet,
+    _text_bytes,
+    encode,
+    freeze,
+)
+
+T = TypeVar("T")
+R = TypeVar("R", bound="Record")
+
+
+def field_names(cls: type) -> tuple[str, ...]:
+    """The fields of a record class, inherited ones first."""
+    names: tuple[str, ...] = cls._fields  # type: ignore[attr-defined]
+    return names
+
+
+def fields_of(record: Record) -> tuple[str, ...]:
+    """The names of a record's fields; a record with free fields has its own."""
+    cls = record_class(record)
+    if not cls._open:
+        return cls._fields
+    content = record.__dict__ if type(record) is cls else freeze(record).__dict__
+    return tuple(sorted(name for name in content if name != "_bytes"))
+
+
+def declared_fields(cls: type) -> list[str]:
+    """The names that the body of a class declares with a type; class variables aside."""
+    found = cls.__dict__.get("__annotations__", {})
+    return [n for n, hint in found.items() if n[:1] != "_" and "ClassVar" not in str(hint)]
+
+
+@dataclass_transform(eq_default=False)
+class Record:
+    """A value with named fields. Equal when the fields are equal."""
+
+    _fields: ClassVar[tuple[str, ...]] = ()
+    __match_args__: ClassVar[tuple[str, ...]] = ()
+    _methods: ClassVar[frozenset[str]] = frozenset()
+    # Whether fields of any name may be added, as in .fizz specs.
+    _open: ClassVar[bool] = False
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        own = declared_fields(cls)
+        inherited = [n for base in reversed(cls.__mro__[1:]) for n in getattr(base, "_fields", ())]
+        cls._fields = tuple(dict.fromkeys([*inherited, *own]))
+        if "__match_args__" not in cls.__dict__:
+            cls.__match_args__ = cls._fields  # type: ignore[misc]
+
+    def __init__(self, *values: Any, **named: Any) -> None:
+        cls = type(self)
+        fields = cls._fields
+        if len(values) > len(fields):
+            raise TypeError(f"{cls.__name__} has {len(fields)} fields, {len(values)} values given")
+        content = self.__dict__
+        for name, value in zip(fields, values, strict=False):
+            content[name] = value
+        for name, value in named.items():
+            if name not in fields:
+                raise no_field(cls, name, fields)
+            if name in content:
+                raise TypeError(f"{cls.__name__} got two values for '{name}'")
+            content[name] = value
+        for name in fields:
+            if name not in content:
+                if not hasattr(cls, name):
+                    raise TypeError(f"{cls.__name__} needs a value for '{name}'")
+                default = getattr(cls, name)
+                content[name] = (
+                    copy.copy(default) if isinstance(default, list | set | dict) else default
+                )
+
+    def __getattr__(self, name: str) -> Any:
+        if name[:1] == "_":
+            raise AttributeError(name)
+        cls = record_class(self)
+        raise (_no_value if name in cls._fields else no_field)(cls, name, cls._fields)
+
+    def __delattr__(self, name: str) -> None:
+        raise no_delete(f"{record_class(self).__name__}.{name}")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        cls = type(self)
+        if name not in cls._fields:
+            raise no_field(cls, name, cls._fields)
+        if "_bytes" in self.__dict__:
+            raise SpecError(
+                "SW202",
+                f"This {cls.__name__} is a value, not a place in the state.",
+                why=VALUES,
+                help=f"Make a changed one, replace(record, {name}={value!r}), and store that; "
+                "in a set or as a key, after removing the old one.",
+            )
+        self.__dict__[name] = value
+
+    def _freeze(self) -> Any:
+        if "_bytes" in self.__dict__:
+            return self
+        cls = type(self)
+        result = object.__new__(cls)
+        content = result.__dict__
+        for name in cls._fields:
+            if name not in self.__dict__:
+                raise _no_value(cls, name, cls._fields)
+            content[name] = freeze(self.__dict__[name])
+        content["_bytes"] = None  # marks it as frozen; most are never compared
+        return result
+
+    def _with(self, name: str, value: Any) -> Any:
+        """A frozen record with one field changed to a frozen value."""
+        result = object.__new__(type(self))
+        content = result.__dict__
+        content.update(self.__dict__)
+        content[name] = value
+        content["_bytes"] = None
+        return result
+
+    def _encoded(self) -> bytes:
+        """The canonical bytes of a frozen record."""
+        cls, content = type(self), self.__dict__
+        parts = [encode(content[name]) for name in cls._fields]
+        return b"".join([_RECORD, _text_bytes(cls.__name__), *parts, _END])
+
+    def _canonical(self) -> bytes:
+        content = self.__dict__
+        if "_bytes" not in content:
+            data: bytes = self._freeze()._canonical()
+            return data
+        if content["_bytes"] is None:
+            content["_bytes"] = self._encoded()
+        known: bytes = content["_bytes"]
+        return known
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if not isinstance(other, Record) or record_class(self) is not record_class(other):
+            return NotImplemented if not isinstance(other, Record) else False
+        return all(getattr(self, n) == getattr(other, n) for n in record_class(self)._fields)
+
+    def __hash__(self) -> int:
+        return hash(self._canonical())
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{n}={getattr(self, n)!r}" for n in type(self)._fields)
+        return f"{type(self).__name__}({shown})"
+
+    def __copy__(self) -> Any:
+        return _unfrozen(record_class(self), {n: getattr(self, n) for n in fields_of(self)})
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        return own(freeze(self))
+
+    def __replace__(self, /, **changes: Any) -> Any:
+        return replace(self, **changes)  # for copy.replace
+
+
+def _no_value(cls: type, name: str, known: Iterable[str]) -> SpecError:
+    """The error of a field that the constructor of a record left without a value."""
+    return SpecError(
+        "SW208",
+        f"{cls.__name__}.{name} has no value yet.",
+        why=f"The __init__ of {cls.__name__} did not give it one.",
+        help=f"Set all fields there: {', '.join(known)}.",
+    )
+
+
+def own(value: Any) -> Any:
+    """A copy of a stored value that can be changed, as can what is in it; sets hold values."""
+    kind = type(value)
+    if kind is FrozenList:
+        return [own(v) for v in value]
+    if kind is FrozenDict:
+        return {k: own(v) for k, v in value.items()}
+    if kind is FrozenSet:
+        return OrderedSet(value)
+    if kind is FrozenBag:
+        return Bag(value)
+    if isinstance(value, Record):
+        return _unfrozen(kind, {n: own(value.__dict__[n]) for n in fields_of(value)})
+    return value
+
+
+def check_option(option: Any) -> None:
+    """Raises SpecError for what cannot be chosen; does not look at the state.
+
+    SW203 for what is no value, SW208 for a record without a value in some field.
+    """
+    kind = type(option)
+    if kind in (int, str, bool):
+        return
+    if kind in (tuple, list) or isinstance(option, set | frozenset):
+        for part in option:
+            check_option(part)
+    elif kind is dict:
+        for part in (*option, *option.values()):
+            check_option(part)
+    elif isinstance(option, Record) and kind is record_class(option):
+        for name in fields_of(option) if "_bytes" not in option.__dict__ else ():
+            check_option(getattr(option, name))
+    elif (
+        not hasattr(kind, "_canonical")
+        and not hasattr(kind, "_freeze")
+        and (option is not None and not isinstance(option, Enum))
+    ):
+        error = unstorable(option)
+        error.message = error.message.replace("The state cannot hold", "any_of cannot choose")
+        error.why = error.why.replace("It holds", "What is chosen tells steps apart. It can be")
+        raise error
+
+
+def _unfrozen(cls: type[Record], content: dict[str, Any]) -> Any:
+    result = object.__new__(cls)
+    result.__dict__.update(content)
+    return result
+
+
+class Message(Record):
+    """A record that is drawn as an arrow. ``source`` and ``dest`` fields, if any, name its ends."""
+
+
+def record_class(record: Record) -> type[Record]:
+    """The class a spec declared for a record, also for a live reference to one."""
+    cls: type[Record] = getattr(type(record), "_referenced", type(record))
+    return cls
+
+
+def replace(record: R, /, **changes: Any) -> R:
+    """A copy of a record with some fields changed."""
+    cls = record_class(record)
+    if cls._open:
+        return freeze(record)._replaced(changes)  # type: ignore[no-any-return]
+    unknown = [name for name in changes if name not in cls._fields]
+    if unknown:
+        raise SpecError(
+            "SW101",
+            f"{cls.__name__} has no field '{unknown[0]}'. {did_you_mean(unknown[0], cls._fields)}",
+        )
+    frozen = freeze(record)
+    content = {name: getattr(frozen, name) for name in cls._fields}
+    result: R = cls(**{**content, **changes})  # type: ignore[assignment]
+    return result
+
+
+class Bag(Generic[T]):
+    """A set that counts: adding an element twice needs removing it twice."""
+
+    __slots__ = ("_content",)
+
+    def __init__(self, elements: Iterable[T] = (), /) -> None:
+        self._content = FrozenBag(elements)
+
+    def _freeze(self) -> FrozenBag:
+        return self._content
+
+    def add(self, element: T, /) -> None:
+        """One more of an element."""
+        self._content = self._content.adjusted(freeze(element), 1)
+
+    def remove(self, element: T, /) -> None:
+        """One fewer of an element. Raises KeyError where there is none."""
+        if element not in self._content:
+            raise KeyError(element)
+        self.discard(element)
+
+    def discard(self, element: T, /) -> None:
+        """One fewer of an element, if there is one."""
+        self._content = self._content.adjusted(freeze(element), -1)
+
+    def count(self, element: T, /) -> int:
+        """How often an element is in it."""
+        return self._content.count(element)
+
+    def clear(self) -> None:
+        """Take everything out."""
+        self._content = FrozenBag()
+
+    def copy(self) -> Bag[T]:
+        """Another bag with the same elements."""
+        return Bag(self._content)
+
+    def __contains__(self, element: object, /) -> bool:
+        return element in self._content
+
+    def __iter__(self) -> Iterator[T]:
+        return iter(self._content)
+
+    def __len__(self) -> int:
+        return len(self._content)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Bag | FrozenBag):
+            return bool(freeze(self) == freeze(other))
+        return NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return repr(self._content)

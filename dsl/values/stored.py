@@ -1,0 +1,83 @@
+"""Values of the state: what may be stored, copying them in and out, and their order.
+
+A stored value is an immutable tree: None, bool, int, str, enum member, role instance, tuple, list,
+set, bag, dict, record. `dsl.values.canonical` has their bytes and order, `dsl.values.frozen` the
+containers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from statewalk.dsl.values.canonical import (
+    _END,
+    _RECORD,
+    _ROLE,
+    ABSENT,
+    _int_bytes,
+    _text_bytes,
+    describe,
+    encode,
+    intern_key,
+)
+from statewalk.dsl.values.dicts import FrozenDict, Keys
+from statewalk.dsl.values.frozen import (
+    _SCALARS,
+    FrozenBag,
+    FrozenSet,
+    can_change,
+    elements_of,
+    freeze,
+    hashable,
+)
+from statewalk.dsl.values.lists import FrozenList
+from statewalk.dsl.values.ordered_sets import OrderedFrozenSet
+
+__all__ = [
+    "ABSENT",
+    "_END",
+    "_RECORD",
+    "_ROLE",
+    "FrozenBag",
+    "FrozenDict",
+    "FrozenList",
+    "FrozenSet",
+    "Keys",
+    "_int_bytes",
+    "_text_bytes",
+    "can_change",
+    "describe",
+    "elements_of",
+    "encode",
+    "freeze",
+    "hashable",
+    "intern_key",
+    "ordered",
+    "thaw",
+]
+
+
+def thaw(value: Any) -> Any:
+    """A plain Python copy, for code outside the spec: nothing done to it reaches the state."""
+    kind = type(value)
+    if kind in _SCALARS:
+        return value
+    value = freeze(value)
+    kind = type(value)
+    if kind is FrozenList:
+        return [thaw(v) for v in value]
+    if kind is tuple:
+        return tuple(thaw(v) for v in value)
+    if kind is FrozenSet:
+        return OrderedFrozenSet(thaw(v) for v in value)
+    if kind is FrozenDict:
+        return {thaw(k): thaw(v) for k, v in value.items()}
+    return value
+
+
+def ordered(values: Iterable[Any]) -> list[Any]:
+    """Values in canonical order."""
+    if type(values) is FrozenSet:
+        return list(values)
+    return sorted(values, key=lambda v: encode(freeze(v)))

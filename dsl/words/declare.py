@@ -1,0 +1,297 @@
+"""What a spec module imports: declarations, and what is called inside actions and properties."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from typing import Annotated, Any, Literal, NoReturn, TypeAlias, TypeVar, overload
+
+from statewalk.dsl.binding import before_the_step, binding
+from statewalk.dsl.declared import LeadsTo, Mark, declaring, marks
+from statewalk.dsl.errors import SpecError
+from statewalk.dsl.values.records import check_option
+from statewalk.dsl.values.stored import FrozenSet, freeze, ordered
+from statewalk.dsl.view import Disabled
+
+T = TypeVar("T")
+F = TypeVar("F", bound=Callable[..., object])
+P = TypeVar("P", bound=Callable[..., bool])
+
+Fairness: TypeAlias = Literal["none", "weak", "strong"]
+Constant: TypeAlias = Annotated[T, "statewalk.constant"]
+"""``N: Constant[int] = 2`` declares a constant; ``--set N=3`` and configurations override it."""
+Auxiliary: TypeAlias = Annotated[T, "statewalk.auxiliary"]
+"""A history field: seen by properties, left out of state identity under ``--view on``."""
+Ephemeral: TypeAlias = Annotated[T, "statewalk.ephemeral"]
+"""A field that a crash of its role sets back to what it held when the run began."""
+Flow: TypeAlias = Generator[None, None, T]
+"""Return type of an action or function that gives way to others at each ``yield``."""
+
+
+def _mark(function: F, kind: str, **options: Any) -> F:
+    function._statewalk_marks = [Mark(kind, options), *marks(function)]  # type: ignore[attr-defined]
+    if declaring and all(known is not function for known in declaring[-1].marked):
+        declaring[-1].marked.append(function)
+    return function
+
+
+# -- declaring
+# ---------------------------------------------------------------------------------------
+@overload
+def action(function: F, /) -> F: ...
+@overload
+def action(
+    *,
+    fair: Fairness = "none",
+    name: str | None = None,
+    flow: Literal["atomic", "serial", "parallel", "oneof"] = "atomic",
+    concurrent: int = 1,
+    resume: Fairness | None = None,
+    crash: bool = True,
+    fault: bool = False,
+) -> Callable[[F], F]: ...
+def action(function: Any = None, /, **options: Any) -> Any:
+    """A move of the role (or of nobody, on module level). ``fair`` holds per instance and
+    argument.
+
+    ``flow`` says in which steps it happens: in one, in one for each statement ("serial"), with its
+    statements in any order ("parallel"), or with one of them only ("oneof"). ``yield`` in its text
+    says so by itself. Of an action of several steps, at most ``concurrent`` runs are suspended at
+    a time; ``resume`` is the fairness of going on with one, ``fair`` where it is not given.
+    ``crash=False``: they do not crash where `crashes` lets runs crash. A ``fault`` is no way out of
+    a deadlock.
+    """
+    if function is not None:
+        return _mark(function, "action")
+    return lambda f: _mark(f, "action", **options)
+
+
+def init(function: F, /) -> F:
+    """Runs before the first step; may choose. Several run in the order of the file."""
+    return _mark(function, "init")
+
+
+def always(function: P, /) -> P:
+    """Holds in every state. Above ``@eventually``: infinitely often."""
+    return _mark(function, "always")
+
+
+def eventually(function: P, /) -> P:
+    """Above ``@always``: from some state on, for ever. Alone: at least once on every fair run."""
+    return _mark(function, "eventually")
+
+
+def exists(function: P, /) -> P:
+    """A witness: some reachable state satisfies it."""
+    return _mark(function, "exists")
+
+
+def on_step(function: P, /) -> P:
+    """Holds for every step, stuttering ones included. ``old(expression)`` is a value before the
+    step.
+    """
+    return _mark(function, "on_step")
+
+
+def terminal(function: P, /) -> P:
+    """States in which stopping is right. Any other state without successor is a deadlock."""
+    return _mark(function, "terminal")
+
+
+def constraint(function: P, /) -> P:
+    """Explore no further where this is false. Above ``@on_step``: take no step that makes it
+    false.
+    """
+    return _mark(function, "constraint")
+
+
+def named(name: str, /) -> Callable[[F], F]:
+    """The name of a property, where it is not to be the function's."""
+    return lambda f: _mark(f, "named", name=name)
+
+
+def leads_to(cause: Callable[..., bool], effect: Callable[..., bool], /) -> LeadsTo:
+    """``served = leads_to(asked, answered)``: each state with the cause is followed by the effect.
+
+    If ``asked`` has parameters of role types, there is one property per combination of instances.
+    """
+    return LeadsTo("leads_to", cause, effect)
+
+
+def until(first: Callable[..., bool], second: Callable[..., bool], /) -> LeadsTo:
+    """The first holds up to a state in which the second holds, and there is such a state."""
+    return LeadsTo("until", first, second)
+
+
+# -- inside actions
+# ------------------------------------------------------------------------------------
+def require(condition: object, /) -> None:
+    """Guard: unless true, the step is disabled and none of its effects happen."""
+    if not condition:
+        raise Disabled
+
+
+def any_of(options: Iterable[T], /, *, fair: Fairness = "none") -> T:
+    """The checker tries every option. No option: the step is disabled.
+
+    ``fair``: an option that stays possible ("weak") or becomes possible again and again ("strong")
+    is taken some time, for each action instance and each fair choice of its step.
+    """
+    if isinstance(options, set | frozenset | FrozenSet):
+        found = list(options) if not isinstance(options, set | frozenset) else ordered(options)
+    else:
+        found = list(options)
+    view = binding.view
+    if view is not None:
+        for option in found:
+            check_option(option)
+    if view is None and declaring:
+        raise SpecError(
+            "SW303",
+            "any_of(...) is asked while the spec is loaded.",
+            why="There is no step yet in which each option could be tried.",
+            help="Choose in @init or in an action.",
+        )
+    if not found:
+        raise Disabled
+    if view is None or (len(found) == 1 and fair == "none"):
+        only: T = found[0]
+        tell = getattr(view, "only", None)  # a view that shows a step names this choice too
+        if tell is not None:
+            tell(only)
+        return only
+    if binding.reading:
+        raise SpecError(
+            "SW103", f"The property '{binding.reading}' chooses.", why="Properties only read."
+        )
+    chosen: T = view.choose(found, fair)
+    return chosen
+
+
+def maybe() -> bool:
+    """``any_of([False, True])``"""
+    return any_of([False, True])
+
+
+def interrupt(role: object, /) -> None:
+    """Ends the suspended flows of a role instance: what a crash does to its memory of where it
+    was.
+    """
+    flows = getattr(type(role), "_flows", None)
+    if flows is not None and binding.view is not None:
+        flows.interrupt(role)
+
+
+def crash(role: object, /) -> None:
+    """A crash of a role instance: its suspended flows end (see `interrupt`), and its ``Ephemeral``
+    fields are again what they were when the run began.
+    """
+    interrupt(role)
+    lose = getattr(type(role), "_lose", None)
+    if lose is not None and binding.view is not None:
+        lose(role)
+
+
+def old(value: T, /) -> T:
+    """An expression's value before the step, in `on_step` properties.
+
+    Raises:  SpecError[SW121] elsewhere.
+    """
+    if callable(value) and binding.before is not None:
+        with before_the_step():
+            result: T = freeze(value())
+            return result
+    if binding.view is not None:
+        raise SpecError(
+            "SW121",
+            "old(...) is asked where no step is looked at.",
+            help="It is for properties with @on_step. An action keeps what it needs in a local.",
+        )
+    return value
+
+
+class Unreachable(AssertionError):
+    """What `unreachable` raises."""
+
+
+def unreachable(why: str = "", /) -> NoReturn:
+    """Reaching this is a violation."""
+    raise Unreachable(why or "this was declared unreachable")
+
+
+def atomic() -> AbstractContextManager[None]:
+    """``with atomic():`` what is inside happens in one step."""
+    return nullcontext()
+
+
+def serial() -> AbstractContextManager[None]:
+    """``with serial():`` others may act after each statement inside that does something."""
+    return nullcontext()
+
+
+def parallel() -> AbstractContextManager[None]:
+    """``with parallel():`` the statements inside happen in any order, others act in between.
+
+    Of a loop that stands in the block, the turns do as well.
+    """
+    return nullcontext()
+
+
+class _OneOf(AbstractContextManager[None]):
+    """What `oneof` is to Python, which cannot pass statements over."""
+
+    def __enter__(self) -> None:
+        raise SpecError(
+            "SW118",
+            "oneof() chooses only in a spec that is loaded: Python would do all that is inside.",
+            help="Choose with any_of(...), or let the checker run the spec.",
+        )
+
+    def __exit__(self, *error: object) -> None:
+        return None
+
+
+def oneof() -> AbstractContextManager[None]:
+    """``with oneof():`` one of the statements inside happens."""
+    return _OneOf()
+
+
+# -- helpers
+# -------------------------------------------------------------------------------------------
+def pairs(items: Iterable[T], /) -> Iterator[tuple[T, T]]:
+    """Every unordered pair."""
+    return itertools.combinations(list(items), 2)
+
+
+def symmetric_values(name: str, count: int, /) -> tuple[str, ...]:
+    """Interchangeable values ``name0``, ``name1``, ..."""
+    values = tuple(f"{name}{i}" for i in range(count))
+    if declaring:
+        declaring[-1].symmetric_values.append(values)
+    return values
+
+
+# -- configurations
+# ------------------------------------------------------------------------------------
+def threads(most: int, /) -> None:
+    """At most so many runs of actions are in flight at a time: with that many suspended, no action
+    starts.
+    """
+    if declaring:
+        declaring[-1].options["threads"] = most
+
+
+def crashes(may: bool = False, /, *, runs: bool | None = None, roles: bool | None = None) -> None:
+    """What may crash at any time: suspended runs of actions, which end where they are, and roles
+    with ``Ephemeral`` fields, see `crash`. ``crashes(True)``: both.
+    """
+    if declaring:
+        declaring[-1].options["crashes"] = may if runs is None else runs
+        declaring[-1].options["role_crashes"] = may if roles is None else roles
+
+
+def deadlock(check: bool, /) -> None:
+    """``deadlock(False)``: states without a step are not violations in this spec."""
+    if declaring:
+        declaring[-1].options["deadlock"] = check

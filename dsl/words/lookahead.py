@@ -1,0 +1,189 @@
+"""Looking one step ahead in properties: which actions are enabled here, and which states follow.
+
+Both run the spec's own actions against a view that keeps their writes to itself, so they mean what
+the search means, and an engine that remembers what a property looked at remembers this as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from statewalk.dsl.binding import binding, bound
+from statewalk.dsl.errors import SpecError, did_you_mean
+from statewalk.dsl.values.stored import intern_key
+from statewalk.dsl.view import Disabled, Path, Place, View, next_script
+
+T = TypeVar("T")
+
+
+class AheadView:
+    """A view of what a step makes of another view; that one is only read.
+
+    ``unbounded`` steps may be more in flight, and more in number, than the spec's bounds allow.
+    """
+
+    def __init__(self, base: View, script: Sequence[int] = (), unbounded: bool = False) -> None:
+        self.base = base
+        self.unbounded = unbounded
+        self.script = script
+        self.writes: dict[Path, Any] = {}
+        self.choices: list[tuple[int, int]] = []
+
+    def get(self, path: Path) -> Any:
+        """See `View`."""
+        return self.writes[path] if path in self.writes else self.base.get(path)
+
+    def set(self, path: Path, value: Any) -> None:
+        """See `View`."""
+        self.writes[path] = value
+
+    def project(self, path: Path, key: object, fn: Callable[[Any], Any], place: Place = ()) -> Any:
+        """See `View`."""
+        if path in self.writes:
+            return fn(self.writes[path])
+        return self.base.project(path, key, fn, place)
+
+    def update(self, path: Path, key: object, fn: Callable[[Any], Any]) -> None:
+        """See `View`."""
+        self.writes[path] = fn(self.get(path))
+
+    def call(self, key: object, fn: Callable[[], Any]) -> Any:
+        """See `View`."""
+        return fn()
+
+    def choose(self, options: Sequence[Any], fair: str = "none") -> Any:
+        """See `View`."""
+        at = len(self.choices)
+        index = self.script[at] if at < len(self.script) else 0
+        if index >= len(options):
+            raise Disabled
+        self.choices.append((index, len(options)))
+        return options[index]
+
+    def progress(self) -> object:
+        """See `View`."""
+        return frozenset((path, intern_key(value)) for path, value in self.writes.items())
+
+    def later(self, path: Path) -> Callable[[], Any]:
+        """See `View`."""
+        value = self.get(path)
+        return lambda: value
+
+
+@dataclass(frozen=True)
+class NextStep:
+    """A step that is possible here: the action's name, its actor and its arguments.
+
+    ``kind`` is "thread" where a suspended run goes on.
+    """
+
+    action: str
+    actor: Any
+    arguments: tuple[tuple[str, Any], ...]
+    _view: AheadView
+    kind: str = "action"
+
+    def after(self, expression: Callable[[], T], /) -> T:
+        """An expression's value in the state after the step: ``step.after(lambda: self.n)``."""
+        with bound(self._view, None, None, binding.reading, binding.actions):
+            return expression()
+
+    @property
+    def changes(self) -> bool:
+        """Whether the step changes the state."""
+        view = self._view
+        return any(view.base.get(path) != value for path, value in view.writes.items())
+
+
+def enabled(action: Callable[..., object] | str, /, *arguments: object) -> bool:
+    """Whether a step of an action is possible here.
+
+    ``action`` is a name, a function (``Client.send``: of any client) or a method of an instance
+    (``client.send``); ``arguments`` fix the first parameters. A step that would raise counts.
+    """
+    return any(True for instance in _instances(action, arguments) for _ in _ways(instance))
+
+
+def next_steps(action: Callable[..., object] | str | None = None, /) -> list[NextStep]:
+    """The steps that are possible here, in the order of the spec; those that raise are left out.
+
+    So are faults; bounds on the number of actions, and of those in flight, are not looked at.
+    """
+    return [
+        NextStep(
+            instance.name,
+            instance.actor,
+            instance.arguments,
+            view,
+            "thread" if instance.continues else "action",
+        )
+        for instance in _instances(action, ())
+        if not instance.fault
+        for view in _ways(instance, unbounded=True)
+        if view is not None
+    ]
+
+
+def possible(instance: Any) -> bool:
+    """Whether an action instance has a step here."""
+    return any(True for _ in _ways(instance))
+
+
+def _ways(instance: Any, unbounded: bool = False) -> Iterator[AheadView | None]:
+    """Every way an action can go from here; None for one that raises."""
+    base = binding.view
+    assert base is not None
+    script: list[int] | None = []
+    while script is not None:
+        view = AheadView(base, script, unbounded)
+        try:
+            with bound(view):
+                instance.run()
+        except Disabled:
+            pass
+        except Exception:
+            yield None
+        else:
+            yield view
+        script = next_script(view.choices)
+
+
+def _instances(
+    action: Callable[..., object] | str | None, arguments: tuple[object, ...]
+) -> list[Any]:
+    """The action instances meant. Raises SpecError[SW121] where there are none of that name."""
+    if binding.view is None or not binding.reading:
+        raise SpecError("SW121", "enabled(...) and next_steps(...) are for properties only.")
+    if action is None:
+        return list(binding.actions)
+    found = [a for a in binding.actions if _is(a, action)]
+    if not found:
+        name = action if isinstance(action, str) else _name(action)
+        known = dict.fromkeys(a.name for a in binding.actions)
+        raise SpecError("SW121", f"There is no action {name}. {did_you_mean(name, known)}")
+    return [a for a in found if _begins(tuple(v for _, v in a.arguments), arguments)]
+
+
+def _is(instance: Any, action: Callable[..., object] | str) -> bool:
+    """Whether an action instance is one of those that a name, function or method means."""
+    if isinstance(action, str):
+        return bool(instance.name == action)
+    if instance.name != _name(action):
+        return False
+    bound_to = getattr(action, "__self__", None)
+    if bound_to is not None:
+        return bool(instance.actor == bound_to)
+    return instance.actor is None or getattr(type(instance.actor), action.__name__, None) is action
+
+
+def _name(action: Callable[..., object]) -> str:
+    """The name of an action: that of ``@action(name=...)``, else the function's."""
+    marks = getattr(action, "_statewalk_marks", [])
+    given = next((m.options.get("name") for m in marks if m.kind == "action"), None)
+    return str(given or getattr(action, "__name__", action))
+
+
+def _begins(given: tuple[Any, ...], arguments: tuple[object, ...]) -> bool:
+    return len(given) >= len(arguments) and given[: len(arguments)] == arguments

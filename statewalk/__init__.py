@@ -1,0 +1,90 @@
+"""Executable models of protocols, and a checker that visits every state they can reach.
+
+A spec takes the words of the language from here. A script or a notebook takes `check`, `load`,
+`replay` and what they return; those are imported when they are first used.
+"""
+
+from __future__ import annotations
+
+from statewalk.checker.machine import early as _early  # noqa: F401, isort: skip (a signal may come)
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from statewalk.dsl.declared import Expectation
+from statewalk.dsl.state.roles import Role, State
+from statewalk.dsl.values.records import Bag, Message, Record, replace
+from statewalk.dsl.view import Disabled
+from statewalk.dsl.words.declare import (
+    Auxiliary,
+    Constant,
+    Ephemeral,
+    Fairness,
+    Flow,
+    action,
+    always,
+    any_of,
+    atomic,
+    constraint,
+    crash,
+    crashes,
+    deadlock,
+    eventually,
+    exists,
+    init,
+    interrupt,
+    leads_to,
+    maybe,
+    named,
+    old,
+    on_step,
+    oneof,
+    pairs,
+    parallel,
+    require,
+    serial,
+    symmetric_values,
+    terminal,
+    threads,
+    unreachable,
+    until,
+)
+from statewalk.dsl.words.expectations import config, holds, violates
+from statewalk.dsl.words.lookahead import enabled, next_steps
+
+if TYPE_CHECKING:
+    from statewalk.checker.api import check as check
+    from statewalk.checker.api import load as load
+    from statewalk.checker.behaviours.replay import Replay as Replay
+    from statewalk.checker.behaviours.replay import replay as replay
+    from statewalk.checker.traces.file import load_trace as load_trace
+    from statewalk.checker.traces.file import save_trace as save_trace
+    from statewalk.checker.traces.trace import Trace as Trace
+    from statewalk.checker.verdict.result import Result as Result
+
+# What ``from statewalk import *`` brings into a spec: the language, and nothing that runs it.
+__all__ = [
+    "Auxiliary", "Bag", "Constant", "Disabled", "Ephemeral", "Expectation", "Fairness", "Flow",
+    "Message", "Record", "Role", "State", "action", "always", "any_of", "atomic", "config",
+    "constraint", "crash", "crashes", "deadlock", "enabled", "eventually", "exists", "holds",
+    "init", "interrupt", "leads_to", "maybe", "named", "next_steps", "old", "on_step", "oneof",
+    "pairs", "parallel", "replace", "require", "serial", "symmetric_values", "terminal",
+    "threads", "unreachable", "until", "violates",
+]  # fmt: skip
+
+_CHECKING = {
+    "Replay": "behaviours.replay",
+    "Result": "verdict.result",
+    "Trace": "traces.trace",
+    "check": "api",
+    "load": "api",
+    "load_trace": "traces.file",
+    "replay": "behaviours.replay",
+    "save_trace": "traces.file",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _CHECKING:
+        raise AttributeError(f"module 'statewalk' has no attribute '{name}'")
+    return getattr(import_module(f"statewalk.checker.{_CHECKING[name]}"), name)
