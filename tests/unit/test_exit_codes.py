@@ -19,12 +19,11 @@ SPEC = str(ROOT / "models/toys/die_hard.py")
 # every stage of a check, from the first line to the last
 PLACES = [
     "statewalk.checker.cli.prepare_streams",
-    "statewalk.checker.cli.check_siblings",
     "statewalk.checker.cli.make_parser",
     "statewalk.checker.cli._guarded",
     "statewalk.checker.commands.check.options_of",
     "statewalk.checker.commands.check.read_settings",
-    "statewalk.checker.commands.checking.load",
+    "statewalk.checker.commands.checking.load_within",
     "statewalk.checker.commands.checking.new_folder",
     "statewalk.checker.commands.checking.search",
     "statewalk.checker.commands.checking.report",
