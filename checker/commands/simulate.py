@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from statewalk.checker.commands.arguments import argument
 from statewalk.checker.contract.options import read_count
-from statewalk.checker.traces.file import save_trace
 from statewalk.dsl.model import SAFETY_KINDS
 
 if TYPE_CHECKING:
@@ -98,6 +97,8 @@ def _finding(page: Page, model: Model, found: Simulation, out: str | None) -> st
     first = min(found.findings.values(), key=lambda f: (f.kind != "error", f.length, f.property))
     trace = build(model, first)
     if out:
+        from statewalk.checker.traces.file import save_trace
+
         save_trace(trace, out)
     told = PropertyResult(name=first.property, kind=first.kind, verdict="violated", trace=out)
     result = Result(spec=model.path, engine="simulation", verdict="violated", properties=(told,))

@@ -159,7 +159,7 @@ def test_a_type_of_which_the_state_holds_nothing_is_said(
     path = tmp_path / "spec.py"
     path.write_text(
         "from collections.abc import Callable, Sequence\nfrom dataclasses import dataclass\n"
-        "from typing import Any, NamedTuple\nfrom dsl import *\n@dataclass\nclass Point:\n"
+        "from typing import Any, NamedTuple\nfrom statewalk import *\n@dataclass\nclass Point:\n"
         f"    y: int = 0\nclass Pair(NamedTuple):\n    y: int = 0\nclass Box({base}):\n    {line}\n"
         "class C(State):\n    n: int = 0\nc = C()\n@always\ndef p() -> bool:\n    return c.n == 0\n"
     )

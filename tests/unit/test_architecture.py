@@ -335,11 +335,11 @@ def test_a_planted_offence_is_named(rule: Rule, path: str, text: str, tmp_path: 
 @pytest.mark.parametrize(
     ("path", "text"),
     [
-        ("dsl/a.py", "import ast\nfrom .values import Record\nfrom dsl import errors"),
+        ("dsl/a.py", "import ast\nfrom .values import Record\nfrom statewalk import errors"),
         ("dsl/fizz_grammar.py", "from lark import Lark"),
         (
             "models/kafka/a.py",
-            "import dataclasses\nfrom dsl import Role\nfrom statewalk.models.toys import ring",
+            "import dataclasses\nfrom statewalk import Role\nfrom statewalk.models.toys import ring",
         ),
         ("dsl/a.py", "def read():\n    from statewalk.dsl.fizz.read import read_fizz"),
         ("dsl/fizz_a.py", "from statewalk import fizz_tree, flow_tree"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -41,8 +42,10 @@ def run(text: str, folder: Path, **environment: str) -> tuple[int, str]:
 
 @pytest.mark.parametrize("words", [["models"], ["models", "test"]])
 def test_without_the_library_of_models(words: list[str], tmp_path: Path) -> None:
-    for package in ("dsl", "checker"):
-        (tmp_path / package).symlink_to(ROOT / package)
+    (tmp_path / "statewalk").mkdir()
+    shutil.copy(ROOT / "statewalk/__init__.py", tmp_path / "statewalk")
+    for folder in ("dsl", "checker"):
+        (tmp_path / "statewalk" / folder).symlink_to(ROOT / folder)
     text = WITHOUT_MODELS.format(folder=str(tmp_path), root=str(ROOT), words=words)
 
     code, printed = run(text, tmp_path)

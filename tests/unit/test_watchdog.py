@@ -298,7 +298,7 @@ def test_a_sweep_keeps_the_runs_that_ended(what: str, tmp_path: Path) -> None:
 
 
 LEAVES = {
-    "import os\nimport dsl\nos._exit(0)\n": (
+    "import os\nimport statewalk\nos._exit(0)\n": (
         "spec.py:3:1: SW205 The spec ended the program: os._exit(0)"
     ),
     spec("while", "action").replace("i = 0\n        while True:\n            i += 1", "exit(0)"): (
