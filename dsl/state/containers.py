@@ -211,7 +211,7 @@ class ElementsReference(Reference):
 Sequence.register(ListReference)  # pyright: ignore[reportAttributeAccessIssue]
 Mapping.register(DictReference)  # pyright: ignore[reportAttributeAccessIssue]
 Mapping.register(EntriesReference)  # pyright: ignore[reportAttributeAccessIssue]
-refs._REFERENCES.update(
+refs.REFERENCES.update(
     {
         FrozenList: ListReference,
         FrozenSet: SetReference,
@@ -219,7 +219,7 @@ refs._REFERENCES.update(
         FrozenDict: DictReference,
     }
 )
-refs._BY_KIND.update(
+refs.BY_KIND.update(
     {
         "list": ListReference,
         "set": SetReference,

@@ -13,19 +13,13 @@ from statewalk.dsl.binding import binding
 from statewalk.dsl.state.refs import Reference, make
 from statewalk.dsl.state.roles import Role
 from statewalk.dsl.values.domains import Domain
+from statewalk.dsl.values.frozen import FROZEN, SCALARS
 from statewalk.dsl.values.ordered_sets import OrderedFrozenSet, OrderedSet
 from statewalk.dsl.values.records import Bag, Record, fields_of
 from statewalk.dsl.values.stored import (
-    FrozenBag,
-    FrozenDict,
-    FrozenList,
-    FrozenSet,
     encode,
     intern_key,
 )
-
-_SCALARS = frozenset({bool, int, str, type(None)})
-_FROZEN = (FrozenList, FrozenSet, FrozenBag, FrozenDict)
 
 
 class NotPackable(Exception):
@@ -67,7 +61,7 @@ def _of_parts(kind: str, parts: list[Any]) -> Packed:
 def pack(value: Any) -> Any:
     """A hashable stand-in for a value. Raises `NotPackable`."""
     kind = type(value)
-    if kind in _SCALARS or isinstance(value, Role) or kind in _FROZEN:
+    if kind in SCALARS or isinstance(value, Role) or kind in FROZEN:
         return value
     if isinstance(value, Reference):
         if value._cell is not None:

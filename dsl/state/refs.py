@@ -217,7 +217,7 @@ def look(value: Any) -> Any:
     kind = type(value)
     known = _MARKS.get(kind)
     if known is None and isinstance(value, _CONTAINERS):
-        known = _MARKS[kind] = Mark(kind() if kind in _REFERENCES else object.__new__(kind))
+        known = _MARKS[kind] = Mark(kind() if kind in REFERENCES else object.__new__(kind))
     return value if known is None else known
 
 
@@ -235,7 +235,7 @@ def place(path: Path, sub: Sub, domain: Domain | None, at: Place | None = None) 
             return value
         cls = class_for(value, domain)
     else:
-        cls = _BY_KIND[domain.kind]
+        cls = BY_KIND[domain.kind]
     return reference_to(cls, path, sub, domain, at)
 
 
@@ -305,9 +305,9 @@ def class_for(value: Any, domain: Domain | None = None) -> type:
     """The class of references to values like this one, where such are stored."""
     kind = type(value)
     if kind is FrozenSet and domain is not None and not domain.changing_sets:
-        return _BY_KIND["frozenset"]
-    if kind in _REFERENCES:
-        return _REFERENCES[kind]
+        return BY_KIND["frozenset"]
+    if kind in REFERENCES:
+        return REFERENCES[kind]
     return record_reference(kind)
 
 
@@ -378,5 +378,5 @@ class RecordReference(Reference):
 
 
 # Filled by statewalk.dsl.state.containers, which defines the container references.
-_REFERENCES: dict[type, type] = {}
-_BY_KIND: dict[str, type] = {}
+REFERENCES: dict[type, type] = {}
+BY_KIND: dict[str, type] = {}

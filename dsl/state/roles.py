@@ -25,14 +25,12 @@ from statewalk.dsl.state.refs import (
     place,
     stored,
 )
+from statewalk.dsl.values.canonical import ROLE_TAG, int_bytes, text_bytes
 from statewalk.dsl.values.domains import Domain, Kind
 from statewalk.dsl.values.records import declared_fields
 from statewalk.dsl.values.stored import (
-    _ROLE,
     ABSENT,
     FrozenSet,
-    _int_bytes,
-    _text_bytes,
     intern_key,
 )
 from statewalk.dsl.view import Path
@@ -235,7 +233,7 @@ class Role:
     def _canonical(self) -> bytes:
         known: bytes | None = self.__dict__.get("_bytes")
         if known is None:
-            known = _ROLE + _text_bytes(type(self).__name__) + _int_bytes(self.index)
+            known = ROLE_TAG + text_bytes(type(self).__name__) + int_bytes(self.index)
             self.__dict__["_bytes"] = known
         return known
 

@@ -36,13 +36,15 @@ class _Absent:
 ABSENT = _Absent()
 
 # Tags. Their order is the canonical order; 0 ends a sequence, so every tag is at least 1.
-_END = b"\x00"
-_NONE, _FALSE, _TRUE, _INT, _STR, _ENUM, _ROLE = (bytes([n]) for n in range(1, 8))
-_TUPLE, _LIST, _RECORD, _SET, _BAG, _DICT = (bytes([n]) for n in range(8, 14))
+END = b"\x00"
+NONE_TAG, FALSE_TAG, TRUE_TAG, INT_TAG = (bytes([n]) for n in range(1, 5))
+STR_TAG, ENUM_TAG, ROLE_TAG = (bytes([n]) for n in range(5, 8))
+TUPLE_TAG, LIST_TAG, RECORD_TAG, SET_TAG, BAG_TAG, DICT_TAG = (bytes([n]) for n in range(8, 14))
 _MAX_INT_BYTES = 120
 
 
-def _int_bytes(n: int) -> bytes:
+def int_bytes(n: int) -> bytes:
+    """The canonical bytes of an integer."""
     if n >= 0:
         size = (n.bit_length() + 7) // 8
         body = n.to_bytes(size, "big")
@@ -53,37 +55,38 @@ def _int_bytes(n: int) -> bytes:
         head = 127 - size
     if size > _MAX_INT_BYTES:
         raise SpecError("SW203", f"An integer of {size} bytes does not fit into the state.")
-    return _INT + bytes([head]) + body
+    return INT_TAG + bytes([head]) + body
 
 
 @lru_cache(maxsize=1 << 16)
-def _text_bytes(text: str) -> bytes:
-    return text.encode("utf-8", "surrogatepass").replace(b"\x00", b"\x00\xff") + _END
+def text_bytes(text: str) -> bytes:
+    """A text in canonical bytes, without its tag, with what ends it."""
+    return text.encode("utf-8", "surrogatepass").replace(b"\x00", b"\x00\xff") + END
 
 
-_SMALL = {n: _int_bytes(n) for n in range(-16, 1024)}
+_SMALL = {n: int_bytes(n) for n in range(-16, 1024)}
 
 
 def encode(value: Any) -> bytes:
     """The canonical bytes of a stored value."""
     kind = type(value)
     if kind is str:
-        return _STR + _text_bytes(value)
+        return STR_TAG + text_bytes(value)
     if kind is int:
-        return _SMALL.get(value) or _int_bytes(value)
+        return _SMALL.get(value) or int_bytes(value)
     if value is None:
-        return _NONE
+        return NONE_TAG
     if kind is bool:
-        return _TRUE if value else _FALSE
+        return TRUE_TAG if value else FALSE_TAG
     if kind is tuple:
-        return _TUPLE + b"".join(map(encode, value)) + _END
+        return TUPLE_TAG + b"".join(map(encode, value)) + END
     canonical = getattr(value, "_canonical", None)
     if canonical is not None:
         result: bytes = canonical()
         return result
     if isinstance(value, Enum):
         members = list(type(value))
-        return _ENUM + _text_bytes(type(value).__name__) + _int_bytes(members.index(value))
+        return ENUM_TAG + text_bytes(type(value).__name__) + int_bytes(members.index(value))
     raise TypeError(f"{value!r} is not a stored value")
 
 

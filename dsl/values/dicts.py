@@ -7,16 +7,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from typing import Any
 
-from statewalk.dsl.values.canonical import _DICT, ABSENT, encode, unchangeable
+from statewalk.dsl.values.canonical import ABSENT, DICT_TAG, encode, unchangeable
 from statewalk.dsl.values.frozen import (
-    _FROZEN,
-    _MAKERS,
+    FROZEN,
+    MAKERS,
+    ByBytes,
     FrozenSet,
-    _ByBytes,
-    _sorted_entries,
     elements_of,
     freeze,
     hashable,
+    sorted_entries,
 )
 from statewalk.dsl.values.lists import CHANGING, FrozenList
 
@@ -85,16 +85,16 @@ def _is_set(value: object) -> bool:
     return isinstance(value, set | frozenset | Keys)
 
 
-class FrozenDict(_ByBytes, Mapping[Any, Any]):
+class FrozenDict(ByBytes, Mapping[Any, Any]):
     """A dict as stored; its order is the canonical order of its keys."""
 
     __slots__ = ()
-    _tag = _DICT
+    _tag = DICT_TAG
 
     def __init__(self, items: Mapping[Any, Any] | Iterable[tuple[Any, Any]] = ()) -> None:
         pairs = items.items() if isinstance(items, Mapping) else items
         frozen = ((freeze(k), freeze(v)) for k, v in pairs)
-        self._entries = _sorted_entries({encode(k): (k, v) for k, v in frozen})
+        self._entries = sorted_entries({encode(k): (k, v) for k, v in frozen})
         self._bytes = None
 
     def _parts(self) -> Iterable[bytes]:
@@ -150,7 +150,7 @@ class FrozenDict(_ByBytes, Mapping[Any, Any]):
             return self == FrozenDict(other)
         return NotImplemented
 
-    __hash__ = _ByBytes.__hash__
+    __hash__ = ByBytes.__hash__
 
     def __setitem__(self, key: Any, value: Any) -> None:
         raise unchangeable("dict", "assignment to a key")
@@ -172,7 +172,7 @@ class FrozenDict(_ByBytes, Mapping[Any, Any]):
         else:
             entries[encoded] = (key, value)
         result = FrozenDict.__new__(FrozenDict)
-        result._entries = entries if value is ABSENT else _sorted_entries(entries)
+        result._entries = entries if value is ABSENT else sorted_entries(entries)
         result._bytes = None
         return result
 
@@ -183,5 +183,5 @@ class FrozenDict(_ByBytes, Mapping[Any, Any]):
         return (FrozenDict, (tuple(self.items()),))
 
 
-_FROZEN.add(FrozenDict)
-_MAKERS[dict] = FrozenDict
+FROZEN.add(FrozenDict)
+MAKERS[dict] = FrozenDict

@@ -9,12 +9,12 @@ from typing import Any
 
 from statewalk.dsl.binding import binding
 from statewalk.dsl.values.canonical import (
-    _BAG,
-    _END,
-    _SET,
     ABSENT,
-    _int_bytes,
+    BAG_TAG,
+    END,
+    SET_TAG,
     encode,
+    int_bytes,
     unchangeable,
     unstorable,
 )
@@ -36,7 +36,7 @@ def hashable(value: Any) -> Any:
     Raises:  TypeError for what Python cannot look up either.
     """
     kind = type(value)
-    if kind in _SCALARS or kind in _FROZEN:
+    if kind in SCALARS or kind in FROZEN:
         return value
     if value.__class__ is not set and can_change(value):  # a set is looked up as a frozenset
         raise TypeError(f"unhashable type: '{value.__class__.__name__}'")
@@ -46,7 +46,7 @@ def hashable(value: Any) -> Any:
 _CHANGE = frozenset({list, set, dict})
 
 
-class _ByBytes:
+class ByBytes:
     """Shared by set, bag and dict: entries held in the order of their canonical bytes."""
 
     __slots__ = ("_bytes", "_entries", "_hash")
@@ -56,7 +56,7 @@ class _ByBytes:
 
     def _canonical(self) -> bytes:
         if self._bytes is None:
-            self._bytes = self._tag + b"".join(self._parts()) + _END
+            self._bytes = self._tag + b"".join(self._parts()) + END
         return self._bytes
 
     def _parts(self) -> Iterable[bytes]:
@@ -69,18 +69,19 @@ class _ByBytes:
         return hash(self._canonical())
 
 
-def _sorted_entries(entries: Mapping[bytes, Any]) -> dict[bytes, Any]:
+def sorted_entries(entries: Mapping[bytes, Any]) -> dict[bytes, Any]:
+    """Entries in canonical order: that of their bytes."""
     return {key: entries[key] for key in sorted(entries)}
 
 
-class FrozenSet(_ByBytes, AbstractSet[Any]):
+class FrozenSet(ByBytes, AbstractSet[Any]):
     """A set as stored; iterates in canonical order. `isinstance` takes it for a frozenset."""
 
     __slots__ = ()
-    _tag = _SET
+    _tag = SET_TAG
 
     def __init__(self, elements: Iterable[Any] = ()) -> None:
-        self._entries = _sorted_entries({encode(e): e for e in map(freeze, elements)})
+        self._entries = sorted_entries({encode(e): e for e in map(freeze, elements)})
         self._bytes = None
 
     @classmethod
@@ -112,7 +113,7 @@ class FrozenSet(_ByBytes, AbstractSet[Any]):
         key = encode(element)
         if key in self._entries:
             return self
-        return _set_of(_sorted_entries({**self._entries, key: element}))
+        return _set_of(sorted_entries({**self._entries, key: element}))
 
     def without_element(self, element: Any) -> FrozenSet:
         """The set without a (frozen) element."""
@@ -200,22 +201,22 @@ def elements_of(values: Iterable[Any]) -> FrozenSet:
     return values if type(values) is FrozenSet else FrozenSet(map(hashable, values))
 
 
-class FrozenBag(_ByBytes, Collection[Any]):
+class FrozenBag(ByBytes, Collection[Any]):
     """A bag (multiset) as stored: entries are (element, count)."""
 
     __slots__ = ()
-    _tag = _BAG
+    _tag = BAG_TAG
 
     def __init__(self, elements: Iterable[Any] = ()) -> None:
         entries: dict[bytes, tuple[Any, int]] = {}
         for element in map(freeze, elements):
             key = encode(element)
             entries[key] = (element, entries[key][1] + 1 if key in entries else 1)
-        self._entries = _sorted_entries(entries)
+        self._entries = sorted_entries(entries)
         self._bytes = None
 
     def _parts(self) -> Iterable[bytes]:
-        return (key + _int_bytes(count) for key, (_, count) in self._entries.items())
+        return (key + int_bytes(count) for key, (_, count) in self._entries.items())
 
     def __len__(self) -> int:
         return sum(count for _, count in self._entries.values())
@@ -231,7 +232,7 @@ class FrozenBag(_ByBytes, Collection[Any]):
             return NotImplemented
         return self._canonical() == other._canonical()
 
-    __hash__ = _ByBytes.__hash__
+    __hash__ = ByBytes.__hash__
 
     def __getattr__(self, name: str) -> Any:
         if name in CHANGING:
@@ -257,7 +258,7 @@ class FrozenBag(_ByBytes, Collection[Any]):
         else:
             entries.pop(key, None)
         result = FrozenBag.__new__(FrozenBag)
-        result._entries = _sorted_entries(entries)
+        result._entries = sorted_entries(entries)
         result._bytes = None
         return result
 
@@ -268,10 +269,10 @@ class FrozenBag(_ByBytes, Collection[Any]):
         return (FrozenBag, (tuple(self),))
 
 
-_SCALARS = frozenset({bool, int, str, type(None)})
-_FROZEN: set[type] = {FrozenList, FrozenSet, FrozenBag}
+SCALARS = frozenset({bool, int, str, type(None)})
+FROZEN: set[type] = {FrozenList, FrozenSet, FrozenBag}
 # How plain containers are frozen; `dsl.values.dicts` adds dicts.
-_MAKERS: dict[type, Callable[[Any], Any]] = {}
+MAKERS: dict[type, Callable[[Any], Any]] = {}
 
 
 def freeze(value: Any) -> Any:
@@ -280,7 +281,7 @@ def freeze(value: Any) -> Any:
     Raises:  SpecError[SW203] for what the state cannot hold.
     """
     kind = type(value)
-    if kind in _SCALARS or kind in _FROZEN:
+    if kind in SCALARS or kind in FROZEN:
         return value
     own: Callable[[], Any] | None = getattr(value, "_freeze", None)
     if own is not None:
@@ -291,8 +292,8 @@ def freeze(value: Any) -> Any:
         return FrozenList(map(freeze, value))
     if kind is set or kind is frozenset:
         return FrozenSet(value)
-    if kind in _MAKERS:
-        return _MAKERS[kind](value)
+    if kind in MAKERS:
+        return MAKERS[kind](value)
     if isinstance(value, Enum) or value is ABSENT:
         return value
     raise unstorable(value)

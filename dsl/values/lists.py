@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from statewalk.dsl.values.canonical import _END, _LIST, encode, unchangeable
+from statewalk.dsl.values.canonical import END, LIST_TAG, encode, unchangeable
 
 CHANGING = frozenset(
     [
@@ -42,7 +42,7 @@ class FrozenList(tuple[Any, ...]):
     def _canonical(self) -> bytes:
         cached: bytes | None = self.__dict__.get("_bytes")
         if cached is None:
-            cached = _LIST + b"".join(map(encode, self)) + _END
+            cached = LIST_TAG + b"".join(map(encode, self)) + END
             self.__dict__["_bytes"] = cached
         return cached
 

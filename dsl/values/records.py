@@ -12,16 +12,13 @@ from enum import Enum
 from typing import Any, ClassVar, Generic, TypeVar, dataclass_transform
 
 from statewalk.dsl.errors import SpecError, did_you_mean, no_delete, no_field
-from statewalk.dsl.values.canonical import VALUES, unstorable
+from statewalk.dsl.values.canonical import END, RECORD_TAG, VALUES, text_bytes, unstorable
 from statewalk.dsl.values.ordered_sets import OrderedSet
 from statewalk.dsl.values.stored import (
-    _END,
-    _RECORD,
     FrozenBag,
     FrozenDict,
     FrozenList,
     FrozenSet,
-    _text_bytes,
     encode,
     freeze,
 )
@@ -141,7 +138,7 @@ class Record:
         """The canonical bytes of a frozen record."""
         cls, content = type(self), self.__dict__
         parts = [encode(content[name]) for name in cls._fields]
-        return b"".join([_RECORD, _text_bytes(cls.__name__), *parts, _END])
+        return b"".join([RECORD_TAG, text_bytes(cls.__name__), *parts, END])
 
     def _canonical(self) -> bytes:
         content = self.__dict__

@@ -11,19 +11,14 @@ from collections.abc import Iterable
 from typing import Any
 
 from statewalk.dsl.values.canonical import (
-    _END,
-    _RECORD,
-    _ROLE,
     ABSENT,
-    _int_bytes,
-    _text_bytes,
     describe,
     encode,
     intern_key,
 )
 from statewalk.dsl.values.dicts import FrozenDict, Keys
 from statewalk.dsl.values.frozen import (
-    _SCALARS,
+    SCALARS,
     FrozenBag,
     FrozenSet,
     can_change,
@@ -36,16 +31,11 @@ from statewalk.dsl.values.ordered_sets import OrderedFrozenSet
 
 __all__ = [
     "ABSENT",
-    "_END",
-    "_RECORD",
-    "_ROLE",
     "FrozenBag",
     "FrozenDict",
     "FrozenList",
     "FrozenSet",
     "Keys",
-    "_int_bytes",
-    "_text_bytes",
     "can_change",
     "describe",
     "elements_of",
@@ -61,7 +51,7 @@ __all__ = [
 def thaw(value: Any) -> Any:
     """A plain Python copy, for code outside the spec: nothing done to it reaches the state."""
     kind = type(value)
-    if kind in _SCALARS:
+    if kind in SCALARS:
         return value
     value = freeze(value)
     kind = type(value)

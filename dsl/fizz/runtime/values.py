@@ -16,17 +16,14 @@ from statewalk.dsl.flows.run import slot_of
 from statewalk.dsl.state import refs
 from statewalk.dsl.state.detaching import forget
 from statewalk.dsl.state.refs import RecordReference
-from statewalk.dsl.values.canonical import VALUES
+from statewalk.dsl.values.canonical import END, RECORD_TAG, VALUES, text_bytes
 from statewalk.dsl.values.records import Record
 from statewalk.dsl.values.stored import (
-    _END,
-    _RECORD,
     ABSENT,
     FrozenBag,
     FrozenDict,
     FrozenList,
     FrozenSet,
-    _text_bytes,
     encode,
     freeze,
     intern_key,
@@ -88,7 +85,7 @@ class record(Record):  # noqa: N801 (the name it has in Fizzbee)
     def _encoded(self) -> bytes:
         content = self.__dict__
         parts = [encode(part) for n in content if n != "_bytes" for part in (n, content[n])]
-        return b"".join([_RECORD, _text_bytes("record"), *parts, _END])
+        return b"".join([RECORD_TAG, text_bytes("record"), *parts, END])
 
     @classmethod
     def _from_items(cls, items: list[Any]) -> record:
