@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from statewalk.checker.contract import rescue
 from statewalk.checker.contract.options import CheckOptions
 from statewalk.checker.contract.search import (
     ASSERTION,
@@ -28,10 +29,11 @@ from statewalk.checker.contract.search import (
 )
 from statewalk.checker.engines.table import EngineEntry, choose
 from statewalk.checker.liveness.in_a_check import check_liveness, not_decided, refuse
-from statewalk.checker.machine import rescue, supervisor
+from statewalk.checker.machine import supervisor
 from statewalk.checker.machine.limits import MemoryGuard
 from statewalk.checker.machine.locks import held
-from statewalk.checker.machine.watch import CutShort, Place, Watchdog
+from statewalk.checker.machine.places import Place
+from statewalk.checker.machine.watch import CutShort, Watchdog
 from statewalk.checker.verdict import judge
 from statewalk.checker.verdict.vacuity import watched
 from statewalk.dsl.errors import RunError, did_you_mean

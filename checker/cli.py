@@ -113,7 +113,7 @@ def _parsed(arguments: list[str]) -> argparse.Namespace:
 
 def _rescued(parsed: argparse.Namespace) -> int:
     """Report for a process that did not end by itself; the exit code."""
-    from statewalk.checker.machine import rescue
+    from statewalk.checker.contract import rescue
 
     end = supervisor.rescue
     assert end is not None
@@ -127,8 +127,8 @@ def _rescued(parsed: argparse.Namespace) -> int:
 
 def _interrupted(end: BaseException) -> int:
     """Say that there is no result, and where the spec was."""
-    watch = sys.modules.get("statewalk.checker.machine.watch")
-    place = watch.place_of_error(end) if watch is not None else None
+    places = sys.modules.get("statewalk.checker.machine.places")
+    place = places.place_of_error(end) if places is not None else None
     where = f", in {place}" if place is not None else ""
     print(f"\nstatewalk: interrupted before there was a result{where}", file=sys.stderr)
     return INCONCLUSIVE
@@ -166,8 +166,8 @@ def _guarded(parsed: argparse.Namespace) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return INCONCLUSIVE
     except SystemExit as end:  # nothing of ours raises it here
-        from statewalk.checker.machine.rescue import left
-        from statewalk.checker.machine.watch import place_of_error
+        from statewalk.checker.contract.rescue import left
+        from statewalk.checker.machine.places import place_of_error
 
         print(left("SystemExit", place_of_error(end)), file=sys.stderr)
         return MISTAKE

@@ -163,6 +163,23 @@ class Model:
     choice_names: Mapping[tuple[str, int], str] = field(default_factory=dict)
     flows: Flows | None = None
 
+    def action_names(self) -> dict[int, str]:
+        """What each action instance is counted under: its name, with the role where roles share
+        it.
+        """
+        owners = {
+            a.index: type(a.actor).__name__ if a.actor is not None else "" for a in self.actions
+        }
+        of_name: dict[str, set[str]] = {}
+        for a in self.actions:
+            of_name.setdefault(a.name, set()).add(owners[a.index])
+        return {
+            a.index: f"{owners[a.index]}.{a.name}"
+            if len(of_name[a.name]) > 1 and owners[a.index]
+            else a.name
+            for a in self.actions
+        }
+
     def take(self, action: Action, view: View) -> object:
         """Run an action against a view; what it returns. Raises `Disabled`, or what the spec
         raises.

@@ -18,11 +18,11 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from statewalk.checker.contract.search import Finding, Step
-from statewalk.checker.report.page import place
-from statewalk.checker.report.trace import label_of
 from statewalk.checker.states.attempts import attempts
 from statewalk.checker.states.content import content_of
 from statewalk.checker.states.diff import changes
+from statewalk.checker.states.showing import place
+from statewalk.checker.traces.labels import label_of
 from statewalk.checker.traces.trace import Taken, Trace, build, take_step
 from statewalk.checker.verdict.guards import guard_of
 

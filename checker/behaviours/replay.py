@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from statewalk.checker.report.page import place
 from statewalk.checker.states.content import content_of, same
 from statewalk.checker.states.diff import Change, changes
+from statewalk.checker.states.showing import place
 from statewalk.checker.traces.file import load_trace
 from statewalk.checker.traces.trace import Trace, TraceStep, take_step
 from statewalk.checker.verdict.guards import guard_of

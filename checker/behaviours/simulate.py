@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from statewalk.checker.contract.search import ASSERTION, DEADLOCK, NO_ERROR, Finding, Step
-from statewalk.checker.machine.watch import CutShort, Place, Watchdog
+from statewalk.checker.machine.places import Place
+from statewalk.checker.machine.watch import CutShort, Watchdog
 from statewalk.checker.states.attempts import attempts
 from statewalk.dsl.state.plain_view import PlainView, apply_writes
 

@@ -14,25 +14,27 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from statewalk.checker.api import load_within, not_loaded, search
-from statewalk.checker.machine import rescue, supervisor
+from statewalk.checker.contract import rescue
+from statewalk.checker.contract.rescue import left
+from statewalk.checker.machine import supervisor
 from statewalk.checker.machine.files import write_text
 from statewalk.checker.machine.limits import Interruptions
 from statewalk.checker.machine.locks import held
-from statewalk.checker.machine.rescue import left
-from statewalk.checker.machine.watch import CutShort, place_of_error
+from statewalk.checker.machine.places import place_of_error
+from statewalk.checker.machine.watch import CutShort
 from statewalk.checker.report.check import report
 from statewalk.checker.report.page import show
 from statewalk.checker.report.progress import ProgressBlock
 from statewalk.checker.report.runs import RunFolder, new_folder
 from statewalk.checker.verdict import exits
 from statewalk.checker.verdict.evidence import Evidence
-from statewalk.checker.verdict.judge import action_names
 from statewalk.checker.verdict.result import Result
 from statewalk.dsl.errors import EngineError, RunError, StatewalkError, printable
 
 if TYPE_CHECKING:
     from statewalk.checker.contract.options import CheckOptions, Sweep
-    from statewalk.checker.contract.search import Progress, StoppedBy
+    from statewalk.checker.contract.search import Progress
+    from statewalk.checker.machine.places import Limit
     from statewalk.checker.machine.supervisor import End
     from statewalk.dsl.model import Model
 
@@ -116,7 +118,7 @@ def _folder_of(end: End) -> str | None:
     if (problem := rescue.problem(end)) is not None:
         raise problem
     if not end.facts.get("loaded"):
-        raise CutShort(cast("StoppedBy", end.reason), rescue.place(end))
+        raise CutShort(cast("Limit", end.reason), rescue.place(end))
     folder: str | None = end.facts.get("folder")
     return folder
 
@@ -166,7 +168,7 @@ def checked(
     if folder is not None:
         supervisor.note(folder=str(folder.path))
     constants = " ".join(f"{n}={show(v, 24)}" for n, v in model.constants.items())
-    block = ProgressBlock(sys.stderr, f"{model.name}  {constants}", action_names(model))
+    block = ProgressBlock(sys.stderr, f"{model.name}  {constants}", model.action_names())
     notes = _Notes(block)
     with Interruptions() as asked:
 

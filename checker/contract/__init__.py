@@ -1,4 +1,4 @@
 """What engines promise and are asked: the contract of a search, options, limits, files.
 
-A leaf: only the language comes in.
+Below it are the language and the machine.
 """

@@ -28,16 +28,12 @@ from __future__ import annotations
 import builtins
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import Any, Literal, Protocol
 
+from statewalk.checker.machine.places import Limit, Place
 from statewalk.dsl.model import Model
 
-if TYPE_CHECKING:
-    from statewalk.checker.machine.watch import Place
-
-StoppedBy = Literal[
-    "violation", "error", "depth", "states", "memory", "time", "interrupt", "killed"
-]
+StoppedBy = Literal["violation", "error", "depth", "states", Limit]
 ASSERTION = "Assertion"
 DEADLOCK = "Deadlock"
 NO_ERROR = "no_error"

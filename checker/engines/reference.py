@@ -29,7 +29,8 @@ from statewalk.checker.engines.reference_outcome import (
     stop_now,
 )
 from statewalk.checker.engines.repeats import Repeats
-from statewalk.checker.machine.watch import CutShort, Place
+from statewalk.checker.machine.places import Place
+from statewalk.checker.machine.watch import CutShort
 from statewalk.checker.symmetry.breaking import STATES, Sample
 from statewalk.checker.symmetry.group import Symmetry
 from statewalk.dsl.model import Action, Model, Outcome, Property

@@ -11,7 +11,7 @@ Slow twin: statewalk.checker.liveness.explore
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,7 @@ from statewalk.checker.liveness.graph import (
     predicates,
 )
 from statewalk.checker.liveness.kernels import compiled, enter, find, put_in_order
+from statewalk.checker.machine.places import Limit
 from statewalk.checker.machine.watch import CutShort
 from statewalk.checker.native.findings import Stage
 from statewalk.checker.native.kernels.arrays import FIRST_ERROR, POSITION_SHIFT
@@ -235,8 +236,7 @@ def collect(
         if search.pool is not None:
             search.pool.shutdown()
     if search.running is not None:
-        assert stopped is not None
-        raise CutShort(stopped, search.running)
+        raise CutShort(cast(Limit, stopped), search.running)
     if search.error:
         return None
     return search.graph(stopped, list(wanted))

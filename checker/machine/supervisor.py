@@ -256,7 +256,7 @@ class _Waiting:
 
     def _inside(self, facts: Mapping[str, Any]) -> bool:
         """Whether the spec is running, as the child tells when it is asked now."""
-        from statewalk.checker.machine.watch import place_of
+        from statewalk.checker.machine.places import place_of
 
         assert _DUMP is not None
         if "files" not in facts:

@@ -6,55 +6,23 @@ while the spec is loaded) nobody asks; a timer looks at it instead, and only the
 
 from __future__ import annotations
 
-import ast
 import os
 import signal
 import threading
 import time
-from collections.abc import Iterable, Iterator
-from contextlib import suppress
-from dataclasses import dataclass
+from collections.abc import Iterator
 from types import FrameType, TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from statewalk.checker.machine import supervisor
+from statewalk.checker.machine.places import OURS, Limit, Place, place_of
 from statewalk.dsl.source.modules import FILES
-
-if TYPE_CHECKING:
-    from statewalk.checker.contract.search import StoppedBy
 
 _TIMER = getattr(signal, "SIGALRM", None)  # not everywhere
 _GRACE = 0.4  # seconds that one call of the spec may go on past a limit
 _LATEST = 1.0  # seconds that a search may go on past a limit in one call of the spec after another
 _ROUGH = 0.5  # past that, our own code is not spared if the spec called it
 _LOOK = 0.05
-_HOME = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-_OURS = tuple(os.path.join(_HOME, name, "") for name in ("dsl", "checker"))
-_CALLERS = {
-    ("model.py", "take"): "the action",
-    ("model.py", "holds"): "the property",
-    ("initial.py", "compute"): "the initial states",
-    ("modules.py", "run"): "loading the spec",
-    ("loader.py", "load"): "loading the spec",
-}
-
-Frames = Iterable[tuple[str, int, str]]
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where a spec was running: ``what`` in words, and the innermost line of its own files.
-
-    ``by`` is the signal that ended it, if one did.
-    """
-
-    what: str
-    file: str
-    line: int
-    by: str = ""
-
-    def __str__(self) -> str:
-        return f"{self.what} ({self.file}:{self.line})" if self.file else self.what
 
 
 class CutShort(BaseException):
@@ -62,50 +30,10 @@ class CutShort(BaseException):
     it.
     """
 
-    def __init__(self, reason: StoppedBy, place: Place) -> None:
+    def __init__(self, reason: Limit, place: Place) -> None:
         super().__init__(f"{reason}: {place}")
-        self.reason: StoppedBy = reason
+        self.reason: Limit = reason
         self.place = place
-
-
-def place_of(frames: Frames, files: Iterable[str] = FILES) -> Place | None:
-    """Where the spec is running, from (file, line, function), innermost first; None if it is not.
-
-    ``files`` are those of the spec.
-    """
-    known = {file.encode("ascii", "backslashreplace").decode(): file for file in files}
-    inner: tuple[str, int] | None = None
-    name = ""
-    for file, line, function in frames:
-        if file in files or file in known:  # a dump writes it in ASCII
-            inner = inner or (known.get(file, file), line)
-            name = _named(inner[0], line) if function.startswith("<") else function
-        elif file.startswith(_OURS):
-            what = _CALLERS.get((os.path.basename(file), function))
-            if what is not None and inner is not None:
-                named = f"{what} '{name}'" if name and not what.startswith("loading") else what
-                return Place(named, *inner)
-    return Place(f"'{name}'" if name else "the spec", *inner) if inner else None
-
-
-def place_of_error(error: BaseException) -> Place | None:
-    """Where the spec was running when something was raised in it."""
-    frames = []
-    trace = error.__traceback__
-    while trace is not None:
-        code = trace.tb_frame.f_code
-        frames.append((code.co_filename, trace.tb_lineno, code.co_name))
-        trace = trace.tb_next
-    return place_of(reversed(frames))
-
-
-def _named(file: str, line: int) -> str:
-    """The outermost function around a line, for code that has no name of its own."""
-    with suppress(OSError, SyntaxError, ValueError), open(file, encoding="utf-8") as source:
-        for node in ast.walk(ast.parse(source.read())):
-            if isinstance(node, ast.FunctionDef) and node.lineno <= line <= (node.end_lineno or 0):
-                return node.name
-    return ""
 
 
 def _up(frame: FrameType | None) -> Iterator[FrameType]:
@@ -146,7 +74,7 @@ class Watchdog:
         self.deadline = None if timeout is None else time.monotonic() + timeout
         self.memory = memory
         self.searching = True
-        self.reason: StoppedBy | None = None
+        self.reason: Limit | None = None
         self._call: FrameType | None = None  # of the spec, as the last look found it
         self._called = self._inside = 0.0
         self._saved: Any = None
@@ -181,7 +109,7 @@ class Watchdog:
         else:
             supervisor.note(deadline=None, memory=None)
 
-    def end(self, reason: StoppedBy) -> None:
+    def end(self, reason: Limit) -> None:
         """A limit is passed now."""
         if self.reason is None:
             self.reason = reason
@@ -221,7 +149,7 @@ class Watchdog:
             file = each.f_code.co_filename
             if file in FILES:
                 gentle, call = gentle or inside, each
-            elif file.startswith(_OURS):
+            elif file.startswith(OURS):
                 inside = False
         if self._call is None:
             self._inside = now

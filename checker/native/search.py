@@ -12,7 +12,8 @@ import numpy as np
 
 from statewalk.checker.contract.search import DEADLOCK, Finding, Progress, SearchOptions, StoppedBy
 from statewalk.checker.engines.layout import Layout
-from statewalk.checker.machine.watch import CutShort, Place, memory_in_use
+from statewalk.checker.machine.places import Place
+from statewalk.checker.machine.watch import CutShort, memory_in_use
 from statewalk.checker.native import checkpoints
 from statewalk.checker.native.checkpoints import Totals, Writer
 from statewalk.checker.native.findings import Stage

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from statewalk.checker.report.findings import show_failure, show_violation
-from statewalk.checker.report.page import Page, Segment, number, place, plural, seconds, show
+from statewalk.checker.report.page import Page, Segment, number, plural, seconds, show
 from statewalk.checker.report.terms import summary
+from statewalk.checker.states.showing import place
 from statewalk.checker.verdict.evidence import Evidence, NeverFired
 from statewalk.dsl.model import SAFETY_KINDS
 

@@ -5,18 +5,17 @@ from __future__ import annotations
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from statewalk.checker.report.page import Page, place, plural, show
+from statewalk.checker.report.page import Page, plural, show
 from statewalk.checker.report.terms import kind_word
 from statewalk.checker.report.trace import props_page, trace_page
 from statewalk.checker.states.diff import between
 from statewalk.checker.states.shortening import Steps, cut, first_difference
-from statewalk.checker.states.showing import text_of
-from statewalk.checker.verdict.evidence import Evidence, Failure, Violation
+from statewalk.checker.states.showing import place, text_of
+from statewalk.checker.verdict.evidence import Evidence, Failure, Guard, Violation
 from statewalk.dsl.values.stored import freeze
 
 if TYPE_CHECKING:
     from statewalk.checker.verdict.explain import Explanation, Values
-    from statewalk.checker.verdict.guards import Guard
     from statewalk.checker.verdict.result import Result
 
 _MAX_GUARDS = 8

@@ -137,14 +137,6 @@ def show(value: Any, limit: int = 60, path: Steps = ()) -> str:
     return fit(value, limit, path)
 
 
-def place(file: str, line: int) -> str:
-    """``spec.py:12``; a file below the working directory by its path from there."""
-    import os
-
-    here = os.getcwd() + os.sep
-    return f"{file.removeprefix(here)}:{line}"
-
-
 def number(n: int) -> str:
     """``12 913 442`` with thin structure: digits in threes."""
     return f"{n:,}"

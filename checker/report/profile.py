@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from statewalk.checker.contract.search import Exploration, SearchOptions
-    from statewalk.checker.machine.watch import Place
+    from statewalk.checker.machine.places import Place
     from statewalk.dsl.model import Model
 
 _DOMINATES = 0.5  # learning is worth a word from this share of the time on

@@ -6,23 +6,23 @@ from __future__ import annotations
 
 import re
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from statewalk.checker.report.page import Page, Segment, place, show
+from statewalk.checker.report.page import Page, Segment, show
 from statewalk.checker.states.content import show_field
 from statewalk.checker.states.diff import Change
 from statewalk.checker.states.shortening import first_difference, fit_in_lines
-from statewalk.checker.states.showing import text_of
+from statewalk.checker.states.showing import place, text_of
+from statewalk.checker.traces.labels import label_parts
 from statewalk.checker.traces.truths import runs
 from statewalk.dsl.values.stored import ABSENT
 
 if TYPE_CHECKING:
-    from statewalk.checker.traces.trace import Trace, TraceStep
+    from statewalk.checker.traces.trace import Trace
 
 _WIDE = 120  # from this width on, changes stand beside the step
 _BESIDE = 56  # the widest step that has changes beside it
 _INDENT = 7
-_LABEL, _ONLY = 240, 60  # characters of a choice, and of one that had no other option
 
 
 def trace_page(trace: Trace, *, width: int = 100, full: bool = False) -> Page:
@@ -37,7 +37,7 @@ def trace_page(trace: Trace, *, width: int = 100, full: bool = False) -> Page:
     )
     if full or not trace.steps:
         _state(page, trace, 0)
-    labels = [_label(trace, step) for step in trace.steps]
+    labels = [label_parts(trace, step) for step in trace.steps]
     lengths = [sum(len(text) for text, _ in label) for label in labels]
     beside = width >= _WIDE and not full
     column = min(_BESIDE, max(lengths, default=0)) + _INDENT + 3
@@ -92,32 +92,6 @@ def _number(trace: Trace, at: int) -> Segment:
     """``!`` marks the last state of a counterexample."""
     last = at == trace.length and trace.kind != "exists"
     return (f"{'!' if last else ' '}{at:>4}  ", "bad" if last else "dim")
-
-
-def label_of(trace: Trace, step: TraceStep) -> str:
-    """A step as the page of a trace shows it."""
-    return "".join(text for text, _ in _label(trace, step))
-
-
-def _label(trace: Trace, step: TraceStep) -> list[Segment]:
-    parts: list[Segment] = []
-    actor = "" if step.actor is None else repr(step.actor)
-    if actor := trace.names.get(actor.partition("#")[0], actor):
-        parts += [(actor, "actor"), (" · ", "dim")]
-    arguments = ", ".join(f"{n}={_chosen(v)}" for n, v in step.arguments)
-    parts.append((step.action, "action"))
-    if arguments:
-        parts.append((f"({arguments})", ""))
-    chosen = [f"{c.name}={_chosen(c.value)}" if c.name else _chosen(c.value) for c in step.choices]
-    chosen += [f"{c.name}={show(c.value, _ONLY)}" for c in step.only]
-    if chosen:
-        parts += [(" · ", "dim"), (", ".join(chosen), "")]
-    return parts
-
-
-def _chosen(value: Any) -> str:
-    """What tells a step from others: broken into lines later rather than cut."""
-    return fit_in_lines(value, _ONLY, _LABEL)
 
 
 def _broken(label: list[Segment], width: int) -> list[Segment]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from enum import Enum
 from typing import Any
 
@@ -35,3 +36,9 @@ def text_of(value: Any) -> str:
 
 def _listed(values: Any) -> str:
     return ", ".join(map(text_of, values))
+
+
+def place(file: str, line: int) -> str:
+    """``spec.py:12``; a file below the working directory by its path from there."""
+    here = os.getcwd() + os.sep
+    return f"{file.removeprefix(here)}:{line}"

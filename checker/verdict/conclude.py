@@ -180,7 +180,7 @@ def _symmetry(checked: judge.Checked) -> tuple[str, ...]:
 
 
 def _fairness(model: Model) -> dict[str, tuple[str, ...]]:
-    names = judge.action_names(model)
+    names = model.action_names()
     kinds: dict[str, tuple[str, ...]] = {}
     for kind in ("weak", "strong"):
         fair = dict.fromkeys(names[a.index] for a in model.actions if a.fairness == kind)

@@ -7,14 +7,45 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from statewalk.checker.contract.options import CheckOptions
+from statewalk.checker.states.shortening import fit
+from statewalk.checker.verdict.spec_text import line_of
 
 if TYPE_CHECKING:
     from statewalk.checker.contract.search import StoppedBy
     from statewalk.checker.traces.trace import Trace
     from statewalk.checker.verdict.explain import Explanation
-    from statewalk.checker.verdict.guards import Guard
     from statewalk.dsl.declared import Expectation
     from statewalk.dsl.errors import RunError, Span
+
+
+_BUSY = "a run is suspended, and no more may be at a time"
+
+
+@dataclass(frozen=True)
+class Guard:
+    """The line that stops an action, and the values it looked at: (text, value).
+
+    Without a file it is no line of the spec: so many runs are suspended that none may begin.
+    """
+
+    file: str
+    line: int
+    values: tuple[tuple[str, Any], ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The line as it is written."""
+        return line_of(self.file, self.line) if self.file else ""
+
+    @property
+    def said(self) -> str:
+        """What stops the action, in a sentence: the line in back-quotes."""
+        return f"`{self.text}`" if self.file else _BUSY
+
+    @property
+    def shown(self) -> str:
+        """The values in words; empty where none are known."""
+        return " · ".join(f"{name} = {fit(v, 60)}" for name, v in self.values)
 
 
 @dataclass(frozen=True)

@@ -6,16 +6,13 @@ import ast
 import re
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from statewalk.checker.engines.layout import Layout
 from statewalk.checker.states.content import content_of, short_names, value_of
-from statewalk.checker.states.shortening import fit
 from statewalk.checker.verdict.evaluate import values_in
-from statewalk.checker.verdict.evidence import NeverFired
-from statewalk.checker.verdict.judge import action_names
+from statewalk.checker.verdict.evidence import Guard, NeverFired
 from statewalk.checker.verdict.spec_text import line_of, parsed
 from statewalk.dsl.state.plain_view import PlainView, apply_writes
 from statewalk.dsl.view import Disabled, State, next_script
@@ -23,36 +20,8 @@ from statewalk.dsl.view import Disabled, State, next_script
 if TYPE_CHECKING:
     from statewalk.dsl.model import Action, Model
 
-_BUSY = "a run is suspended, and no more may be at a time"
 _SECONDS = 0.25
 _STATES = 2000
-
-
-@dataclass(frozen=True)
-class Guard:
-    """The line that stops an action, and the values it looked at: (text, value).
-
-    Without a file it is no line of the spec: so many runs are suspended that none may begin.
-    """
-
-    file: str
-    line: int
-    values: tuple[tuple[str, Any], ...] = ()
-
-    @property
-    def text(self) -> str:
-        """The line as it is written."""
-        return line_of(self.file, self.line) if self.file else ""
-
-    @property
-    def said(self) -> str:
-        """What stops the action, in a sentence: the line in back-quotes."""
-        return f"`{self.text}`" if self.file else _BUSY
-
-    @property
-    def shown(self) -> str:
-        """The values in words; empty where none are known."""
-        return " · ".join(f"{name} = {fit(v, 60)}" for name, v in self.values)
 
 
 def guard_of(model: Model, action: Action, state: State, *, values: bool = True) -> Guard | None:
@@ -153,7 +122,7 @@ def never_fired(model: Model, fired: Iterable[int], distinct: int | None) -> tup
     ``distinct`` is the number of reachable states, where that is known. A small search of its own
     finds states to try them in, for a quarter of a second at most.
     """
-    names = action_names(model)
+    names = model.action_names()
     done = {names[index] for index in fired}
     idle = [a for a in model.actions if names[a.index] not in done]
     if not idle:

@@ -15,7 +15,7 @@ from statewalk.checker.contract.search import (
     Finding,
     StoppedBy,
 )
-from statewalk.checker.machine.watch import Place
+from statewalk.checker.machine.places import Place
 from statewalk.checker.verdict.evidence import Graph
 from statewalk.checker.verdict.result import (
     ActionResult,
@@ -164,25 +164,10 @@ def verdict(checked: Checked, results: tuple[PropertyResult, ...]) -> RunVerdict
 def actions(checked: Checked) -> tuple[ActionResult, ...]:
     """Transitions by action, over all its instances, in the order of the spec."""
     fired: Counter[str] = Counter()
-    names = action_names(checked.model)
+    names = checked.model.action_names()
     for index, name in names.items():
         fired[name] += checked.exploration.fired.get(index, 0)
     return tuple(ActionResult(name=name, fired=count) for name, count in fired.items())
-
-
-def action_names(model: Model) -> dict[int, str]:
-    """What each action instance is counted under: its name, with the role where roles share it."""
-    owners: dict[str, set[str]] = {}
-    for action in model.actions:
-        owner = type(action.actor).__name__ if action.actor is not None else ""
-        owners.setdefault(action.name, set()).add(owner)
-    result = {}
-    for action in model.actions:
-        shared = len(owners[action.name]) > 1 and action.actor is not None
-        result[action.index] = (
-            f"{type(action.actor).__name__}.{action.name}" if shared else action.name
-        )
-    return result
 
 
 def bounds(checked: Checked) -> tuple[str, ...]:

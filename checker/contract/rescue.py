@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from statewalk.checker.contract.search import Counts, Exploration, Finding, Step
 from statewalk.checker.machine import supervisor
-from statewalk.checker.machine.watch import Place, place_of
+from statewalk.checker.machine.places import Place, place_of
 from statewalk.dsl.errors import EngineError, Span, SpecError, StatewalkError
 
 if TYPE_CHECKING:
