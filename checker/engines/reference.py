@@ -15,19 +15,15 @@ from statewalk.checker.contract.search import (
     ASSERTION,
     DEADLOCK,
     NO_ERROR,
+    Counts,
     Exploration,
     Finding,
+    Progress,
     SearchOptions,
     Step,
     StoppedBy,
 )
 from statewalk.checker.engines.layout import Layout
-from statewalk.checker.engines.reference_outcome import (
-    progress_of,
-    result_of,
-    stop_between,
-    stop_now,
-)
 from statewalk.checker.engines.repeats import Repeats
 from statewalk.checker.machine.places import Place
 from statewalk.checker.machine.watch import CutShort
@@ -295,9 +291,9 @@ def _run_levels(
     if level:
         search.levels.append(len(level))
     violated = search.end_stage()
-    _tell(search, started)
+    tell(search, time.monotonic() - started)
     while level:
-        if stopped := stop_between(search, options, violated, time.monotonic() - started):
+        if stopped := stop_between(search, violated, time.monotonic() - started):
             return stopped
         if sample is not None and sample.wants(len(search.levels) - 1):
             least = nsmallest(STATES, level, key=lambda entry: entry.fingerprint)
@@ -313,12 +309,83 @@ def _run_levels(
         violated = search.end_stage()
         if level:
             search.levels.append(len(level))
-        _tell(search, started)
+        tell(search, time.monotonic() - started)
         if stopped:
             return stopped
     return None
 
 
-def _tell(search: Search, started: float) -> None:
-    if search.options.on_progress:
-        search.options.on_progress(progress_of(search, search.queue, time.monotonic() - started))
+# -- when it ends, and what is told of it ----------------------------------------------------------
+
+
+def stop_now(options: SearchOptions, seconds: float) -> StoppedBy | None:
+    """Reasons to stop in the middle of a stage."""
+    if options.interrupted():
+        return "interrupt"
+    if options.timeout is not None and seconds > options.timeout:
+        return "time"
+    return None
+
+
+def stop_between(search: Search, violated: bool, seconds: float) -> StoppedBy | None:
+    """Reasons to stop between stages."""
+    options = search.options
+    if search.error:
+        return "error"
+    if violated and not options.keep_going:
+        return "violation"
+    if options.max_states is not None and len(search.seen) >= options.max_states:
+        return "states"
+    if options.max_depth is not None and len(search.levels) >= options.max_depth:
+        return "depth"
+    return stop_now(options, seconds)
+
+
+def tell(search: Search, seconds: float) -> None:
+    """Report what a search says of itself after a level, if wanted."""
+    if search.options.on_progress is None:
+        return
+    search.options.on_progress(
+        Progress(
+            len(search.levels),
+            search.generated,
+            len(search.seen),
+            search.queue,
+            seconds,
+            0,
+            search.fresh,
+            tuple(search.levels),
+            fired=search.fired,
+            findings=tuple(search.found.values()),
+        )
+    )
+
+
+def result_of(search: Search, stopped: StoppedBy | None, seconds: float) -> Exploration:
+    """What came of a search."""
+    found = search.found.values()
+    initial = search.levels[0] if search.levels else 0
+    return Exploration(
+        engine="reference",
+        counts=Counts(initial, len(search.seen), search.generated, len(search.levels)),
+        levels=tuple(search.levels),
+        findings=tuple(f for f in found if f.kind != "exists"),
+        witnesses=tuple(f for f in found if f.kind == "exists"),
+        fired=dict(search.fired),
+        fresh=dict(search.fresh),
+        complete=stopped is None,
+        stopped=stopped,
+        seconds=seconds,
+        queue=search.queue,
+        cut=dict(search.cut),
+        statistics={"slots": len(search.layout.slots), **orbits_of(search)},
+        running=search.running,
+    )
+
+
+def orbits_of(search: Search) -> dict[str, object]:
+    """Under symmetry, how many states the kept ones stand for."""
+    if search.layout.symmetry is None:
+        return {}
+    sizes = (search.layout.orbit(entry.row).size for entry in search.seen.values())
+    return {"represented": sum(sizes)}

@@ -27,10 +27,10 @@ from statewalk.checker.spark.driver.search import SparkSearch
 from statewalk.checker.spark.running import folder_of
 from statewalk.checker.spark.session.settings import Settings
 from statewalk.checker.spark.tasks.blobs import rows_of
-from statewalk.checker.spark.tasks.expanding import Expander, Here
+from statewalk.checker.spark.tasks.expanding import Expander
 from statewalk.checker.spark.tasks.feed import Version, learned
 from statewalk.checker.spark.tasks.files import Stored, opened, write
-from statewalk.checker.spark.tasks.plan import Plan
+from statewalk.checker.spark.tasks.plan import Here, Plan
 from statewalk.checker.spark.tasks.step_checks import KEPT, UNKNOWN
 from statewalk.dsl.errors import EngineError
 

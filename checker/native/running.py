@@ -188,16 +188,11 @@ def _run_levels(search: Search, resumed: bool) -> StoppedBy | None:
         if search.orbits is not None:
             search.orbits.look(len(search.links) - 1, search.level.rows)
         stage = Stage(search)
-        fp, low = search.level.rows.fp, search.level.rows.low
         stopped = _expand(search, stage)
         if stopped and search.writer and totals:
             search.writer.save(search, totals)
         rest = search.queue if stopped else 0
-        try:
-            search.advance(stage)
-        except CutShort:
-            stage.close(fp, low)  # what was found until then
-            raise
+        search.advance(stage)
         search.queue += rest
         violated = stage.violated
         search.tell(search.queue, at_once=True)

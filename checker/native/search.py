@@ -312,10 +312,14 @@ class Search:
         fp, low = self.level.rows.fp, self.level.rows.low
         del self.level  # its rows are not needed any more, and the next level's are large
         level = self.seen.next_level(self.in_threads)
-        keep = self.check(level, stage)
-        if self.steps is not None:
-            self.steps.close(stage)
-        stage.close(fp, low)
+        try:
+            keep = self.check(level, stage)
+            if self.steps is not None:
+                self.steps.close(stage)
+            stage.close(fp, low)
+        except CutShort:
+            stage.close(fp, low)  # what was found until then
+            raise
         if not keep.all():
             for partition, fps, lows in self.seen.split(level, ~keep):
                 partition.forget(fps, lows)

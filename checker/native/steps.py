@@ -70,8 +70,7 @@ class StepChecks:
             )  # fmt: skip
             if status not in (DONE, MISSES_FULL):
                 worker.grow_scratch()
-            misses = worker.take_misses()
-            worker.forget_pairs()
+            misses = worker.take_misses(again=False)
             self._learn(misses, worker.batch, partition)
             pick = np.concatenate([misses[:, 0], pick[int(at[0]) :]])
         return verdict

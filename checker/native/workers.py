@@ -134,18 +134,15 @@ class Worker:
         """Make more room for one walk."""
         self.scratch = make_scratch(2 * len(self.scratch.stack))
 
-    def forget_pairs(self) -> None:
-        """Do not try again what was missing."""
-        self.pairs = _NO_PAIRS
-
-    def take_misses(self) -> Array:
-        """What was missing, as (position, root, kind, operand, value); to be tried again."""
+    def take_misses(self, again: bool = True) -> Array:
+        """What was missing, as (position, root, kind, operand, value); whether to try it again."""
         n = int(self.batch.counters[N_MISSES])
         self.batch.counters[N_MISSES] = 0
         if not n:
             return self.batch.misses[:0]
         misses = self.batch.misses[:n].copy()
-        self.pairs = np.concatenate([self.pairs, misses[:, :2]])
+        if again:
+            self.pairs = np.concatenate([self.pairs, misses[:, :2]])
         self.retried = True
         return misses
 

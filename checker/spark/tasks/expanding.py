@@ -35,9 +35,9 @@ from statewalk.checker.native.states import Partition
 from statewalk.checker.native.workers import Worker
 from statewalk.checker.spark.tasks.blobs import Blob, Sender, coded, rows_of
 from statewalk.checker.spark.tasks.files import opened, verified, write
-from statewalk.checker.spark.tasks.plan import Expanded, Miss, Plan, sources
+from statewalk.checker.spark.tasks.plan import Expanded, Here, Miss, Plan, sources
 from statewalk.checker.spark.tasks.room import borrow, give_back
-from statewalk.checker.spark.tasks.step_checks import StepChecker, take_misses
+from statewalk.checker.spark.tasks.step_checks import StepChecker
 from statewalk.dsl.errors import RunError
 
 NEVER = np.iinfo(np.int64).max
@@ -49,14 +49,6 @@ _PARTITION_BITS = 4  # a partition is small enough to be sorted in the processor
 _TERMINAL = -1  # in the place of an action: whether the state may end here is not known
 
 Item = tuple[int, tuple[str, Any]]
-
-
-@dataclass
-class Here:
-    """A batch of a task's states, consecutive ones, and where they stand in the level."""
-
-    rows: Rows
-    offset: int  # position of the first
 
 
 @dataclass
@@ -103,8 +95,12 @@ class Expander:
         self.shift = 64 - bits
         self.room = borrow(bits, plan.n_roots, plan.shape())
         self.worker, self.kept = self.room.worker, self.room.partitions
-        self.aside = [Partition(0, 1, plan.shape())]  # behind steps that a constraint refuses
-        self.steps = StepChecker(self) if plan.n_steps else None
+        self.aside = Partition(0, 1, plan.shape())  # behind steps that a constraint refuses
+        self.steps: StepChecker | None = None
+        if plan.n_steps:
+            self.steps = StepChecker(
+                plan, self.report, self.worker, tries, outcomes, self.aside, self.tell
+            )
         self.missed = Missed()
         self._scratch = np.zeros(n_actions, np.int64)
         self._examples: dict[tuple[int, ...], int] = {}
@@ -222,7 +218,7 @@ class Expander:
         missed = [np.zeros((0, 2), np.int64)]
         while worker.busy:
             run()
-            misses = take_misses(worker)
+            misses = worker.take_misses(again=False)
             missed.append(misses[:, :2])
             for position, *miss in misses.tolist():
                 self.tell(miss, rows.values[position].tolist())
@@ -282,7 +278,7 @@ class Expander:
 
     def _send(self) -> Iterator[Item]:
         """Send what is held, cut at the borders of the tasks."""
-        for kind, partitions in (("states", self.kept), ("aside", self.aside)):
+        for kind, partitions in (("states", self.kept), ("aside", [self.aside])):
             for partition in partitions:
                 if not partition.n:
                     continue

@@ -29,7 +29,6 @@ from statewalk.checker.spark.tasks.expanding import BATCH, EXAMPLES, NEVER
 from statewalk.checker.spark.tasks.files import Part, Stored, opened, write
 from statewalk.checker.spark.tasks.plan import Expanded, Left, Merged, Plan
 from statewalk.checker.spark.tasks.run_kernels import mark, merge
-from statewalk.checker.spark.tasks.step_checks import take_misses
 
 
 def merge_task(
@@ -191,7 +190,7 @@ class Merger:
                 rows, self.tries, groups, (0, plan.first_action), events, cut_by,
                 plan.n_properties,
             )  # fmt: skip
-            for position, *miss in take_misses(worker).tolist():
+            for position, *miss in worker.take_misses(again=False).tolist():
                 self._tell(miss, values[position].tolist())
         self._events(states, events, int(worker.batch.counters[FIRST_ERROR]))
         cut = np.flatnonzero(cut_by != NEVER)

@@ -17,13 +17,21 @@ from pathlib import Path
 import numpy as np
 
 import statewalk
-from statewalk.checker.native.kernels.arrays import NO_LINK, Array
+from statewalk.checker.native.kernels.arrays import NO_LINK, Array, Rows
 from statewalk.checker.native.states import Shape
 from statewalk.checker.spark.tasks.blobs import Packing
 from statewalk.checker.spark.tasks.files import Part, Stored
 
 # (root, kind, operand, value), and the rows in which it was missed: after and before for a step.
 Miss = tuple[int, int, int, int, list[int], list[int] | None]
+
+
+@dataclass
+class Here:
+    """A batch of a task's states, consecutive ones, and where they stand in the level."""
+
+    rows: Rows
+    offset: int  # position of the first
 
 
 @lru_cache(maxsize=1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import numpy as np
 
@@ -15,45 +15,43 @@ from statewalk.checker.native.kernels.arrays import (
     POSITION_SHIFT,
     Array,
     Outcomes,
+    Tries,
 )
+from statewalk.checker.native.states import Partition
 from statewalk.checker.native.workers import Worker
-
-if TYPE_CHECKING:
-    from statewalk.checker.spark.tasks.expanding import Expander, Here
+from statewalk.checker.spark.tasks.plan import Expanded, Here, Plan
 
 KEPT, UNKNOWN = 1, 0
 
 
-def take_misses(worker: Worker) -> Array:
-    """What was missing, without trying it again; pairs still to be looked at stay."""
-    left = worker.pairs
-    misses = worker.take_misses()
-    worker.pairs = left
-    return misses
-
-
 class StepChecker:
-    """Checks the successors of a task's batches, each with the state it comes from."""
+    """Checks the successors of a task's batches, each with the state it comes from.
 
-    def __init__(self, expander: Expander) -> None:
-        self.expander = expander
-        n = expander.plan.n_steps
-        expander.report.refused = np.zeros(n, np.int64)
-        self._first_event: Array = np.full(n, NO_LINK)
-        self._refused: Array = np.zeros(n, np.int64)
+    Those that a constraint refuses go ``aside``; misses are told with the rows after and before.
+    """
+
+    def __init__(
+        self, plan: Plan, report: Expanded, worker: Worker, tries: Tries, outcomes: Outcomes,
+        aside: Partition, tell: Callable[[list[int], list[int], list[int]], None],
+    ) -> None:  # fmt: skip
+        self.plan, self.report, self.worker = plan, report, worker
+        self.tries, self.outcomes, self.aside, self.tell = tries, outcomes, aside, tell
+        report.refused = np.zeros(plan.n_steps, np.int64)
+        self._first_event: Array = np.full(plan.n_steps, NO_LINK)
+        self._refused: Array = np.zeros(plan.n_steps, np.int64)
 
     def check(self, here: Here) -> Array:
         """Check a batch; leave in it what goes on. The (position, root) pairs that were missed.
 
         A pair of which a step cannot be judged yet is taken out whole: the next attempt has it.
         """
-        batch, report = self.expander.worker.batch, self.expander.report
+        batch, report = self.worker.batch, self.report
         failed = int(batch.counters[FIRST_ERROR])
         batch.counters[FIRST_ERROR] = NO_LINK
         missed = np.zeros((0, 2), np.int64)
         verdicts = self.verdicts(here)
         unknown = [
-            batch.link[p, : len(v)][v == UNKNOWN] >> self.expander.plan.ordinal_bits
+            batch.link[p, : len(v)][v == UNKNOWN] >> self.plan.ordinal_bits
             for p, v in verdicts.items()
         ]
         pairs = np.unique(np.concatenate([np.zeros(0, np.int64), *unknown]))
@@ -79,12 +77,11 @@ class StepChecker:
         """Per partition of the batch: `KEPT`, `UNKNOWN` or refused, for each candidate."""
         self._first_event[:] = NO_LINK
         self._refused[:] = 0
-        batch = self.expander.worker.batch
+        batch = self.worker.batch
         return {p: self._verdict(here, p) for p in np.flatnonzero(batch.used).tolist()}
 
     def _verdict(self, here: Here, partition: int) -> Array:
-        expander, plan = self.expander, self.expander.plan
-        worker, rows = expander.worker, here.rows
+        plan, worker, rows = self.plan, self.worker, here.rows
         n = int(worker.batch.used[partition])
         verdict = np.zeros(n, np.uint8)
         pick = np.arange(n)
@@ -93,23 +90,23 @@ class StepChecker:
             pair = np.zeros(2 * plan.width, np.int64)
             answers = np.zeros(plan.n_steps, np.int64)
             status = kernels.check_steps(
-                rows, expander.tries, expander.outcomes, worker.batch, worker.scratch, partition,
+                rows, self.tries, self.outcomes, worker.batch, worker.scratch, partition,
                 pick, at, pair, answers, plan.end_terminal, plan.n_step_properties,
                 self._first_event, self._refused, verdict,
             )  # fmt: skip
             if status not in (DONE, MISSES_FULL):
                 worker.grow_scratch()
-            for candidate, *miss in take_misses(worker).tolist():
+            for candidate, *miss in worker.take_misses(again=False).tolist():
                 parent = int(worker.batch.link[partition, candidate]) >> POSITION_SHIFT
                 before = rows.values[parent].tolist()
                 outcome = int(worker.batch.outcome[partition, candidate])
-                expander.tell(miss, changed(before, outcome, expander.outcomes), before)
+                self.tell(miss, changed(before, outcome, self.outcomes), before)
             pick = pick[int(at[0]) :]
         return verdict
 
     def _drop(self, pairs: Array) -> Array:
         """Take all steps of some pairs out of the batch; the pairs as (position, root)."""
-        plan, batch = self.expander.plan, self.expander.worker.batch
+        plan, batch = self.plan, self.worker.batch
         action_bits = POSITION_SHIFT - plan.ordinal_bits
         actions = (pairs & ((1 << action_bits) - 1)) + plan.first_action
         for partition in np.flatnonzero(batch.used).tolist():
@@ -123,15 +120,15 @@ class StepChecker:
 
     def _keep(self, partition: int, kept: Array) -> None:
         """Leave some candidates of a partition."""
-        batch, n = self.expander.worker.batch, int(kept.sum())
+        batch, n = self.worker.batch, int(kept.sum())
         for array in (batch.fp, batch.link, batch.outcome):
             array[partition, :n] = array[partition, : len(kept)][kept]
         batch.used[partition] = n
 
     def _sort_out(self, here: Here, partition: int, kept: Array, base: int) -> None:
         """Put refused candidates aside, and drop steps that lead back to where they start."""
-        expander, rows = self.expander, here.rows
-        batch, n = expander.worker.batch, len(kept)
+        plan, rows = self.plan, here.rows
+        batch, n = self.worker.batch, len(kept)
         if not kept.all():
             fp, low, link, outcome = (
                 np.ascontiguousarray(
@@ -141,10 +138,9 @@ class StepChecker:
             )
             used = np.array([n - int(kept.sum())])
             refused = batch._replace(fp=fp, low=low, link=link, outcome=outcome, used=used)
-            aside = expander.aside[0]
-            before = aside.n
-            ignored = np.zeros(expander.plan.end_action - expander.plan.first_action, np.int64)
-            aside.take(rows, expander.outcomes, refused, ignored, expander.plan.ordinal_bits)
+            aside, before = self.aside, self.aside.n
+            ignored = np.zeros(plan.end_action - plan.first_action, np.int64)
+            aside.take(rows, self.outcomes, refused, ignored, plan.ordinal_bits)
             aside.segment.link[before : aside.n] += base
         parents = batch.link[partition, :n] >> POSITION_SHIFT
         self._keep(partition, kept & (batch.fp[partition, :n] != rows.fp[parents]))
