@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
+
+Fairness: TypeAlias = Literal["none", "weak", "strong"]
+"""What is promised of an action, or of an option of a choice, that is possible for ever."""
 
 
 @dataclass

@@ -23,7 +23,7 @@ from statewalk.dsl.model import Dialect, Model, Property
 from statewalk.dsl.rules.all import allowed, check_tree
 from statewalk.dsl.source.folding import fold_constants
 from statewalk.dsl.source.modules import Loading, Source, read_source, read_text, run_spec
-from statewalk.dsl.source.tree import SpecTree, read_tree
+from statewalk.dsl.source.tree import PROPERTY_MARKS, SpecTree, read_tree
 from statewalk.dsl.source.usage import analyse
 
 
@@ -167,7 +167,7 @@ def _properties(
             (step_constraints if on_step else constraints).append(
                 make_property(function, "on_step" if on_step else "always", ())
             )
-        elif any(m.kind in ("always", "exists", "on_step", "eventually") for m in function.marks):
+        elif any(m.kind in PROPERTY_MARKS for m in function.marks):
             kind = property_kind(function, mistakes)
             if kind is not None and function.parameters():
                 found += make_instances(tree, function, kind, mistakes)

@@ -12,14 +12,13 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from statewalk.dsl.binding import bound
-from statewalk.dsl.declared import Configuration
+from statewalk.dsl.declared import Configuration, Fairness
 from statewalk.dsl.errors import Span
 from statewalk.dsl.state.plain_view import PlainView, apply_writes
 from statewalk.dsl.view import Disabled, FairChoice, Path, State, View, next_script
 
 Dialect = Literal["python", "fizz"]
 """The language that a spec is written in; both become the same tree."""
-Fairness = Literal["none", "weak", "strong"]
 PropertyKind = Literal[
     "always",
     "exists",

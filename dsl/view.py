@@ -34,7 +34,7 @@ class Disabled(BaseException):
 
 
 class FairChoice(NamedTuple):
-    """A choice under fairness: the how many-eth of the step's fair choices, and what was chosen."""
+    """A choice under fairness: its place among the step's fair choices, and what was chosen."""
 
     position: int
     option: bytes

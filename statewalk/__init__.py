@@ -11,7 +11,7 @@ from statewalk.checker.machine import early as _early  # noqa: F401, isort: skip
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from statewalk.dsl.declared import Expectation
+from statewalk.dsl.declared import Expectation, Fairness
 from statewalk.dsl.state.roles import Role, State
 from statewalk.dsl.values.records import Bag, Message, Record, replace
 from statewalk.dsl.view import Disabled
@@ -19,7 +19,6 @@ from statewalk.dsl.words.declare import (
     Auxiliary,
     Constant,
     Ephemeral,
-    Fairness,
     Flow,
     action,
     always,

@@ -45,11 +45,10 @@ class CheckOptions:
     """The options of one check, as `statewalk check` has them; see docs/checking.md.
 
     ``properties`` None means all. ``symmetry`` and ``view`` None leave it to the spec. ``spark``
-    are settings of that engine: master, buckets, tasks, native_until, folder.
-    ``graph`` is a folder to which the state graph is written (`checker.graph`).
-    ``checkpoint`` is a folder to which the native engine saves the search, at most every
-    ``checkpoint_every`` seconds; with ``resume`` it goes
-    on from there.
+    are settings of that engine (`checker.spark.session.settings.Settings`). ``graph`` is a folder
+    to which the state graph is written (`checker.graph`). ``checkpoint`` is a folder to which the
+    native engine saves the search, at most every ``checkpoint_every`` seconds; with ``resume`` it
+    goes on from there.
     """
 
     config: str | None = None

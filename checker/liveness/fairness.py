@@ -17,7 +17,8 @@ import numpy as np
 
 from statewalk.checker.liveness.graph import Label, StateGraph, Words
 from statewalk.checker.liveness.kernels import enabling, run
-from statewalk.dsl.model import Fairness, Model
+from statewalk.dsl.declared import Fairness
+from statewalk.dsl.model import Model
 from statewalk.dsl.view import FairChoice
 
 BITS = 64

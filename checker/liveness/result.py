@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from statewalk.checker.contract.search import Step
-from statewalk.dsl.model import Fairness, PropertyKind
+from statewalk.dsl.declared import Fairness
+from statewalk.dsl.model import SAFETY_KINDS, PropertyKind
 
 Verdict = Literal["holds", "violated", "unknown"]
 
-LIVENESS_KINDS: frozenset[str] = frozenset(
-    {"eventually", "always_eventually", "eventually_always", "leads_to", "until"}
-)
+LIVENESS_KINDS: frozenset[str] = frozenset(get_args(PropertyKind)) - SAFETY_KINDS
 
 WITHOUT_FAIRNESS = "SW501"
 UNDER_CONSTRAINT = "SW502"

@@ -30,7 +30,7 @@ Colours = list[Lanes]
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Canonical:
     """What becomes of a state.
 
     ``fingerprint`` is that of its orbit, ``colours`` tell the members' places in the
@@ -45,7 +45,7 @@ class Outcome:
 class Colouring:
     """Canonical fingerprints of one model's states. ``base`` is what constant fields add.
 
-    Compiled twin:  statewalk.checker.native.kernels.orbit_kernels.fingerprints
+    Compiled twin:  statewalk.checker.native.kernels.orbit_kernels.orbits
     """
 
     def __init__(self, facts: Facts, fingerprints: Fingerprints, base: Lanes = (0, 0)) -> None:
@@ -54,11 +54,11 @@ class Colouring:
         self.base = base
         self._slices: dict[object, Slice] = {}
 
-    def of(self, state: State) -> Outcome:
+    def of(self, state: State) -> Canonical:
         """The orbit of a state. Slots that a view hides do not count."""
         rest, colours, related = self.first(state)
         found = self._least(self._refined(colours, related), related)
-        return Outcome(added(found.fingerprint, rest), found.colours, found.stabiliser)
+        return Canonical(added(found.fingerprint, rest), found.colours, found.stabiliser)
 
     def slice(self, path: object, value: object) -> Slice:
         """What a slot says, worked out once."""
@@ -106,15 +106,15 @@ class Colouring:
 
     # -- breaking ties ---------------------------------------------------------------------------
 
-    def _least(self, colours: Colours, related: Sequence[Fact]) -> Outcome:
+    def _least(self, colours: Colours, related: Sequence[Fact]) -> Canonical:
         """The least outcome: ties that matter are broken in every way."""
         group = self._entangled(colours, related)
         if not group:
             ties = Counter(high for high, _ in colours).values()
-            return Outcome(
+            return Canonical(
                 _total(colours, related), tuple(colours), math.prod(map(math.factorial, ties))
             )
-        tried: list[tuple[int, Outcome]] = []
+        tried: list[tuple[int, Canonical]] = []
         for member in group:
             twin = next((o for m, o in tried if self._twins(m, member, related)), None)
             if twin is None:
@@ -124,7 +124,7 @@ class Colouring:
             tried.append((member, twin))
         least = min(tried, key=lambda t: t[1].fingerprint)[1]
         alike = sum(o.fingerprint == least.fingerprint for _, o in tried)
-        return Outcome(least.fingerprint, least.colours, alike * least.stabiliser)
+        return Canonical(least.fingerprint, least.colours, alike * least.stabiliser)
 
     def _entangled(self, colours: Colours, related: Sequence[Fact]) -> list[int]:
         """The group of equal members to set apart: that of the least colour which has one that a

@@ -25,7 +25,7 @@ from statewalk.dsl.values.stored import FrozenBag, FrozenDict, FrozenList, Froze
 from statewalk.dsl.view import Path
 
 Member = Any  # a role instance, or a string of `symmetric_values`
-_PLACE = "@place"  # a reference that a suspended flow holds, see `dsl.flows.run.keep`
+_PLACE = "@place"  # a reference that a suspended flow holds, see `dsl.flows.kept.keep`
 
 
 class _Word(str):

@@ -11,8 +11,9 @@ from __future__ import annotations
 import ast
 from typing import Literal
 
+from statewalk.dsl.declared import Fairness
+
 FlowName = Literal["atomic", "serial", "parallel", "oneof"]
-FairName = Literal["none", "weak", "strong"]
 
 
 class Node(ast.stmt):
@@ -25,7 +26,7 @@ class Act(Node):
     _fields = ("body",)
     name: str
     flow: FlowName | None
-    fair: FairName
+    fair: Fairness
     body: list[ast.stmt]
 
 
@@ -61,7 +62,7 @@ class Choice(Node):
     target: ast.expr
     options: ast.expr
     condition: ast.expr | None
-    fair: FairName
+    fair: Fairness
     word: str
 
 
@@ -71,7 +72,7 @@ class ChoiceBlock(Node):
     _fields = ("target", "options", "body")
     target: ast.expr
     options: ast.expr
-    fair: FairName
+    fair: Fairness
     body: list[ast.stmt]
 
 

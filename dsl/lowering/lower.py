@@ -3,7 +3,7 @@
     x.f += v                               a blind update
     any/all/sum/len/...(e for y in xs)     one projection of the slot behind xs
     f(a, b), where f only reads            a remembered call
-    a turn of a loop that only reads       the same, see `dsl.lowering.iterations`
+    a turn of a loop that only reads       the same, see `dsl.lowering.turns`
 
 What a rewriting may do is fixed: it never changes a result (``optimize=False`` leaves it out, and
 both agree). Two things are rewritten always: ``old(e)`` into ``old(lambda: e)``, because
@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from statewalk.dsl.lowering import calls as lowered
 from statewalk.dsl.lowering.compiling import RUNTIME, Old, install, runtime_call
 from statewalk.dsl.lowering.comprehensions import Gathering, Scope
-from statewalk.dsl.lowering.iterations import find_turns, take_out
+from statewalk.dsl.lowering.turns import find_turns, take_out
 from statewalk.dsl.source.effects import Effects
 from statewalk.dsl.source.nodes import copied, walk
 from statewalk.dsl.source.tree import Function, SpecTree

@@ -13,7 +13,7 @@ from statewalk.dsl.values.records import Bag, Record
 
 _KINDS = (list, set, frozenset, dict, tuple, str, int, bool, Bag)
 _INSTEAD = {
-    "replace": "Write replace(record, field=...), from dsl.",
+    "replace": "Write replace(record, field=...), from statewalk.",
     "asdict": "Name the fields that you mean.",
     "astuple": "Name the fields that you mean.",
     "fields": "Name the fields that you mean.",

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Annotated, Any, Literal, NoReturn, TypeAlias, TypeVar, overload
 
 from statewalk.dsl.binding import before_the_step, binding
-from statewalk.dsl.declared import LeadsTo, Mark, declaring, marks
+from statewalk.dsl.declared import Fairness, LeadsTo, Mark, declaring, marks
 from statewalk.dsl.errors import SpecError
 from statewalk.dsl.values.records import check_option
 from statewalk.dsl.values.stored import FrozenSet, freeze, ordered
@@ -18,7 +18,6 @@ T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., object])
 P = TypeVar("P", bound=Callable[..., bool])
 
-Fairness: TypeAlias = Literal["none", "weak", "strong"]
 Constant: TypeAlias = Annotated[T, "statewalk.constant"]
 """``N: Constant[int] = 2`` declares a constant; ``--set N=3`` and configurations override it."""
 Auxiliary: TypeAlias = Annotated[T, "statewalk.auxiliary"]

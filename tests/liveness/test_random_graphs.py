@@ -30,7 +30,8 @@ from statewalk.checker.liveness import (
 from statewalk.checker.liveness.collect import collect
 from statewalk.checker.liveness.explore import build
 from statewalk.dsl.binding import binding
-from statewalk.dsl.model import Action, Fairness, Model, Property, PropertyKind
+from statewalk.dsl.declared import Fairness
+from statewalk.dsl.model import Action, Model, Property, PropertyKind
 from statewalk.dsl.view import Disabled
 
 GRAPHS = int(os.environ.get("STATEWALK_RANDOM_GRAPHS", "800"))

@@ -11,7 +11,7 @@ from statewalk.checker import native
 from statewalk.checker.contract.search import SearchOptions
 from statewalk.checker.engines import reference
 from statewalk.dsl.loader import load
-from statewalk.dsl.lowering.iterations import Turn, find_turns
+from statewalk.dsl.lowering.turns import Turn, find_turns
 from tests.native.agreement import told
 
 HEAD = """

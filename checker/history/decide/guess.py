@@ -45,7 +45,7 @@ def try_order(graph: Graph, base: Ints, order: Ints, priority: Floats) -> tuple[
 
 
 def executed(graph: Graph, base: Ints, priority: Floats) -> Ints:
-    """The nodes as a store might run them, by priority where free: see `order_kernels`."""
+    """The nodes as a store might run them, by priority where free: see `decide.kernels.order`."""
     x, w, n = graph.index, graph.w, graph.n
     reader_at, readers, slot = readers_of(graph)
     slots = np.argsort(x.writer, kind="stable")

@@ -134,8 +134,8 @@ def expand(
     or which array has to grow before the call is repeated. Self-loops are counted but not emitted,
     unless ``keep_loops``. What is not learned yet goes to ``batch.misses``.
 
-    Shapes:     pairs (n, 2) int64, used if n_pairs >= 0; others as in
-    `checker.native.kernels.arrays` Slow twin:  statewalk.checker.engines.reference.Search.expand
+    Shapes:     pairs (n, 2) int64, used if n_pairs >= 0; others: `checker.native.kernels.arrays`
+    Slow twin:  statewalk.checker.engines.reference.Search.expand
     """
     current = at[0]
     root = at[1]

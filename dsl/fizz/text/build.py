@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from lark import Token, v_args
 from lark.tree import Meta
 
+from statewalk.dsl.declared import Fairness
 from statewalk.dsl.fizz.text import tree
 from statewalk.dsl.fizz.text.build_exprs import (
     BINARY,
@@ -22,7 +23,7 @@ from statewalk.dsl.fizz.text.build_exprs import (
 
 N = TypeVar("N", bound=ast.AST)
 
-_LEVELS: dict[str | None, tree.FairName] = {None: "weak", "weak": "weak", "strong": "strong"}
+_LEVELS: dict[str | None, Fairness] = {None: "weak", "weak": "weak", "strong": "strong"}
 
 
 @v_args(meta=True)
@@ -38,7 +39,7 @@ class Build(BuildExpressions):  # pyright: ignore[reportGeneralTypeIssues]
     def flow(self, meta: Meta, parts: Parts) -> str:
         return str(parts[0])
 
-    def fairness(self, meta: Meta, parts: Parts) -> tree.FairName:
+    def fairness(self, meta: Meta, parts: Parts) -> Fairness:
         level = next((str(p) for p in parts if isinstance(p, Token) and p.type == "NAME"), None)
         if level not in _LEVELS:
             node = placed(ast.Constant(level), meta)

@@ -8,7 +8,6 @@ from statewalk.dsl.blocks.tree import (
     Act,
     Choice,
     ChoiceBlock,
-    FairName,
     FlowBlock,
     FlowName,
     For,
@@ -21,7 +20,7 @@ from statewalk.dsl.blocks.tree import (
 )
 
 __all__ = [
-    "Act", "Assertion", "Choice", "ChoiceBlock", "Compose", "FairName", "FlowBlock", "FlowName",
+    "Act", "Assertion", "Choice", "ChoiceBlock", "Compose", "FlowBlock", "FlowName",
     "For", "Func", "InitStanza", "Invariant", "Invariants", "Labelled", "Node", "Require", "Role",
     "While", "is_text",
 ]  # fmt: skip
