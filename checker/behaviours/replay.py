@@ -118,7 +118,7 @@ def _replay(trace: Trace, model: Model) -> Replay:
         def differs(why: str, differences: tuple[Change, ...] = (), number: int = number) -> Replay:
             return Replay(trace, model.path, number, why, differences, changed)
 
-        action = _action(trace, model, step)
+        action = _action(model, step)
         if action is None:
             return differs(f"the spec has no action {step.label}. {_near(model, step)}")
         taken = take_step(model, state, action, [c.index for c in step.choices])
@@ -169,7 +169,7 @@ def _initial(trace: Trace, model: Model, changed: tuple[str, ...]) -> State | Re
     return Replay(trace, model.path, 0, "the initial state differs", found, changed)
 
 
-def _action(trace: Trace, model: Model, step: TraceStep) -> Action | None:
+def _action(model: Model, step: TraceStep) -> Action | None:
     """The action instance of a step, by its name, actor and arguments."""
 
     def identity(actor: Any, arguments: tuple[tuple[str, Any], ...]) -> bytes:

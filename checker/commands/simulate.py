@@ -90,7 +90,6 @@ def _finding(page: Page, model: Model, found: Simulation, out: str | None) -> st
     from statewalk.checker.report.findings import show_failure, show_violation
     from statewalk.checker.traces.trace import build
     from statewalk.checker.verdict.conclude import violation_of
-    from statewalk.checker.verdict.evidence import Evidence
     from statewalk.checker.verdict.failure import failure_of
     from statewalk.checker.verdict.result import PropertyResult, Result
 
@@ -105,7 +104,7 @@ def _finding(page: Page, model: Model, found: Simulation, out: str | None) -> st
     if first.property == NO_ERROR:
         show_failure(page, result, failure_of(model, first, trace))
     else:
-        show_violation(page, result, Evidence(), violation_of(model, first, trace), shortest=False)
+        show_violation(page, result, violation_of(model, first, trace), shortest=False)
     page.blank()
     page.add(
         f"  met in walk {found.runs:,}; there may be shorter ways (statewalk check finds them)"

@@ -56,11 +56,6 @@ class Lasso:
     pending: int | None = None
 
     @property
-    def stutters(self) -> bool:
-        """Whether nothing happens any more after the stem."""
-        return not self.cycle
-
-    @property
     def length(self) -> int:
         """Transitions of stem and cycle."""
         return len(self.stem) + len(self.cycle)

@@ -29,7 +29,7 @@ def report(result: Result, *, width: int = 100, props: bool = False) -> Page:
         show_failure(page, result, evidence.failure)
     for violation in evidence.violations:
         page.blank()
-        show_violation(page, result, evidence, violation, props=props)
+        show_violation(page, result, violation, props=props)
     page.blank()
     _headline(page, result, evidence)
     _evidence(page, result, evidence)

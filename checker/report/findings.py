@@ -11,7 +11,7 @@ from statewalk.checker.report.trace import props_page, trace_page
 from statewalk.checker.states.diff import between
 from statewalk.checker.states.shortening import Steps, cut, first_difference
 from statewalk.checker.states.showing import place, text_of
-from statewalk.checker.verdict.evidence import Evidence, Failure, Guard, Violation
+from statewalk.checker.verdict.evidence import Failure, Guard, Violation
 from statewalk.dsl.values.stored import freeze
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ _STOPPING = {
 def show_violation(
     page: Page,
     result: Result,
-    evidence: Evidence,
     violation: Violation,
     *,
     props: bool = False,

@@ -27,7 +27,6 @@ STYLES: dict[str, str] = {
     "-": "red",
     "~": "yellow",
 }
-MIN_WIDTH = 40
 Segment = tuple[str, str]
 """(text, style)"""
 

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from statewalk.checker.graph.paths import Found
 
 _CELL = 60
-_INNER = ("fingerprint", "depth", "parent", "action", "actor", "arguments", "expanded")
 
 
 def cell(value: Any) -> str:

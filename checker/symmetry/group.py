@@ -72,15 +72,6 @@ class Symmetry:
         """The size of the group: how many states an orbit has at most."""
         return math.prod(math.factorial(len(cell)) for cell in self.cells)
 
-    def renamings(self) -> Iterator[Renaming]:
-        """Every permutation, the identity first."""
-        for choice in itertools.product(*(itertools.permutations(cell) for cell in self.cells)):
-            yield {
-                a: b
-                for cell, image in zip(self.cells, choice, strict=True)
-                for a, b in zip(cell, image, strict=True)
-            }
-
     def exchanges(self) -> list[Renaming]:
         """Exchanges of two neighbours: together they generate the group."""
         return [{a: b, b: a} for cell in self.cells for a, b in itertools.pairwise(cell)]

@@ -32,11 +32,6 @@ def exit_code(result: Result) -> int:
     return INCONCLUSIVE if result.verdict == "bounded" else done
 
 
-def is_failure(result: Result) -> bool:
-    """Whether a run is to be called failed."""
-    return exit_code(result) in (VIOLATED, MISTAKE, NOT_MET)
-
-
 def faults(result: Result) -> frozenset[str]:
     """The violated properties that count against a run: those that it was not expected to find."""
     violated = frozenset(p.name for p in result.properties if p.verdict == "violated")

@@ -14,19 +14,22 @@ import io
 import re
 import shlex
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from statewalk.checker.api import check
 from statewalk.checker.cli import main
 from statewalk.checker.history.commands.from_trace import load_with_hook, recorded_in, walk
-from statewalk.checker.history.explain.bc_graph import mermaid
 from statewalk.checker.traces.file import load_trace
+from statewalk.dsl.library.cycles import Edge, bc_edges
+from statewalk.dsl.library.isolation import Transaction, Versions, dependencies, judge
 from statewalk.dsl.library.recording import log_of, transactions, version_order
 from statewalk.dsl.loader import load
 from statewalk.dsl.model import Configuration
 
 FOLDER = Path(__file__).parent
 ROOT = FOLDER.parents[1]
+_MARKS = {"b": "begin", "c": "commit"}
 CONSOLE = re.compile(
     r"^```console\n\$ statewalk (check [^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL
 )
@@ -70,7 +73,50 @@ def graph(spec: str, config: str) -> str:
         found = load_trace(next(Path(run).glob("*.trace.json")))
         model, hook = load_with_hook(spec, found)
         last = recorded_in(model, hook, walk(found, model)[1][-1])
-    return mermaid(transactions(last), version_order(*log_of(last)), str(model.constants["LEVEL"]))
+    level = str(model.constants["LEVEL"])
+    return begin_commit(transactions(last), version_order(*log_of(last)), level)
+
+
+def begin_commit(transactions: Sequence[Transaction], versions: Versions, level: str) -> str:
+    """The begin-commit graph of the committed transactions, as a Mermaid diagram.
+
+    Each transaction is two nodes, its begin and its commit. A cycle means that no order of begins
+    and commits explains the history at the level; its edges are drawn thick.
+    Session and real-time edges are drawn where the cycle has them.
+    """
+    done = [t for t in transactions if not t.aborted]
+    names = [t.name for t in done]
+    cycle = judge(transactions, versions, level).cycle
+    edges = dict.fromkeys([*dependencies(done, versions), *cycle])
+    out = ["flowchart LR"]
+    for t in done:
+        out.append(f'  subgraph {t.name}["{t.name}: {_short(t)}"]')
+        out += [f'    {t.name}{half}["{word} {t.name}"]' for half, word in _MARKS.items()]
+        out.append("  end")
+    for before, after, edge in bc_edges(names, edges):
+        thick = before[0] in _passed(cycle) if edge is None else edge in cycle
+        arrow = "==>" if thick else "-->"
+        label = "" if edge is None else f"|{_label(edge)}|"
+        out.append(f"  {''.join(map(str, before))} {arrow}{label} {''.join(map(str, after))}")
+    return "\n".join(out)
+
+
+def _passed(cycle: Sequence[Edge]) -> set[object]:
+    """The transactions that a cycle goes through from begin to commit.
+
+    It arrives at the begin, other than by rw, and leaves from the commit, other than by rw.
+    """
+    arrives = {e.after for e in cycle if e.kind != "rw"}
+    return {e.before for e in cycle if e.kind != "rw" and e.before in arrives}
+
+
+def _label(edge: Edge) -> str:
+    return edge.kind if edge.key is None else f"{edge.kind} {edge.key}"
+
+
+def _short(t: Transaction) -> str:
+    reads = [f"r {read.key}" for read in t.reads]
+    return ", ".join([*reads, *(f"w {key}" for key in t.writes)])
 
 
 def table(spec: str) -> str:

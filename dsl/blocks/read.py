@@ -23,7 +23,6 @@ BLOCKS: dict[Any, FlowName] = {
     declare.oneof: "oneof",
 }
 FLOWS: tuple[FlowName, ...] = ("atomic", "serial", "parallel", "oneof")
-_JUMPS = ast.Break | ast.Continue | ast.Return
 
 
 def block_named(node: ast.expr, namespace: dict[str, Any]) -> FlowName | None:

@@ -52,7 +52,7 @@ class _WithBlocks(Translation):
 
     def __init__(self, module: ast.Module, file: str, options: Options, wanted: Places) -> None:
         names = collect(module)
-        refuse_unsupported(names, file, options)
+        refuse_unsupported(names, file)
         super().__init__(names, file, options, counting=False)
         self.wanted = wanted
         self.threads = _Writer(self, self.threads)

@@ -103,7 +103,7 @@ class Effects:
     def of_call(self, node: ast.Call, function: Function) -> Effect:
         """The effect of a call in a function, the functions among its arguments taken as called.
 
-        Evaluating the arguments themselves is not included; see `of_node`.
+        Evaluating the arguments themselves is not included.
         """
         scan = self._scans[id(function)]
         parts = [*scan.call(node), *scan.passed(node)]
@@ -111,10 +111,6 @@ class Effects:
             if isinstance(argument, ast.Lambda):
                 parts += scan.causes(argument)
         return self._joined(parts)
-
-    def of_node(self, node: ast.AST, function: Function) -> Effect:
-        """The effect of an expression or statement of a function, everything inside it included."""
-        return self._joined(self._scans[id(function)].causes(node))
 
     def why(self, function: Function) -> Iterator[tuple[Cause, tuple[Function, ...]]]:
         """Each known write or choice that calling a function may lead to, and the callees on the

@@ -21,7 +21,6 @@ from statewalk.dsl.state.roles import Role
 from statewalk.dsl.values.records import Bag, Record
 
 Scope = Mapping[str, Any]
-_Binding = Callable[[Scope], Any]
 _SAME = frozenset({"copy", "union", "intersection", "difference", "symmetric_difference"})
 _AS_LIST = frozenset({"sorted", "list", "reversed", "iter", "filter"})
 _ELEMENTS = frozenset({"any_of", "next", "min", "max"})

@@ -6,11 +6,13 @@ the renaming of values with the product.
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from statewalk.checker.engines.layout import Layout
-from statewalk.checker.symmetry.group import Symmetry
+from statewalk.checker.symmetry.group import Renaming, Symmetry
 from statewalk.dsl.loader import load
 from statewalk.dsl.model import Model
 
@@ -219,10 +221,20 @@ def _holds(model: Model, prop: Any, state: Any, before: Any = None) -> bool:
     return model.holds(prop.whole, PlainView(state), None if before is None else PlainView(before))
 
 
+def permutations(symmetry: Symmetry) -> Iterator[Renaming]:
+    """Every permutation of the group, the identity first."""
+    for choice in itertools.product(*(itertools.permutations(cell) for cell in symmetry.cells)):
+        yield {
+            a: b
+            for cell, image in zip(symmetry.cells, choice, strict=True)
+            for a, b in zip(cell, image, strict=True)
+        }
+
+
 def orbits_by_force(model: Model) -> tuple[int, int]:
     """The number of orbits of reachable states, and of the states in them."""
     symmetry, layout = Symmetry.of(model), Layout(model)
-    renamings = list(symmetry.renamings())
+    renamings = list(permutations(symmetry))
     found: dict[int, int] = {}
     for state in reachable(model):
         images = {layout.fingerprint(layout.row(symmetry.renamed(state, r))) for r in renamings}

@@ -39,8 +39,6 @@ from statewalk.dsl.library.levels import (
     weakest,
 )
 
-SCHEDULES = ("off", "add", "double")
-
 
 @dataclass(frozen=True, slots=True)
 class Options:

@@ -97,7 +97,7 @@ def _expand(history: History) -> tuple[Ints, Ints]:
         low[op], high[op] = a, z - 1
     by_rank = np.array([key_id[k] for k in ranked], np.int64)
     high = np.maximum(high, low - 1)
-    size = kernels.count_expanded(history.kind, history.value, history.count, low, high)
+    size = kernels.count_expanded(history.kind, history.count, low, high)
     out, first = np.empty((size, 5), np.int64), np.zeros(len(history) + 1, np.int64)
     n = kernels.expand(
         history.first,

@@ -97,7 +97,7 @@ def explain(
     Raises:  ValueError when it holds.
     """
     if verdict.findings:
-        return _of_finding(history, verdict)
+        return _of_finding(verdict)
     if verdict.holds or verdict.graph is None:
         raise ValueError(f"the history is {verdict.level.name}; there is nothing to explain")
     if verdict.level.weak:
@@ -108,7 +108,7 @@ def explain(
     return Explainer(history, few, verdict.level, clock_error).explanation(proven)
 
 
-def _of_finding(history: History, verdict: Verdict) -> Explanation:
+def _of_finding(verdict: Verdict) -> Explanation:
     finding: Finding = min(verdict.findings, key=lambda f: _FINDINGS.index(f.name))
     shown: dict[int, tuple[int, ...]] = {}
     for t, op in finding.operations:

@@ -25,7 +25,6 @@ WRITERS: dict[str, Callable[[History, Path], list[str]]] = {
     "dbcop": dbcop.write,
     "cobra": cobra.write,
 }
-FOLDERS = ("viper", "cobra")
 _HEAD = 1 << 16
 
 

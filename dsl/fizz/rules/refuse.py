@@ -6,20 +6,19 @@ from statewalk.dsl.errors import Mistakes
 from statewalk.dsl.fizz.rules.fields import check_fields
 from statewalk.dsl.fizz.text import tree
 from statewalk.dsl.fizz.text.names import Names
-from statewalk.dsl.fizz.text.options import Options
 from statewalk.dsl.fizz.text.parse import span
 
 
-def refuse_unsupported(names: Names, file: str, options: Options) -> None:
+def refuse_unsupported(names: Names, file: str) -> None:
     """Raises SpecErrors[SW152] that list every place where something is not supported."""
     mistakes = Mistakes()
-    _declarations(names, file, options, mistakes)
+    _declarations(names, file, mistakes)
     mistakes.raise_if_any()
     check_fields(names, file, mistakes)
     mistakes.raise_if_any()
 
 
-def _declarations(names: Names, file: str, options: Options, mistakes: Mistakes) -> None:
+def _declarations(names: Names, file: str, mistakes: Mistakes) -> None:
     for node in names.module.body:
         if isinstance(node, tree.Compose):
             mistakes.add(

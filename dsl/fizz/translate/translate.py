@@ -57,7 +57,7 @@ def translate(
     Raises:  SpecError (SW101, SW102, SW152, SW153, SW155) with the place of the first mistake.
     """
     names = collect(module)
-    refuse_unsupported(names, file, options)
+    refuse_unsupported(names, file)
     check_names(names, file)
     return Translation(names, file, options, counting).module()
 

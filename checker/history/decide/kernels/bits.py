@@ -15,7 +15,6 @@ from statewalk.checker.history.decide.kernels.reach import emit
 from statewalk.checker.machine.compiling import allocating
 
 _WW, _RW = 2, 3
-_ONE = np.uint64(1)
 
 
 @allocating

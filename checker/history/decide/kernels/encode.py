@@ -16,7 +16,6 @@ def next_writers(
     w: int,
     place: Ints,
     writer: Ints,
-    writer_key: Ints,
     key_at: Ints,
     reads: Ints,
     read_at: Ints,

@@ -15,7 +15,7 @@ _READ, _WRITE, _DELETE, _APPEND, _LIST, _RANGE, _ABSENT = 0, 1, 3, 4, 5, 6, 7
 
 
 @allocating
-def count_expanded(kind: Ints, value: Ints, count: Ints, low: Ints, high: Ints) -> int:
+def count_expanded(kind: Ints, count: Ints, low: Ints, high: Ints) -> int:
     """How many operations there are when each range is one read per key in its bounds."""
     total = 0
     for op in range(len(kind)):
