@@ -15,7 +15,7 @@ from statewalk.dsl.binding import bound
 from statewalk.dsl.declared import Configuration, Fairness
 from statewalk.dsl.errors import Span
 from statewalk.dsl.state.plain_view import PlainView, apply_writes
-from statewalk.dsl.view import Disabled, FairChoice, Path, State, View, next_script
+from statewalk.dsl.view import Disabled, FairChoice, Path, State, View
 
 Dialect = Literal["python", "fizz"]
 """The language that a spec is written in; both become the same tree."""
@@ -195,19 +195,22 @@ class Model:
         with bound(view, before, self.classes, name, self.actions):
             return predicate()
 
-    def outcomes(self, action: Action, state: State) -> Iterator[Outcome]:
-        """Every way an action can go in a state, choices in lexicographic order."""
-        script: list[int] | None = []
-        while script is not None:
-            view = PlainView(state, script)
+    def outcomes(self, action: Action, state: State, *, raising: bool = True) -> Iterator[Outcome]:
+        """Every way an action can go in a state, choices in lexicographic order.
+
+        Without ``raising``, ways that raise are left out.
+        """
+        for view in PlainView.runs(state):
             try:
                 returned = self.take(action, view)
             except Disabled:
-                pass
-            else:
-                choices = tuple(index for index, _ in view.choices)
-                yield Outcome(choices, tuple(view.chosen), view.writes, returned, tuple(view.fair))
-            script = next_script(view.choices)
+                continue
+            except Exception:
+                if raising:
+                    raise
+                continue
+            chosen, fair = tuple(view.chosen), tuple(view.fair)
+            yield Outcome(view.taken, chosen, view.writes, returned, fair)
 
     def successor(self, state: State, outcome: Outcome) -> dict[Path, Any]:
         """The state after an outcome."""

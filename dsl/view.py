@@ -14,8 +14,8 @@ also remembers what was asked.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from statewalk.dsl.errors import SpecError
 
@@ -101,3 +101,24 @@ def next_script(choices: Sequence[tuple[int, int]]) -> list[int] | None:
         if script[at] + 1 < choices[at][1]:
             return [*script[:at], script[at] + 1]
     return None
+
+
+class Scripted(Protocol):
+    """What remembers the (index, number of options) of each choice of a run."""
+
+    choices: list[tuple[int, int]]
+
+
+Run = TypeVar("Run", bound=Scripted)
+
+
+def runs(begin: Callable[[list[int]], Run]) -> Iterator[Run]:
+    """Every run of a step, choices in lexicographic order: ``begin`` makes one from its script.
+
+    A run is given out before it is made; whoever gets it makes it before asking for the next.
+    """
+    script: list[int] | None = []
+    while script is not None:
+        run = begin(script)
+        yield run
+        script = next_script(run.choices)

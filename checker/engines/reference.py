@@ -31,7 +31,7 @@ from statewalk.checker.symmetry.breaking import STATES, Sample
 from statewalk.checker.symmetry.group import Symmetry
 from statewalk.dsl.model import Action, Model, Outcome, Property
 from statewalk.dsl.state.plain_view import PlainView
-from statewalk.dsl.view import Disabled, State, next_script
+from statewalk.dsl.view import Disabled, State
 
 Row = tuple[int, ...]
 # A violation's rank within its stage: the least is reported (see the contract, rule 5).
@@ -168,15 +168,13 @@ class Search:
 
     def outcomes(self, action: Action, source: Entry, state: State) -> Iterator[Outcome]:
         """As `Model.outcomes`; exceptions of the spec become findings."""
-        script: list[int] | None = []
-        while script is not None:
-            view = PlainView(state, script)
+        for view in PlainView.runs(state):
             try:
                 self.model.take(action, view)
             except Disabled:
                 pass
             except Exception as error:
-                choices = tuple(i for i, _ in view.choices)
+                choices = view.taken
                 failed = isinstance(error, AssertionError)
                 rank = (source.fingerprint, action.index, choices)
                 candidate = _Candidate(
@@ -192,9 +190,7 @@ class Search:
                     self.report(ASSERTION if failed else NO_ERROR, candidate)
             else:
                 self.repeats.check(action, state, view)
-                choices = tuple(i for i, _ in view.choices)
-                yield Outcome(choices, tuple(view.chosen), view.writes)
-            script = next_script(view.choices)
+                yield Outcome(view.taken, tuple(view.chosen), view.writes)
 
     def expand(self, source: Entry, following: dict[Row, Entry], outside: dict[Row, Entry]) -> None:
         """All steps from one state; new states go to ``following`` (or ``outside`` the

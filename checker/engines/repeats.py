@@ -31,7 +31,7 @@ class Repeats:
         count = self.runs[action.index]
         if count & (count - 1) and count % _EVERY:
             return
-        second = PlainView(state, [index for index, _ in first.choices])
+        second = PlainView(state, first.taken)
         try:
             self.model.take(action, second)
         except Disabled:

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from statewalk.checker.contract.search import Step
-from statewalk.checker.liveness.explore import outcomes
 from statewalk.checker.liveness.fair_cycles import fair_components
 from statewalk.checker.liveness.fairness import FairGraph, with_fairness
 from statewalk.checker.liveness.graph import Bools, StateGraph
@@ -186,7 +185,7 @@ def _lasso(model: Model, fair: FairGraph, path: LassoPath, problem: Problem) -> 
 def _step(model: Model, graph: StateGraph, edge: Edge, state: State) -> tuple[Step, State]:
     label = graph.table[int(graph.labels[edge.at])]
     action = model.actions[label.action]
-    outcome = next(islice(outcomes(model, action, state), label.ordinal, None), None)
+    outcome = next(islice(model.outcomes(action, state, raising=False), label.ordinal, None), None)
     if outcome is None:
         raise unrepeatable("SW905", f"A step of {action.label} on a cycle cannot be repeated.")
     return Step(label.action, outcome.choices), model.successor(state, outcome)

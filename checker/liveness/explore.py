@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -24,26 +24,10 @@ from statewalk.checker.liveness.graph import (
     pack,
     predicates,
 )
-from statewalk.dsl.model import Action, Model, Outcome, Property
+from statewalk.dsl.model import Model, Property
 from statewalk.dsl.state.plain_view import PlainView
-from statewalk.dsl.view import Disabled, State, next_script
 
 Row = tuple[int, ...]
-
-
-def outcomes(model: Model, action: Action, state: State) -> Iterator[Outcome]:
-    """As `Model.outcomes`, without the ways of going that raise: those are the safety search's."""
-    script: list[int] | None = []
-    while script is not None:
-        view = PlainView(state, script)
-        try:
-            returned = model.take(action, view)
-        except (Disabled, Exception):
-            pass
-        else:
-            choices = tuple(index for index, _ in view.choices)
-            yield Outcome(choices, tuple(view.chosen), view.writes, returned, tuple(view.fair))
-        script = next_script(view.choices)
 
 
 class PredicateRaisedError(Exception):
@@ -125,7 +109,7 @@ class _Build:
         state = self.layout.state(row)
         before = PlainView(state)
         for action in self.model.actions:
-            for ordinal, outcome in enumerate(outcomes(self.model, action, state)):
+            for ordinal, outcome in enumerate(self.model.outcomes(action, state, raising=False)):
                 after = self.layout.changed(row, outcome.writes)
                 if after == row:
                     continue

@@ -9,7 +9,7 @@ from typing import Any
 from statewalk.dsl.errors import EngineError
 from statewalk.dsl.model import Action, Model
 from statewalk.dsl.state.plain_view import PlainView
-from statewalk.dsl.view import Disabled, Path, State, next_script
+from statewalk.dsl.view import Disabled, Path, State
 
 
 def unrepeatable(code: str, message: str) -> EngineError:
@@ -35,17 +35,12 @@ class Attempt:
 
 def attempts(model: Model, action: Action, state: State) -> Iterator[Attempt]:
     """Every run of an action in a state that is not disabled, choices in lexicographic order."""
-    script: list[int] | None = []
-    while script is not None:
-        view = PlainView(state, script)
+    for view in PlainView.runs(state):
         error: Exception | None = None
-        enabled = True
         try:
             model.take(action, view)
         except Disabled:
-            enabled = False
+            continue
         except Exception as raised:
             error = raised
-        if enabled:
-            yield Attempt(tuple(index for index, _ in view.choices), view.writes, error)
-        script = next_script(view.choices)
+        yield Attempt(view.taken, view.writes, error)

@@ -15,7 +15,7 @@ from statewalk.checker.verdict.evaluate import values_in
 from statewalk.checker.verdict.evidence import Guard, NeverFired
 from statewalk.checker.verdict.spec_text import line_of, parsed
 from statewalk.dsl.state.plain_view import PlainView, apply_writes
-from statewalk.dsl.view import Disabled, State, next_script
+from statewalk.dsl.view import Disabled, State
 
 if TYPE_CHECKING:
     from statewalk.dsl.model import Action, Model
@@ -29,9 +29,7 @@ def guard_of(model: Model, action: Action, state: State, *, values: bool = True)
     possible. Without ``values`` it is only said where.
     """
     furthest: Guard | None = None
-    script: list[int] | None = []
-    while script is not None:
-        view = PlainView(state, script)
+    for view in PlainView.runs(state):
         try:
             model.take(action, view)
         except Disabled as disabled:
@@ -42,7 +40,6 @@ def guard_of(model: Model, action: Action, state: State, *, values: bool = True)
             return None
         else:
             return None
-        script = next_script(view.choices)
     return furthest
 
 

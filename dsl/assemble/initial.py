@@ -15,7 +15,7 @@ from statewalk.dsl.state import refs
 from statewalk.dsl.state.plain_view import PlainView, apply_writes
 from statewalk.dsl.state.roles import Field, RoleLayout
 from statewalk.dsl.values.stored import ABSENT, freeze, intern_key
-from statewalk.dsl.view import Disabled, Path, next_script
+from statewalk.dsl.view import Disabled, Path
 
 
 class InitialStates:
@@ -40,9 +40,7 @@ class InitialStates:
         static = {cls: len(cls._instances) for cls in self.tree.roles}
         defaults = self._defaults()
         states: list[dict[Path, Any]] = []
-        script: list[int] | None = []
-        while script is not None:
-            view = PlainView(defaults, script)
+        for view in PlainView.runs(defaults):
             for cls, count in static.items():
                 view.writes[(cls.__name__, -1, "@count")] = count
             try:
@@ -59,7 +57,6 @@ class InitialStates:
                 raise raised(error, when, paths) from error
             else:
                 states.append(self._finish(apply_writes(defaults, view.writes), static))
-            script = next_script(view.choices)
         self._lay_out(states, wanted)
         if states and may_crash(self.tree):
             keep_starts(self.tree.roles, self.fields, states, _value_in)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from statewalk.dsl.values.stored import ABSENT, encode, freeze, intern_key
-from statewalk.dsl.view import Disabled, FairChoice, Path, Place, State, count_choices
+from statewalk.dsl.view import Disabled, FairChoice, Path, Place, State, count_choices, runs
 
 
 class PlainView:
@@ -27,6 +28,16 @@ class PlainView:
         self.choices: list[tuple[int, int]] = []
         self.chosen: list[Any] = []
         self.fair: list[FairChoice] = []
+
+    @classmethod
+    def runs(cls, state: State) -> Iterator[PlainView]:
+        """A view for every run of a step from a state; see `dsl.view.runs`."""
+        return runs(partial(cls, state))
+
+    @property
+    def taken(self) -> tuple[int, ...]:
+        """The script that makes the same run again."""
+        return tuple(index for index, _ in self.choices)
 
     def get(self, path: Path) -> Any:
         if path in self.writes:

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from statewalk.dsl.binding import binding, bound
 from statewalk.dsl.errors import SpecError, did_you_mean
 from statewalk.dsl.values.stored import intern_key
-from statewalk.dsl.view import Disabled, Path, Place, View, next_script
+from statewalk.dsl.view import Disabled, Path, Place, View, runs
 
 T = TypeVar("T")
 
@@ -135,9 +135,7 @@ def _ways(instance: Any, unbounded: bool = False) -> Iterator[AheadView | None]:
     """Every way an action can go from here; None for one that raises."""
     base = binding.view
     assert base is not None
-    script: list[int] | None = []
-    while script is not None:
-        view = AheadView(base, script, unbounded)
+    for view in runs(lambda script: AheadView(base, script, unbounded)):
         try:
             with bound(view):
                 instance.run()
@@ -147,7 +145,6 @@ def _ways(instance: Any, unbounded: bool = False) -> Iterator[AheadView | None]:
             yield None
         else:
             yield view
-        script = next_script(view.choices)
 
 
 def _instances(

@@ -16,7 +16,7 @@ from statewalk.dsl.binding import binding
 from statewalk.dsl.declared import marks
 from statewalk.dsl.model import Model
 from statewalk.dsl.state.plain_view import PlainView
-from statewalk.dsl.view import Disabled, next_script
+from statewalk.dsl.view import Disabled, runs
 
 Told = tuple[Any, ...]
 Thread = tuple[str, Any, tuple[Any, ...], tuple[Told, ...]]
@@ -118,9 +118,7 @@ def _advance(
     model: Model, state: dict[Any, Any], others: tuple[Thread, ...], thread: Thread
 ) -> Iterator[Any]:
     name, actor, values, told = thread
-    script: list[int] | None = []
-    while script is not None:
-        view = RecordingView(state, script, told)
+    for view in runs(lambda script: RecordingView(state, script, told)):
         saved = (binding.view, binding.references, binding.classes)
         binding.view, binding.references, binding.classes = view, {}, model.classes
         try:
@@ -140,4 +138,3 @@ def _advance(
             yield after, (*others, *left)
         finally:
             binding.view, binding.references, binding.classes = saved
-        script = next_script(view.choices)

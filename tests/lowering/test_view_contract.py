@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from statewalk.dsl.loader import load
 from statewalk.dsl.model import Model
 from statewalk.dsl.state.plain_view import PlainView
 from statewalk.dsl.values.stored import ABSENT, encode, intern_key
-from statewalk.dsl.view import Disabled, Place, next_script
+from statewalk.dsl.view import Disabled, Place, runs
 from statewalk.dsl.view import Path as SlotPath
 
 _here = Path(__file__).parent
@@ -85,9 +86,7 @@ def _explore(model: Model, limit: int) -> tuple[int, int]:
                 for element in prop.elements:
                     model.holds(element.holds, RememberingView(state, (), memo, fingerprint))
         for action in model.actions:
-            script: list[int] | None = []
-            while script is not None:
-                view = RememberingView(state, script, memo, fingerprint)
+            for view in runs(partial(RememberingView, state, memo=memo, state=fingerprint)):
                 try:
                     model.take(action, view)
                 except Disabled:
@@ -96,7 +95,6 @@ def _explore(model: Model, limit: int) -> tuple[int, int]:
                     after = dict(state)
                     after.update(view.writes)
                     todo.append({p: v for p, v in after.items() if v is not ABSENT})
-                script = next_script(view.choices)
     return len(seen), len(memo)
 
 
