@@ -31,6 +31,7 @@ _VARYING = frozenset(
 
 def corpus(examples: Path) -> Iterator[tuple[str, str, dict[str, str], str | None]]:
     """(name, spec, constants, configuration)"""
+    from statewalk.checker.api import load
     from statewalk.checker.library import entries
 
     for path in sorted((ROOT / "specs").rglob("*.*")):
@@ -39,7 +40,7 @@ def corpus(examples: Path) -> Iterator[tuple[str, str, dict[str, str], str | Non
                 given = dict(word.split("=", 1) for word in case["set"].split())
                 yield f"specs-{path.stem}-{path.suffix[1:]}-{at}", str(path), given, None
     for entry in entries():
-        for one in entry.load().configurations:
+        for one in load(entry.path).configurations:
             name = f"models-{entry.name.replace('/', '-')}-{one.name}"
             yield name, str(entry.path), {}, one.name
     for path in sorted((ROOT / "tests").rglob("specs/*.py")):

@@ -28,6 +28,7 @@ from statewalk.checker.contract.search import (
     StoppedBy,
 )
 from statewalk.checker.engines.table import EngineEntry, choose
+from statewalk.checker.library import no_spec, spec_path
 from statewalk.checker.liveness.in_a_check import check_liveness, not_decided, refuse
 from statewalk.checker.machine import supervisor
 from statewalk.checker.machine.limits import MemoryGuard
@@ -55,11 +56,14 @@ def load(
     config: str | None = None,
     optimize: bool = True,
 ) -> Model:
-    """The model of a spec file (.py or .fizz) with its constants fixed.
+    """The model of a spec file (.py or .fizz), or of the library by name, with its constants fixed.
 
     Raises:  RunError for a file that cannot be read; SpecError for mistakes in the spec.
     """
-    return load_spec(spec, constants, config=config, optimize=optimize)
+    path = spec_path(str(spec))
+    if not Path(path).exists():
+        raise no_spec(path)
+    return load_spec(path, constants, config=config, optimize=optimize)
 
 
 def check(
@@ -113,7 +117,7 @@ def _refuse_late(model: Model, constants: Mapping[str, Any] | None, asked: Check
 
 def load_within(spec: str | Path, constants: Mapping[str, Any], options: CheckOptions) -> Model:
     """The model of a spec file, within the limits of a check. Raises CutShort at one of them."""
-    FILES.add(str(spec))
+    FILES.add(spec_path(str(spec)))
     with Watchdog(options.timeout, options.max_memory):
         return load(spec, constants, config=options.config, optimize=options.optimize)
 

@@ -1,21 +1,15 @@
-"""The model library: which models there are, and whether they give what they say."""
+"""The model library: which models there are, and what they are called."""
 
 from __future__ import annotations
 
 import importlib.util
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from statewalk.dsl.errors import RunError, did_you_mean
-
-if TYPE_CHECKING:
-    from statewalk.checker.verdict.result import Result
-    from statewalk.dsl.declared import Configuration
-    from statewalk.dsl.model import Model
-
+from statewalk.dsl.source.modules import no_file
 
 CONFIGURED = re.compile(r"^ *config\(", re.MULTILINE)
 
@@ -26,12 +20,6 @@ class Entry:
 
     name: str
     path: Path
-
-    def load(self) -> Model:
-        """The model with its default constants."""
-        from statewalk.checker.api import load
-
-        return load(self.path)
 
     @property
     def line(self) -> str:
@@ -78,23 +66,54 @@ def matching(name: str | None) -> list[Entry]:
     return found
 
 
-@dataclass(frozen=True)
-class Row:
-    """What one configuration gave."""
+def spec_path(spec: str) -> str:
+    """The file of a model that is named as `statewalk models` prints it, or by the last part alone
+    where no other ends so; anything else, and whatever is a path that exists, as it is.
+    """
+    if Path(spec).exists():
+        return spec
+    found = _called(spec)
+    if len(found) != 1:
+        return spec
+    path, here = found[0].path, Path.cwd()
+    return str(path.relative_to(here) if path.is_relative_to(here) else path)
 
-    entry: Entry
-    configuration: Configuration
-    result: Result
 
-    @property
-    def passed(self) -> bool:
-        return self.result.as_expected is True
+def no_spec(spec: str) -> RunError:
+    """The error of a spec that is neither a file nor a model, with what it could have been."""
+    error = no_file(spec)
+    stem = spec.removesuffix(".py").rstrip("/")
+    names = [e.name for e in _called(stem)] or _family(stem) or _like(stem)
+    if names:
+        models = f"In the library: {', '.join(names)}."
+    else:
+        models = "" if Path(spec).suffix else "Models of the library: see statewalk models."
+    error.help = "\n".join(filter(None, (error.help, models)))
+    return error
 
 
-def run_configurations(entry: Entry) -> Iterator[Row]:
-    """Check every configuration of a model that says what to expect."""
-    from statewalk.checker.api import check
+def in_library(path: Path) -> bool:
+    """Whether a file, resolved, is one of the library."""
+    return path in {e.path for e in _known()}
 
-    for configuration in entry.load().configurations:
-        if configuration.expect is not None:
-            yield Row(entry, configuration, check(entry.path, config=configuration.name))
+
+def _called(name: str) -> list[Entry]:
+    known = _known()
+    return [e for e in known if e.name == name] or [e for e in known if e.path.stem == name]
+
+
+def _family(folder: str) -> list[str]:
+    return [e.name for e in _known() if e.name.startswith(folder + "/")]
+
+
+def _like(name: str) -> list[str]:
+    names = {key: e.name for e in _known() for key in (e.name, e.path.stem)}
+    return list(dict.fromkeys(names[key] for key in get_close_matches(name, names, n=3)))
+
+
+def _known() -> list[Entry]:
+    """The models there are; none where there is no library."""
+    try:
+        return entries()
+    except RunError:
+        return []

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from statewalk.checker.library import spec_path
 from statewalk.checker.states.content import content_of, same
 from statewalk.checker.states.diff import Change, changes
 from statewalk.checker.states.showing import place
@@ -69,7 +70,7 @@ def replay(trace: Trace | str | Path, spec: str | Path | Model | None = None) ->
 
 def _model_for(trace: Trace, spec: str | None) -> Model:
     """The model of a trace, with the trace's constants."""
-    path = spec if spec is not None else trace.spec
+    path = spec_path(spec) if spec is not None else trace.spec
     if not Path(path).exists():
         at = f"\nThe trace was made from {trace.spec}." if spec is not None else ""
         raise RunError(

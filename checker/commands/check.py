@@ -32,7 +32,7 @@ def add_parser(subparsers: Any) -> None:
         epilog="Exit codes: 0 holds, 1 a property is violated, 2 mistake in the spec or the "
         "command, 3 inconclusive, 4 expectation not met, 70 internal error.",
     )
-    parser.add_argument("spec", metavar="SPEC", help="the spec: a .py or .fizz file")
+    parser.add_argument("spec", metavar="SPEC", help="a .py or .fizz file, or a model by name")
     add_model_options(parser)
     add_search_options(parser)
     add_output_options(parser)
@@ -207,12 +207,13 @@ def options_of(arguments: argparse.Namespace) -> CheckOptions:
 def run(arguments: argparse.Namespace) -> int:
     """Check, print, and leave the run folder; the exit code."""
     from statewalk.checker.commands.checking import run_check, run_several
+    from statewalk.checker.library import spec_path
 
     without_effect(arguments)
     options = options_of(arguments)
     sweep = read_settings(arguments.settings)
     configs = list(dict.fromkeys(arguments.configs))
-    job = (arguments.spec, options, arguments.json, arguments.out)
+    job = (spec_path(arguments.spec), options, arguments.json, arguments.out)
 
     def further(results: Sequence[Result]) -> None:
         for_machines(results, arguments)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from statewalk.checker.library import in_library
 from statewalk.dsl.errors import RunError
 
 RUNS = ".statewalk"
@@ -14,7 +15,8 @@ def ask_to_run(spec: str, named_by: Path) -> None:
     """See to it that a spec may be run that a trace or the folder of a run names.
 
     It may where it lies in the current directory or below it, or in the folder of what names it or
-    below; of runs in ``.statewalk`` that is the folder that has it. Otherwise a terminal is asked.
+    below; of runs in ``.statewalk`` that is the folder that has it. So may a model of the library.
+    Otherwise a terminal is asked.
 
     Raises:  RunError[SW406] for a spec elsewhere
     """
@@ -23,6 +25,8 @@ def ask_to_run(spec: str, named_by: Path) -> None:
     if RUNS in folder.parts:
         folder = Path(*folder.parts[: folder.parts.index(RUNS)])
     if not found.exists() or any(found.is_relative_to(f) for f in (Path.cwd(), folder)):
+        return
+    if in_library(found):
         return
     if sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty():
         sys.stderr.write(f"{named_by} names {found}, which lies elsewhere. Run it? [y/N] ")

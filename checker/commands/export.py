@@ -20,7 +20,7 @@ def add_parser(subparsers: Any) -> None:
         "a spec (a spec instead of a trace, --format dot).",
         epilog=f"Formats: {listed}.",
     )
-    parser.add_argument("source", metavar="TRACE", help="a *.trace.json file, or a spec")
+    parser.add_argument("source", metavar="TRACE", help="a *.trace.json file, or a spec or model")
     parser.add_argument(
         "--format", choices=list(FORMATS), required=True, help="the format to write"
     )
@@ -61,9 +61,11 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _text(arguments: argparse.Namespace) -> str:
+    from statewalk.checker.library import spec_path
     from statewalk.dsl.errors import RunError
 
-    if arguments.source.endswith((".py", ".fizz")):
+    source = spec_path(arguments.source)
+    if source.endswith((".py", ".fizz")):
         if arguments.format != "dot":
             raise RunError(
                 "SW322", f"A state graph can be written as dot, not as {arguments.format}."
@@ -72,7 +74,7 @@ def _text(arguments: argparse.Namespace) -> str:
         from statewalk.checker.contract.options import read_settings
         from statewalk.checker.traces.exports.dot import graph_to_dot
 
-        model = load(arguments.source, read_settings(arguments.settings).fixed)
+        model = load(source, read_settings(arguments.settings).fixed)
         return graph_to_dot(model, tuple(b for b in arguments.by.split(",") if b))
     from statewalk.checker.traces.exports import export_trace
     from statewalk.checker.traces.file import load_trace

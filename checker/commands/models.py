@@ -4,11 +4,26 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from statewalk.checker.library import Row
-    from statewalk.dsl.declared import Expectation
+    from statewalk.checker.library import Entry
+    from statewalk.checker.verdict.result import Result
+    from statewalk.dsl.declared import Configuration, Expectation
+
+
+@dataclass(frozen=True)
+class Row:
+    """What one configuration gave."""
+
+    configuration: Configuration
+    result: Result
+
+    @property
+    def passed(self) -> bool:
+        return self.result.as_expected is True
 
 
 def add_parser(subparsers: Any) -> None:
@@ -31,16 +46,19 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _list(name: str | None) -> int:
+    from statewalk.checker.api import load
     from statewalk.checker.library import matching
     from statewalk.checker.verdict.exits import HOLDS
 
-    for entry in matching(name):
-        model = entry.load()
+    found = matching(name)
+    for entry in found:
+        model = load(entry.path)
         sys.stdout.write(f"{entry.name}\n  {entry.line}\n")
         constants = " ".join(f"{n}={v!r}" for n, v in model.constants.items())
         sys.stdout.write(f"  constants       {constants}\n")
         for configuration in model.configurations:
             sys.stdout.write(f"  {configuration.name:<28} {expected_text(configuration.expect)}\n")
+    sys.stdout.write(f"Check one with: statewalk check {found[0].name}\n")
     return HOLDS
 
 
@@ -62,18 +80,27 @@ def expected_text(expect: Expectation | None) -> str:
 
 
 def _test(name: str | None) -> int:
-    from statewalk.checker.library import matching, run_configurations
+    from statewalk.checker.library import matching
     from statewalk.checker.verdict.exits import HOLDS, NOT_MET
 
     passed = failed = 0
     for entry in matching(name):
         sys.stdout.write(f"{entry.name}\n")
-        for row in run_configurations(entry):
+        for row in _rows(entry):
             passed, failed = passed + row.passed, failed + (not row.passed)
             sys.stdout.write(_line(row))
             sys.stdout.flush()
     sys.stdout.write(f"{passed} as expected, {failed} not\n")
     return NOT_MET if failed else HOLDS
+
+
+def _rows(entry: Entry) -> Iterator[Row]:
+    """Check every configuration of a model that says what to expect."""
+    from statewalk.checker.api import check, load
+
+    for configuration in load(entry.path).configurations:
+        if configuration.expect is not None:
+            yield Row(configuration, check(entry.path, config=configuration.name))
 
 
 def _line(row: Row) -> str:

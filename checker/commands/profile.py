@@ -19,7 +19,7 @@ def add_parser(subparsers: Any) -> None:
         description="Search with the native engine and list, per action and property, how often "
         "the spec had to be run and how long that took; per variable, its distinct values.",
     )
-    parser.add_argument("spec", metavar="SPEC", help="a spec: a .py or .fizz file")
+    parser.add_argument("spec", metavar="SPEC", help="a .py or .fizz file, or a model by name")
     parser.add_argument("--set", action="append", default=[], dest="settings", metavar="NAME=VALUE")
     parser.add_argument("--config", metavar="NAME", help="one of the spec's configurations")
     parser.add_argument("--max-states", type=argument(read_count), metavar="N")

@@ -27,13 +27,14 @@ def run(arguments: argparse.Namespace) -> int:
     """Go on; the exit code."""
     from statewalk.checker.commands.checking import CHECKPOINT, run_check
     from statewalk.checker.commands.elsewhere import ask_to_run
+    from statewalk.checker.library import spec_path
     from statewalk.checker.machine import supervisor
     from statewalk.dsl.errors import RunError
 
     folder = Path(arguments.folder)
     spec, constants, options = read_request(folder)
     if arguments.spec is not None:
-        spec = arguments.spec
+        spec = spec_path(arguments.spec)
     elif supervisor.rescue is None:  # otherwise it was asked
         ask_to_run(spec, folder)
     resumed = replace(options, checkpoint=str(folder / CHECKPOINT), resume=True)

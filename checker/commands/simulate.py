@@ -27,7 +27,7 @@ def add_parser(subparsers: Any) -> None:
         epilog="Exit codes: 1 a violation was met, 2 mistake or an exception of the spec, 3 none "
         "was met (proves nothing).",
     )
-    parser.add_argument("spec", metavar="SPEC", help="a spec: a .py or .fizz file")
+    parser.add_argument("spec", metavar="SPEC", help="a .py or .fizz file, or a model by name")
     parser.add_argument("--set", action="append", default=[], dest="settings", metavar="NAME=VALUE")
     parser.add_argument("--config", metavar="NAME", help="one of the spec's configurations")
     parser.add_argument(

@@ -84,9 +84,7 @@ def read_text(path: str) -> str:
             "SW302", f"{path} is a directory, not a spec.", help="Name a .py or .fizz file in it."
         )
     if not file.exists():
-        near = sorted(p.name for p in file.parent.glob("*.py")) if file.parent.is_dir() else []
-        listed = f"In {file.parent}: {', '.join(near[:8])}." if near else ""
-        raise RunError("SW302", f"There is no file {path}.", help=listed)
+        raise no_file(path)
     try:
         data = file.read_bytes()
     except OSError as error:
@@ -99,6 +97,14 @@ def read_text(path: str) -> str:
             f"{path} is not text (byte {error.start}).",
             help="A spec is a UTF-8 text file.",
         ) from None
+
+
+def no_file(path: str) -> RunError:
+    """The error of a spec that is not there, with those that are."""
+    folder = Path(path).parent
+    specs = sorted(p.name for p in folder.glob("*.*") if p.suffix in (".py", ".fizz"))
+    listed = f"In {folder}: {', '.join(specs[:8])}." if specs else ""
+    return RunError("SW302", f"There is no file {path}.", help=listed)
 
 
 def parse_source(path: str, text: str) -> Source:

@@ -78,10 +78,12 @@ def load_with_hook(spec: str, trace: Trace) -> tuple[Model, Hook]:
     Raises:  RunError[SW710] for a spec without one; what loading a spec raises.
     """
     from statewalk.checker.behaviours.replay import another_spec, constants_of
+    from statewalk.checker.library import spec_path
     from statewalk.dsl.errors import RunError, StatewalkError
     from statewalk.dsl.loader import model_of, read_spec
     from statewalk.dsl.source.modules import run_spec
 
+    spec = spec_path(spec)
     if not Path(spec).exists():
         raise RunError("SW405", f"The spec {spec} is not there.", help=f"Trace of: {trace.spec}.")
     try:

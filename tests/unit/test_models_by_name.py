@@ -1,0 +1,69 @@
+"""A model of the library is meant by its name, from any folder; a path that exists wins."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from statewalk import load
+from statewalk.checker.cli import main
+
+FAST = ["--engine", "reference"]
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", ["toys/die_hard", "die_hard"])
+def test_every_command_that_takes_a_spec_takes_a_model(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert 1 == main(["check", name, *FAST, "--out", "run"])
+    assert 0 == main(["replay", "run/goal_not_reached.trace.json"])
+    assert 0 == main(["replay", "run/goal_not_reached.trace.json", "--spec", name])
+    assert 1 == main(["resume", "run"])
+    assert 1 == main(["simulate", name])
+    assert 0 == main(["profile", name])
+    assert 0 == main(["export", name, "--format", "dot"])
+    assert "" == capsys.readouterr().err
+    assert "die_hard" == load(name).name
+
+
+def test_what_is_listed_is_what_to_type(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["models"])
+    *lines, last = capsys.readouterr().out.splitlines()
+    listed = [line for line in lines if not line.startswith(" ")]
+
+    assert "kafka/init_pid" in listed
+    assert "Check one with: statewalk check kafka/init_pid" == last
+    assert listed == [f"{Path(load(n).path).parent.name}/{load(n).name}" for n in listed]
+
+
+def test_a_path_that_exists_wins(elsewhere: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (elsewhere / "die_hard").mkdir()
+
+    assert 2 == main(["check", "die_hard", *FAST])
+    assert "SW302 die_hard is a directory, not a spec." in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("kafka/init_pd", ["In the library: kafka/init_pid."]),
+        ("kafka/init_pid.py", ["In the library: kafka/init_pid."]),
+        ("kafka", ["In .: ours.py.", "In the library: kafka/init_pid, kafka/transactions."]),
+        ("nothing", ["In .: ours.py.", "Models of the library: see statewalk models."]),
+    ],
+)
+def test_an_unknown_name_is_answered_with_files_and_models(
+    name: str, said: list[str], elsewhere: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (elsewhere / "ours.py").touch()
+    told = [f"SW302 There is no file {name}.", *(f"   {line}" for line in said)]
+
+    assert 2 == main(["check", name])
+    assert told == capsys.readouterr().err.splitlines()
