@@ -1,8 +1,9 @@
 """The search: Model in, verdict out.
 
-`contract` says what an engine promises, `engines`, `native` and `spark` keep it; `verdict` turns
-what a search found into a Result, `report` and `commands` into text. `api` is the way in for
-programs, `cli` for people.
+`contract` says what an engine promises; `engines`, `native` and `spark` keep it; `liveness` asks a
+state graph what no search can tell; `verdict` turns what was found into a Result, and `report` into
+text. `machine` and `states` are beneath all of them. `api` is the way in for programs, `cli` and
+`commands` for people, and `history`, which judges recorded histories, is a pipeline of its own.
 
 The language enters as `Model`; models enter only by name, in `library`.
 """

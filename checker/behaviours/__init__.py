@@ -1,4 +1,6 @@
-"""Single behaviours: at random, by hand, and saved ones again.
+"""Single behaviours instead of all states: random walks, steps that a person names, saved traces
+again.
 
-Uses the language and traces, no engine.
+Takes a Model, walks it with the plain View, and gives traces. Guards from `verdict` say why a step
+was not possible; no engine enters.
 """

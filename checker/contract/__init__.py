@@ -1,4 +1,5 @@
-"""What engines promise and are asked: the contract of a search, options, limits, files.
+"""What is asked of a search and what it answers: the promises that each engine keeps.
 
-Below it are the language and the machine.
+`options` is what a person asks for, `search` what an engine is given and gives back, `rescue` what
+is told of a search that had to be killed. Model and machine enter; no engine, no verdict.
 """

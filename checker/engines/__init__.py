@@ -1,4 +1,5 @@
-"""The table of engines, and the reference engine, which defines what every count means.
+"""The table of engines, the reference engine, which defines every count, and what engines share.
 
-Engines are imported when they are chosen, and never import each other.
+`table` imports an engine when it is chosen; engines never import each other. `layout` turns states
+into rows, and `fizzbee` counts states as Fizzbee does. No verdict and no report enters.
 """

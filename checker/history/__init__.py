@@ -1,6 +1,7 @@
 """Recorded histories of transactions: which isolation levels they keep, and if not, why.
 
-`checker.history.formats.read` reads a file, `checker.history.decide.check.check` decides a level,
-`checker.history.explain.anomaly.explain` says what a violation is. docs/history-format.md has the
-rest.
+The way of a history: `collect` records one or `formats` reads it, into the columns of `data`;
+`decide` says whether it keeps a level, and `certify` repeats that independently; `explain` says
+what a violation is. `commands` is for people, and alone knows specs and traces; of the language
+only `library` and `errors` enter elsewhere.
 """

@@ -1,7 +1,7 @@
 """The native engine: learn the transition relation, replay it in compiled code.
 
-    tracing    a View that takes notes            learning   runs the spec where it is not known
-    learned    what is known, in flat arrays      kernels    expand and check states
+    learn      runs the spec where it is not known, and keeps what it did in flat arrays
+    kernels    expand and check states
     states     seen table, levels, links          search     one level after the other
     findings   violations and the way to them     workers    buffers of one thread
     steps      properties of steps                orbits     fingerprints under symmetry

@@ -1,4 +1,5 @@
-"""Results to text and to files for other programs: one file for each page.
+"""Results to text, and to files for other programs: one file for each page.
 
-The end of the pipeline: only commands and the API come here.
+The end of the pipeline: it reads results, traces and graphs, decides nothing, and only the commands
+and the API import from here.
 """

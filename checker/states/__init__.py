@@ -1,4 +1,5 @@
-"""States as content: bytes, fingerprints, differences, texts and JSON.
+"""A state as content: put together from slots, fingerprinted, compared, shown, written as JSON.
 
-Knows values and the contract, no search and no verdict.
+Knows values and the Model. No search and no verdict enters, so that engines, traces and reports can
+all use it.
 """

@@ -1,4 +1,5 @@
-"""Fizzbee's language: text, translation into the embedded language, and what that needs to run.
+"""Fizzbee's language: read as text, checked, and translated into the embedded language.
 
-The loader comes in through `read`; nothing else of the language knows text specs.
+The way: `text` → `names` → `rules` → `translate`, with `runtime` for what the result needs to run;
+`convert` writes the result as a file. Only the loader comes in, through `read`.
 """

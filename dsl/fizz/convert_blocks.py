@@ -14,9 +14,9 @@ from statewalk.dsl.blocks.expand import expand_blocks
 from statewalk.dsl.blocks.own_pieces import RUNTIME, STEPS
 from statewalk.dsl.blocks.step_ends import Threads
 from statewalk.dsl.errors import Mistakes, SpecError
+from statewalk.dsl.fizz.names import collect
 from statewalk.dsl.fizz.rules.refuse import refuse_unsupported
 from statewalk.dsl.fizz.text import tree
-from statewalk.dsl.fizz.text.names import collect
 from statewalk.dsl.fizz.text.options import Options
 from statewalk.dsl.fizz.translate.translate import Translation
 from statewalk.dsl.source.modules import parse_source, run_spec

@@ -35,8 +35,7 @@ def _mark(function: F, kind: str, **options: Any) -> F:
     return function
 
 
-# -- declaring
-# ---------------------------------------------------------------------------------------
+# -- declaring -------------------------------------------------------------------------------
 @overload
 def action(function: F, /) -> F: ...
 @overload
@@ -123,8 +122,7 @@ def until(first: Callable[..., bool], second: Callable[..., bool], /) -> LeadsTo
     return LeadsTo("until", first, second)
 
 
-# -- inside actions
-# ------------------------------------------------------------------------------------
+# -- inside actions --------------------------------------------------------------------------
 def require(condition: object, /) -> None:
     """Guard: unless true, the step is disabled and none of its effects happen."""
     if not condition:
@@ -256,8 +254,7 @@ def oneof() -> AbstractContextManager[None]:
     return _OneOf()
 
 
-# -- helpers
-# -------------------------------------------------------------------------------------------
+# -- helpers ---------------------------------------------------------------------------------
 def pairs(items: Iterable[T], /) -> Iterator[tuple[T, T]]:
     """Every unordered pair."""
     return itertools.combinations(list(items), 2)
@@ -271,8 +268,7 @@ def symmetric_values(name: str, count: int, /) -> tuple[str, ...]:
     return values
 
 
-# -- configurations
-# ------------------------------------------------------------------------------------
+# -- configurations --------------------------------------------------------------------------
 def threads(most: int, /) -> None:
     """At most so many runs of actions are in flight at a time: with that many suspended, no action
     starts.

@@ -1,1 +1,3 @@
-"""Tables made of files: Apache Paimon."""
+"""Tables made of files: Apache Paimon, its commit phase, its readers, and what every version must
+satisfy.
+"""

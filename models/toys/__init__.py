@@ -1,1 +1,3 @@
-"""Small models to learn from and to test with."""
+"""Small models to learn from and to test with, each with known counts: counters, jugs, a ring, a
+commit.
+"""

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator
 from unicodedata import normalize
 
 from statewalk.dsl.errors import Mistakes, Span, did_you_mean
+from statewalk.dsl.fizz.names import Names, parameters, stored_names
 from statewalk.dsl.fizz.rules.allowed import (
     FUNCTIONS,
     INSIDES,
@@ -27,7 +28,6 @@ from statewalk.dsl.fizz.rules.allowed import (
 )
 from statewalk.dsl.fizz.rules.early import early_reads
 from statewalk.dsl.fizz.text import tree
-from statewalk.dsl.fizz.text.names import Names, parameters, stored_names
 from statewalk.dsl.fizz.text.parse import span
 
 _SANDBOX = "A .fizz file can be checked without trust in who wrote it: it never runs Python."

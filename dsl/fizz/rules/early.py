@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from statewalk.dsl.fizz.names import Names, loop_names, parameters, stored_names, targets_of
 from statewalk.dsl.fizz.text import tree
-from statewalk.dsl.fizz.text.names import Names, loop_names, parameters, stored_names, targets_of
 
 Place = tuple[int, int]
 

@@ -12,11 +12,11 @@ import math
 from collections.abc import Iterable, Iterator
 
 from statewalk.dsl.errors import Mistakes, did_you_mean
+from statewalk.dsl.fizz.names import Names, RoleInfo, is_self, targets_of
 from statewalk.dsl.fizz.runtime import values as fizz_runtime
 from statewalk.dsl.fizz.runtime.next import Transition
 from statewalk.dsl.fizz.runtime.symmetry import Nominal
 from statewalk.dsl.fizz.text import tree
-from statewalk.dsl.fizz.text.names import Names, RoleInfo, is_self, targets_of
 from statewalk.dsl.fizz.text.parse import span
 from statewalk.dsl.state.roles import Role
 from statewalk.dsl.values.records import Bag

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from statewalk.dsl.errors import Mistakes
+from statewalk.dsl.fizz.names import Names
 from statewalk.dsl.fizz.rules.fields import check_fields
 from statewalk.dsl.fizz.text import tree
-from statewalk.dsl.fizz.text.names import Names
 from statewalk.dsl.fizz.text.parse import span
 
 

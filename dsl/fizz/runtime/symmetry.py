@@ -126,8 +126,7 @@ def _wrong(message: str) -> NoReturn:
     raise SpecError("SW153", message)
 
 
-# -- what is in use
-# -------------------------------------------------------------------------------------------
+# -- what is in use --------------------------------------------------------------------------
 
 
 def _of_state(name: str, number: Mapping[str, int]) -> Iterator[set[int]]:

@@ -15,8 +15,8 @@ import re
 from dataclasses import dataclass
 
 from statewalk.dsl.errors import Span, SpecError, did_you_mean
+from statewalk.dsl.fizz.names import Names
 from statewalk.dsl.fizz.text import tree
-from statewalk.dsl.fizz.text.names import Names
 from statewalk.dsl.fizz.text.options import Bounds, Options
 from statewalk.dsl.fizz.translate.exprs import Expressions
 from statewalk.dsl.source.nodes import placed

@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 
 from statewalk.dsl.blocks.status import ACTED, CHOSE, NONE, NOT_YET, Status, certainly_some, settled
 from statewalk.dsl.blocks.tree import is_text
+from statewalk.dsl.fizz.names import Names, is_one_block, is_self
 from statewalk.dsl.fizz.text import tree
-from statewalk.dsl.fizz.text.names import Names, is_one_block, is_self
 
 
 @dataclass

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from statewalk.dsl.fizz.text.names import Names, RoleInfo, returns_values
+from statewalk.dsl.fizz.names import Names, RoleInfo, returns_values
 from statewalk.dsl.fizz.text.options import Options
 from statewalk.dsl.fizz.translate.caps import Caps
 from statewalk.dsl.fizz.translate.exprs import Expressions

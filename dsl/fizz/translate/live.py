@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
+from statewalk.dsl.fizz.names import targets_of
 from statewalk.dsl.fizz.text import tree
-from statewalk.dsl.fizz.text.names import targets_of
 
 Live = frozenset[str]
 

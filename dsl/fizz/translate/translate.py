@@ -11,10 +11,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from statewalk.dsl.blocks.step_ends import Threads
-from statewalk.dsl.fizz.rules.check import check_names
-from statewalk.dsl.fizz.rules.refuse import refuse_unsupported
-from statewalk.dsl.fizz.text import tree
-from statewalk.dsl.fizz.text.names import (
+from statewalk.dsl.fizz.names import (
     Names,
     RoleInfo,
     body_of,
@@ -26,6 +23,9 @@ from statewalk.dsl.fizz.text.names import (
     parameters,
     stored_names,
 )
+from statewalk.dsl.fizz.rules.check import check_names
+from statewalk.dsl.fizz.rules.refuse import refuse_unsupported
+from statewalk.dsl.fizz.text import tree
 from statewalk.dsl.fizz.text.options import Options
 from statewalk.dsl.fizz.translate.blocks import Blocks, Body, Kind, NeedsFlag
 from statewalk.dsl.fizz.translate.enabled import Enabling

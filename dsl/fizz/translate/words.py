@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from statewalk.dsl.errors import SpecError
-from statewalk.dsl.fizz.text.names import Names
+from statewalk.dsl.fizz.names import Names
 from statewalk.dsl.fizz.text.parse import span
 
 

