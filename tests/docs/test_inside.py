@@ -1,0 +1,72 @@
+"""docs/inside.md and the glossary name only what there is, and show what the code gives."""
+
+from __future__ import annotations
+
+import doctest
+import io
+import re
+import tokenize
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = (ROOT / "docs/inside.md").read_text(encoding="utf-8")
+GLOSSARY = (ROOT / "docs/glossary.md").read_text(encoding="utf-8")
+
+
+def in_code(page: str) -> set[str]:
+    """What a page sets as code, outside of its blocks."""
+    prose = re.sub(r"^```.*?^```$", "", page, flags=re.MULTILINE | re.DOTALL)
+    return set(re.findall(r"`([^`\n]+)`", prose))
+
+
+def entries() -> set[str]:
+    """What the glossary says a word is called in code."""
+    rows = [row.strip("|").split("|") for row in GLOSSARY.splitlines() if row.startswith("| ")]
+    return {name for row in rows if len(row) == 4 for name in re.findall(r"`([^`]+)`", row[2])}
+
+
+@cache
+def names() -> set[str]:
+    """Every name in the sources, and every string that could be one."""
+    found = set()
+    for folder in ("dsl", "checker", "models"):
+        for file in (ROOT / folder).rglob("*.py"):
+            for token in tokenize.generate_tokens(io.StringIO(file.read_text("utf-8")).readline):
+                if token.type in (tokenize.NAME, tokenize.STRING):
+                    found.add(token.string.strip("'\""))
+    return found
+
+
+def test_every_path_is_there() -> None:
+    paths = {code for code in in_code(PAGE) | in_code(GLOSSARY) if "/" in code}
+
+    assert set() == {p for p in paths if not ((ROOT / p).exists() or (ROOT / "tests" / p).exists())}
+
+
+def test_every_dotted_name_leads_somewhere() -> None:
+    dotted = {c for c in in_code(PAGE) if re.fullmatch(r"(statewalk\.)?(dsl|checker)(\.\w+)+", c)}
+    for name in sorted(dotted):
+        module, _, last = f"statewalk.{name.removeprefix('statewalk.')}".rpartition(".")
+
+        assert hasattr(import_module(module), last), name
+
+
+@pytest.mark.parametrize("page", ["inside.md", "glossary.md"])
+def test_every_name_occurs_in_the_code(page: str) -> None:
+    said = in_code(PAGE) if page == "inside.md" else entries()
+
+    assert set() == {name for name in said if re.fullmatch(r"[A-Za-z]\w+", name)} - names()
+
+
+def test_the_example_gives_what_the_page_shows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    text = re.sub(r"^```.*$", "", PAGE, flags=re.MULTILINE)
+    said: list[str] = []
+    example = doctest.DocTestParser().get_doctest(text, {}, "inside.md", "docs/inside.md", 0)
+    doctest.DocTestRunner(verbose=False).run(example, out=said.append)
+
+    assert "" == "".join(said)

@@ -1,0 +1,91 @@
+"""Every word that many lines use is explained, or is plain English.
+
+Words are taken from identifiers, which are split; "s" at the end is left off where the word is
+there without it too. A word that is missed here gets an entry in docs/inside.md (or, if users meet
+it, in docs/glossary.md); if everybody knows what it means, it goes into `PLAIN`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import builtins
+import io
+import keyword
+import re
+import tokenize
+import typing
+from collections import Counter
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+MOST_LINES = 50  # in which a word may stand unexplained
+PYTHONS = (builtins, str, list, dict, set, bytes, ast, typing, argparse.ArgumentParser)
+LIBRARIES = """
+argparse array attr cls column dataclasses dtype flatnonzero func ids metavar monotonic namespace
+numpy ops orelse pathlib parser stat stdout suppress token tolist uint
+"""
+PLAIN = """
+about act after again annotation answer asked back before begin body builder called change changed
+checked checker chosen classes clock close committed copied current damaged data deadline decide
+declared did done drop dsl empty end entry expanded expected explanation extra factory fail failed
+failure first fixed following forget fps full given has held here high hold indent inner inside
+item json keep last leave listed lock look made mask merged mine missed more most move native now
+number offset old one other out outside own owner pair parameter parent part placed plain position
+priority progress prop properties reason report rest result running said same saved scan search
+second settings short show shown size some start statewalk stopped strict tag take taken target
+test thread time told total txn unknown used violated violation waiting wanted way what where
+whole why width work write written wrong
+"""
+
+
+def words(name: str) -> set[str]:
+    return {w.lower() for w in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", name) if len(w) > 2}
+
+
+def singular(word: str, known: typing.Container[str]) -> str:
+    return word[:-1] if word.endswith("s") and word[:-1] in known else word
+
+
+def lines_by_word() -> Counter[str]:
+    """In how many lines of the code each word stands."""
+    found: Counter[str] = Counter()
+    for folder in ("dsl", "checker"):
+        for file in (ROOT / folder).rglob("*.py"):
+            lines: dict[int, set[str]] = {}
+            for token in tokenize.generate_tokens(io.StringIO(file.read_text("utf-8")).readline):
+                if token.type == tokenize.NAME:
+                    lines.setdefault(token.start[0], set()).update(words(token.string))
+            for line in lines.values():
+                found.update(line)
+    joined: Counter[str] = Counter()
+    for word, count in found.items():
+        joined[singular(word, found)] += count
+    return joined
+
+
+def explained() -> set[str]:
+    """The words of the tables: their first column, and what things are called in code."""
+    found: set[str] = set()
+    for page in ("inside.md", "glossary.md"):
+        for row in (ROOT / "docs" / page).read_text("utf-8").splitlines():
+            if row.startswith("| "):
+                cells = row.strip("|").split("|")
+                found |= words(cells[0] + " ".join(re.findall(r"`[^`/]+`", cells[2])))
+    return found
+
+
+def test_every_word_that_many_lines_use_is_explained_or_plain() -> None:
+    known = {*keyword.kwlist, *LIBRARIES.split(), *PLAIN.split(), *explained()}
+    known |= {word for thing in PYTHONS for name in dir(thing) for word in words(name)}
+    counted = lines_by_word()
+
+    assert {} == {
+        word: count
+        for word, count in counted.items()
+        if count > MOST_LINES and singular(word, known) not in known
+    }
+
+
+def test_no_word_is_called_plain_that_is_explained() -> None:
+    assert set() == set(PLAIN.split()) & explained()
