@@ -292,6 +292,7 @@ def search_options(
         max_memory=options.max_memory,
         timeout=options.timeout,
         threads=options.threads or os.cpu_count() or 1,
+        fingerprint_bits=options.fingerprint_bits,
         engine_settings=options.spark,
         checkpoint=options.checkpoint,
         checkpoint_every=options.checkpoint_every,

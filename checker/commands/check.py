@@ -106,6 +106,10 @@ def add_search_options(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="threads to search with (all processors)",
     )
+    group.add_argument(
+        "--fingerprint-bits", type=int, choices=(64, 128), default=64,
+        help="how much of each state is kept to know it again (64)",
+    )  # fmt: skip
 
 
 def add_output_options(parser: argparse.ArgumentParser) -> None:
@@ -192,6 +196,7 @@ def options_of(arguments: argparse.Namespace) -> CheckOptions:
         max_memory=a.max_memory,
         timeout=a.timeout,
         threads=a.threads,
+        fingerprint_bits=a.fingerprint_bits,
         liveness=not a.no_liveness,
         allow_unsound=a.allow_unsound,
         symmetry=None if a.symmetry is None else a.symmetry == "on",

@@ -31,6 +31,7 @@ def _are_names(value: Any) -> bool:
 _BOOL = (lambda value: isinstance(value, bool), "True or False")
 _COUNT, _TIME = (_is_count, "a number above 0"), (_is_time, "a number of seconds")
 _KINDS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
+    "fingerprint_bits": (lambda value: type(value) is int and value in (64, 128), "64 or 128"),
     "config": (lambda value: isinstance(value, str), "a name"),
     "properties": (_are_names, "a tuple of names"),
     "max_depth": _COUNT, "max_states": _COUNT, "max_memory": _COUNT, "threads": _COUNT,
@@ -60,6 +61,7 @@ class CheckOptions:
     max_memory: int | None = None
     timeout: float | None = None
     threads: int | None = None
+    fingerprint_bits: int = 64
     liveness: bool = True
     allow_unsound: bool = False
     symmetry: bool | None = None

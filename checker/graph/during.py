@@ -18,7 +18,7 @@ def refuse_graph(folder: str, asked: SearchOptions, engine: str) -> None:
     """Say before the search that its graph cannot be written.
 
     Raises:  RunError[SW350] where something else is in the way, RunError[SW353] for a search that
-    merges states, or of the reference engine
+    merges states, of the reference engine, or with fingerprints of 128 bits
     """
     refuse_others(Path(folder))
     for option, on in (("symmetry", asked.symmetry), ("view", asked.view)):
@@ -35,6 +35,13 @@ def refuse_graph(folder: str, asked: SearchOptions, engine: str) -> None:
             "SW353",
             "The reference engine writes no state graph.",
             help="Use --engine native or --engine spark.",
+        )
+    if asked.fingerprint_bits != 64:
+        raise RunError(
+            "SW353",
+            "There is no state graph to write with --fingerprint-bits 128.",
+            why="A graph names states by 64 bits, which other tools can hold as a number.",
+            help="Write the graph in a check of its own, with --fingerprint-bits 64.",
         )
 
 

@@ -184,6 +184,11 @@ class GraphSearch(Search):
             of[outcome] = self.fair.setdefault(chosen, len(self.fair))
         return of[outcomes]
 
+    def all_differ(self) -> bool:
+        """Whether no two states have one number."""
+        found = np.concatenate(self.fingerprints)
+        return len(np.unique(found)) == len(found)
+
     def graph(self, stopped: StoppedBy | None, keys: list[str]) -> StateGraph:
         """The arrays."""
         n = self.numbers.used
@@ -216,7 +221,8 @@ def collect(
 ) -> StateGraph | None:
     """The state graph of a model; None where only the reference semantics can build it.
 
-    That is under constraints, and where the spec raises.
+    That is under constraints, where the spec raises, and where the first 64 of 128 bits, by which
+    states are numbered, do not tell them apart.
     """
     if model.constraints or model.step_constraints:
         return None
@@ -237,6 +243,6 @@ def collect(
             search.pool.shutdown()
     if search.running is not None:
         raise CutShort(cast(Limit, stopped), search.running)
-    if search.error:
+    if search.error or (search.shape.wide and not search.all_differ()):
         return None
     return search.graph(stopped, list(wanted))

@@ -195,7 +195,8 @@ def _witnesses(page: Page, result: Result, evidence: Evidence) -> None:
 def _collision(evidence: Evidence) -> str:
     if evidence.collision is None:
         return "states compared whole, none can be missed"
-    return f"P(a state was missed by a collision) < {max(evidence.collision, 1e-19):.0e}"
+    least = 1e-19 if evidence.options.fingerprint_bits == 64 else 1e-38
+    return f"P(a state was missed by a collision) < {max(evidence.collision, least):.0e}"
 
 
 def _expected(result: Result, evidence: Evidence) -> list[Segment | str]:

@@ -21,7 +21,6 @@ from statewalk.dsl.errors import StatewalkError
 from statewalk.dsl.model import Model
 from statewalk.dsl.values.stored import freeze
 
-_BITS = 64
 _FLOAT = 1024  # bits of an integer that is no float any more
 
 
@@ -88,7 +87,9 @@ def _evidence(
         never=_never(checked),
         cut={name: count for name, count in found.cut.items() if count},
         hidden=tuple(auxiliary) if options.view else (),
-        collision=None if entry.compares_states else min(1.0, n * n / 2.0 ** (_BITS + 1)),
+        collision=None
+        if entry.compares_states
+        else min(1.0, n * n / 2.0 ** (options.fingerprint_bits + 1)),
         fairness=_fairness(model),
         symmetry=_symmetry(checked) if judge.uses_symmetry(model, options) else (),
         expectation=judge.expectation(model, options.config),

@@ -73,7 +73,8 @@ PAIRS: dict[str, tuple[str, str]] = {
 # options that say what is written or how it is run have tests of their own
 ELSEWHERE = {
     "--help", "--json", "--out", "--graph", "--junit", "--sarif", "--github", "--props",
-    "--checkpoint-every", "--fizzbee-counts", "--threads", "--master",
+    "--checkpoint-every", "--fizzbee-counts", "--threads", "--fingerprint-bits",
+    "--master",
 }  # fmt: skip
 
 
@@ -141,6 +142,7 @@ WORDS: dict[str, tuple[Any, Any]] = {
     "max_memory": (1000, "4G"),
     "timeout": (0, "10m"),
     "threads": (1, 0),
+    "fingerprint_bits": (128, 96),
     "liveness": (False, "no"),
     "allow_unsound": (True, "yes"),
     "symmetry": (True, "off"),
