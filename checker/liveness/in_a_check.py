@@ -15,7 +15,8 @@ WITHOUT_FAIRNESS, INCOMPLETE = "SW501", "SW503"  # as `checker.liveness` has the
 if TYPE_CHECKING:
     from statewalk.checker.contract.options import CheckOptions
     from statewalk.checker.contract.search import Exploration, SearchOptions, StoppedBy
-    from statewalk.checker.liveness import LivenessResult, NotTaken, StateGraph
+    from statewalk.checker.liveness.graph import StateGraph
+    from statewalk.checker.liveness.result import LivenessResult, NotTaken
     from statewalk.dsl.model import Model, Property
 
 _STOPPED: Mapping[str, str] = {
@@ -64,7 +65,7 @@ def refuse(model: Model, options: CheckOptions, asked: SearchOptions) -> None:
     found = wanted(model, options, asked)
     cuts = [*model.constraints, *model.step_constraints]
     if found and not options.allow_unsound and any(cut.name != MAX_ACTIONS for cut in cuts):
-        from statewalk.checker.liveness import refuse_constraints
+        from statewalk.checker.liveness.check import refuse_constraints
 
         refuse_constraints(model, found)
 
@@ -81,9 +82,9 @@ def check_liveness(
     left = [p for p in left if p.name not in unchecked]
     if not left:
         return Live(unchecked=unchecked)
-    from statewalk.checker.liveness import LivenessOptions
-    from statewalk.checker.liveness import check_liveness as decide
+    from statewalk.checker.liveness.check import check_liveness as decide
     from statewalk.checker.liveness.explore import PredicateRaisedError
+    from statewalk.checker.liveness.result import LivenessOptions
 
     try:
         graph = _graph(model, _limits(asked, exploration), tuple(left), exploration.engine)

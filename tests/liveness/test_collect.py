@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 
 from statewalk.checker.contract.search import SearchOptions
-from statewalk.checker.liveness import LIVENESS_KINDS, StateGraph, check_liveness
+from statewalk.checker.liveness.check import check_liveness
 from statewalk.checker.liveness.collect import collect
 from statewalk.checker.liveness.explore import build
+from statewalk.checker.liveness.graph import StateGraph
+from statewalk.checker.liveness.result import LIVENESS_KINDS
 from statewalk.dsl.loader import load
 from statewalk.dsl.model import Model, Property
 

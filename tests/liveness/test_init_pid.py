@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from statewalk.checker.contract.search import SearchOptions
-from statewalk.checker.liveness import LivenessResult, check_liveness
+from statewalk.checker.liveness.check import check_liveness
 from statewalk.checker.liveness.explore import build
+from statewalk.checker.liveness.result import LivenessResult
 from statewalk.dsl.loader import load
 from statewalk.dsl.model import Model
 

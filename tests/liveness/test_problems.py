@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from statewalk.checker.contract.search import SearchOptions, Step
-from statewalk.checker.liveness import LIVENESS_KINDS, Lasso, check_liveness
+from statewalk.checker.liveness.check import check_liveness
 from statewalk.checker.liveness.explore import build
+from statewalk.checker.liveness.result import LIVENESS_KINDS, Lasso
 from statewalk.dsl.loader import load
 from statewalk.dsl.model import Model
 from statewalk.dsl.view import State

@@ -20,15 +20,11 @@ from typing import get_args
 import pytest
 
 from statewalk.checker.contract.search import SearchOptions
-from statewalk.checker.liveness import (
-    LIVENESS_KINDS,
-    Lasso,
-    LivenessResult,
-    check_liveness,
-    kernels,
-)
+from statewalk.checker.liveness import kernels
+from statewalk.checker.liveness.check import check_liveness
 from statewalk.checker.liveness.collect import collect
 from statewalk.checker.liveness.explore import build
+from statewalk.checker.liveness.result import LIVENESS_KINDS, Lasso, LivenessResult
 from statewalk.dsl.binding import binding
 from statewalk.dsl.declared import Fairness
 from statewalk.dsl.model import Action, Model, Property, PropertyKind

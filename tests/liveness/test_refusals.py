@@ -7,8 +7,10 @@ import pytest
 
 from statewalk import check
 from statewalk.checker.contract.search import SearchOptions
-from statewalk.checker.liveness import LivenessOptions, StateGraph, check_liveness
+from statewalk.checker.liveness.check import check_liveness
 from statewalk.checker.liveness.explore import build
+from statewalk.checker.liveness.graph import StateGraph
+from statewalk.checker.liveness.result import LivenessOptions
 from statewalk.dsl.errors import RunError
 from statewalk.dsl.loader import load
 from statewalk.dsl.model import Model, Property

@@ -11,8 +11,10 @@ import pytest
 from statewalk.checker import native
 from statewalk.checker.contract.search import Exploration, SearchOptions
 from statewalk.checker.engines import reference
-from statewalk.checker.liveness import LIVENESS_KINDS, StateGraph, check_liveness
+from statewalk.checker.liveness.check import check_liveness
 from statewalk.checker.liveness.explore import build
+from statewalk.checker.liveness.graph import StateGraph
+from statewalk.checker.liveness.result import LIVENESS_KINDS
 from statewalk.dsl.loader import load
 from statewalk.dsl.model import Model
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from statewalk.checker.liveness import check_liveness
+from statewalk.checker.liveness.check import check_liveness
 from tests.models.kafka import (
     FOLDER,
     Constants,

@@ -13,7 +13,7 @@ import pytest
 
 from statewalk.checker.contract.search import SearchOptions
 from statewalk.checker.engines import reference
-from statewalk.checker.liveness import check_liveness
+from statewalk.checker.liveness.check import check_liveness
 from statewalk.dsl.loader import load
 from tests.models.kafka import (
     FOLDER,
