@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import doctest
-import io
 import re
-import tokenize
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -35,16 +34,21 @@ def names() -> set[str]:
     found = set()
     for folder in ("dsl", "checker", "models"):
         for file in (ROOT / folder).rglob("*.py"):
-            for token in tokenize.generate_tokens(io.StringIO(file.read_text("utf-8")).readline):
-                if token.type in (tokenize.NAME, tokenize.STRING):
-                    found.add(token.string.strip("'\""))
+            for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+                for part in ("id", "attr", "arg", "name", "value"):
+                    said = getattr(node, part, None)
+                    if isinstance(said, str):
+                        found.add(said)
     return found
 
 
 def test_every_path_is_there() -> None:
-    paths = {code for code in in_code(PAGE) | in_code(GLOSSARY) if "/" in code}
+    said = in_code(PAGE) | in_code(GLOSSARY)
+    paths = {code for code in said if "/" in code}
+    tests = {code for code in said if re.fullmatch(r"test_\w+\.py", code)}
 
-    assert set() == {p for p in paths if not ((ROOT / p).exists() or (ROOT / "tests" / p).exists())}
+    assert set() == {path for path in paths if not (ROOT / path).exists()}
+    assert set() == tests - {file.name for file in (ROOT / "tests").rglob("test_*.py")}
 
 
 def test_every_dotted_name_leads_somewhere() -> None:

@@ -27,15 +27,15 @@ numpy ops orelse pathlib parser stat stdout suppress token tolist uint
 """
 PLAIN = """
 about act after again annotation answer asked back before begin body builder called change changed
-checked checker chosen classes clock close committed copied current damaged data deadline decide
-declared did done drop dsl empty end entry expanded expected explanation extra factory fail failed
-failure first fixed following forget fps full given has held here high hold indent inner inside
-item json keep last leave listed lock look made mask merged mine missed more most move native now
-number offset old one other out outside own owner pair parameter parent part placed plain position
-priority progress prop properties reason report rest result running said same saved scan search
-second settings short show shown size some start statewalk stopped strict tag take taken target
-test thread time told total txn unknown used violated violation waiting wanted way what where
-whole why width work write written wrong
+checked checker chosen classes clock close command committed copied current damaged data deadline
+decide declared did done drop dsl empty end entry expanded expected explanation extra factory fail
+failed failure first fixed fizz following forget fps full given has held here high hold indent
+inner inside item json keep last leave listed lock look made mask merged mine missed more most
+move native now number offset old one other out outside own owner pair parameter parent part
+placed plain position priority progress prop properties reason report rest result running said
+same saved scan search second settings short show shown size some spark start statement statewalk
+stopped strict tag take taken target test thread time told total txn unknown used violated
+violation waiting wanted way what where whole why width word work write written wrong
 """
 
 
@@ -68,8 +68,9 @@ def explained() -> set[str]:
     """The words of the tables: their first column, and what things are called in code."""
     found: set[str] = set()
     for page in ("inside.md", "glossary.md"):
-        for row in (ROOT / "docs" / page).read_text("utf-8").splitlines():
-            if row.startswith("| "):
+        text = (ROOT / "docs" / page).read_text("utf-8") + "\n"
+        for table in re.findall(r"^\| word \|.*?\n\n", text, re.MULTILINE | re.DOTALL):
+            for row in table.split("\n")[2:-2]:
                 cells = row.strip("|").split("|")
                 found |= words(cells[0] + " ".join(re.findall(r"`[^`/]+`", cells[2])))
     return found
