@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib.util
 import sys
+import sysconfig
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.machinery import BuiltinImporter, FrozenImporter, PathFinder
@@ -54,6 +55,15 @@ def module_file(name: str, folders: list[Path] | tuple[str, ...]) -> Path | None
 def package_of(file: Path, name: str) -> str:
     """The package that the relative imports of a module start from."""
     return name if file.name == "__init__.py" else name.rpartition(".")[0]
+
+
+def lies_with(path: Path, folders: tuple[str, ...]) -> bool:
+    """Whether a module is its author's own: in `folders`, and not installed there."""
+    if {"site-packages", "dist-packages"} & set(path.parts):
+        return False
+    library = sysconfig.get_path("stdlib")
+    inside = any(path.is_relative_to(folder) for folder in folders)
+    return inside and not path.is_relative_to(library)
 
 
 def is_spec_module(path: Path, package: str, folders: tuple[str, ...], seen: set[Path]) -> bool:

@@ -24,7 +24,14 @@ from statewalk.dsl.declared import Declared, declaring
 from statewalk.dsl.errors import RunError, Span, SpecError, StatewalkError
 from statewalk.dsl.model import Dialect
 from statewalk.dsl.source.heads import without_ranges
-from statewalk.dsl.source.imports import file_of, is_ours, is_spec_module, package_of, searching
+from statewalk.dsl.source.imports import (
+    file_of,
+    is_ours,
+    is_spec_module,
+    lies_with,
+    package_of,
+    searching,
+)
 from statewalk.dsl.source.nodes import copied
 from statewalk.dsl.source.set_order import (
     imported_names,
@@ -153,8 +160,13 @@ class Loading:
         """Where the modules of the spec are."""
         return (self.folder, self.root)
 
-    def run(self, source: Source, name: str, package: str = "") -> types.ModuleType:
-        """Run a module's code with constants overridden as they are stored."""
+    def run(
+        self, source: Source, name: str, package: str = "", *, part: bool = True
+    ) -> types.ModuleType:
+        """Run a module's code with constants overridden as they are stored.
+
+        ``part``: it is part of the spec, not a helper that happens to lie with it.
+        """
         FILES.add(source.path)
         module = types.ModuleType(name)
         module.__file__ = source.path
@@ -189,7 +201,8 @@ class Loading:
                 del sys.modules[name]
             else:
                 sys.modules[name] = saved
-        self.modules.append(spec)
+        if part:
+            self.modules.append(spec)
         return module
 
     def _builtins(self, source: Source) -> dict[str, Any]:
@@ -233,7 +246,9 @@ class Loading:
         return self.by_name[full if fromlist else chain[0]]
 
     def _is_own(self, name: str) -> bool:
-        """Whether a module is one of the spec's: run already, a spec module, or below one."""
+        """Whether a module is run for this load alone: done already, a spec module, below one, or a
+        helper that lies with the spec.
+        """
         outer = name.rpartition(".")[0]
         if name in self.by_name:
             return True
@@ -242,6 +257,7 @@ class Loading:
         file = file_of(name, self.folder)
         return file is not None and (
             outer in self.by_name
+            or lies_with(file, self.folders)
             or is_spec_module(file, package_of(file, name), self.folders, set())
         )
 
@@ -253,7 +269,10 @@ class Loading:
                 self.by_name[name] = types.ModuleType(name)
                 vars(self.by_name[name]).update(vars(importlib.import_module(name)))
             elif file is not None:
-                self.run(read_source(str(file)), name, package_of(file, name))
+                package = package_of(file, name)
+                part = is_spec_module(file, package, self.folders, set())
+                part = part or self._is_part(name.rpartition(".")[0])
+                self.run(read_source(str(file)), name, package, part=part)
             else:
                 with searching(self.folder):
                     found = importlib.import_module(name)
@@ -263,6 +282,9 @@ class Loading:
             if outer:
                 setattr(self.by_name[outer], last, self.by_name[name])
         return self.by_name[name]
+
+    def _is_part(self, name: str) -> bool:
+        return any(module.name == name for module in self.modules)
 
     def check_given(self) -> None:
         """Raises SpecError[SW301] for a constant that was given and that nobody declares."""

@@ -251,7 +251,7 @@ def found(spec: Path, seed: int) -> list[list[str]]:
     environment = {
         **os.environ,
         "PYTHONHASHSEED": str(seed),
-        "PYTHONPATH": os.pathsep.join(sys.path),
+        "PYTHONPATH": os.pathsep.join([str(spec.parents[1] / "lib"), *sys.path]),
     }
     done = subprocess.run(
         [sys.executable, "-c", RUN, str(spec)],
@@ -267,10 +267,13 @@ def found(spec: Path, seed: int) -> list[list[str]]:
 def differing(folder: Path, pairs: list[tuple[str, str]], seeds: Iterable[int]) -> list[str]:
     """Which of the uses of sets give something else for another hash seed, or engine."""
     expressions = [use.replace("%s", f"({made})").replace("%%", "%") for made, use in pairs]
-    (folder / "helper.py").write_text(HELPER)
+    for name in ("spec", "lib"):  # what lies with the spec would have its order inside
+        (folder / name).mkdir()
+    (folder / "lib" / "helper.py").write_text(HELPER)
     stored = ",\n".join(f"str({expression})" for expression in expressions)
-    (folder / "spec.py").write_text(SPEC.replace("%s", stored))
-    outcomes = [outcome for seed in seeds for outcome in found(folder / "spec.py", seed)]
+    spec = folder / "spec" / "spec.py"
+    spec.write_text(SPEC.replace("%s", stored))
+    outcomes = [outcome for seed in seeds for outcome in found(spec, seed)]
     names = ["constants", "label", "choice", *["early"] * 3, *expressions]
     told = zip(names, *outcomes, strict=True)
     return [name for name, *values in told if len(set(values)) > 1]
@@ -283,6 +286,42 @@ def test_whatever_sees_the_order_of_a_set_sees_the_canonical_one(tmp_path: Path)
 @pytest.mark.slow
 def test_every_use_of_every_set_gives_the_same_under_every_seed(tmp_path: Path) -> None:
     assert [] == differing(tmp_path, ALL, range(5))
+
+
+NEAR = """
+from statewalk import *
+from util import pick
+
+class S(State):
+    out: list[str] = []
+    @action
+    def go(self) -> None:
+        self.out = [any_of(["ab", "cd"]), pick(["ab", "cd", "ef", "gh"])]
+
+s = S()
+
+@always
+def ok() -> bool:
+    return s.out == []
+"""
+
+
+def test_a_helper_that_lies_with_the_spec_has_the_order_inside_too(tmp_path: Path) -> None:
+    for name in ("spec", "lib"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "spec" / "more").mkdir()
+    (tmp_path / "spec" / "more" / "sets.py").write_text("def of(xs):\n    return {x for x in xs}\n")
+    (tmp_path / "spec" / "util.py").write_text(
+        "from more.sets import of\n\ndef pick(xs):\n"
+        "    return list(of(xs))[-1] + ''.join({'x', 'y', 'z'})\n"
+    )
+    (tmp_path / "spec" / "spec.py").write_text(NEAR)
+
+    outcomes = [o for seed in range(4) for o in found(tmp_path / "spec" / "spec.py", seed)]
+
+    assert 12 == len(outcomes)
+    assert all(outcome == outcomes[0] for outcome in outcomes)
+    assert "ghxyz" in str(outcomes[0])
 
 
 def test_the_order_is_that_of_the_language(tmp_path: Path) -> None:
