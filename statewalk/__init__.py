@@ -6,7 +6,16 @@ A spec takes the words of the language from here. A script or a notebook takes `
 
 from __future__ import annotations
 
-from statewalk.checker.machine import early as _early  # noqa: F401, isort: skip (a signal may come)
+try:
+    from statewalk.checker.machine import early as _early  # noqa: F401 (first: a signal may come)
+except ModuleNotFoundError as error:
+    if error.name != "statewalk.checker":
+        raise
+    raise ImportError(
+        "statewalk/dsl, statewalk/checker and statewalk/models are links, and are not in this copy "
+        "of the repository. On Windows, turn on developer mode and clone again with: "
+        "git clone -c core.symlinks=true"
+    ) from None
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -83,7 +92,9 @@ _CHECKING = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _CHECKING:
-        raise AttributeError(f"module 'statewalk' has no attribute '{name}'")
-    return getattr(import_module(f"statewalk.checker.{_CHECKING[name]}"), name)
+if not TYPE_CHECKING:  # so that type checkers name what there is not
+
+    def __getattr__(name: str) -> Any:
+        if name not in _CHECKING:
+            raise AttributeError(f"module 'statewalk' has no attribute '{name}'")
+        return getattr(import_module(f"statewalk.checker.{_CHECKING[name]}"), name)
