@@ -22,7 +22,7 @@ SLACK = 15.0  # for starting Python on a machine that does other things; a hang 
 
 HANGS = {
     "while": "i = 0\nwhile True:\n    i += 1",
-    "generator": "all(i >= 0 for i in forever())",
+    "generator": "all(i >= 0 for i in iter(int, 1))",
     "doubling": "x = [1]\nwhile True:\n    x = x + x",
     "power": "10 ** 10 ** (9 + len(empty))",
     "sum": "sum(itertools.count(len(empty)))",
@@ -41,23 +41,18 @@ from statewalk import Role, action, always, init, require
 empty = ()
 Path("ready").touch()
 
-
-def forever():
-    while True:
-        yield 1
-
 """
 COUNTER = """
 class Counter(Role):
     n: int = 0
-{init}
+
     @action
     def step(self) -> None:
         self.n = min(self.n + 1, 3)
 {action}
 
 counter = Counter()
-
+{init}
 
 @always
 def low() -> bool:
@@ -83,7 +78,7 @@ def spec(what: str, where: str) -> str:
     if where == "load":
         return IMPORTS + hang + "\n" + COUNTER.format(**parts)
     if where == "init":
-        parts["init"] = "\n    @init\n    def begin(self) -> None:\n" + lines(hang, 2) + "\n"
+        parts["init"] = "\n\n@init\ndef begin() -> None:\n" + lines(hang, 1) + "\n"
     elif where == "action":
         parts["action"] = (
             "\n    @action\n    def hang(self) -> None:\n        require(self.n == 2)\n"
@@ -145,7 +140,8 @@ def ended(folder: Path, how: str, *words: str, after: float = LIMIT) -> Ended:
     began = time.monotonic()
     process = start(folder, *words)
     if number is not None:
-        while not (folder / "ready").exists() and process.poll() is None:
+        begun = (folder / "ready", folder / "run/request.json")
+        while not any(file.exists() for file in begun) and process.poll() is None:
             time.sleep(0.05)
         time.sleep(after)
         began = time.monotonic() - after
