@@ -234,7 +234,7 @@ def test_a_text_spec_that_hangs_ends_too(hang: str, how: str, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("engine", ["native", "reference"])
-@pytest.mark.parametrize("what", ["while", "power"])
+@pytest.mark.parametrize("what", ["while", "sum"])
 def test_every_engine_keeps_what_it_found(what: str, engine: str, tmp_path: Path) -> None:
     words = ("--engine", engine, "--property", "small")
     found = check(tmp_path, spec(what, "action"), "time", *words, after=6.0)
@@ -248,7 +248,7 @@ def test_every_engine_keeps_what_it_found(what: str, engine: str, tmp_path: Path
 def test_json_on_standard_output_is_one_object_when_the_process_had_to_be_killed(
     tmp_path: Path,
 ) -> None:
-    (tmp_path / "spec.py").write_text(spec("power", "action"))
+    (tmp_path / "spec.py").write_text(spec("sum", "action"))
 
     words = ("--json", "-", "--engine", "reference", "--property", "small")
     found = ended(tmp_path, "time", "check", "spec.py", *words)
@@ -256,7 +256,7 @@ def test_json_on_standard_output_is_one_object_when_the_process_had_to_be_killed
     assert "bounded" == json.loads(found.out)["verdict"]
 
 
-@pytest.mark.parametrize("what", ["while", "power"])
+@pytest.mark.parametrize("what", ["while", "sum"])
 def test_a_random_walk_that_hangs_says_where(what: str, tmp_path: Path) -> None:
     (tmp_path / "spec.py").write_text(spec(what, "action").replace("< 1", "< 9"))
 
@@ -275,7 +275,7 @@ def test_a_profile_of_what_hangs_says_where(tmp_path: Path) -> None:
     assert "The search was ended in the action 'hang' (spec.py:" in found.out
 
 
-@pytest.mark.parametrize("what", ["while", "power"])
+@pytest.mark.parametrize("what", ["while", "sum"])
 def test_a_sweep_keeps_the_runs_that_ended(what: str, tmp_path: Path) -> None:
     text = (
         spec(what, "action")
