@@ -47,7 +47,7 @@ test: $(STAMP)  ## run the tests, without the slow ones
 	$(PYTEST) tests $(PACKAGES)
 
 test-postgres: $(STAMP)  ## run the tests that need PostgreSQL, on a server of their own
-	$(BIN)/python tests/history/postgres_server.py $(BIN)/pytest -m postgres tests/history
+	$(BIN)/python tests/checker/history/postgres_server.py $(BIN)/pytest -m postgres tests/checker/history
 
 test-slow: $(STAMP)  ## run the slow tests
 	$(PYTEST) -m slow tests

@@ -4,7 +4,7 @@ Steps that change nothing are kept too. A step counts when the state it leads to
 constraint refuses is no row. Each batch's steps are handed on as soon as it is known where they
 lead, in the order of (state, action, choices), so that a graph is never held whole.
 
-Slow twin: tests/graph/explicit.py
+Slow twin: tests/checker/graph/explicit.py
 """
 
 from __future__ import annotations

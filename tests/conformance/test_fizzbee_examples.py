@@ -15,6 +15,7 @@ from statewalk import check
 from statewalk.checker.verdict.result import Result
 from statewalk.dsl.errors import SpecError
 from statewalk.dsl.model import SAFETY_KINDS
+from tests.places import ROOT
 
 TABLE = Path(__file__).with_name("fizzbee_examples.tsv")
 EXAMPLES = os.environ.get("FIZZBEE_EXAMPLES", "")
@@ -33,7 +34,7 @@ STRICTER = {
 LAXER = {
     "tutorials/28-unfair-coin-toss-while-return/FairCoin.fizz": "Loops that choose",
 }
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "fizz.md"
+PAGE = ROOT / "docs" / "fizz.md"
 SECONDS = 120
 
 

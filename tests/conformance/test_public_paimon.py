@@ -13,7 +13,7 @@ from statewalk.checker import native
 from statewalk.checker.contract.search import SearchOptions
 from statewalk.checker.engines import reference
 from statewalk.dsl.loader import load
-from tests.native.agreement import told
+from tests.checker.native.agreement import told
 
 FILE = os.environ.get("PAIMON_FIZZ", "")
 pytestmark = pytest.mark.skipif(not FILE, reason="PAIMON_FIZZ names no file")

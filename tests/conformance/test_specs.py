@@ -17,8 +17,9 @@ import pytest
 
 from statewalk import check
 from statewalk.dsl.words.constants import GivenText
+from tests.places import ROOT
 
-SPECS = Path(__file__).resolve().parents[2] / "specs"
+SPECS = ROOT / "specs"
 LINE = re.compile(
     r"^#\s*check(?P<set>(?:\s+\w+=\S+)*)\s*->\s*(?P<verdict>\w+)(?P<rest>.*)$", re.MULTILINE
 )

@@ -12,8 +12,8 @@ import pytest
 from statewalk.checker.cli import main, make_parser
 from statewalk.checker.verdict import exits
 from statewalk.checker.verdict.result import Result
+from tests.places import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs/checking.md").read_text(encoding="utf-8")
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from statewalk.checker.cli import main
+from tests.places import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted((ROOT / "docs" / "errors").glob("SW*.md"))
 BLOCK = re.compile(r"^```(\w+) *([\w./-]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FILES = {"python": "spec.py", "fizz": "spec.fizz", "json": "file.json"}

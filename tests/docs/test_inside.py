@@ -7,11 +7,11 @@ import doctest
 import re
 from functools import cache
 from importlib import import_module
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.places import ROOT
+
 PAGE = (ROOT / "docs/inside.md").read_text(encoding="utf-8")
 GLOSSARY = (ROOT / "docs/glossary.md").read_text(encoding="utf-8")
 

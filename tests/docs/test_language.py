@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from statewalk.checker.cli import main
+from tests.places import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 BLOCK = re.compile(r"^```(\w+) *([\w.]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 

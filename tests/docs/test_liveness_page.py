@@ -4,8 +4,8 @@ import re
 from pathlib import Path
 
 from statewalk import check
+from tests.places import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs/liveness.md").read_text(encoding="utf-8")
 
 

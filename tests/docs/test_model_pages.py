@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
-FOLDER = Path(__file__).parents[2] / "docs" / "models"
+from tests.places import ROOT
+
+FOLDER = ROOT / "docs" / "models"
 PAGES = sorted(FOLDER.glob("*.md"))
 
 

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.places import ROOT
+
 PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), ROOT / "tests/README.md"]
 DOTTED = re.compile(r"`(?:statewalk\.)?((?:dsl|checker|models)(?:\.\w+)+)`")
 TWIN = re.compile(r"twin[^:]*:\s+statewalk\.(\w+(?:\.\w+)*)")

@@ -16,9 +16,9 @@ import re
 import tokenize
 import typing
 from collections import Counter
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.places import ROOT
+
 MOST_LINES = 50  # in which a word may stand unexplained
 PYTHONS = (builtins, str, list, dict, set, bytes, ast, typing, argparse.ArgumentParser)
 LIBRARIES = """

@@ -17,8 +17,9 @@ from statewalk.checker.liveness.graph import StateGraph
 from statewalk.checker.liveness.result import LIVENESS_KINDS
 from statewalk.dsl.loader import load
 from statewalk.dsl.model import Model
+from tests.places import ROOT
 
-FOLDER = Path(__file__).parents[2] / "models" / "kafka"
+FOLDER = ROOT / "models" / "kafka"
 Constants = dict[str, Any]
 
 

@@ -7,7 +7,6 @@ level would have given the recorded answers and installed the versions in the re
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,8 +22,9 @@ from statewalk.dsl.library.isolation import Verdict
 from statewalk.dsl.library.levels import LEVELS
 from statewalk.dsl.library.recording import Did, Event, Recorded, from_events, version_order
 from statewalk.dsl.loader import load
+from tests.places import ROOT
 
-SNAPSHOT = Path(__file__).parents[2] / "models" / "stores" / "snapshot.py"
+SNAPSHOT = ROOT / "models" / "stores" / "snapshot.py"
 Versions = dict[Any, tuple[Any, ...]]
 Judged = dict[tuple[tuple[Event, ...], tuple[Did, ...]], Verdict]
 

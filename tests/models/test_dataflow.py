@@ -41,8 +41,9 @@ from statewalk.models.stores.resolution import (
     summed,
 )
 from statewalk.models.stores.workloads import ITEMS, STARTS
+from tests.places import ROOT
 
-SPEC = Path(__file__).parents[2] / "models" / "stores" / "dataflow.py"
+SPEC = ROOT / "models" / "stores" / "dataflow.py"
 SMALL = 300
 
 

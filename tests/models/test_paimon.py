@@ -8,7 +8,6 @@ whatever looks at all rows twice, are slow tests.
 from __future__ import annotations
 
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,8 +20,9 @@ from statewalk.checker.engines import reference
 from statewalk.dsl.declared import Configuration
 from statewalk.dsl.loader import load
 from statewalk.dsl.model import Model
+from tests.places import ROOT
 
-PAIMON = Path(__file__).parents[2] / "models" / "tables" / "paimon.py"
+PAIMON = ROOT / "models" / "tables" / "paimon.py"
 ENGINES = {"native": native.explore, "reference": reference.explore}
 LARGE = 3000
 SAFETY = ("always", "exists", "on_step")

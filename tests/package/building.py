@@ -9,8 +9,6 @@ import sysconfig
 import venv
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-
 
 def build(kind: str, source: Path, out: Path) -> Path:
     """The wheel or sdist of a source tree."""

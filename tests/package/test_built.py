@@ -8,7 +8,8 @@ from zipfile import ZipFile
 
 import pytest
 
-from tests.package.building import ROOT, build
+from tests.package.building import build
+from tests.places import ROOT
 
 pytestmark = pytest.mark.slow
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.package.building import ROOT, Command, build, installed, run
+from tests.package.building import Command, build, installed, run
+from tests.places import ROOT
 
 FILES = {
     "models/__init__.py": "LIMIT = 3\n",

@@ -25,7 +25,7 @@ def merge(fps, links, first, first_n, second, second_n, merged):
     Of positions with the same fingerprint the one with the least link stays.
 
     Shapes:     fps (n,) uint64, links (n,) int64; first, second, merged int64: positions in them
-    Slow twin:  tests.native.test_run_kernels.merged
+    Slow twin:  tests.checker.native.test_run_kernels.merged
     """
     a = b = n = 0
     while a < first_n and b < second_n:
@@ -91,7 +91,7 @@ def pack(values, order, bits, packed):
     """Rows in the given order, each slot's value id in as many bits as said, least bits first.
 
     Shapes:     values (N, W) unsigned, order (n,) int64, bits (W,) int64, packed (n, K) uint8
-    Slow twin:  tests.native.test_run_kernels.packed
+    Slow twin:  tests.checker.native.test_run_kernels.packed
     """
     for i in range(order.shape[0]):
         row = order[i]
@@ -127,7 +127,7 @@ def unpack(packed, bits, values):
     """Take the value ids out again.
 
     Shapes:     packed (n, K) uint8, bits (W,) int64, values (n, W) unsigned
-    Slow twin:  tests.native.test_run_kernels.packed
+    Slow twin:  tests.checker.native.test_run_kernels.packed
     """
     for i in range(packed.shape[0]):
         held = U0
@@ -180,7 +180,7 @@ def narrow_links(links, order, first, ordinal_bits, kept_bits, narrow):
     ``first`` is subtracted from positions; of the ordinal only the low ``kept_bits`` bits are kept.
 
     Shapes:     links (N,) int64, order (n,) int64, narrow (n, K) uint8
-    Slow twin:  tests.native.test_run_kernels.narrowed
+    Slow twin:  tests.checker.native.test_run_kernels.narrowed
     """
     ordinals = (1 << ordinal_bits) - 1
     for i in range(order.shape[0]):
@@ -196,7 +196,7 @@ def widen_links(narrow, first, ordinal_bits, kept_bits, links):
     """The links again.
 
     Shapes:     as for `narrow_links`, without order
-    Slow twin:  tests.native.test_run_kernels.narrowed
+    Slow twin:  tests.checker.native.test_run_kernels.narrowed
     """
     for i in range(narrow.shape[0]):
         left = int64(0)

@@ -1,0 +1,27 @@
+"""The tests lie where the code lies, and their page says what is there."""
+
+import re
+
+from tests.places import ROOT
+
+TESTS = ROOT / "tests"
+
+
+def folders_with_tests() -> set[str]:
+    return {f.parent.relative_to(TESTS).as_posix() for f in TESTS.rglob("test_*.py")}
+
+
+def test_the_page_names_the_folders_that_there_are() -> None:
+    page = (TESTS / "README.md").read_text(encoding="utf-8")
+
+    named = {name.rstrip("/") for name in re.findall(r"`([a-z_/]+/)`", page)}
+
+    assert [] == sorted(name for name in named if not (TESTS / name).is_dir())
+    assert [] == sorted(folders_with_tests() - named)
+
+
+def test_folders_of_tests_are_folders_of_the_code() -> None:
+    mirrored = [f for f in folders_with_tests() if f.partition("/")[0] in ("dsl", "checker")]
+
+    assert mirrored
+    assert [] == [folder for folder in mirrored if not (ROOT / folder).is_dir()]

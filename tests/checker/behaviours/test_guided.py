@@ -1,0 +1,114 @@
+"""Guided traces follow what is named, and say why they cannot."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from statewalk import check
+from statewalk.checker.behaviours.guided import extension, follow, read_steps
+from statewalk.checker.cli import main
+from statewalk.checker.report.trace import trace_page
+from statewalk.dsl.loader import load
+from tests.places import ROOT
+
+MODELS = ROOT / "models"
+
+STEPS = """
+# two clients meet
+Client#0.send_init_pid(broker=Broker#0) tid=1
+Broker#0.receive_init_pid_request
+Client#1.send_init_pid(broker=Broker#0) tid=1
+receive_init_pid_request   # the only one that can
+commit_init_pid
+"""
+
+
+def test_named_steps_are_followed() -> None:
+    model = load(MODELS / "kafka/init_pid.py", {"TIDS": 2})
+    guided = follow(model, read_steps(STEPS))
+
+    assert guided.failed is None
+    assert 5 == guided.trace().length
+    assert (1,) == guided.steps[0].choices
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("Client#0.send", "there is no action"),
+        ("Client#0.receive_init_pid_response", "stops it"),
+        ("Client#0.send_init_pid(broker=Broker#0) tid=7", "no way of taking it makes the choices"),
+        ("Client#0.send_init_pid(broker=Broker#0) [5]", "no way of taking it makes the choices"),
+    ],
+)
+def test_the_step_that_fails_is_explained(line: str, why: str) -> None:
+    model = load(MODELS / "kafka/init_pid.py", {"TIDS": 2})
+    guided = follow(model, read_steps(line))
+
+    assert guided.failed is not None
+    assert guided.failed.line == 1
+    assert why in guided.why
+
+
+def test_what_comes_next_is_listed() -> None:
+    model = load(MODELS / "toys/die_hard.py")
+    state = model.initial_states[0]
+
+    assert 6 == len(list(extension(model, state, 1)))
+    assert 42 == len(list(extension(model, state, 2)))
+    assert "only the first 10" in list(extension(model, state, 3, limit=10))[-1]
+
+
+@pytest.mark.parametrize(
+    ("model", "constants", "property"),
+    [
+        ("kafka/init_pid.py", {"BROKERS": 1, "MUTANT": "no_epoch_bump"}, "epoch_monotone"),
+        ("toys/die_hard.py", {}, "goal_not_reached"),
+        ("toys/counters.py", {"ATOMIC": False}, "nothing_lost"),
+        ("stores/snapshot.py", {}, None),
+    ],
+)
+def test_what_a_report_shows_can_be_followed(
+    model: str, constants: dict[str, Any], property: str | None
+) -> None:
+    result = check(MODELS / model, constants, engine="reference", max_depth=8)
+    loaded = load(MODELS / model, constants)
+    traces = [t for t in result.traces.values() if t.loop is None]
+
+    for trace in traces:
+        for width in (80, 160):
+            shown = trace_page(trace, width=width).plain()
+            guided = follow(loaded, read_steps(shown))
+            assert guided.failed is None, (guided.failed, guided.why)
+            assert str(trace.contents[-1]) == str(guided.trace().contents[-1])
+        plain = "\n".join(step.label for step in trace.steps)
+        followed = follow(loaded, read_steps(plain)).trace()
+        assert str(trace.contents[-1]) == str(followed.contents[-1])
+    assert traces or property is None
+
+
+def test_a_choice_that_a_report_shows_may_be_left_out() -> None:
+    model = load(MODELS / "kafka/init_pid.py", {"TIDS": 2})
+    guided = follow(model, read_steps("Client#0 · send_init_pid(broker=Broker#0)"))
+
+    assert guided.failed is None
+    assert (0,) == guided.steps[0].choices
+
+
+def test_what_is_possible_is_listed_as_it_may_be_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "steps.txt"
+    file.write_text("Client#0 · nothing\n")
+    words = ["replay", "--steps", str(file), "--spec", str(MODELS / "kafka/init_pid.py")]
+    main([*words, "--set", "TIDS=2"])
+    out = capsys.readouterr().out
+    listed = [line.strip() for line in out.partition("as it is shown:")[2].splitlines() if line]
+
+    assert "Client#0 · send_init_pid(broker=Broker#0) · self.tid=0" in listed
+    for line in listed:
+        file.write_text(line)
+        assert 0 == main([*words, "--set", "TIDS=2"])

@@ -1,0 +1,314 @@
+"""`statewalk check` from the outside: what it prints, its JSON, its exit codes, its run folder."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from statewalk.checker.cli import main
+from tests.places import ROOT
+
+INIT_PID = str(ROOT / "models/kafka/init_pid.py")
+
+CONTRACT = [
+    "schema", "spec", "constants", "engine", "verdict", "exhaustive", "as_expected", "counts",
+    "seconds", "properties", "actions", "warnings",
+]  # fmt: skip
+
+COUNTER = """
+from statewalk import (
+    Constant, Role, action, always, config, constraint, exists, holds, require, terminal, violates
+)
+
+TOP: Constant[int] = 3
+GOAL: Constant[int] = 3
+
+
+class Counter(Role):
+    n: int = 0
+
+    @action
+    def up(self) -> None:
+        require(self.n < TOP)
+        self.n += 1
+
+    @action
+    def never(self) -> None:
+        require(self.n < 0)
+        self.n = 0
+
+
+counter = Counter()
+
+
+@always
+def small() -> bool:
+    return counter.n <= 3
+
+
+@always
+def tiny() -> bool:
+    return counter.n <= 4
+
+
+@exists
+def goal() -> bool:
+    return counter.n == GOAL
+
+
+@terminal
+def done() -> bool:
+    return counter.n == TOP
+
+
+config("good", expect=holds(distinct=4, generated=4, depth=4))
+config("bad-count", expect=holds(distinct=5))
+config("far", TOP=6, GOAL=4, expect=violates(tiny, length=5))
+config("wrong", TOP=6, GOAL=4, expect=violates(tiny, length=4))
+config("not-violated", expect=violates(small))
+"""
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+    (tmp_path / "counter.py").write_text(COUNTER)
+
+
+def check(*arguments: str) -> int:
+    return main(["check", *arguments, "--engine", "reference"])
+
+
+def check_json(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, dict[str, Any]]:
+    code = check(*arguments, "--json", "-")
+    data: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return code, data
+
+
+def test_json_is_the_contract_and_nothing_else(capsys: pytest.CaptureFixture[str]) -> None:
+    code, data = check_json(capsys, INIT_PID, "--set", "CLIENTS=2", "--set", "BROKERS=2")
+
+    # TLC's counts of the published protocol
+    assert {"initial": 1, "distinct": 316, "generated": 581, "depth": 15} == data["counts"]
+    assert (0, "holds", True, None) == (
+        code, data["verdict"], data["exhaustive"], data["as_expected"],
+    )  # fmt: skip
+    assert CONTRACT == list(data)
+    assert 1 == data["schema"]
+    assert "unique_pid_epoch" in [p["name"] for p in data["properties"]]
+    assert "Deadlock" in [p["name"] for p in data["properties"]]
+    assert {"name", "kind", "verdict", "vacuous", "trace", "length"} == set(data["properties"][0])
+
+
+def test_a_violation_exits_with_1_and_leaves_a_trace(capsys: pytest.CaptureFixture[str]) -> None:
+    code, data = check_json(capsys, "counter.py", "--set", "TOP=4")
+    found = {p["name"]: p for p in data["properties"]}
+
+    assert 1 == code
+    assert ("violated", 4) == (found["small"]["verdict"], found["small"]["length"])
+    assert "unknown" == found["tiny"]["verdict"]
+    assert Path(found["small"]["trace"]).is_file()
+    assert not data["exhaustive"]
+
+
+def test_keep_going_reports_later_violations_too(capsys: pytest.CaptureFixture[str]) -> None:
+    _, data = check_json(capsys, "counter.py", "--set", "TOP=6", "--keep-going")
+
+    assert [("small", 4), ("tiny", 5)] == [
+        (p["name"], p["length"]) for p in data["properties"] if p["verdict"] == "violated"
+    ]
+
+
+def test_an_unreached_witness_is_a_violation(capsys: pytest.CaptureFixture[str]) -> None:
+    code, data = check_json(capsys, "counter.py", "--set", "GOAL=9")
+    goal = next(p for p in data["properties"] if p["name"] == "goal")
+
+    assert (1, "violated", None) == (code, goal["verdict"], goal["trace"])
+
+
+def test_a_bound_makes_the_verdict_bounded(capsys: pytest.CaptureFixture[str]) -> None:
+    code, data = check_json(capsys, "counter.py", "--max-depth", "2")
+
+    assert (3, "bounded", False) == (code, data["verdict"], data["exhaustive"])
+    assert {"unknown"} == {p["verdict"] for p in data["properties"]}
+    assert ["bounded: --max-depth 2"] == data["warnings"]
+
+
+def test_a_constraint_that_cuts_makes_the_verdict_bounded(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    limit = "\n@constraint\ndef near() -> bool:\n    return counter.n <= 2\n"
+    (tmp_path / "cut.py").write_text(COUNTER + limit)
+
+    code, data = check_json(capsys, "cut.py")
+
+    assert (3, "bounded", 3) == (code, data["verdict"], data["counts"]["distinct"])
+
+
+@pytest.mark.parametrize(
+    ("config", "verdict", "as_expected", "code"),
+    [
+        ("good", "holds", True, 0),
+        ("bad-count", "holds", False, 4),
+        ("far", "violated", True, 0),  # `small` is violated sooner; the search goes on for `tiny`
+        ("wrong", "violated", False, 4),
+        ("not-violated", "holds", False, 4),
+    ],
+)
+def test_expectations_decide_the_exit_code_but_not_the_verdict(
+    capsys: pytest.CaptureFixture[str], config: str, verdict: str, as_expected: bool, code: int
+) -> None:
+    found, data = check_json(capsys, "counter.py", "--config", config)
+
+    assert (code, verdict, as_expected) == (found, data["verdict"], data["as_expected"])
+
+
+def test_strict_makes_warnings_count(capsys: pytest.CaptureFixture[str]) -> None:
+    code, data = check_json(capsys, "counter.py", "--strict")
+
+    assert ["never fired: never"] == data["warnings"]
+    assert 4 == code
+
+
+def test_the_report_says_which_guard_stopped_an_action(capsys: pytest.CaptureFixture[str]) -> None:
+    code = check("counter.py")
+    line = COUNTER[: COUNTER.index("require(self.n < 0)")].count("\n") + 1
+
+    assert 0 == code
+    assert f"never: `require(self.n < 0)` (counter.py:{line}) stopped it in every state" in (
+        capsys.readouterr().out
+    )
+
+
+def test_only_the_properties_asked_for_are_checked(capsys: pytest.CaptureFixture[str]) -> None:
+    code, data = check_json(capsys, "counter.py", "--set", "TOP=4", "--property", "tiny")
+
+    assert (0, ["tiny"]) == (code, [p["name"] for p in data["properties"]])
+
+
+def test_liveness_is_left_open_with_a_warning(capsys: pytest.CaptureFixture[str]) -> None:
+    code, data = check_json(capsys, INIT_PID, "--no-liveness")
+    liveness = next(p for p in data["properties"] if p["kind"] == "eventually_always")
+
+    assert (0, "unknown") == (code, liveness["verdict"])
+    assert ["eventually_all_clients_get_pid: --no-liveness"] == data["warnings"]
+
+
+def test_a_sweep_prints_a_table(capsys: pytest.CaptureFixture[str]) -> None:
+    code = check("counter.py", "--set", "TOP=2..4")
+    lines = capsys.readouterr().out.splitlines()
+
+    assert 1 == code
+    assert ["TOP", "verdict", "distinct", "generated", "depth", "time", "violated"] == (
+        lines[0].split()
+    )
+    assert ["2", "violated", "3"] == lines[1].split()[:3]  # the witness is not reached
+    assert ["3", "holds", "4"] == lines[2].split()[:3]
+    assert lines[3].endswith("small at 4")
+    assert 4 == len(lines)
+
+
+def test_the_run_folder_is_complete_and_numbered(tmp_path: Path) -> None:
+    check("counter.py")
+    check("counter.py", "--set", "TOP=4")
+    runs = tmp_path / ".statewalk/runs"
+
+    assert ["0001", "0002"] == sorted(p.name for p in runs.iterdir())
+    assert {"result.json", "evidence.json", "goal.trace.json"} == {
+        p.name for p in (runs / "0001").iterdir()
+    }
+    assert CONTRACT == list(json.loads((runs / "0002/result.json").read_text()))
+
+
+def test_out_names_the_folder_and_replaces_what_was_there(tmp_path: Path) -> None:
+    check("counter.py", "--set", "TOP=4", "--out", "here")
+    check("counter.py", "--out", "here")
+
+    assert not (tmp_path / "here/small.trace.json").exists()
+    assert (tmp_path / "here/goal.trace.json").exists()
+    assert not (tmp_path / ".statewalk").exists()
+
+
+def test_json_goes_to_a_file_beside_the_report(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    check("counter.py", "--json", "sub/result.json")
+
+    assert "holds" == json.loads((tmp_path / "sub/result.json").read_text())["verdict"]
+    assert capsys.readouterr().out.startswith("HOLDS")
+
+
+def test_an_interrupted_search_says_what_it_knows(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "endless.py").write_text(COUNTER.replace("require(self.n < TOP)", "pass"))
+    press = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+    press.start()
+
+    code, data = check_json(capsys, "endless.py", "--property", "goal")
+    press.join()
+
+    assert (3, "bounded") == (code, data["verdict"])
+    assert "bounded: an interruption" in data["warnings"]
+    assert 0 < data["counts"]["distinct"]
+    assert (tmp_path / ".statewalk/runs/0001/result.json").exists()
+
+
+HANG_UP = """
+import os, pty, signal, sys, time
+child, terminal = pty.fork()
+if child == 0:
+    signal.signal(signal.SIGHUP, signal.{how})  # whoever runs the tests may ignore it
+    words = "check endless.py --out run --engine reference --property goal".split()
+    os.execv(sys.executable, [sys.executable, "-m", "statewalk", *words])
+while not os.path.exists("run/request.json"):
+    time.sleep(0.05)
+time.sleep(0.5)
+os.close(terminal)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+def hang_up(folder: Path, how: str) -> int:
+    """The exit code of an endless search whose terminal goes away."""
+    (folder / "endless.py").write_text(COUNTER.replace("require(self.n < TOP)", "pass"))
+    text = HANG_UP.format(how=how)
+    return subprocess.run(
+        [sys.executable, "-c", text], cwd=folder, check=False, timeout=60
+    ).returncode
+
+
+def test_a_terminal_that_goes_away_costs_no_result(tmp_path: Path) -> None:
+    assert hang_up(tmp_path, "SIG_DFL") == 3
+    assert "bounded" == json.loads((tmp_path / "run/result.json").read_text())["verdict"]
+
+
+def test_a_terminal_that_goes_away_unheard_is_no_verdict(tmp_path: Path) -> None:
+    assert hang_up(tmp_path, "SIG_IGN") == 2, "not 1, a violation"
+
+
+def test_a_time_limit_ends_the_search(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "endless.py").write_text(COUNTER.replace("require(self.n < TOP)", "pass"))
+
+    code, data = check_json(capsys, "endless.py", "--timeout", "0.2", "--property", "goal")
+
+    assert (3, "bounded", ["bounded: --timeout 0.2 s"]) == (
+        code, data["verdict"], [w for w in data["warnings"] if w.startswith("bounded")],
+    )  # fmt: skip
+
+
+def test_a_memory_limit_ends_the_search(capsys: pytest.CaptureFixture[str]) -> None:
+    code, data = check_json(capsys, "counter.py", "--max-memory", "1M")
+
+    assert (3, "bounded", ["bounded: --max-memory"]) == (
+        code, data["verdict"], [w for w in data["warnings"] if w.startswith("bounded")],
+    )  # fmt: skip

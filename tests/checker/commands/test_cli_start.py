@@ -1,0 +1,133 @@
+"""Starting is quick: what is slow to import is imported when it is needed."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from io import StringIO
+
+import pytest
+
+from statewalk.checker.cli import main
+from statewalk.checker.commands import COMMANDS
+from statewalk.checker.contract.search import Progress
+from statewalk.checker.report.progress import ProgressBlock, bars, clock, estimate, short, trend
+from tests.places import ROOT
+
+HEAVY = ("numba", "numpy", "pydantic", "rich", "lark", "pyspark", "pandas", "scipy", "duckdb")
+
+
+def imported(*arguments: str) -> set[str]:
+    """The heavy packages that a command imports."""
+    code = (
+        "import sys\nfrom statewalk.checker.cli import main\n"
+        f"try:\n    main({list(arguments)!r})\nexcept SystemExit:\n    pass\n"
+        f"print(*[m for m in {HEAVY!r} if m in sys.modules], file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ROOT, env={"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    return set(done.stderr.split())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "needed"),
+    [
+        (["--help"], set[str]()),
+        (["check", "--help"], set[str]()),
+        (["show", "nothing.json"], {"pydantic"}),
+    ],
+)
+def test_help_imports_nothing_heavy(arguments: list[str], needed: set[str]) -> None:
+    found = imported(*arguments) & set(HEAVY)
+
+    assert found <= needed
+
+
+def test_help_lists_every_command_there_is(capsys: pytest.CaptureFixture[str]) -> None:
+    assert 0 == main(["--help"])
+    listed = capsys.readouterr().out
+
+    assert [] == [name for name in ("check", "replay", "show", "history") if name not in listed]
+    assert "check" in COMMANDS
+
+
+def test_an_unknown_command_lists_those_there_are(capsys: pytest.CaptureFixture[str]) -> None:
+    assert 2 == main(["chekc"])
+    assert "'check', 'replay', 'show'" in capsys.readouterr().err
+
+
+def progress(*levels: int) -> Progress:
+    return Progress(
+        len(levels), 2000, 1000, levels[-1], 2.0, 3 << 30, {0: 3, 1: 1}, levels, ("net", 1200)
+    )
+
+
+class Terminal(StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_the_progress_block_is_refreshed_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    file = Terminal()
+    block = ProgressBlock(file, "spec  N=3", {0: "send", 1: "receive"})
+    block.started -= 65
+    for levels in ((1, 5), (1, 5, 9)):
+        block.shown_at -= 1
+        block(progress(*levels))
+    block.close()
+    first, second, _ = file.getvalue().split("\x1b[J")
+
+    assert first.splitlines()[0] == "00:01:05  checking spec  N=3"
+    assert " depth 2 · 2.0 k generated (1.0 k distinct) · queue 5 ▂█ · 1.0 k/s" in first
+    assert " hot: send 75 % of new states · receive 25 % · widest variable: net (1.2 k " in first
+    assert all(len(line) < 100 for line in first.splitlines())
+    assert "growing" in second
+    assert second.endswith("\x1b[4A")
+
+
+def test_the_progress_block_fits_a_narrow_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    block = ProgressBlock(Terminal(), "spec  " + "N=3 " * 40, {0: "send", 1: "receive"})
+    block(progress(1, 5, 9))
+    lines = block.lines(65)
+
+    assert all(len(line) < 80 for line in lines[1:])
+    assert any("widest variable: net (1.2 k distinct values)" in line for line in lines)
+
+
+def test_it_is_said_that_the_engine_is_compiled() -> None:
+    script = (
+        "import sys\nfrom statewalk.checker.native.running import _telling\n"
+        "from numba import njit\n"
+        "from statewalk.checker.report.progress import ProgressBlock\n"
+        "with _telling(ProgressBlock(sys.stderr, 'spec').compiling):\n"
+        "    njit(lambda x: x + 1)(3)\n    njit(lambda x: x + 2)(3)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+
+    assert "compiling the engine, once: later checks start at once\n" == done.stderr
+
+
+def test_elsewhere_it_is_a_line_now_and_then() -> None:
+    file = StringIO()
+    block = ProgressBlock(file, "spec")
+    block.started -= 5
+    block(progress(1, 5))
+    block.shown_at -= 10
+    block(progress(1, 5))
+    block.close()
+
+    assert 1 == len(file.getvalue().splitlines())
+    assert file.getvalue().startswith("00:00:05 depth 2 · 2.0 k generated")
+
+
+def test_no_end_is_foretold_while_the_frontier_grows() -> None:
+    assert ("growing", "falling", "") == (trend((1, 2, 3)), trend((9, 4, 2)), trend((1, 2)))
+    assert "no estimate" in estimate((1, 2, 3), 100.0, progress(1, 2, 3))
+    assert "a guess" in estimate((900, 300, 100), 10.0, progress(900, 300, 100))
+    assert ("01:01:01", "12.9 M", "▁█") == (clock(3661), short(12_900_000), bars((0, 7)))

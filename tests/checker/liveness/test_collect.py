@@ -1,0 +1,94 @@
+"""The graph that the native engine keeps is the one that the reference semantics gives."""
+
+from collections.abc import Sequence
+from dataclasses import astuple
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from statewalk.checker.contract.search import SearchOptions
+from statewalk.checker.liveness.check import check_liveness
+from statewalk.checker.liveness.collect import collect
+from statewalk.checker.liveness.explore import build
+from statewalk.checker.liveness.graph import StateGraph
+from statewalk.checker.liveness.result import LIVENESS_KINDS
+from statewalk.dsl.loader import load
+from statewalk.dsl.model import Model, Property
+from tests.places import ROOT
+
+FOLDER = Path(__file__).parent / "specs"
+INIT_PID = ROOT / "models/kafka/init_pid.py"
+SPECS = sorted(FOLDER.glob("*.py"))
+
+
+def transitions(graph: StateGraph) -> list[tuple[object, ...]]:
+    prints = graph.fingerprints.tolist()
+    sources = np.repeat(np.arange(graph.n), np.diff(graph.offsets)).tolist()
+    moves = zip(sources, graph.targets.tolist(), graph.labels.tolist(), strict=True)
+    labels = graph.table
+    return sorted(
+        (prints[s], prints[t] if t >= 0 else -1, *astuple(labels[k])) for s, t, k in moves
+    )
+
+
+def told(graph: StateGraph, properties: Sequence[Property]) -> dict[str, object]:
+    prints = graph.fingerprints.tolist()
+    return {
+        "initial": [prints[s] for s in graph.initial],
+        "transitions": transitions(graph),
+        **{p.name: set(graph.fingerprints[graph.holds(p.name)].tolist()) for p in properties},
+    }
+
+
+def both(model: Model, options: SearchOptions) -> tuple[StateGraph, StateGraph, list[Property]]:
+    properties = [p for p in model.properties if p.kind in LIVENESS_KINDS]
+    native = collect(model, options, tuple(properties))
+    assert native is not None
+    return native, build(model, options, tuple(properties)), properties
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("path", SPECS, ids=lambda p: p.stem)
+def test_native_and_reference_build_one_graph(path: Path, threads: int) -> None:
+    for config in load(path).configurations:
+        model = load(path, config=config.name)
+        native, reference, properties = both(model, SearchOptions(threads=threads))
+        first = check_liveness(model, native, properties)
+        second = check_liveness(model, reference, properties)
+
+        assert told(reference, properties) == told(native, properties)
+        assert [(r.verdict, r.vacuous, r.lasso) for r in second] == [
+            (r.verdict, r.vacuous, r.lasso) for r in first
+        ]
+
+
+@pytest.mark.parametrize(
+    "constants",
+    [
+        {},
+        {"CLIENTS": 1, "MUTANT": "weak_send"},
+        {"CLIENTS": 3, "BROKERS": 1, "TIDS": 2, "MUTANT": "phantom_pending"},
+    ],
+)
+def test_they_agree_on_init_pid(constants: dict[str, object]) -> None:
+    model = load(INIT_PID, constants)
+    native, reference, properties = both(model, SearchOptions(threads=2))
+
+    assert told(reference, properties) == told(native, properties)
+    assert check_liveness(model, reference, properties)[0].lasso == (
+        check_liveness(model, native, properties)[0].lasso
+    )
+
+
+@pytest.mark.parametrize("depth", [1, 2, 5])
+def test_they_agree_on_what_is_cut(depth: int) -> None:
+    native, reference, properties = both(load(INIT_PID), SearchOptions(max_depth=depth))
+
+    assert told(reference, properties) == told(native, properties)
+    assert reference.stopped == native.stopped == "depth"
+    assert native.expanded is not None
+    assert reference.expanded is not None
+    assert set(reference.fingerprints[reference.expanded].tolist()) == set(
+        native.fingerprints[native.expanded].tolist()
+    )

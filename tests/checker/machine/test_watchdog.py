@@ -1,0 +1,359 @@
+"""What a spec runs ends soon after a limit, whatever it is; what was found until then is told."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import statewalk
+from tests.places import ROOT
+
+LIMIT = 2.0
+SLACK = 15.0  # for starting Python on a machine that does other things; a hang would last for ever
+
+HANGS = {
+    "while": "i = 0\nwhile True:\n    i += 1",
+    "generator": "all(i >= 0 for i in iter(int, 1))",
+    "doubling": "x = [1]\nwhile True:\n    x = x + x",
+    "power": "10 ** 10 ** (9 + len(empty))",
+    "sum": "sum(itertools.count(len(empty)))",
+    "regex": "re.match('(a+)+b', 'a' * 40)",
+    "sleep": "slow.wait()",
+    "crash": "ctypes.string_at(len(empty))",
+}
+# how a limit is passed: seconds of --timeout, or a signal
+LIMITS = {"time": None, "term": signal.SIGTERM, "int": signal.SIGINT}
+
+IMPORTS = """
+import ctypes, itertools, re, slow
+from pathlib import Path
+from statewalk import Role, action, always, init, require
+
+empty = ()
+Path("ready").touch()
+
+"""
+COUNTER = """
+class Counter(Role):
+    n: int = 0
+
+    @action
+    def step(self) -> None:
+        self.n = min(self.n + 1, 3)
+{action}
+
+counter = Counter()
+{init}
+
+@always
+def low() -> bool:
+    return counter.n < 1
+
+
+@always
+def small() -> bool:
+{property}
+    return counter.n < 9
+"""
+
+
+def lines(text: str, depth: int) -> str:
+    return "\n".join("    " * depth + line for line in text.splitlines())
+
+
+def spec(what: str, where: str) -> str:
+    """A spec with a hang at a place of it, when the counter is at 2."""
+    hang = HANGS[what]
+    parts = {"init": "", "action": "", "property": ""}
+    head = IMPORTS
+    if where == "load":
+        return IMPORTS + hang + "\n" + COUNTER.format(**parts)
+    if where == "init":
+        parts["init"] = "\n\n@init\ndef begin() -> None:\n" + lines(hang, 1) + "\n"
+    elif where == "action":
+        parts["action"] = (
+            "\n    @action\n    def hang(self) -> None:\n        require(self.n == 2)\n"
+            + lines(hang, 2)
+            + "\n        self.n = 0\n"
+        )
+    else:
+        body = hang if where == "property" else "helper()"
+        parts["property"] = "    if counter.n == 2:\n" + lines(body, 2)
+    if where == "helper":
+        head += "\ndef helper():\n" + lines(hang, 1) + "\n\n"
+    return head + COUNTER.format(**parts)
+
+
+NAMES = {
+    "load": "loading the spec", "init": "the initial states 'begin'", "action": "the action 'hang'",
+    "property": "the property 'small'", "helper": "the property 'small'",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _compiled(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """The kernels are compiled, so that no limit is passed while they are."""
+    folder = tmp_path_factory.mktemp("compiled")
+    (folder / "spec.py").write_text(IMPORTS + COUNTER.format(init="", action="", property=""))
+    start(folder, "check", "spec.py", "--keep-going").communicate(timeout=300)
+
+
+@dataclass
+class Ended:
+    """How a command ended. ``late`` are seconds after the limit."""
+
+    code: int
+    out: str
+    err: str
+    late: float
+    result: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def bounds(self) -> str:
+        words: list[str] = self.result["warnings"]
+        return next(w for w in words if w.startswith("bounded"))
+
+
+def start(folder: Path, *words: str) -> "subprocess.Popen[str]":
+    (folder / "slow.py").write_text("import time\n\n\ndef wait():\n    time.sleep(600)\n")
+    return subprocess.Popen(
+        [sys.executable, "-m", "statewalk", *words],
+        cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+
+
+def ended(folder: Path, how: str, *words: str, after: float = LIMIT) -> Ended:
+    """Run a command on a spec that hangs, pass a limit, and wait."""
+    number = LIMITS[how]
+    if number is None:
+        words = (*words, "--timeout", f"{after:g}")
+    began = time.monotonic()
+    process = start(folder, *words)
+    if number is not None:
+        begun = (folder / "ready", folder / "run/request.json")
+        while not any(file.exists() for file in begun) and process.poll() is None:
+            time.sleep(0.05)
+        time.sleep(after)
+        began = time.monotonic() - after
+        process.send_signal(number)
+    out, err = process.communicate(timeout=60)
+    found = Ended(process.returncode, out, err, time.monotonic() - began - after)
+    file = folder / "run/result.json"
+    if file.exists():
+        found.result = json.loads(file.read_text())
+    return found
+
+
+def check(
+    folder: Path, text: str, how: str, *words: str, name: str = "spec.py", after: float = LIMIT
+) -> Ended:
+    (folder / name).write_text(text)
+    return ended(folder, how, "check", name, "--out", "run", "--keep-going", *words, after=after)
+
+
+def line_of(text: str, part: str) -> int:
+    return next(n for n, line in enumerate(text.splitlines(), 1) if part in line)
+
+
+def cases() -> Iterator[Any]:
+    fast = {("while", "action", "time"), ("power", "property", "time"), ("sum", "load", "int")}
+    for what in HANGS:
+        for where in NAMES:
+            for how in LIMITS:
+                if what == "crash" and how != "time":
+                    continue  # it does not wait for a limit
+                marks = () if (what, where, how) in fast else pytest.mark.slow
+                yield pytest.param(what, where, how, marks=marks)
+
+
+@pytest.mark.parametrize(("what", "where", "how"), list(cases()))
+def test_whatever_hangs_ends_soon_and_is_named(
+    what: str, where: str, how: str, tmp_path: Path
+) -> None:
+    text = spec(what, where)
+    more = ["--max-memory", "2G"] if what == "doubling" else []
+    found = check(tmp_path, text, how, "--engine", "reference", *more)
+    place = re.search(r"in (.*) \(spec\.py:(\d+)\)", found.bounds)
+
+    assert place is not None, found.bounds
+    assert NAMES[where] == place[1]
+    assert 0 <= int(place[2]) - line_of(text, HANGS[what].splitlines()[0]) <= 3 or (
+        what == "generator"
+    )
+    assert (3 if where in ("load", "init") else 1) == found.code, "low is violated before"
+    assert found.late < 2 + SLACK
+    if where not in ("load", "init"):
+        assert 2 <= found.result["counts"]["distinct"]
+        assert (tmp_path / "run/low.trace.json").exists()
+
+
+FIZZ = """
+action Init:
+  n = 0
+
+atomic action Step:
+  if n < 3:
+    n += 1
+
+atomic action Hang:
+  require n == 2
+{hang}
+
+always assertion Low:
+  return n < 1
+"""
+
+
+@pytest.mark.parametrize(
+    "hang",
+    [
+        "  while n < 5:\n    pass",
+        "  x = 10 ** 10 ** (7 + n)",
+        "  x = [1]\n  while True:\n    x = x + x",
+    ],
+)
+@pytest.mark.parametrize("how", ["time", pytest.param("term", marks=pytest.mark.slow)])
+def test_a_text_spec_that_hangs_ends_too(hang: str, how: str, tmp_path: Path) -> None:
+    more = ["--max-memory", "2G"] if "+" in hang else []
+    more += ["--engine", "reference"]
+    found = check(tmp_path, FIZZ.format(hang=hang), how, *more, name="spec.fizz")
+
+    assert "in the action 'Hang' (spec.fizz:1" in found.bounds
+    assert 1 == found.code, "Low is violated"
+    assert found.late < 2 + SLACK
+
+
+@pytest.mark.parametrize("engine", ["native", "reference"])
+@pytest.mark.parametrize("what", ["while", "sum"])
+def test_every_engine_keeps_what_it_found(what: str, engine: str, tmp_path: Path) -> None:
+    words = ("--engine", engine, "--property", "small")
+    found = check(tmp_path, spec(what, "action"), "time", *words, after=6.0)
+
+    assert 3 == found.code
+    assert ("bounded", engine) == (found.result["verdict"], found.result["engine"])
+    assert 3 == found.result["counts"]["distinct"]
+    assert "NO VIOLATION FOUND  bounded by --timeout 6 s, in the action 'hang'" in found.out
+
+
+def test_json_on_standard_output_is_one_object_when_the_process_had_to_be_killed(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "spec.py").write_text(spec("sum", "action"))
+
+    words = ("--json", "-", "--engine", "reference", "--property", "small")
+    found = ended(tmp_path, "time", "check", "spec.py", *words)
+
+    assert "bounded" == json.loads(found.out)["verdict"]
+
+
+@pytest.mark.parametrize("what", ["while", "sum"])
+def test_a_random_walk_that_hangs_says_where(what: str, tmp_path: Path) -> None:
+    (tmp_path / "spec.py").write_text(spec(what, "action").replace("< 1", "< 9"))
+
+    found = ended(tmp_path, "term", "simulate", "spec.py")
+
+    assert 3 == found.code
+    assert "in the action 'hang' (spec.py:" in found.out + found.err
+
+
+def test_a_profile_of_what_hangs_says_where(tmp_path: Path) -> None:
+    (tmp_path / "spec.py").write_text(spec("while", "action"))
+
+    found = ended(tmp_path, "time", "profile", "spec.py", after=6.0)
+
+    assert 3 == found.code
+    assert "The search was ended in the action 'hang' (spec.py:" in found.out
+
+
+@pytest.mark.parametrize("what", ["while", "sum"])
+def test_a_sweep_keeps_the_runs_that_ended(what: str, tmp_path: Path) -> None:
+    text = (
+        spec(what, "action")
+        .replace("self.n == 2", "self.n == (9 if N == 1 else 2)")
+        .replace("< 1", "< 9")
+    )
+    text = text.replace("empty = ()", "empty = ()\nN: Constant[int] = 1")
+    (tmp_path / "spec.py").write_text(text.replace("import Role", "import Constant, Role"))
+
+    sweep = ("--set", "N=1..2", "--engine", "reference", "--json", "out.json")
+    ended(tmp_path, "time", "check", "spec.py", *sweep)
+    first, second = json.loads((tmp_path / "out.json").read_text())["sweep"]
+
+    assert ("holds", "bounded") == (first["verdict"], second["verdict"])
+    assert 3 == second["counts"]["distinct"]
+
+
+LEAVES = {
+    "import os\nimport statewalk\nos._exit(0)\n": (
+        "spec.py:3:1: SW205 The spec ended the program: os._exit(0)"
+    ),
+    spec("while", "action").replace("i = 0\n        while True:\n            i += 1", "exit(0)"): (
+        "SW205 The spec ended the program: SystemExit, in the action 'hang'"
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", list(LEAVES))
+def test_a_spec_that_ends_the_program_is_no_success(text: str, tmp_path: Path) -> None:
+    (tmp_path / "spec.py").write_text(text)
+    process = start(tmp_path, "check", "spec.py", "--json", "out.json", "--keep-going")
+    _, err = process.communicate(timeout=60)
+
+    assert 2 == process.returncode
+    assert LEAVES[text] in err
+    assert "error" == json.loads((tmp_path / "out.json").read_text())["verdict"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("after", [0.06, 0.1, 0.15, 0.2, 0.3, 0.5])
+def test_a_signal_while_we_start_is_no_verdict_and_no_traceback(
+    number: int, after: float, tmp_path: Path
+) -> None:
+    (tmp_path / "spec.py").write_text(spec("sleep", "load"))
+    process = start(tmp_path, "check", "spec.py")
+    time.sleep(after)
+    process.send_signal(number)
+    out, err = process.communicate(timeout=60)
+    too_early = process.returncode != 3 and "cli.py" not in err  # Python was not ready for us
+
+    assert too_early or 3 == process.returncode
+    assert too_early or "Traceback" not in out + err
+
+
+def test_from_python_a_time_limit_reaches_into_the_spec(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("slow.py").touch()
+    Path("spec.py").write_text(spec("while", "property"))
+
+    result = statewalk.check("spec.py", engine="reference", timeout=0.5, keep_going=True)
+
+    assert ("violated", "unknown") == (result.verdict, result.of("small").verdict)
+    assert "in the property 'small' (spec.py:" in " ".join(result.warnings)
+    assert result.traces["low"].length == 1
+
+
+def test_a_slow_step_within_the_limit_is_not_cut(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("slow.py").touch()
+    Path("spec.py").write_text(
+        spec("sum", "property").replace("sum(itertools.count(len(empty)))", "sum(range(3 * 10**7))")
+    )
+
+    result = statewalk.check("spec.py", engine="reference", timeout=30, keep_going=True)
+
+    assert "holds" == result.of("small").verdict
+    assert result.exhaustive

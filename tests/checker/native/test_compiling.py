@@ -1,0 +1,90 @@
+"""Kernels kept on disk: all follow a change of any file that has a part in them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+from numba.core.dispatcher import Dispatcher
+
+from statewalk.checker.machine import compiling
+from tests.places import ROOT
+
+KERNELS = [name for name in compiling.SOURCES if "kernels" in name]
+# One kernel each that calls into another file, and one that knows a constant of another.
+OUTER = """
+import numpy as np
+from statewalk.checker.history.decide.kernels.weak import missed
+from statewalk.checker.spark.tasks.run_kernels import narrow_links
+from statewalk.checker.native.kernels.tables import put_hashed
+
+reads = np.array([[2, 0, 0], [2, 1, 1]])
+first, written = np.array([0, 1, 3, 3]), np.array([0, 0, 1])
+emitted = missed(3, 2, reads, first, written, False, np.zeros((9, 8), np.int64), 0)
+
+keys, children = np.zeros(64, np.uint64), np.zeros(64, np.int64)
+put_hashed(keys, children, np.array([12345], np.uint64), np.array([1]))
+
+narrow = np.zeros((1, 8), np.uint8)
+narrow_links(np.array([1 << 40]), np.array([0]), 1, 2, 2, narrow)
+print(emitted, int(np.flatnonzero(keys)[0]), narrow.tolist())
+"""
+EDITS = {
+    "history/decide/kernels/reach.py": ("    return m + 1\n", "    return m + 5\n"),
+    "native/kernels/walking.py": (
+        "return key ^ (key >> S32)\n",
+        "return (key ^ (key >> S32)) + U1\n",
+    ),
+    "native/kernels/arrays.py": ("POSITION_SHIFT = 28\n", "POSITION_SHIFT = 27\n"),
+}
+
+
+def test_every_kernel_has_the_stamp_of_all() -> None:
+    modules = [
+        import_module("statewalk.checker." + name.removesuffix(".py").replace("/", "."))
+        for name in KERNELS
+    ]
+    kept = [
+        value._cache._cache_file
+        for module in modules
+        for value in vars(module).values()
+        if isinstance(value, Dispatcher) and hasattr(value, "_cache")
+        if hasattr(value._cache, "_cache_file")
+    ]
+
+    assert 30 < len(kept)
+    assert {compiling.STAMP} == {file._source_stamp for file in kept}
+
+
+def outer(tree: Path, cache: Path) -> list[str]:
+    """What outer kernels of a tree give, in a process of its own."""
+    given = {**os.environ, "PYTHONPATH": str(tree), "NUMBA_CACHE_DIR": str(cache)}
+    command = [sys.executable, "-B", "-c", OUTER]
+    done = subprocess.run(command, cwd=tree, env=given, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split(maxsplit=2)
+
+
+def test_an_outer_kernel_follows_a_change_of_what_it_calls(tmp_path: Path) -> None:
+    tree, cache = tmp_path / "tree", tmp_path / "cache"
+    for package in ("checker", "dsl", "models", "statewalk"):
+        ignored = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(ROOT / package, tree / package, ignore=ignored, symlinks=True)
+    before = outer(tree, cache)
+    assert before == outer(tree, cache)
+    for name, (old, new) in EDITS.items():
+        file = tree / "checker" / name
+        about = file.stat()
+        text = file.read_text(encoding="utf-8")
+        assert text.count(old) == 1
+        file.write_text(text.replace(old, new), encoding="utf-8")
+        os.utime(file, ns=(about.st_atime_ns, about.st_mtime_ns))  # as some tools leave it
+
+    after = outer(tree, cache)
+
+    assert [str(int(before[0]) * 5)] == after[:1]
+    assert all(old != new for old, new in zip(before, after, strict=True))

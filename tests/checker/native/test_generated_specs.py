@@ -1,0 +1,66 @@
+"""Generated specs as text: reference and native, plain and optimised, one thread and two."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from statewalk.checker import native
+from statewalk.checker.contract.search import SearchOptions
+from statewalk.checker.engines import reference
+from statewalk.dsl.loader import load
+from tests.checker.native.agreement import told
+from tests.checker.native.spec_source import source
+
+Run = Callable[[Path], dict[str, Any]]
+
+
+def agree(seed: int, folder: Path, unset: float = 0.0) -> None:
+    random = Random(seed)
+    path = folder / f"spec_{seed}.py"
+    path.write_text(source(random, unset))
+    optimised, plain = load(str(path), {}), load(str(path), {}, optimize=False)
+    keep_going, most = random.random() < 0.5, random.choice([30, 200])
+
+    def options(threads: int = 1) -> SearchOptions:
+        return SearchOptions(keep_going=keep_going, max_states=most, threads=threads)
+
+    expected = told(reference.explore(plain, options()))
+
+    assert expected == told(reference.explore(optimised, options())), seed
+    assert expected == told(native.explore(plain, options())), seed
+    assert expected == told(native.explore(optimised, options())), seed
+    assert expected == told(native.explore(optimised, options(2))), seed
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_engines_agree_on_generated_specs(seed: int, tmp_path: Path) -> None:
+    agree(seed, tmp_path)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_engines_agree_on_fields_that_may_have_no_value(seed: int, tmp_path: Path) -> None:
+    agree(seed, tmp_path, random_share(seed))
+
+
+def random_share(seed: int) -> float:
+    """How often a spec looks at fields without a value: seldom, so that searches get somewhere."""
+    return (0.03, 0.1, 0.25)[seed % 3]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("block", range(20))
+def test_engines_agree_on_very_many_specs_with_such_fields(block: int, tmp_path: Path) -> None:
+    for seed in range(100 + 50 * block, 100 + 50 * (block + 1)):
+        agree(seed, tmp_path, random_share(seed))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("block", range(20))
+def test_engines_agree_on_very_many_generated_specs(block: int, tmp_path: Path) -> None:
+    for seed in range(100 + 50 * block, 100 + 50 * (block + 1)):
+        agree(seed, tmp_path)

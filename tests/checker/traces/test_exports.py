@@ -1,0 +1,139 @@
+"""Exports say what the trace says, in the shape that the other tool reads."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from statewalk import check, load
+from statewalk.checker.behaviours.simulate import simulate
+from statewalk.checker.traces.exports import FORMATS, export_trace
+from statewalk.checker.traces.exports.dot import graph_to_dot
+from statewalk.checker.traces.exports.itf import to_itf, to_value
+from statewalk.checker.traces.file import load_trace, save_trace
+from statewalk.checker.traces.trace import Trace
+from statewalk.dsl.errors import RunError
+from statewalk.dsl.values.stored import freeze
+from tests.places import ROOT
+
+MODELS = ROOT / "models"
+
+
+@pytest.fixture(scope="module")
+def trace() -> Trace:
+    constants = {"BROKERS": 1, "MUTANT": "no_epoch_bump"}
+    result = check(MODELS / "kafka/init_pid.py", constants, engine="reference")
+    return result.traces["epoch_monotone"]
+
+
+def _valid_itf(value: Any) -> bool:
+    """The grammar of values of the format's description."""
+    if isinstance(value, bool | str):
+        return True
+    if isinstance(value, list):
+        return all(map(_valid_itf, value))
+    if not isinstance(value, dict):
+        return False
+    match value:
+        case {"#bigint": str(n), **rest}:
+            return not rest and n.lstrip("-").isdigit()
+        case {"#tup": list(items), **rest} | {"#set": list(items), **rest}:
+            return not rest and all(map(_valid_itf, items))
+        case {"#map": list(pairs), **rest}:
+            return not rest and all(len(p) == 2 and all(map(_valid_itf, p)) for p in pairs)
+        case {"#unserializable": str(), **rest}:
+            return not rest
+    return all(not k.startswith("#") and _valid_itf(v) for k, v in value.items())
+
+
+def test_itf_has_every_variable_in_every_state(trace: Trace) -> None:
+    document = json.loads(to_itf(trace, mbt=True))
+
+    assert trace.length + 1 == len(document["states"])
+    for at, state in enumerate(document["states"]):
+        assert state["#meta"]["index"] == at
+        assert set(document["vars"]) == set(state) - {"#meta"}
+        assert all(_valid_itf(state[name]) for name in document["vars"])
+    assert document["states"][1]["mbt::actionTaken"] == "send_init_pid"
+
+
+_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=4),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.tuples(inner, inner)
+        | st.dictionaries(st.text(max_size=3), inner, max_size=3)
+        | st.frozensets(st.integers() | st.text(max_size=3), max_size=3)
+    ),
+    max_leaves=8,
+)
+
+
+@given(_VALUES)
+def test_values_are_itf_values_in_one_order(value: Any) -> None:
+    stored = freeze(value)
+
+    assert _valid_itf(to_value(stored))
+    assert json.dumps(to_value(stored)) == json.dumps(to_value(freeze(value)))
+
+
+def test_tlc_json_has_its_shape(trace: Trace) -> None:
+    document = json.loads(export_trace(trace, "tlc"))
+    actions, states = document["counterexample"]["action"], document["counterexample"]["state"]
+
+    assert [number for number, _ in states] == list(range(1, trace.length + 2))
+    assert [(a[0], b[0]) for a, _, b in actions] == [(n, n + 1) for n in range(1, trace.length + 1)]
+    assert set(states[0][1]) == set(document["vars"])
+
+
+def test_arrows_follow_messages(trace: Trace) -> None:
+    text = export_trace(trace, "mermaid")
+
+    assert text.startswith("sequenceDiagram")
+    assert "L0->>L1: InitPidRequest(tid=0)" in text
+    assert "L1->>L0: InitPidResponse(code='OK', pid=1, epoch=0)" in text
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_saved_traces_export_without_the_spec(format: str, trace: Trace, tmp_path: Path) -> None:
+    file = tmp_path / "t.trace.json"
+    save_trace(trace, file)
+
+    assert export_trace(trace, format) == export_trace(load_trace(file), format)
+
+
+def test_the_graph_of_die_hard() -> None:
+    text = graph_to_dot(load(MODELS / "toys/die_hard.py"))
+
+    assert text.count(" [label=") - text.count("->") == 16
+    assert text.count("style=filled") == 1
+
+
+def test_a_quotient_has_one_node_per_projection() -> None:
+    model = load(MODELS / "toys/two_phase_commit.py")
+    text = graph_to_dot(model, by=("TransactionManager.state",))
+
+    assert text.count(" [label=") - text.count("->") == 3
+
+
+def test_a_graph_that_is_too_large_is_refused() -> None:
+    with pytest.raises(RunError, match="more than 100 nodes"):
+        graph_to_dot(load(MODELS / "toys/two_phase_commit.py"), limit=100)
+
+
+def test_equal_seeds_walk_equally() -> None:
+    model = load(MODELS / "kafka/init_pid.py")
+
+    assert simulate(model, runs=5, seed=7) == simulate(model, runs=5, seed=7)
+
+
+def test_simulation_finds_a_planted_bug() -> None:
+    model = load(MODELS / "kafka/init_pid.py", {"BROKERS": 1, "MUTANT": "no_epoch_bump"})
+    found = simulate(model, runs=50)
+
+    assert "epoch_monotone" in found.findings

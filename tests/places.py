@@ -1,0 +1,5 @@
+"""Where tests find what they are about."""
+
+from pathlib import Path
+
+ROOT = next(f for f in Path(__file__).resolve().parents if (f / "pyproject.toml").is_file())
