@@ -43,7 +43,7 @@ from typing import Any
 from statewalk.checker.api import load, search
 from statewalk.checker.contract.options import CheckOptions
 from statewalk.checker.native import checkpoints, manifests
-from statewalk.checker.verdict.result import Result
+from statewalk.checker.verdict.run import Run
 from statewalk.dsl.errors import RunError
 from statewalk.dsl.model import Model
 
@@ -107,7 +107,7 @@ Disturb = Callable[[], None]
 # -- children --------------------------------------------------------------------------------------
 
 
-def outcome(result: Result) -> dict[str, Any]:
+def outcome(result: Run) -> dict[str, Any]:
     """What a result says, without what may differ."""
     data = result.to_dict()
     traces = {name: repr(trace.steps) for name, trace in result.traces.items()}

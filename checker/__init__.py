@@ -1,7 +1,7 @@
 """The search: Model in, verdict out.
 
 `contract` says what an engine promises; `engines`, `native` and `spark` keep it; `liveness` asks a
-state graph what no search can tell; `verdict` turns what was found into a Result, and `report` into
+state graph what no search can tell; `verdict` turns what was found into a Run, and `report` into
 text. `machine` and `states` are beneath all of them. `api` is the way in for programs, `cli` and
 `commands` for people, and `history`, which judges recorded histories, is a pipeline of its own.
 

@@ -45,7 +45,7 @@ from statewalk.dsl.source.modules import FILES
 from statewalk.dsl.view import Endless
 
 if TYPE_CHECKING:
-    from statewalk.checker.verdict.result import Result
+    from statewalk.checker.verdict.run import Run
 
 Watch = Callable[[Progress], None]
 
@@ -75,7 +75,7 @@ def check(
     on_progress: Watch | None = None,
     interrupted: Callable[[], bool] = lambda: False,
     **options: Any,
-) -> Result:
+) -> Run:
     """Check a spec: every property, in every state that can be reached.
 
     ``constants`` override the spec's defaults; further keywords are the fields of `CheckOptions`.
@@ -97,8 +97,8 @@ def check(
 
     folder = new_folder(out)
     with held(out):
-        result = search(model, asked, on_progress=on_progress, interrupted=interrupted)
-        return folder.keep(result)
+        run = search(model, asked, on_progress=on_progress, interrupted=interrupted)
+        return folder.keep(run)
 
 
 def _refuse_late(model: Model, constants: Mapping[str, Any] | None, asked: CheckOptions) -> None:
@@ -129,20 +129,30 @@ def not_loaded(
     options: CheckOptions,
     stopped: StoppedBy,
     running: Place | None,
-) -> Result:
-    """The result of a check whose spec did not get loaded within the limits."""
-    from statewalk.checker.verdict.evidence import Evidence
+) -> Run:
+    """The run of a check whose spec did not get loaded within the limits."""
+    from statewalk.checker.verdict.evidence import Evidence, Notice
     from statewalk.checker.verdict.result import Result
+    from statewalk.checker.verdict.run import Run
 
     text = judge.bound(options, stopped, running)
+    notice = Notice("bounded", "", f"bounded: {text}")
     result = Result(
         spec=spec,
         constants={name: str(value) for name, value in constants.items()},
         engine=options.engine,
         verdict="bounded",
-        warnings=(f"bounded: {text}",),
+        warnings=(notice.text,),
     )
-    return result.remembering(Evidence(options=options, stopped=stopped, bounds=(text,)), {})
+    evidence = Evidence(options=options, stopped=stopped, bounds=(text,), warnings=(notice,))
+    return Run(result, evidence, {}, report_of)
+
+
+def report_of(run: Run) -> str:
+    """The report of a run, as it is printed."""
+    from statewalk.checker.report.check import report
+
+    return report(run).plain()
 
 
 def search(
@@ -151,7 +161,7 @@ def search(
     *,
     on_progress: Watch | None = None,
     interrupted: Callable[[], bool] = lambda: False,
-) -> Result:
+) -> Run:
     """Check a model that is loaded."""
     judge.check_names(model, options.properties)
     asked = search_options(model, options, on_progress, interrupted)
@@ -167,7 +177,7 @@ def search(
 
 def _searched(
     model: Model, options: CheckOptions, asked: SearchOptions, entry: EngineEntry, engine: Engine
-) -> Result:
+) -> Run:
     from statewalk.checker.verdict.conclude import conclude
 
     interrupted = asked.interrupted
@@ -183,10 +193,10 @@ def _searched(
         asked = replace(asked, checkpoint=None, resume=False)  # further searches are not saved
         checked = _checked(model, options, asked, engine, exploration, vacuous)
         try:
-            return conclude(checked, entry, time.monotonic() - started)
+            return conclude(checked, entry, time.monotonic() - started, report_of)
         except CutShort as cut:
             checked = replace(checked, exploration=cut_short(checked.exploration, cut), brief=True)
-            return conclude(checked, entry, time.monotonic() - started)
+            return conclude(checked, entry, time.monotonic() - started, report_of)
 
 
 def _explored(

@@ -129,7 +129,7 @@ def model_of(loading: Loading, path: str, *, optimize: bool = True) -> Model:
         fresh_values=bool(loading.declared.options.get("fresh_values")),
         check_deadlock=deadlock and stuck is None,
         optimized=optimize,
-        warnings=tuple((w.code, str(w)) for w in mistakes.warned if not allowed(tree, w)),
+        warnings=tuple(w for w in mistakes.warned if not allowed(tree, w)),
         choice_names=_choice_names(tree),
         flows=flows if flows.actions else None,
     )

@@ -13,7 +13,7 @@ from typing import Any, Literal, Protocol
 
 from statewalk.dsl.binding import bound
 from statewalk.dsl.declared import Configuration, Fairness
-from statewalk.dsl.errors import Span
+from statewalk.dsl.errors import Span, SpecError
 from statewalk.dsl.state.plain_view import PlainView, apply_writes
 from statewalk.dsl.view import Disabled, FairChoice, Path, State, View
 
@@ -158,7 +158,7 @@ class Model:
     check_deadlock: bool = True
     max_depth: int | None = None
     optimized: bool = True
-    warnings: tuple[tuple[str, str], ...] = ()
+    warnings: tuple[SpecError, ...] = ()
     choice_names: Mapping[tuple[str, int], str] = field(default_factory=dict)
     flows: Flows | None = None
 

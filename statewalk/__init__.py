@@ -69,6 +69,7 @@ if TYPE_CHECKING:
     from statewalk.checker.traces.file import save_trace as save_trace
     from statewalk.checker.traces.trace import Trace as Trace
     from statewalk.checker.verdict.result import Result as Result
+    from statewalk.checker.verdict.run import Run as Run
 
 # What ``from statewalk import *`` brings into a spec: the language, and nothing that runs it.
 __all__ = [
@@ -83,6 +84,7 @@ __all__ = [
 _CHECKING = {
     "Replay": "behaviours.replay",
     "Result": "verdict.result",
+    "Run": "verdict.run",
     "Trace": "traces.trace",
     "check": "api",
     "load": "api",

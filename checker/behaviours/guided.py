@@ -33,6 +33,7 @@ _WORD = re.compile(r"\s+(?![^(]*\))")
 _COMMA = re.compile(r", (?=[\w.]+=)")
 _ACTOR = re.compile(r"\w+#\d+")
 _NUMBERED = re.compile(r"^!? +\d+  (\S.*)$")
+_GOES_ON = re.compile(r"^ {7}(\S.*)$")
 _INIT = "init"
 _START = re.compile(r"init(?: \((\d+)\))?(?:  .*)?$")
 
@@ -66,7 +67,13 @@ class Guided:
 def read_steps(text: str) -> list[Wanted]:
     """The steps that a file names."""
     lines = list(enumerate(text.splitlines(), 1))
-    numbered = [(n, match[1]) for n, line in lines if (match := _NUMBERED.match(line))]
+    numbered: list[tuple[int, str]] = []
+    for number, line in lines:
+        if (match := _NUMBERED.match(line)) is not None:
+            numbered.append((number, match[1]))
+        elif numbered and (match := _GOES_ON.match(line)) is not None:  # it was too long for a line
+            first, begun = numbered[-1]
+            numbered[-1] = (first, f"{begun} {match[1]}")
     found = []
     for number, line in numbered or lines:
         content = line.split(" #", 1)[0] if not line.lstrip().startswith("#") else ""

@@ -20,7 +20,7 @@ from statewalk.checker.contract.options import (
 from statewalk.checker.engines.table import NAMES
 
 if TYPE_CHECKING:
-    from statewalk.checker.verdict.result import Result
+    from statewalk.checker.verdict.run import Run
 
 
 def add_parser(subparsers: Any) -> None:
@@ -220,8 +220,8 @@ def run(arguments: argparse.Namespace) -> int:
     configs = list(dict.fromkeys(arguments.configs))
     job = (spec_path(arguments.spec), options, arguments.json, arguments.out)
 
-    def further(results: Sequence[Result]) -> None:
-        for_machines(results, arguments)
+    def further(runs: Sequence[Run]) -> None:
+        for_machines(runs, arguments)
 
     if sweep.swept or len(configs) > 1:
         return run_several(*job, sweep, configs or [None], further)
@@ -247,8 +247,8 @@ def without_effect(arguments: argparse.Namespace) -> None:
             raise RunError("SW326", said, help=f"It goes with {needed}.")
 
 
-def for_machines(results: Sequence[Result], arguments: argparse.Namespace) -> None:
-    """Write the results in the forms that machines which build software read.
+def for_machines(runs: Sequence[Run], arguments: argparse.Namespace) -> None:
+    """Write the runs in the forms that machines which build software read.
 
     Raises:  RunError[SW403], once all that can be written is.
     """
@@ -263,13 +263,11 @@ def for_machines(results: Sequence[Result], arguments: argparse.Namespace) -> No
     ):
         if file:
             try:
-                write_text(
-                    Path(file), text(*results), help=f"Give another place with {option} FILE."
-                )
+                write_text(Path(file), text(*runs), help=f"Give another place with {option} FILE.")
             except RunError as error:
                 problem = problem or error
     if arguments.github:
         out = sys.stderr if arguments.json == "-" else sys.stdout  # GitHub reads both
-        out.write(ci.to_github(*results))
+        out.write(ci.to_github(*runs))
     if problem is not None:
         raise problem

@@ -9,11 +9,13 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from statewalk.checker.api import load_within, not_loaded, search
+from pydantic import TypeAdapter
+
+from statewalk.checker.api import load_within, not_loaded, report_of, search
 from statewalk.checker.contract import rescue
 from statewalk.checker.contract.rescue import left
 from statewalk.checker.machine import supervisor
@@ -27,8 +29,9 @@ from statewalk.checker.report.page import show
 from statewalk.checker.report.progress import ProgressBlock
 from statewalk.checker.report.runs import RunFolder, new_folder
 from statewalk.checker.verdict import exits
-from statewalk.checker.verdict.evidence import Evidence
+from statewalk.checker.verdict.evidence import Evidence, Notice
 from statewalk.checker.verdict.result import Result
+from statewalk.checker.verdict.run import Run
 from statewalk.dsl.errors import EngineError, RunError, StatewalkError, printable
 
 if TYPE_CHECKING:
@@ -50,13 +53,13 @@ def run_check(
     json_file: str | None,
     out: str | None,
     constants: Mapping[str, Any],
-    further: Callable[[Sequence[Result]], None] = lambda results: None,
+    further: Callable[[Sequence[Run]], None] = lambda runs: None,
     *,
     props: bool = False,
 ) -> int:
     """One check; the exit code. ``further`` is done with the results once they are shown."""
     try:
-        result, problem = one_check(spec, options, out, constants)
+        run, problem = one_check(spec, options, out, constants)
     except StatewalkError as error:
         failed = error_result(spec, options, constants, error)
         if json_file is not None:
@@ -65,25 +68,25 @@ def run_check(
             further([failed])
         raise
     if json_file != STDOUT:
-        report(result, width=terminal_width(), props=props).show(sys.stdout)
+        report(run, width=terminal_width(), props=props).show(sys.stdout)
     if json_file is not None:
-        write_json(result.to_dict(), json_file)
+        write_json(run.to_dict(), json_file)
     try:
-        further([result])
+        further([run])
     except RunError as error:
         problem = problem or error
     if problem is not None:
         sys.stdout.flush()
         raise problem
-    return exits.exit_code(result)
+    return exits.exit_code(run)
 
 
 def one_check(
     spec: str, options: CheckOptions, out: str | Path | None, constants: Mapping[str, Any]
-) -> tuple[Result, RunError | None]:
+) -> tuple[Run, RunError | None]:
     """Load and check; where there is a folder, so that it can be resumed.
 
-    What cannot be written is a warning of the result, or else given beside it. Of a check that was
+    What cannot be written is a warning of the run, or else given beside it. Of a check that was
     killed, what it had noted.
     """
     end, folder = supervisor.rescue, out
@@ -102,15 +105,15 @@ def one_check(
             if unsaved is None:
                 options = replace(options, checkpoint=str(Path(out, CHECKPOINT)))
         try:
-            result, problem = checked(model, options, folder, unsaved)
+            run, problem = checked(model, options, folder, unsaved)
         except SystemExit as exit_:
             raise left("SystemExit", place_of_error(exit_)) from None
-    graph = result.evidence.graph if result.evidence is not None else None
+    graph = run.evidence.graph
     if graph is not None and graph.unwritable:
         sys.stderr.write(f"{graph.problem}\n")
     elif graph is not None:
         problem = problem or graph.problem
-    return result, problem
+    return run, problem
 
 
 def _folder_of(end: End) -> str | None:
@@ -148,7 +151,7 @@ def checked(
     options: CheckOptions,
     out: str | Path | None,
     unsaved: RunError | None = None,
-) -> tuple[Result, RunError | None]:
+) -> tuple[Run, RunError | None]:
     """The result of a check with its run folder written.
 
     What kept something from being written is a warning; a folder that was asked for and cannot be
@@ -177,7 +180,7 @@ def checked(
             return asked()
 
         try:
-            result = search(model, options, on_progress=notes, interrupted=interrupted)
+            run = search(model, options, on_progress=notes, interrupted=interrupted)
         except BaseException:
             if folder is not None and out is None:
                 folder.discard()
@@ -185,30 +188,30 @@ def checked(
         finally:
             block.close()
     if unsaved is not None and problem is None:
-        result = result.with_warning(unsaved.one_line)
+        run = run.with_warning("saving", unsaved.one_line)
     if folder is not None:
-        known = len(result.warnings)
-        result = folder.keep(result)
-        for said in result.warnings[known:]:
+        known = len(run.warnings)
+        run = folder.keep(run)
+        for said in run.warnings[known:]:
             sys.stderr.write(f"{said}\n")
             if out is None:
                 folder.discard()
-    return result, problem
+    return run, problem
 
 
-def _written(result: Result, out: str | Path | None) -> tuple[Result, RunError | None]:
-    """A result in a run folder of its own, or with what kept that from being done."""
+def _written(run: Run, out: str | Path | None) -> tuple[Run, RunError | None]:
+    """A run in a folder of its own, or with what kept that from being done."""
     try:
         folder = new_folder(out)
     except RunError as error:
-        return result, error
+        return run, error
     with held(out):
-        return folder.keep(result), None
+        return folder.keep(run), None
 
 
 def _not_loaded(
     spec: str, constants: Mapping[str, Any], options: CheckOptions, end: BaseException
-) -> Result:
+) -> Run:
     """The result of a check that ended while its spec was loaded."""
     if isinstance(end, CutShort):
         return not_loaded(spec, constants, options, end.reason, end.place)
@@ -242,14 +245,14 @@ def run_several(
     out: str | None,
     sweep: Sweep,
     configs: Sequence[str | None],
-    further: Callable[[Sequence[Result]], None],
+    further: Callable[[Sequence[Run]], None],
 ) -> int:
     """One check for each configuration and combination of constants, and a table; the exit code of
     the worst.
     """
     from statewalk.checker.report.table import table
 
-    rows: list[tuple[dict[str, Any], Result]] = []
+    rows: list[tuple[dict[str, Any], Run]] = []
     codes: list[int] = []
     problem: RunError | None = None
     cases = [(config, constants) for config in configs for constants in sweep.combinations()]
@@ -263,19 +266,19 @@ def run_several(
         asked = replace(options, graph=graph, config=config)
         try:
             if earlier is not None and number < len(earlier):
-                result, code = Result.model_validate(earlier[number][0]), earlier[number][1]
+                run, code = _read(earlier[number]), earlier[number][2]
             else:
-                result, failed = one_check(spec, asked, place, constants)
-                problem, code = problem or failed, exits.exit_code(result)
+                run, failed = one_check(spec, asked, place, constants)
+                problem, code = problem or failed, exits.exit_code(run)
             codes.append(code)
         except StatewalkError as error:
-            result = error_result(spec, asked, constants, error)
+            run = error_result(spec, asked, constants, error)
             codes.append(exits.INTERNAL if isinstance(error, EngineError) else exits.MISTAKE)
-        rows.append((shown, result))
-        supervisor.note(done=[(r.to_dict(), c) for (_, r), c in zip(rows, codes, strict=True)])
+        rows.append((shown, run))
+        supervisor.note(done=[*map(_noted, (run for _, run in rows), codes)])
         if earlier is not None and number >= len(earlier):
             break
-        if result.evidence is not None and result.evidence.stopped == "interrupt":
+        if run.evidence.stopped == "interrupt":
             break
     if json_file != STDOUT:
         page = table(rows, width=terminal_width())
@@ -284,17 +287,28 @@ def run_several(
         page.show(sys.stdout)
     if json_file is not None:
         named_rows = [
-            {**({"config": shown["config"]} if len(configs) > 1 else {}), **result.to_dict()}
-            for shown, result in rows
+            {**({"config": shown["config"]} if len(configs) > 1 else {}), **run.to_dict()}
+            for shown, run in rows
         ]
         write_json({"schema": 1, "sweep": named_rows}, json_file)
     try:
-        further([result for _, result in rows])
+        further([run for _, run in rows])
     except RunError as error:
         problem = problem or error
     if problem is not None:
         raise problem
     return exits.of_sweep(codes)
+
+
+def _noted(run: Run, code: int) -> tuple[dict[str, Any], list[dict[str, Any]], int]:
+    """What is noted of a run of a sweep, should a later one have to be killed."""
+    return run.to_dict(), [asdict(notice) for notice in run.evidence.warnings], code
+
+
+def _read(noted: Sequence[Any]) -> Run:
+    """A run as it was noted."""
+    notices = TypeAdapter(tuple[Notice, ...]).validate_python(noted[1])
+    return Run(Result.model_validate(noted[0]), Evidence(warnings=notices), {}, report_of)
 
 
 def safe_name(text: str) -> str:
@@ -304,7 +318,7 @@ def safe_name(text: str) -> str:
 
 def error_result(
     spec: str, options: CheckOptions, constants: Mapping[str, Any], error: StatewalkError
-) -> Result:
+) -> Run:
     """The result of a check that could not begin."""
     result = Result(
         spec=spec,
@@ -313,7 +327,8 @@ def error_result(
         verdict="error",
         warnings=(str(error),),
     )
-    return result.remembering(Evidence(options=options), {})
+    why = Notice("error", error.code, str(error), error.at)
+    return Run(result, Evidence(options=options, warnings=(why,)), {}, report_of)
 
 
 def write_json(data: dict[str, Any], file: str) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from statewalk.checker.library import Entry
-    from statewalk.checker.verdict.result import Result
+    from statewalk.checker.verdict.run import Run
     from statewalk.dsl.declared import Configuration, Expectation
 
 
@@ -19,11 +19,11 @@ class Row:
     """What one configuration gave."""
 
     configuration: Configuration
-    result: Result
+    run: Run
 
     @property
     def passed(self) -> bool:
-        return self.result.as_expected is True
+        return self.run.as_expected is True
 
 
 def add_parser(subparsers: Any) -> None:
@@ -104,15 +104,15 @@ def _rows(entry: Entry) -> Iterator[Row]:
 
 
 def _line(row: Row) -> str:
-    result = row.result
-    found: str = result.verdict
-    violated = [p for p in result.properties if p.verdict == "violated"]
+    run = row.run
+    found: str = run.verdict
+    violated = [p for p in run.properties if p.verdict == "violated"]
     if violated:
         found += " " + ", ".join(
             f"{p.name} in {p.length}" if p.length is not None else p.name for p in violated
         )
     mark = "ok  " if row.passed else "FAIL"
-    size = f"{result.counts.distinct} states, {result.seconds:.2f} s"
+    size = f"{run.counts.distinct} states, {run.seconds:.2f} s"
     line = f"  {mark} {row.configuration.name:<28} {found}; {size}\n"
     if not row.passed:
         line += f"       expected: {expected_text(row.configuration.expect)}\n"

@@ -111,8 +111,8 @@ class Finding:
     """A violated property, a reached witness, or an error, with the way there.
 
     ``initial`` indexes `Model.initial_states`; ``steps`` lead from there. For kinds ``assertion``
-    and ``error`` in an action, ``failing`` is the step that could not be completed; ``error`` its
-    text.
+    and ``error`` in an action, ``failing`` is the step that could not be completed; ``error`` what
+    it raised, where that is at hand.
     """
 
     property: str
@@ -143,8 +143,7 @@ class Exploration:
     """What a search found. Mappings by action index: ``fired`` counts transitions, ``fresh`` new
     states.
 
-    ``cut`` counts, per constraint, the states (or steps) it refused. ``hidden`` counts generated
-    states that the view took for equal although hidden slots differed. ``statistics`` are the
+    ``cut`` counts, per constraint, the states (or steps) it refused. ``statistics`` are the
     engine's own figures; ``warnings`` tell what to know of how the search was saved. ``running`` is
     where the spec was when it had to be ended.
     """

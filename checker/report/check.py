@@ -11,69 +11,72 @@ from statewalk.checker.report.findings import show_failure, show_violation
 from statewalk.checker.report.page import Page, Segment, number, plural, seconds, show
 from statewalk.checker.report.terms import summary
 from statewalk.checker.states.showing import place
-from statewalk.checker.verdict.evidence import Evidence, NeverFired
+from statewalk.checker.verdict.evidence import Evidence, NeverFired, NoticeKind
 from statewalk.dsl.model import SAFETY_KINDS
 
 if TYPE_CHECKING:
-    from statewalk.checker.verdict.result import PropertyResult, Result
+    from statewalk.checker.verdict.result import PropertyResult
+    from statewalk.checker.verdict.run import Run
 
 _COLUMN = 14
+# Kinds of warnings that have a row, or a place, of their own.
+_HAVE_ROWS: frozenset[NoticeKind] = frozenset({"error", "unchecked", "bounded", "never", "vacuous"})
 _LEVELS = "▁▂▃▄▅▆▇█"
 
 
-def report(result: Result, *, width: int = 100, props: bool = False) -> Page:
-    """The report of a result, for a width; with ``props``, of every property along each trace."""
+def report(run: Run, *, width: int = 100, props: bool = False) -> Page:
+    """The report of a run, for a width; with ``props``, of every property along each trace."""
     page = Page(width)
-    evidence = result.evidence or Evidence()
+    evidence = run.evidence
     if evidence.failure is not None:
-        show_failure(page, result, evidence.failure)
+        show_failure(page, run.result, evidence.failure)
     for violation in evidence.violations:
         page.blank()
-        show_violation(page, result, violation, props=props)
+        show_violation(page, run.result, violation, props=props)
     page.blank()
-    _headline(page, result, evidence)
-    _evidence(page, result, evidence)
+    _headline(page, run)
+    _evidence(page, run)
     return page
 
 
 # -- the verdict ---------------------------------------------------------------------------
 
 
-def _headline(page: Page, result: Result, evidence: Evidence) -> None:
+def _headline(page: Page, run: Run) -> None:
+    evidence = run.evidence
     reached = len(evidence.witnesses)
     wanted = reached + len(evidence.unreached)
-    wanted += sum(p.kind == "exists" and p.verdict == "unknown" for p in result.properties)
-    checked = [
-        p for p in result.properties if p.verdict != "unknown" or result.verdict == "bounded"
-    ]
+    wanted += sum(p.kind == "exists" and p.verdict == "unknown" for p in run.properties)
+    checked = [p for p in run.properties if p.verdict != "unknown" or run.verdict == "bounded"]
     words = summary(p.kind for p in checked if p.name not in dict(evidence.unchecked))
     witnesses = [f"{reached}/{wanted} witnesses"] if wanted else []
-    if result.verdict == "holds":
+    if run.verdict == "holds":
         head: Segment = ("HOLDS", "good")
         items = [*words, *witnesses, *([] if words or witnesses else ["no property"]), "exhaustive"]
-    elif result.verdict == "bounded":
+    elif run.verdict == "bounded":
         head = ("NO VIOLATION FOUND", "warn")
         items = [
             f"bounded by {', '.join(evidence.bounds) or 'what could be checked'}",
             *words,
             *witnesses,
         ]
-    elif result.verdict == "violated":
+    elif run.verdict == "violated":
         head = ("VIOLATED", "bad")
-        items = [p.name for p in result.properties if p.verdict == "violated"]
+        items = [p.name for p in run.properties if p.verdict == "violated"]
     else:
         head = ("ERROR", "bad")
         items = ["the spec raised an exception, the search stopped there"]
-    page.flow([head, "  "], [i if result.verdict != "violated" else (i, "head") for i in items])
+    page.flow([head, "  "], [i if run.verdict != "violated" else (i, "head") for i in items])
 
 
-def _evidence(page: Page, result: Result, evidence: Evidence) -> None:
-    counts = result.counts
+def _evidence(page: Page, run: Run) -> None:
+    evidence = run.evidence
+    counts = run.counts
     sizes = [
         plural(counts.distinct, "distinct state"),
         f"{number(counts.generated)} generated",
         f"depth {counts.depth}",
-        seconds(result.seconds),
+        seconds(run.seconds),
     ]
     if counts.fizzbee_unique is not None:
         sizes.insert(1, f"{number(counts.fizzbee_unique)} unique as Fizzbee counts")
@@ -83,29 +86,28 @@ def _evidence(page: Page, result: Result, evidence: Evidence) -> None:
         sizes.append("stopped at the violation (--keep-going searches on)")
     _row(page, "searched", [*sizes, *_sparkline(evidence)])
     _row(page, "unchecked", [(f"{name} ({why})", "warn") for name, why in evidence.unchecked])
-    _actions(page, result, evidence)
-    _witnesses(page, result, evidence)
+    _actions(page, run)
+    _witnesses(page, run)
     _row(
         page,
         "vacuous",
-        [(f"{p.name} ({_why_vacuous(p)})", "warn") for p in result.properties if p.vacuous],
+        [(f"{p.name} ({_why_vacuous(p)})", "warn") for p in run.properties if p.vacuous],
     )
     _row(page, "cut", [f"{name} refused {number(count)}" for name, count in evidence.cut.items()])
     _row(page, "view", [f"hides {name}" for name in evidence.hidden])
     _row(page, "symmetry", evidence.symmetry)
     for kind, names in evidence.fairness.items():
         _row(page, "fairness", [f"{kind}: {names[0]}", *names[1:]], between=", ")
-    _row(
-        page, "constants", [f"{n}={show(v, 40)}" for n, v in result.constants.items()], between=" "
-    )
-    _row(page, "engine", [result.engine, _collision(evidence)])
-    _row(page, "distributed", _distributed(result, evidence))
-    _row(page, "expected", _expected(result, evidence))
-    if evidence.options.strict and result.warnings:
-        said = f"{plural(len(result.warnings), 'warning')}, which --strict does not let pass"
+    _row(page, "constants", [f"{n}={show(v, 40)}" for n, v in run.constants.items()], between=" ")
+    _row(page, "engine", [run.engine, _collision(evidence)])
+    _row(page, "distributed", _distributed(run))
+    _row(page, "expected", _expected(run))
+    if evidence.options.strict and run.warnings:
+        said = f"{plural(len(run.warnings), 'warning')}, which --strict does not let pass"
         _row(page, "strict", [(said, "bad")])
-    for name, text in _other_warnings(result, evidence):
-        page.words((f"  {name:<{_COLUMN - 2}}", "warn"), text)
+    for notice in evidence.warnings:
+        if notice.kind not in _HAVE_ROWS:
+            page.words((f"  {'warning':<{_COLUMN - 2}}", "warn"), notice.text)
     if evidence.graph is not None and evidence.graph.problem is None:
         graph = evidence.graph
         sizes = [plural(graph.states, "state"), plural(graph.transitions, "transition")]
@@ -136,16 +138,16 @@ def _sparkline(evidence: Evidence) -> list[str]:
     return ["levels " + "".join(_LEVELS[(g * 7 + most - 1) // most] for g in groups)]
 
 
-def _distributed(result: Result, evidence: Evidence) -> list[str]:
+def _distributed(run: Run) -> list[str]:
     """What a search over many machines moved, and how even its shares were."""
-    found = evidence.statistics
+    found = run.evidence.statistics
     if "jobs" not in found:
         return []
     # where Spark does not tell what it wrote: the size of what it was given
     moved = found["shuffled_bytes"] or found["sent_bytes"]
     items = [
         plural(found["jobs"], "job"),
-        f"{moved / max(1, result.counts.distinct):.1f} bytes moved per distinct state",
+        f"{moved / max(1, run.counts.distinct):.1f} bytes moved per distinct state",
     ]
     if found["balance"]:
         items.append(f"largest partition {found['balance']:.2f} of the mean")
@@ -161,12 +163,12 @@ def _checkpoint(evidence: Evidence) -> list[str]:
     return [saved, *([f"statewalk resume {evidence.folder} goes on from there"] if resumed else [])]
 
 
-def _actions(page: Page, result: Result, evidence: Evidence) -> None:
-    if not result.actions:
+def _actions(page: Page, run: Run) -> None:
+    if not run.actions:
         return
-    fired = [f"{a.name} {number(a.fired)}" for a in result.actions if a.fired]
-    _row(page, "actions", [f"{len(fired)} of {len(result.actions)} fired", *fired])
-    for action in evidence.never:
+    fired = [f"{a.name} {number(a.fired)}" for a in run.actions if a.fired]
+    _row(page, "actions", [f"{len(fired)} of {len(run.actions)} fired", *fired])
+    for action in run.evidence.never:
         page.words((f"  {'never':<{_COLUMN - 2}}", "warn"), never_text(action))
 
 
@@ -180,15 +182,15 @@ def never_text(action: NeverFired) -> str:
     return f"{action.name}: `{action.guard}`{where} stopped it in {scope} {noun}"
 
 
-def _witnesses(page: Page, result: Result, evidence: Evidence) -> None:
-    _row(page, "witnesses", [f"{name} at {length}" for name, length in evidence.witnesses])
+def _witnesses(page: Page, run: Run) -> None:
+    _row(page, "witnesses", [f"{name} at {length}" for name, length in run.evidence.witnesses])
     _row(
         page,
         "unreached",
-        [(f"{name}: no state like this is reachable", "bad") for name in evidence.unreached],
+        [(f"{name}: no state like this is reachable", "bad") for name in run.evidence.unreached],
     )
-    known = {*evidence.unreached, *dict(evidence.witnesses)}
-    unseen = [p.name for p in result.properties if p.kind == "exists" and p.name not in known]
+    known = {*run.evidence.unreached, *dict(run.evidence.witnesses)}
+    unseen = [p.name for p in run.properties if p.kind == "exists" and p.name not in known]
     _row(page, "not reached", [(f"{name} (so far)", "warn") for name in unseen])
 
 
@@ -199,23 +201,11 @@ def _collision(evidence: Evidence) -> str:
     return f"P(a state was missed by a collision) < {max(evidence.collision, least):.0e}"
 
 
-def _expected(result: Result, evidence: Evidence) -> list[Segment | str]:
-    if evidence.expectation is None:
+def _expected(run: Run) -> list[Segment | str]:
+    if run.evidence.expectation is None:
         return []
-    if result.as_expected:
+    if run.as_expected:
         return [("as expected", "good")]
-    if result.as_expected is None:
+    if run.as_expected is None:
         return [("cannot be told: not everything it names was checked", "warn")]
-    return [(text.removeprefix("expected "), "bad") for text in evidence.unexpected]
-
-
-def _other_warnings(result: Result, evidence: Evidence) -> list[tuple[str, str]]:
-    """The warnings that no row of their own shows."""
-    shown = {f"{n}: {why}" for n, why in evidence.unchecked}
-    if evidence.failure is not None:
-        shown.update(result.warnings[:1])
-    return [
-        ("warning", w)
-        for w in result.warnings
-        if w not in shown and not w.startswith(("never fired: ", "bounded: ", "vacuous: "))
-    ]
+    return [(text.removeprefix("expected "), "bad") for text in run.evidence.unexpected]

@@ -5,7 +5,6 @@ workflows.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -13,13 +12,13 @@ from xml.etree import ElementTree as Xml
 
 from statewalk.checker.report.trace import trace_page
 from statewalk.checker.verdict import exits
-from statewalk.checker.verdict.evidence import Evidence
 from statewalk.dsl.errors import Span, printable
 
 if TYPE_CHECKING:
     from statewalk.checker.traces.trace import Trace
     from statewalk.checker.verdict.evidence import Violation
-    from statewalk.checker.verdict.result import PropertyResult, Result
+    from statewalk.checker.verdict.result import PropertyResult
+    from statewalk.checker.verdict.run import Run
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _RULES = {
@@ -32,12 +31,12 @@ _RULES = {
 }
 
 
-def to_junit(*results: Result) -> str:
+def to_junit(*runs: Run) -> str:
     """One test case per property, one suite per check. Unknown verdicts are skipped.
 
     What a configuration expects, and warnings that count, are cases of their own.
     """
-    suites = [_suite(result) for result in results]
+    suites = [_suite(run) for run in runs]
     root = suites[0]
     if len(suites) > 1:
         root = Xml.Element("testsuites")
@@ -50,54 +49,54 @@ def to_junit(*results: Result) -> str:
     )
 
 
-def _suite(result: Result) -> Xml.Element:
-    evidence = result.evidence
-    config = evidence.options.config if evidence is not None else None
-    suite = Xml.Element("testsuite", name=f"{result.spec} [{config}]" if config else result.spec)
+def _suite(run: Run) -> Xml.Element:
+    evidence = run.evidence
+    config = evidence.options.config
+    suite = Xml.Element("testsuite", name=f"{run.spec} [{config}]" if config else run.spec)
     properties = Xml.SubElement(suite, "properties")
-    for name, value in result.constants.items():
+    for name, value in run.constants.items():
         Xml.SubElement(properties, "property", name=name, value=repr(value))
 
     def case(name: str) -> Xml.Element:
-        return Xml.SubElement(suite, "testcase", name=name, classname=result.spec)
+        return Xml.SubElement(suite, "testcase", name=name, classname=run.spec)
 
-    if result.verdict == "error":
-        message = "; ".join(result.warnings[:1]) or "error"
-        Xml.SubElement(case(_error_of(result)), "error", message=message)
-    for prop in result.properties:
+    if run.verdict == "error":
+        message = evidence.error.text if evidence.error else "error"
+        Xml.SubElement(case(_error_of(run)), "error", message=message)
+    for prop in run.properties:
         if prop.kind != "error":
-            _junit_property(case(prop.name), result, prop)
-    if evidence is not None and evidence.expectation is not None and result.verdict != "error":
+            _junit_property(case(prop.name), run, prop)
+    if evidence.expectation is not None and run.verdict != "error":
         made = case("expectation")
-        if result.as_expected is False:
+        if run.as_expected is False:
             Xml.SubElement(made, "failure", message="; ".join(evidence.unexpected))
-        elif result.as_expected is None:
+        elif run.as_expected is None:
             Xml.SubElement(made, "skipped", message="expectation: cannot be told")
-    if refused := exits.refused_warnings(result):
+    if refused := exits.refused_warnings(run):
         failure = Xml.SubElement(case("warnings"), "failure", message="warnings, with --strict")
         failure.text = "\n".join(refused)
     for word, kinds in (("tests", "testcase"), ("failures", "failure"), ("errors", "error")):
         suite.set(word, str(sum(1 for _ in suite.iter(kinds))))
     suite.set("skipped", str(sum(1 for _ in suite.iter("skipped"))))
-    suite.set("time", f"{result.seconds:.3f}")
+    suite.set("time", f"{run.seconds:.3f}")
     return suite
 
 
-def _error_of(result: Result) -> str:
-    return next((p.name for p in result.properties if p.kind == "error"), "load")
+def _error_of(run: Run) -> str:
+    return next((p.name for p in run.properties if p.kind == "error"), "load")
 
 
-def _junit_property(case: Xml.Element, result: Result, prop: PropertyResult) -> None:
+def _junit_property(case: Xml.Element, run: Run, prop: PropertyResult) -> None:
     said = _violated(prop)
-    if prop.name in exits.faults(result):
+    if prop.name in exits.faults(run):
         failure = Xml.SubElement(case, "failure", message=said, type=prop.kind)
-        trace = result.traces.get(prop.name)
+        trace = run.traces.get(prop.name)
         failure.text = trace_page(trace).plain() if trace else ""
     elif prop.verdict == "violated":
-        known = ", as expected" if result.as_expected is not None else ""
+        known = ", as expected" if run.as_expected is not None else ""
         Xml.SubElement(case, "system-out").text = said + known
     elif prop.verdict == "unknown":
-        Xml.SubElement(case, "skipped", message=f"{prop.name}: unknown ({result.verdict})")
+        Xml.SubElement(case, "skipped", message=f"{prop.name}: unknown ({run.verdict})")
     elif prop.vacuous:
         Xml.SubElement(case, "system-out").text = "held vacuously"
 
@@ -107,7 +106,7 @@ def _violated(prop: PropertyResult) -> str:
     return f"{prop.name} is violated{steps}"
 
 
-def to_sarif(*results: Result) -> str:
+def to_sarif(*runs: Run) -> str:
     """What `findings` has, as SARIF 2.1.0."""
     document = {
         "$schema": _SCHEMA,
@@ -124,7 +123,7 @@ def to_sarif(*results: Result) -> str:
                         ],
                     }
                 },
-                "results": [_sarif(f, result) for result in results for f in findings(result)],
+                "results": [_sarif(f, run) for run in runs for f in findings(run)],
                 "columnKind": "unicodeCodePoints",
             }
         ],
@@ -144,50 +143,42 @@ class Found:
     trace: Trace | None = None
 
 
-def findings(result: Result) -> Iterator[Found]:
+def findings(run: Run) -> Iterator[Found]:
     """What is wrong, what is as expected although it looks wrong, and warnings."""
-    evidence = result.evidence or Evidence()
-    faults = exits.faults(result)
+    evidence = run.evidence
+    faults = exits.faults(run)
     known = {v.property: v for v in evidence.violations}
-    for prop in result.properties:
+    for prop in run.properties:
         if prop.verdict == "violated" and prop.kind != "error":
             violation = known.get(prop.name)
             level: Literal["error", "note"] = "error" if prop.name in faults else "note"
-            expected = ", as expected" if level == "note" and result.as_expected else ""
+            expected = ", as expected" if level == "note" and run.as_expected else ""
             yield Found(
                 "violated", level, prop.name, f"{_violated(prop)}{expected}.",
                 _span_of(violation) if violation else None, violation.trace if violation else None,
             )  # fmt: skip
-    failure, warnings = evidence.failure, result.warnings
+    failure, error = evidence.failure, evidence.error
     if failure is not None:
         span = failure.frames[-1] if failure.frames else None
         yield Found("error", "error", "exception", failure.title, span, failure.trace)
-        warnings = warnings[1:]
-    elif result.verdict == "error":
-        for text in warnings[:1] or ("The check could not begin.",):
-            yield Found("error", "error", "error", text, _placed(text))
-        warnings = warnings[1:]
-    if result.as_expected is False:
+    elif run.verdict == "error":
+        text = error.text if error else "The check could not begin."
+        yield Found("error", "error", "error", text, error.span if error else None)
+    if run.as_expected is False:
         text = "; ".join(evidence.unexpected)
         yield Found("expectation", "error", evidence.options.config or "expectation", text)
-    strict: Literal["error", "warning"] = "error" if exits.refused_warnings(result) else "warning"
-    for prop in result.properties:
+    strict: Literal["error", "warning"] = "error" if exits.refused_warnings(run) else "warning"
+    for prop in run.properties:
         if prop.vacuous:
             yield Found("vacuous", strict, prop.name, f"{prop.name} held vacuously.")
     for action in evidence.never:
         # a bounded search warns of none
-        level_ = strict if result.exhaustive else "warning"
+        level_ = strict if run.exhaustive else "warning"
         text = f"{action.name} never happened."
         yield Found("never", level_, action.name, text, action.span)
-    for warning in warnings:
-        if not warning.startswith(("never fired: ", "vacuous: ")):  # told above
-            yield Found("warning", strict, "statewalk", warning, _placed(warning))
-
-
-def _placed(text: str) -> Span | None:
-    """The place that a message begins with."""
-    found = re.match(r"(?:SW\d+ )?(\S+?):(\d+):(\d+): ", text)
-    return Span(found[1], int(found[2]), int(found[3])) if found else None
+    for notice in evidence.warnings:
+        if notice.kind not in ("error", "never", "vacuous"):  # told above
+            yield Found("warning", strict, "statewalk", notice.text, notice.span)
 
 
 def _span_of(violation: Violation) -> Span | None:
@@ -201,8 +192,8 @@ def _span_of(violation: Violation) -> Span | None:
     return violation.span
 
 
-def _sarif(found: Found, result: Result) -> dict[str, Any]:
-    span, spec, trace = found.span, result.spec, found.trace
+def _sarif(found: Found, run: Run) -> dict[str, Any]:
+    span, spec, trace = found.span, run.spec, found.trace
     made: dict[str, Any] = {
         "ruleId": found.rule,
         "level": found.level,
@@ -231,13 +222,13 @@ def _location(file: str, line: int, span: Span | None = None) -> dict[str, Any]:
     return {"physicalLocation": {"artifactLocation": {"uri": uri}, "region": region}}
 
 
-def to_github(*results: Result) -> str:
+def to_github(*runs: Run) -> str:
     """Lines that a workflow of GitHub shows at the places they speak of."""
     kinds = {"note": "notice"}
     lines = [
-        _command(kinds.get(f.level, f.level), f.span, result.spec, f.name, _github_text(f))
-        for result in results
-        for f in findings(result)
+        _command(kinds.get(f.level, f.level), f.span, run.spec, f.name, _github_text(f))
+        for run in runs
+        for f in findings(run)
     ]
     return "".join(line + "\n" for line in lines)
 

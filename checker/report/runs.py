@@ -16,7 +16,7 @@ from statewalk.dsl.errors import RunError
 
 if TYPE_CHECKING:
     from statewalk.checker.traces.trace import Trace
-    from statewalk.checker.verdict.result import Result
+    from statewalk.checker.verdict.run import Run
 
 ROOT = Path(".statewalk/runs")
 RESULT = "result.json"
@@ -30,27 +30,27 @@ class RunFolder:
 
     path: Path
 
-    def write(self, result: Result) -> Result:
-        """Write a result and its traces; the result with the files of its traces.
+    def write(self, run: Run) -> Run:
+        """Write a run's result and its traces; the run with the files of its traces.
 
         The result comes last, so a folder that has one is complete. Raises RunError[SW403].
         """
         self._clear()
         files = {}
-        for name, file in file_names(result.traces).items():
-            save_trace(result.traces[name], self.path / file)
+        for name, file in file_names(run.traces).items():
+            save_trace(run.traces[name], self.path / file)
             files[name] = str(self.path / file)
-        result = result.with_files(str(self.path), files)
-        write_text(self.path / EVIDENCE, _dump(evidence_of(result)))
-        write_text(self.path / RESULT, result.to_json() + "\n")
-        return result
+        run = run.with_files(str(self.path), files)
+        write_text(self.path / EVIDENCE, _dump(evidence_of(run)))
+        write_text(self.path / RESULT, run.to_json() + "\n")
+        return run
 
-    def keep(self, result: Result) -> Result:
-        """Write a result; where that cannot be done, the result with a warning that says so."""
+    def keep(self, run: Run) -> Run:
+        """Write a run; where that cannot be done, the run with a warning that says so."""
         try:
-            return self.write(result)
+            return self.write(run)
         except RunError as problem:
-            return result.with_warning(problem.one_line)
+            return run.with_warning("saving", problem.one_line)
 
     def discard(self) -> None:
         """Remove the folder if nothing is in it."""
@@ -116,15 +116,13 @@ def file_names(traces: Mapping[str, Trace]) -> dict[str, str]:
     return names
 
 
-def evidence_of(result: Result) -> dict[str, Any]:
+def evidence_of(run: Run) -> dict[str, Any]:
     """What `evidence.json` holds: everything in the report that the result's contract has no field
     for.
     """
-    found = result.evidence
-    if found is None:
-        return {}
+    found = run.evidence
     return {
-        "spec": result.spec,
+        "spec": run.spec,
         "sources": dict(found.sources),
         "command": list(found.command),
         "options": found.options.given(),

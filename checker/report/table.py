@@ -8,59 +8,59 @@ from typing import TYPE_CHECKING, Any
 from statewalk.checker.report.page import Page, Segment, number, seconds
 
 if TYPE_CHECKING:
-    from statewalk.checker.verdict.result import Result
+    from statewalk.checker.verdict.run import Run
 
 _STYLE = {"holds": "good", "violated": "bad", "bounded": "warn", "error": "bad"}
 _LEFT = ("config", "verdict", "violated")
 
 
-def table(rows: Sequence[tuple[Mapping[str, Any], Result]], *, width: int = 100) -> Page:
-    """The results of a sweep; the columns of constants are those that were swept."""
+def table(rows: Sequence[tuple[Mapping[str, Any], Run]], *, width: int = 100) -> Page:
+    """The runs of a sweep; the columns of constants are those that were swept."""
     page = Page(width)
     names = list(rows[0][0]) if rows else []
-    told = any(r.evidence is not None and r.evidence.expectation is not None for _, r in rows)
+    told = any(run.evidence.expectation is not None for _, run in rows)
     expected = ["expected"] if told else []
     heads = [*names, "verdict", *expected, "distinct", "generated", "depth", "time", "violated"]
-    cells = [_cells(constants, result, told) for constants, result in rows]
+    cells = [_cells(constants, run, told) for constants, run in rows]
     widths = [max(len(head), *(len(row[i]) for row in cells)) for i, head in enumerate(heads)]
     page.add((_line(heads, heads, widths), "head"))
-    for (_, result), row in zip(rows, cells, strict=True):
+    for (_, run), row in zip(rows, cells, strict=True):
         segments: list[Segment] = []
         for head, text, size in zip(heads, row, widths, strict=True):
             padded = f"{text:<{size}}" if head in _LEFT else f"{text:>{size}}"
-            segments += [(padded, _STYLE[result.verdict] if head == "verdict" else ""), ("  ", "")]
+            segments += [(padded, _STYLE[run.verdict] if head == "verdict" else ""), ("  ", "")]
         page.add(*segments)
-    for _, result in rows:
-        if result.verdict == "error" and result.warnings:
+    for _, run in rows:
+        if (error := run.evidence.error) is not None:
             page.blank()
-            page.lines += [[(line, "")] for line in result.warnings[0].splitlines()]
-        if result.as_expected is False and result.evidence is not None:
+            page.lines += [[(line, "")] for line in error.text.splitlines()]
+        if run.evidence.unexpected:
             page.blank()
-            where = f"{result.evidence.options.config}: "
-            page.words((where, "bad"), "; ".join(result.evidence.unexpected))
+            where = f"{run.evidence.options.config}: "
+            page.words((where, "bad"), "; ".join(run.evidence.unexpected))
     return page
 
 
-def _cells(constants: Mapping[str, Any], result: Result, told: bool) -> list[str]:
-    counts = result.counts
+def _cells(constants: Mapping[str, Any], run: Run, told: bool) -> list[str]:
+    counts = run.counts
     broken = [f"{p.name} at {p.length}" if p.length is not None else p.name
-              for p in result.properties if p.verdict == "violated"]  # fmt: skip
+              for p in run.properties if p.verdict == "violated"]  # fmt: skip
     return [
         *(str(v) for v in constants.values()),
-        result.verdict,
-        *([_expected(result)] if told else []),
+        run.verdict,
+        *([_expected(run)] if told else []),
         number(counts.distinct),
         number(counts.generated),
         str(counts.depth),
-        seconds(result.seconds),
+        seconds(run.seconds),
         ", ".join(broken),
     ]
 
 
-def _expected(result: Result) -> str:
-    if result.evidence is None or result.evidence.expectation is None:
+def _expected(run: Run) -> str:
+    if run.evidence.expectation is None:
         return ""
-    return {True: "yes", False: "NO", None: "unknown"}[result.as_expected]
+    return {True: "yes", False: "NO", None: "unknown"}[run.as_expected]
 
 
 def _line(heads: Sequence[str], row: Sequence[str], widths: Sequence[int]) -> str:

@@ -1,8 +1,8 @@
-"""From a judged search to a `Result`: traces built, failures explained, evidence gathered."""
+"""From a judged search to a `Run`: traces built, failures explained, evidence gathered."""
 
 from __future__ import annotations
 
-import re
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -12,23 +12,26 @@ from statewalk.checker.states.json import plain
 from statewalk.checker.symmetry.group import Symmetry
 from statewalk.checker.traces.trace import Trace, build, final_states
 from statewalk.checker.verdict import judge
-from statewalk.checker.verdict.evidence import Evidence, Failure, NeverFired, Violation
+from statewalk.checker.verdict.evidence import Evidence, Failure, NeverFired, Notice, Violation
 from statewalk.checker.verdict.explain import explain
 from statewalk.checker.verdict.failure import describe, failed_assertion, failure_of
 from statewalk.checker.verdict.guards import blocked, never_fired
 from statewalk.checker.verdict.result import Counts, PropertyResult, Result
-from statewalk.dsl.errors import StatewalkError
+from statewalk.checker.verdict.run import Run
+from statewalk.dsl.errors import SpecError, StatewalkError, printable
 from statewalk.dsl.model import Model
 from statewalk.dsl.values.stored import freeze
 
 _FLOAT = 1024  # bits of an integer that is no float any more
 
 
-def conclude(checked: judge.Checked, entry: EngineEntry, seconds: float) -> Result:
-    """The result of a search."""
+def conclude(
+    checked: judge.Checked, entry: EngineEntry, seconds: float, shown: Callable[[Run], str]
+) -> Run:
+    """The run of a search that is over; ``shown`` gives its text."""
     model, found = checked.model, checked.exploration
     results = judge.properties(checked)
-    run = judge.verdict(checked, results)
+    verdict = judge.verdict(checked, results)
     traces = {
         name: build(model, finding, checked.loops.get(name))
         for name, finding in checked.findings.items()
@@ -36,13 +39,14 @@ def conclude(checked: judge.Checked, entry: EngineEntry, seconds: float) -> Resu
     evidence = _evidence(checked, entry, results, traces)
     differs: tuple[str, ...] | None = None
     if evidence.expectation is not None:
-        differs = judge.unexpected(checked, evidence.expectation, run, results)
+        differs = judge.unexpected(checked, evidence.expectation, verdict, results)
         evidence = replace(evidence, unexpected=differs or ())
+    notices = tuple(_notices(checked, evidence, results))
     result = Result(
         spec=model.path,
         constants={n: constant_json(v) for n, v in model.constants.items()},
         engine=found.engine,
-        verdict=run,
+        verdict=verdict,
         exhaustive=checked.exhaustive,
         as_expected=None if differs is None else not differs,
         counts=Counts(
@@ -55,9 +59,9 @@ def conclude(checked: judge.Checked, entry: EngineEntry, seconds: float) -> Resu
         seconds=round(seconds, 6),
         properties=results,
         actions=judge.actions(checked),
-        warnings=_warnings(checked, evidence, results),
+        warnings=tuple(n.text for n in notices),
     )
-    return result.remembering(evidence, traces)
+    return Run(result, replace(evidence, warnings=notices), traces, shown)
 
 
 def _evidence(
@@ -190,27 +194,31 @@ def _fairness(model: Model) -> dict[str, tuple[str, ...]]:
     return kinds
 
 
-def _warnings(
+def _notices(
     checked: judge.Checked, evidence: Evidence, results: tuple[PropertyResult, ...]
-) -> tuple[str, ...]:
+) -> Iterator[Notice]:
     """What a reader should know before trusting the verdict; with --strict each counts."""
-    found = [f"{name}: {why}" for name, why in evidence.unchecked]
     if (failure := evidence.failure) is not None:
-        places = " ".join(f"{span.file}:{span.line}" for span in failure.frames[-1:])
-        found.insert(0, " ".join(part for part in (failure.title, failure.where, places) if part))
-    found += [f"bounded: {bound}" for bound in evidence.bounds]
-    if checked.exhaustive:
-        found += [f"never fired: {n.name}" for n in evidence.never]
-    found += [
-        f"vacuous: {r.name} held, but the case it speaks of never arose"
-        for r in results
-        if r.vacuous
-    ]
+        span = failure.frames[-1] if failure.frames else None
+        place = f"{span.file}:{span.line}" if span else ""
+        parts = (failure.title, failure.where, place)
+        yield Notice("error", "", " ".join(part for part in parts if part), span)
+    for name, why in evidence.unchecked:
+        yield Notice("unchecked", name, f"{name}: {why}")
+    for bound in evidence.bounds:
+        yield Notice("bounded", "", f"bounded: {bound}")
+    for action in evidence.never if checked.exhaustive else ():
+        yield Notice("never", action.name, f"never fired: {action.name}", action.span)
+    for r in results:
+        if r.vacuous:
+            text = f"vacuous: {r.name} held, but the case it speaks of never arose"
+            yield Notice("vacuous", r.name, text)
     if evidence.failure is None and all(r.name in checked.unchecked for r in results):
-        found.append("no property was checked")
-    found += [one_line(code, text) for code, text in checked.model.warnings]
-    found += checked.warnings
-    return tuple(found)
+        yield Notice("nothing", "", "no property was checked")
+    for warning in checked.model.warnings:
+        yield Notice("spec", warning.code, _one_line(warning), warning.at)
+    for text in checked.warnings:
+        yield Notice("search", "", text)
 
 
 def constant_json(value: Any) -> Any:
@@ -221,11 +229,9 @@ def constant_json(value: Any) -> Any:
         return repr(value)
 
 
-def one_line(code: str, text: str) -> str:
+def _one_line(warning: SpecError) -> str:
     """A warning of the spec without its excerpt: ``SW503 spec.py:3:1: ...``"""
-    kept = [
-        line.strip()
-        for line in text.replace(f" {code} ", " ", 1).splitlines()
-        if not re.match(r"\s*\d+ \|", line) and line.strip(" ^\t")
-    ]
-    return f"{code} {' '.join(kept)}".replace(f"{code} {code}", code)
+    place = f"{warning.at}: " if warning.at else ""
+    lines = "\n".join((place + warning.message, warning.why, warning.help)).splitlines()
+    words = (line.strip() for line in (warning.code, *lines))
+    return printable(" ".join(filter(None, words)))

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from statewalk.checker.contract.options import CheckOptions
 from statewalk.checker.states.shortening import fit
 from statewalk.checker.verdict.spec_text import line_of
+from statewalk.dsl.errors import Span
 
 if TYPE_CHECKING:
     from statewalk.checker.contract.search import StoppedBy
     from statewalk.checker.traces.trace import Trace
     from statewalk.checker.verdict.explain import Explanation
     from statewalk.dsl.declared import Expectation
-    from statewalk.dsl.errors import RunError, Span
+    from statewalk.dsl.errors import RunError
 
 
 _BUSY = "a run is suspended, and no more may be at a time"
@@ -107,6 +108,28 @@ class Graph:
         return self.problem is not None and self.problem.code == "SW403"
 
 
+NoticeKind = Literal[
+    "error", "unchecked", "bounded", "never", "vacuous", "nothing", "spec", "search", "saving"
+]
+
+
+@dataclass(frozen=True)
+class Notice:
+    """A warning, which counts with --strict: what kind it is, what property, action or code it is
+    about, and how it reads.
+
+    Kinds: the ``error`` that ended the run; a property left ``unchecked``; what the search was
+    ``bounded`` by; an action that ``never`` fired; a property that held in a ``vacuous`` way;
+    ``nothing`` was checked; what the text of the ``spec`` gives reason for; what to know of the
+    ``search``; and of ``saving`` its results.
+    """
+
+    kind: NoticeKind
+    subject: str
+    text: str
+    span: Span | None = None
+
+
 @dataclass(frozen=True)
 class Evidence:
     """See the fields.
@@ -138,5 +161,11 @@ class Evidence:
     sources: Mapping[str, str] = field(default_factory=dict)
     statistics: Mapping[str, Any] = field(default_factory=dict)
     graph: Graph | None = None
+    warnings: tuple[Notice, ...] = ()
     folder: str | None = None
     command: tuple[str, ...] = ()
+
+    @property
+    def error(self) -> Notice | None:
+        """What ended the run, if it was an error."""
+        return next((n for n in self.warnings if n.kind == "error"), None)

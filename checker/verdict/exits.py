@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from statewalk.checker.verdict.result import Result
+    from statewalk.checker.verdict.run import Run
 
 HOLDS = 0
 VIOLATED = 1
@@ -19,40 +19,38 @@ DIVERGED = 5
 INTERNAL = 70
 
 
-def exit_code(result: Result) -> int:
+def exit_code(run: Run) -> int:
     """The exit code of a check."""
-    evidence = result.evidence
-    if result.verdict == "error":
+    if run.verdict == "error":
         return MISTAKE
-    done = NOT_MET if refused_warnings(result) else HOLDS
-    if evidence is not None and evidence.expectation is not None:
-        return {True: done, False: NOT_MET, None: INCONCLUSIVE}[result.as_expected]
-    if faults(result):
+    done = NOT_MET if refused_warnings(run) else HOLDS
+    if run.evidence.expectation is not None:
+        return {True: done, False: NOT_MET, None: INCONCLUSIVE}[run.as_expected]
+    if faults(run):
         return VIOLATED
-    return INCONCLUSIVE if result.verdict == "bounded" else done
+    return INCONCLUSIVE if run.verdict == "bounded" else done
 
 
-def faults(result: Result) -> frozenset[str]:
+def faults(run: Run) -> frozenset[str]:
     """The violated properties that count against a run: those that it was not expected to find."""
-    violated = frozenset(p.name for p in result.properties if p.verdict == "violated")
-    expect = result.evidence.expectation if result.evidence is not None else None
+    violated = frozenset(p.name for p in run.properties if p.verdict == "violated")
+    expect = run.evidence.expectation
     if expect is None:
         return violated
-    if result.as_expected is not False:
+    if run.as_expected is not False:
         return frozenset()
     if expect.verdict == "violated" and not expect.properties:
         return frozenset()
     return violated - {name for name in violated if expect.names(name)}
 
 
-def refused_warnings(result: Result) -> tuple[str, ...]:
+def refused_warnings(run: Run) -> tuple[str, ...]:
     """The warnings that ``--strict`` does not let pass, where everything else is well."""
-    evidence = result.evidence
-    if evidence is None or not evidence.options.strict or result.verdict == "error":
+    if not run.evidence.options.strict or run.verdict == "error":
         return ()
-    expected = evidence.expectation is not None
-    well = result.as_expected if expected else result.verdict == "holds"
-    return result.warnings if well else ()
+    expected = run.evidence.expectation is not None
+    well = run.as_expected if expected else run.verdict == "holds"
+    return run.warnings if well else ()
 
 
 def of_sweep(codes: list[int]) -> int:

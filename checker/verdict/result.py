@@ -4,15 +4,10 @@ contract.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+import json
+from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
-
-if TYPE_CHECKING:
-    from statewalk.checker.traces.trace import Trace
-    from statewalk.checker.verdict.evidence import Evidence
+from pydantic import BaseModel, ConfigDict, Field
 
 SCHEMA = 1
 RunVerdict = Literal["holds", "violated", "bounded", "error"]
@@ -56,11 +51,7 @@ class ActionResult(_Part):
 
 
 class Result(_Part):
-    """The verdict of a check, with what it rests on.
-
-    Fields are those of the JSON object; `traces` and `evidence` are at hand in Python only (the
-    run's folder holds both as files).
-    """
+    """The verdict of a check, with what it rests on: the JSON object, field by field."""
 
     schema_: int = Field(default=SCHEMA, alias="schema")
     spec: str
@@ -74,18 +65,6 @@ class Result(_Part):
     properties: tuple[PropertyResult, ...] = ()
     actions: tuple[ActionResult, ...] = ()
     warnings: tuple[str, ...] = ()
-    _evidence: Evidence | None = PrivateAttr(default=None)
-    _traces: Mapping[str, Trace] = PrivateAttr(default_factory=dict)
-
-    @property
-    def evidence(self) -> Evidence | None:
-        """What else was found out; None for a result read from a file."""
-        return self._evidence
-
-    @property
-    def traces(self) -> Mapping[str, Trace]:
-        """By property: the counterexample, or the way to the witness."""
-        return self._traces
 
     @property
     def holds(self) -> bool:
@@ -108,39 +87,4 @@ class Result(_Part):
 
     def to_json(self) -> str:
         """The JSON object as text."""
-        import json
-
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
-
-    def remembering(self, evidence: Evidence, traces: Mapping[str, Trace]) -> Result:
-        """The result with what Python alone can see of it."""
-        copy = self.model_copy()
-        copy._evidence, copy._traces = evidence, traces
-        return copy
-
-    def with_files(self, folder: str, files: Mapping[str, str]) -> Result:
-        """The result with its folder, and the files of its traces by property."""
-        named = tuple(p.model_copy(update={"trace": files.get(p.name)}) for p in self.properties)
-        evidence = self._evidence
-        if evidence is not None:
-            evidence = replace(evidence, folder=folder)
-        copy = self.model_copy(update={"properties": named})
-        copy._evidence, copy._traces = evidence, self._traces
-        return copy
-
-    def with_warning(self, text: str) -> Result:
-        """The result with one more warning."""
-        copy = self.model_copy(update={"warnings": (*self.warnings, text)})
-        copy._evidence, copy._traces = self._evidence, self._traces
-        return copy
-
-    def __str__(self) -> str:
-        return self._text()
-
-    def __repr__(self) -> str:
-        return self._text()
-
-    def _text(self) -> str:
-        from statewalk.checker.report.check import report
-
-        return report(self).plain()

@@ -42,8 +42,6 @@ KNOWN = {
     "checker/native/orbits.py, checker/native/search.py, checker/native/steps.py",
     "checker/spark/driver/restoring.py: a circle with checker/spark/driver/search.py, "
     "checker/spark/driver/stages.py",
-    "checker/report/check.py: a circle with checker/report/findings.py, checker/verdict/result.py",
-    "checker/behaviours: a circle with checker/graph, checker/report, checker/verdict",
 }
 
 

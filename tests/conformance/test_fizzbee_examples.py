@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from statewalk import check
-from statewalk.checker.verdict.result import Result
+from statewalk.checker.verdict.run import Run
 from statewalk.dsl.errors import SpecError
 from statewalk.dsl.model import SAFETY_KINDS
 from tests.places import ROOT
@@ -48,7 +48,7 @@ def refusable(row: dict[str, str]) -> bool:
     return any(word in row["features"] for word in REFUSED)
 
 
-def fails_as(failure: str, result: Result) -> bool:
+def fails_as(failure: str, result: Run) -> bool:
     """Whether a check found the failure that Fizzbee reports: "safety: Name", "deadlock", ..."""
     kind, _, name = failure.partition(":")
     name = name.strip()

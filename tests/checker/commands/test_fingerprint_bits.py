@@ -15,7 +15,7 @@ from statewalk.checker.contract.search import SearchOptions
 from statewalk.checker.liveness.collect import collect
 from statewalk.checker.liveness.result import LIVENESS_KINDS
 from statewalk.checker.states.fingerprints import Fingerprints
-from statewalk.checker.verdict.result import Result
+from statewalk.checker.verdict.run import Run
 from statewalk.dsl.errors import RunError
 from tests.places import ROOT
 
@@ -24,8 +24,8 @@ RING = MODELS / "toys/token_ring.py"
 SPECS = ("toys/die_hard.py", "toys/token_ring.py", "toys/two_phase_commit.py")
 
 
-def told(result: Result) -> Any:
-    traces = [(v.property, v.trace.length) for v in result.evidence.violations]  # type: ignore[union-attr]
+def told(result: Run) -> Any:
+    traces = [(v.property, v.trace.length) for v in result.evidence.violations]
     properties = [(p.name, p.verdict) for p in result.properties]
     return result.verdict, result.counts, properties, traces
 
@@ -47,7 +47,6 @@ def test_the_probability_of_a_collision_follows_the_bits(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     result = check(RING, fingerprint_bits=128)
-    assert result.evidence is not None
     assert result.counts.distinct**2 / 2**129 == result.evidence.collision
     main(["check", str(RING), "--fingerprint-bits", "128"])
     shown = capsys.readouterr().out

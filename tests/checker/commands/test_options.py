@@ -178,7 +178,9 @@ def test_keywords_decide(spec: str, word: str) -> None:
     plain = check(spec, engine="reference")
     other = check(spec, engine="reference", **{word: WORDS[word][0]})
 
-    assert plain.model_copy(update={"seconds": 0}) != other.model_copy(update={"seconds": 0})
+    assert plain.result.model_copy(update={"seconds": 0}) != other.result.model_copy(
+        update={"seconds": 0}
+    )
 
 
 @pytest.mark.parametrize("late", [{"constants": {"N": 1}}, {"optimize": False}, {"config": "d"}])

@@ -9,7 +9,7 @@ from xml.etree import ElementTree as Xml
 import pytest
 from jsonschema import Draft7Validator
 
-from statewalk import Result, check
+from statewalk import Run, check
 from statewalk.checker.cli import main
 from statewalk.checker.report.ci import to_github, to_junit, to_sarif
 from tests.places import ROOT
@@ -93,12 +93,12 @@ SARIF = {
 
 
 @pytest.fixture(scope="module")
-def violated() -> Result:
+def violated() -> Run:
     constants = {"BROKERS": 1, "MUTANT": "no_epoch_bump"}
     return check(MODELS / "kafka/init_pid.py", constants, engine="reference")
 
 
-def test_junit_has_a_case_per_property(violated: Result) -> None:
+def test_junit_has_a_case_per_property(violated: Run) -> None:
     suite = Xml.fromstring(to_junit(violated))
 
     assert [p.name for p in violated.properties] == [c.get("name") for c in suite.iter("testcase")]
@@ -109,7 +109,7 @@ def test_junit_has_a_case_per_property(violated: Result) -> None:
     assert "Client#0 · send_init_pid(broker=Broker#0)" in (failure.text or "")
 
 
-def test_sarif_has_its_shape_and_the_trace(violated: Result) -> None:
+def test_sarif_has_its_shape_and_the_trace(violated: Run) -> None:
     document = json.loads(to_sarif(violated))
 
     assert [] == list(Draft7Validator(SARIF).iter_errors(document))
@@ -119,7 +119,7 @@ def test_sarif_has_its_shape_and_the_trace(violated: Result) -> None:
     assert len(first["codeFlows"][0]["threadFlows"][0]["locations"]) == 5
 
 
-def test_annotations_name_the_place(violated: Result) -> None:
+def test_annotations_name_the_place(violated: Run) -> None:
     lines = to_github(violated).splitlines()
 
     assert lines[0].startswith("::error file=")

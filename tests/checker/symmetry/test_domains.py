@@ -12,13 +12,13 @@ from statewalk import check
 from statewalk.checker import native
 from statewalk.checker.contract.search import SearchOptions
 from statewalk.checker.engines import reference
-from statewalk.checker.verdict.result import Result
+from statewalk.checker.verdict.run import Run
 from statewalk.dsl.errors import SpecError
 from statewalk.dsl.loader import load
 from tests.checker.native.agreement import told
 from tests.checker.symmetry.specs import orbits_by_force
 
-Checked = Callable[..., Result]
+Checked = Callable[..., Run]
 CALM = "---\noptions:\n    crash_on_yield: false\ndeadlock_detection: false\n---\n"
 
 # Name, text, and how many orbits of states there are, told by hand.
@@ -122,7 +122,7 @@ action Init:
 
 @pytest.fixture
 def checked(tmp_path: Path) -> Checked:
-    def run(text: str, engine: str = "reference") -> Result:
+    def run(text: str, engine: str = "reference") -> Run:
         path = tmp_path / "spec.fizz"
         path.write_text(CALM + text, encoding="utf-8")
         return check(path, engine=engine, liveness=False)

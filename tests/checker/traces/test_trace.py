@@ -15,6 +15,7 @@ from statewalk.checker.states.json import Classes, describe_classes, from_json, 
 from statewalk.checker.states.showing import text_of
 from statewalk.checker.traces.file import load_trace, save_trace
 from statewalk.checker.verdict.result import Result
+from statewalk.checker.verdict.run import Run
 from statewalk.dsl.errors import RunError
 from statewalk.dsl.values.stored import ABSENT, FrozenBag, encode, freeze
 
@@ -86,7 +87,7 @@ def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     (tmp_path / "spec.py").write_text(SPEC)
 
 
-def checked(**options: Any) -> Result:
+def checked(**options: Any) -> Run:
     return check("spec.py", engine="reference", properties=("never_both",), **options)
 
 

@@ -6,16 +6,16 @@ from pathlib import Path
 import pytest
 
 from statewalk import check
-from statewalk.checker.verdict.result import Result
+from statewalk.checker.verdict.run import Run
 from statewalk.dsl.errors import SpecError
 from statewalk.dsl.fizz.read import read_fizz
 
-Checked = Callable[..., Result]
+Checked = Callable[..., Run]
 
 
 @pytest.fixture
 def checked(tmp_path: Path) -> Checked:
-    def run(text: str, **options: object) -> Result:
+    def run(text: str, **options: object) -> Run:
         path = tmp_path / "spec.fizz"
         path.write_text(text, encoding="utf-8")
         return check(path, engine="reference", liveness=False, **options)  # type: ignore[arg-type]
@@ -23,7 +23,7 @@ def checked(tmp_path: Path) -> Checked:
     return run
 
 
-def distinct(result: Result) -> int:
+def distinct(result: Run) -> int:
     assert result.verdict == "holds", result
     return result.counts.distinct
 

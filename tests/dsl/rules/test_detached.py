@@ -50,7 +50,7 @@ def warned(folder: Path, body: str) -> bool:
     path = folder / "spec.py"
     lines = [f"        {line}\n" for line in body.split("\n")]
     path.write_text(HEAD + "".join(lines) + TAIL)
-    return "SW608" in [code for code, _ in load(path).warnings]
+    return "SW608" in [w.code for w in load(path).warnings]
 
 
 @pytest.mark.parametrize("name", LOST)

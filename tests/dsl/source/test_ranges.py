@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from statewalk import Result, check
+from statewalk import Run, check
 from statewalk.checker.cli import main
 
 HEAD = """
@@ -81,7 +81,7 @@ def test_values_that_cannot_be_found_are_a_mistake(
     assert "SW112 The values of 'i' of the action 'take' cannot be found" in capsys.readouterr().err
 
 
-def result(file: str) -> Result:
+def result(file: str) -> Run:
     return check(file, engine="reference")
 
 

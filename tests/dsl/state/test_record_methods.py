@@ -166,7 +166,7 @@ def test_a_type_of_which_the_state_holds_nothing_is_said(
     code, message = FIELDS[line]
 
     try:
-        said = [text for _, text in load(path).warnings]
+        said = [str(w) for w in load(path).warnings]
     except SpecErrors as errors:
         said = [str(error) for error in errors.errors]
 

@@ -1,0 +1,117 @@
+"""A check that was made: its result, the traces and the evidence for it. What `check` returns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from statewalk.checker.verdict.evidence import Evidence, Notice, NoticeKind
+from statewalk.checker.verdict.result import (
+    ActionResult,
+    Counts,
+    PropertyResult,
+    Result,
+    RunVerdict,
+)
+
+if TYPE_CHECKING:
+    from statewalk.checker.traces.trace import Trace
+
+
+@dataclass(frozen=True, repr=False)
+class Run:
+    """See the fields. What the result has is at hand here too.
+
+    ``traces`` has by property the counterexample, or the way to the witness. ``shown`` gives the
+    text of the run: what ``print`` and a notebook show.
+    """
+
+    result: Result
+    evidence: Evidence
+    traces: Mapping[str, Trace]
+    shown: Callable[[Run], str] = field(compare=False)
+
+    @property
+    def spec(self) -> str:
+        return self.result.spec
+
+    @property
+    def constants(self) -> Mapping[str, Any]:
+        return self.result.constants
+
+    @property
+    def engine(self) -> str:
+        return self.result.engine
+
+    @property
+    def verdict(self) -> RunVerdict:
+        return self.result.verdict
+
+    @property
+    def holds(self) -> bool:
+        """Whether everything that was asked holds in every reachable state."""
+        return self.result.holds
+
+    @property
+    def exhaustive(self) -> bool:
+        return self.result.exhaustive
+
+    @property
+    def as_expected(self) -> bool | None:
+        return self.result.as_expected
+
+    @property
+    def counts(self) -> Counts:
+        return self.result.counts
+
+    @property
+    def seconds(self) -> float:
+        return self.result.seconds
+
+    @property
+    def properties(self) -> tuple[PropertyResult, ...]:
+        return self.result.properties
+
+    @property
+    def actions(self) -> tuple[ActionResult, ...]:
+        return self.result.actions
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        return self.result.warnings
+
+    def of(self, name: str) -> PropertyResult:
+        """The result on one property. Raises KeyError."""
+        return self.result.of(name)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result's JSON object as Python values."""
+        return self.result.to_dict()
+
+    def to_json(self) -> str:
+        """The result's JSON object as text."""
+        return self.result.to_json()
+
+    def with_files(self, folder: str, files: Mapping[str, str]) -> Run:
+        """The run with its folder, and the files of its traces by property."""
+        named = tuple(p.model_copy(update={"trace": files.get(p.name)}) for p in self.properties)
+        return replace(
+            self,
+            result=self.result.model_copy(update={"properties": named}),
+            evidence=replace(self.evidence, folder=folder),
+        )
+
+    def with_warning(self, kind: NoticeKind, text: str) -> Run:
+        """The run with one more warning."""
+        notices = (*self.evidence.warnings, Notice(kind, "", text))
+        return replace(
+            self,
+            result=self.result.model_copy(update={"warnings": tuple(n.text for n in notices)}),
+            evidence=replace(self.evidence, warnings=notices),
+        )
+
+    def __str__(self) -> str:
+        return self.shown(self)
+
+    __repr__ = __str__
