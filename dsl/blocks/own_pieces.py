@@ -7,6 +7,7 @@ import ast
 from statewalk.dsl.blocks import tree
 from statewalk.dsl.blocks.pieces import Pieces, Statements
 from statewalk.dsl.source.nodes import copied
+from statewalk.dsl.source.templates import expression, statement
 
 RUNTIME = "__sw__"
 STEPS = "__steps__"
@@ -43,7 +44,7 @@ class OwnPieces(Pieces):
         return _call(RUNTIME, "any_of", at, options)
 
     def ended(self, at: ast.AST) -> Statements:
-        return [ast.copy_location(ast.Expr(ast.copy_location(ast.Yield(), at)), at)]
+        return [statement("yield", at)]
 
     def loop_head(self, node: ast.For) -> tuple[ast.expr, ast.expr]:
         return copied(node.target), copied(node.iter)
@@ -58,6 +59,5 @@ class OwnPieces(Pieces):
 
 
 def _call(module: str, word: str, at: ast.AST, *arguments: ast.expr) -> ast.expr:
-    owner = ast.copy_location(ast.Name(module, ast.Load()), at)
-    function = ast.copy_location(ast.Attribute(owner, word, ast.Load()), at)
+    function = expression(f"{module}.{word}", at)
     return ast.copy_location(ast.Call(function, list(arguments), []), at)

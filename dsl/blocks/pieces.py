@@ -11,6 +11,7 @@ import ast
 from abc import ABC, abstractmethod
 
 from statewalk.dsl.blocks import tree
+from statewalk.dsl.source.templates import IF, expression, statement
 
 Statements = list[ast.stmt]
 
@@ -66,8 +67,8 @@ class Pieces(ABC):
     def alternatives(self, made: list[Statements], at: ast.AST) -> Statements:
         """One of several statements, chosen now."""
         word = self.fresh("branch")
-        choice = self.any_of(_parsed(self.numbers(len(made)), at), at)
-        return [_assign(word, choice, at), *self._cases(word, made, at)]
+        choice = self.any_of(expression(self.numbers(len(made)), at), at)
+        return [statement("WORD = V", at, WORD=word, V=choice), *self._cases(word, made, at)]
 
     def numbers(self, count: int) -> str:
         """By which numbers statements are known, as text."""
@@ -76,12 +77,12 @@ class Pieces(ABC):
     def _cases(self, word: str, made: list[Statements], at: ast.AST) -> Statements:
         cases: Statements = []
         for index, inside in reversed(list(enumerate(made, self.first))):
-            body = inside or [ast.copy_location(ast.Pass(), at)]
+            body = inside or [statement("pass", at)]
             if not cases:
                 cases = body
                 continue
-            same = ast.Compare(_name(word, at), [ast.Eq()], [ast.Constant(index)])
-            cases = [ast.copy_location(ast.If(_placed(same, at), body, cases), at)]
+            same = expression("WORD == INDEX", at, WORD=word, INDEX=index)
+            cases = [statement(IF, at, TEST=same, BODY=body, ORELSE=cases)]
         return cases
 
     def in_any_order(self, made: list[Statements], stop: Statements, at: ast.AST) -> Statements:
@@ -92,33 +93,35 @@ class Pieces(ABC):
         rest, which = self.fresh("left"), self.fresh("which")
         gone = _Gone(self, at)
         made = [gone.noted(inside) for inside in made]
+        names = {"LEFT": rest, "WHICH": which}
+        choice = self.any_of(expression("LEFT", at, **names), at)
         body = [
-            _assign(which, self.any_of(_name(rest, at), at), at),
-            _assign(rest, _without(rest, which, at), at),
+            statement("WHICH = V", at, **names, V=choice),
+            statement("LEFT = [r for r in LEFT if r != WHICH]", at, **names),
             *self._cases(which, made, at),
         ]
         if stop:
-            body.append(ast.copy_location(ast.If(_name(rest, at), stop, []), at))
-        loop = ast.copy_location(ast.While(_name(rest, at), body, []), at)
-        everything = _parsed(f"list({self.numbers(len(made))})", at)
-        return [*gone.before(), _assign(rest, everything, at), loop, *gone.after()]
+            body.append(statement("if LEFT:\n STOP", at, **names, STOP=stop))
+        everything = statement(f"LEFT = list({self.numbers(len(made))})", at, **names)
+        loop = statement("while LEFT:\n BODY", at, **names, BODY=body)
+        return [*gone.before(), everything, loop, *gone.after()]
 
     def turns_in_any_order(self, node: ast.For, body: Statements) -> Statements:
         """A loop whose elements come in any order."""
         rest, place = self.fresh("left"), self.fresh("at")
         target, elements = self.turns_head(node)
-        count = ast.Call(ast.Name("len", ast.Load()), [_name(rest, node)], [])
-        places = ast.Call(ast.Name("range", ast.Load()), [count], [])
-        chosen = self.any_of(_placed(places, node), node)
-        picked = ast.Assign([target], _item(rest, place, node), lineno=0)
+        names = {"LEFT": rest, "AT": place}
+        choice = self.any_of(expression("range(len(LEFT))", node, **names), node)
         inside = [
-            _assign(place, chosen, node),
-            ast.copy_location(picked, node),
-            _assign(rest, _without_item(rest, place, node), node),
+            statement("AT = V", node, **names, V=choice),
+            statement("T = LEFT[AT]", node, **names, T=target),
+            statement("LEFT = LEFT[:AT] + LEFT[AT + 1:]", node, **names),
             *body,
         ]
-        loop = ast.copy_location(ast.While(_name(rest, node), inside, []), node)
-        return [_assign(rest, elements, node), loop]
+        return [
+            statement("LEFT = V", node, **names, V=elements),
+            statement("while LEFT:\n BODY", node, **names, BODY=inside),
+        ]
 
 
 class _Gone:
@@ -138,8 +141,8 @@ class _Gone:
                 way = 1 if isinstance(node, ast.Break) else 2
                 self.word = self.word or self.pieces.fresh("gone")
                 self.ways.add(way)
-                result.append(_assign(self.word, _constant(way, node), node))
-                result.append(ast.copy_location(ast.Break(), node))
+                result.append(statement("WORD = WAY", node, WORD=self.word, WAY=way))
+                result.append(statement("break", node))
                 continue
             if isinstance(node, ast.If):
                 node.body, node.orelse = self.noted(node.body), self.noted(node.orelse)
@@ -148,64 +151,12 @@ class _Gone:
 
     def before(self) -> Statements:
         """Nothing is noted yet."""
-        return [_assign(self.word, _constant(0, self.at), self.at)] if self.ways else []
+        return [statement("WORD = 0", self.at, WORD=self.word)] if self.ways else []
 
     def after(self) -> Statements:
         """The jumps, done where they lead."""
-        result: Statements = []
-        for way, jump in ((1, ast.Break()), (2, ast.Continue())):
-            if way in self.ways:
-                same = ast.Compare(_name(self.word, self.at), [ast.Eq()], [ast.Constant(way)])
-                test = _placed(same, self.at)
-                made = ast.If(test, [ast.copy_location(jump, self.at)], [])
-                result.append(ast.copy_location(made, self.at))
-        return result
-
-
-def _without(rest: str, which: str, at: ast.AST) -> ast.expr:
-    """``[r for r in rest if r != which]``"""
-    clause = ast.comprehension(
-        ast.Name("r", ast.Store()),
-        ast.Name(rest, ast.Load()),
-        [ast.Compare(ast.Name("r", ast.Load()), [ast.NotEq()], [ast.Name(which, ast.Load())])],
-        is_async=0,
-    )
-    return _placed(ast.ListComp(ast.Name("r", ast.Load()), [clause]), at)
-
-
-def _item(rest: str, place: str, at: ast.AST) -> ast.expr:
-    """``rest[place]``"""
-    return _placed(ast.Subscript(_name(rest, at), _name(place, at), ast.Load()), at)
-
-
-def _without_item(rest: str, place: str, at: ast.AST) -> ast.expr:
-    """``rest[:place] + rest[place + 1:]``"""
-    before = ast.Slice(None, _name(place, at), None)
-    after = ast.Slice(ast.BinOp(_name(place, at), ast.Add(), ast.Constant(1)), None, None)
-    parts = [ast.Subscript(_name(rest, at), part, ast.Load()) for part in (before, after)]
-    return _placed(ast.BinOp(parts[0], ast.Add(), parts[1]), at)
-
-
-def _parsed(text: str, at: ast.AST) -> ast.expr:
-    return _placed(ast.parse(text, mode="eval").body, at)
-
-
-def _constant(value: int, at: ast.AST) -> ast.expr:
-    return ast.copy_location(ast.Constant(value), at)
-
-
-def _name(word: str, at: ast.AST) -> ast.expr:
-    return ast.copy_location(ast.Name(word, ast.Load()), at)
-
-
-def _placed(node: ast.expr, at: ast.AST) -> ast.expr:
-    """A made expression, all of it placed somewhere."""
-    for part in ast.walk(node):
-        if isinstance(part, ast.expr):
-            ast.copy_location(part, at)
-    return node
-
-
-def _assign(word: str, value: ast.expr, at: ast.AST) -> ast.stmt:
-    target = ast.copy_location(ast.Name(word, ast.Store()), at)
-    return ast.copy_location(ast.Assign([target], value, lineno=0), at)
+        return [
+            statement(f"if WORD == {way}:\n {jump}", self.at, WORD=self.word)
+            for way, jump in ((1, "break"), (2, "continue"))
+            if way in self.ways
+        ]

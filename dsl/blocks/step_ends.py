@@ -26,6 +26,7 @@ from statewalk.dsl.blocks.status import (
     settled,
 )
 from statewalk.dsl.blocks.tree import is_text
+from statewalk.dsl.source.templates import IF, statement
 
 
 class Threads(Orders):
@@ -89,14 +90,11 @@ class Threads(Orders):
             self.facts.flows.add(id(node))
         elif id(node) in self.facts.flows:
             result += self._never(node)
-        return result or [ast.copy_location(ast.Pass(), node)]
+        return result or [statement("pass", node)]
 
     def _never(self, at: ast.AST) -> Statements:
         """A function of a name that others give way under is called as they are."""
-        stop = ast.copy_location(ast.Expr(ast.copy_location(ast.Yield(), at)), at)
-        target = ast.copy_location(ast.Name("_", ast.Store()), at)
-        nothing = ast.copy_location(ast.List([], ast.Load()), at)
-        return [ast.copy_location(ast.For(target, nothing, [stop], [], None), at)]
+        return [statement("for _ in []:\n yield", at)]
 
     def flow(self, kept: Statements, flow: str, status: Status, more: bool, at: ast.AST) -> Made:
         """The statements of a block with a flow of its own."""
@@ -123,7 +121,7 @@ class Threads(Orders):
         self._yields = True
         if self.pieces is not None:
             return self.pieces.ended(at), (status - ACTED) | RESUMED
-        return [ast.copy_location(ast.Pass(), at)], (status - ACTED) | RESUMED
+        return [statement("pass", at)], (status - ACTED) | RESUMED
 
     def _stop_where(self, status: Status, on: Status, at: ast.AST) -> Made:
         """End the step on the ways with a status of ``on``."""
@@ -131,9 +129,11 @@ class Threads(Orders):
         rest = status - on
         if rest and stop:
             word = "done" if on >= ACTED | OVER else "acted" if "T" in on else "gives_way"
-            asked: Statements = [ast.copy_location(ast.If(self._ask(word, at), stop, []), at)]
-            return asked, rest | after
+            return [self._if_asked(word, stop, at)], rest | after
         return stop, rest | after
+
+    def _if_asked(self, word: str, stop: Statements, at: ast.AST) -> ast.stmt:
+        return statement("if TEST:\n STOP", at, TEST=self._ask(word, at), STOP=stop)
 
     def after_statement(self, status: Status, flow: str, more: bool, at: ast.AST) -> Made:
         """What the end of a statement does: nothing left to run, the function ends with it."""
@@ -232,7 +232,7 @@ class Threads(Orders):
         if flow == "serial" and "T" in fell and "T" in returned:
             self.facts.announcing |= {id(f) for f in callees}
             stop, after = self._stop(ACTED, node)
-            made.append(ast.copy_location(ast.If(self._ask("fell", node), stop, []), node))
+            made.append(self._if_asked("fell", stop, node))
             status |= after
         elif flow == "serial" and "T" in fell:
             stop, status = self._stop_where(status, ACTED, node)
@@ -243,7 +243,7 @@ class Threads(Orders):
     def _translated(self, node: ast.stmt, flows: bool = False) -> Statements:
         """A statement without steps in it, in the embedded language."""
         if self.pieces is None:
-            return [ast.copy_location(ast.Pass(), node)]
+            return [statement("pass", node)]
         return self.pieces.plain(node, flows)
 
     # -- branches and loops -----------------------------------------------------------------------
@@ -255,8 +255,8 @@ class Threads(Orders):
             orelse, second = self.block(node.orelse, flow, before, more)
         else:
             orelse, second = self.after_statement(before, flow, more, node)
-        made = ast.If(self._expression(node.test), body or passing(node), orelse)
-        return [ast.copy_location(made, node)], first | second
+        test, body = self._expression(node.test), body or passing(node)
+        return [statement(IF, node, TEST=test, BODY=body, ORELSE=orelse)], first | second
 
     def _branch(self, body: Statements, flow: str, before: Status, more: bool, at: ast.AST) -> Made:
         made, status = self.block(body, flow, before, more)

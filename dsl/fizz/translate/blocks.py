@@ -13,7 +13,8 @@ from statewalk.dsl.fizz.text import tree
 from statewalk.dsl.fizz.translate.enabled import Enabling
 from statewalk.dsl.fizz.translate.exprs import Expressions
 from statewalk.dsl.fizz.translate.live import live_at_loops
-from statewalk.dsl.fizz.translate.making import at_place, is_truth, with_created
+from statewalk.dsl.fizz.translate.making import is_truth, with_created
+from statewalk.dsl.source.templates import IF, expression, statement
 
 Kind = Literal["action", "func", "init", "property", "def", "constant"]
 Statements = list[ast.stmt]
@@ -59,9 +60,7 @@ class Blocks:
             block.flow, block.body = "oneof", kept
             kept = [block]
         self.live.update(live_at_loops(kept))
-        return self.block(kept, NOT_YET, last=True) or [
-            ast.copy_location(ast.Pass(), statements[0])
-        ]
+        return self.block(kept, NOT_YET, last=True) or [statement("pass", statements[0])]
 
     def block(self, statements: Statements, status: Status, last: bool) -> Statements:
         """Statements in sequence. ``last``: the function ends with them."""
@@ -77,7 +76,7 @@ class Blocks:
 
     def suite(self, statements: Statements, status: Status, last: bool, at: ast.AST) -> Statements:
         """The same for a block that must not be empty."""
-        return self.block(statements, status, last) or [ast.copy_location(ast.Pass(), at)]
+        return self.block(statements, status, last) or [statement("pass", at)]
 
     def _exit(self, status: Status, at: ast.AST) -> Statements:
         """What to check where an action ends: that something enabling ran."""
@@ -90,18 +89,12 @@ class Blocks:
         return [self._require(self.x.name(self.body.flag, at), at)]
 
     def _require(self, condition: ast.expr, at: ast.AST) -> ast.stmt:
-        condition = (
-            ast.copy_location(condition, at) if not hasattr(condition, "lineno") else condition
-        )
-        call = self.x.call(self.x.imported("require", at), condition)
-        return ast.copy_location(ast.Expr(call), at)
+        return statement("F(TEST)", at, F=self.x.imported("require", at), TEST=condition)
 
     def _note(self, acted: bool, at: ast.AST) -> Statements:
         if self.body.kind != "action" or self.body.flag is None:
             return []
-        target = ast.copy_location(ast.Name(self.body.flag, ast.Store()), at)
-        value = ast.copy_location(ast.Constant(acted), at)
-        return [ast.copy_location(ast.Assign([target], value, lineno=0), at)]
+        return [statement("FLAG = ACTED", at, FLAG=self.body.flag, ACTED=acted)]
 
     # -- statements ---------------------------------------------------------------------------
     def _statement(self, node: ast.stmt, status: Status, last: bool) -> Statements:
@@ -135,9 +128,6 @@ class Blocks:
     def _made(self, node: ast.stmt) -> Statements:
         return with_created(self.x, node, self.fresh("made"))
 
-    def _placed(self, made: ast.stmt, at: ast.stmt) -> Statements:
-        return [ast.copy_location(made, at)]
-
     def _simple(self, node: ast.stmt) -> Statements:
         if isinstance(node, ast.Expr):
             return self._expression(node)
@@ -148,7 +138,7 @@ class Blocks:
         if isinstance(node, ast.AugAssign):
             target = self._target(node.target)
             made = ast.AugAssign(target, node.op, self.x(node.value))  # type: ignore[arg-type]
-            return self._placed(made, node)
+            return [ast.copy_location(made, node)]
         if isinstance(node, ast.FunctionDef):
             return [self.nested(node)]
         if isinstance(node, ast.Pass | ast.Break | ast.Continue):
@@ -163,7 +153,7 @@ class Blocks:
             and value.func.id == "print"
         )
         if printed:
-            return self._placed(ast.Pass(), node)
+            return [statement("pass", node)]
         return self._made(ast.copy_location(ast.Expr(self.x(value)), node))
 
     def _target(self, node: ast.expr) -> ast.expr:
@@ -192,35 +182,28 @@ class Blocks:
         return ast.copy_location(made, node)
 
     # -- choices ------------------------------------------------------------------------------
-    def _any_of(self, options: ast.expr, at: ast.AST, fair: str) -> ast.Call:
-        call = self.x.call(self.x.imported("any_of", at), options)
-        if fair != "none" or self.notes_choices:  # a fair one is noted with one option, too
-            strong = ast.copy_location(ast.Constant("strong"), at)
-            call.keywords.append(ast.copy_location(ast.keyword("fair", strong), at))
-        return call
+    def _any_of(self, options: ast.expr, at: ast.AST, fair: str) -> ast.expr:
+        noted = fair != "none" or self.notes_choices  # a fair one is noted with one option, too
+        text = "F(OPTIONS, fair='strong')" if noted else "F(OPTIONS)"
+        return expression(text, at, F=self.x.imported("any_of", at), OPTIONS=options)
 
     def _choice(self, node: tree.Choice) -> Statements:
         if self.body.kind in ("property", "def", "constant"):
             if node.word == "any" and node.condition is None:
-                call = ast.Call(ast.Name("any", ast.Load()), [node.options], [])
-                return self._simple(
-                    ast.copy_location(
-                        ast.Assign([node.target], at_place(call, node), lineno=0), node
-                    )
-                )
+                parts = {"TARGET": node.target, "OPTIONS": node.options}
+                return self._simple(statement("TARGET = any(OPTIONS)", node, **parts))
             raise self.x.wrong(node, "A choice is made here, where the state may only be read.")
         options = self.x.iterable(node.options)
         if node.condition is not None:
             word = node.target.id if isinstance(node.target, ast.Name) else self.fresh("option")
             with self.x.bound({word}):
                 condition = self.x(node.condition)
-            target = ast.copy_location(ast.Name(word, ast.Store()), node.target)
-            clause = ast.comprehension(target, options, [condition], is_async=0)
-            element = self.x.name(word, node.target)
-            options = ast.copy_location(ast.ListComp(element, [clause]), node.options)
+            options = expression(
+                "[E for T in OPTIONS if TEST]", node.options, OPTIONS=options, TEST=condition,
+                E=self.x.name(word, node.target), T=self.x.stored(word, node.target),
+            )  # fmt: skip
         value = self._any_of(options, node.options, node.fair)
-        made = ast.Assign([self._target(node.target)], value, lineno=0)
-        return self._made(ast.copy_location(made, node))
+        return self._made(statement("T = V", node, T=self._target(node.target), V=value))
 
     def _choice_block(self, node: tree.ChoiceBlock, before: Status, last: bool) -> Statements:
         """Without options the block is skipped. At an action's end that is being disabled."""
@@ -230,17 +213,14 @@ class Blocks:
         skipped_disables = self.body.kind == "action" and last and before <= NOT_YET
         body = self.suite(node.body, NOT_YET, last, node)
         if skipped_disables or certainly_some(node.options):
-            chosen = ast.Assign([target], self._any_of(options, node.options, node.fair), lineno=0)
-            return [ast.copy_location(chosen, node), *self._reset(node), *body]
+            choice = self._any_of(options, node.options, node.fair)
+            return [statement("T = V", node, T=target, V=choice), *self._reset(node), *body]
         word = self.fresh("options")
-        listed = self.x.call(self.x.name("list", node), options)
-        keep = ast.Assign([ast.copy_location(ast.Name(word, ast.Store()), node)], listed, lineno=0)
+        keep = statement("WORD = list(OPTIONS)", node, WORD=word, OPTIONS=options)
         choice = self._any_of(self.x.name(word, node), node.options, node.fair)
-        chosen = ast.copy_location(ast.Assign([target], choice, lineno=0), node)
+        inside = [statement("T = V", node, T=target, V=choice), *self._reset(node), *body]
         skipped = self._exit(before, node) if last else []
-        inside = [chosen, *self._reset(node), *body]
-        made = ast.If(self.x.name(word, node), inside, skipped)
-        return [ast.copy_location(keep, node), ast.copy_location(made, node)]
+        return [keep, statement(IF, node, TEST=word, BODY=inside, ORELSE=skipped)]
 
     def _reset(self, at: ast.stmt) -> Statements:
         return self._note(False, at)
@@ -259,24 +239,19 @@ class Blocks:
             constants = [v for v in given if isinstance(v, ast.Constant)]
             if len(constants) == len(given):
                 listed = ast.copy_location(ast.List([*constants], ast.Load()), node)
-                return [ast.copy_location(ast.Return(self._any_of(listed, node, "none")), node)]
+                return [statement("return V", node, V=self._any_of(listed, node, "none"))]
         word = self.fresh("branch")
-        numbers = at_place(
-            ast.Call(ast.Name("range", ast.Load()), [ast.Constant(len(children))], []), node
-        )
-        target = ast.copy_location(ast.Name(word, ast.Store()), node)
-        chosen = ast.Assign([target], self._any_of(numbers, node, "none"), lineno=0)
+        numbers = expression("range(N)", node, N=len(children))
+        chosen = statement("WORD = V", node, WORD=word, V=self._any_of(numbers, node, "none"))
         branches: Statements = []
         for index, child in reversed(list(enumerate(children))):
             body = self.suite([child], NOT_YET, last, child)
             if not branches and index:
                 branches = body
                 continue
-            number = ast.copy_location(ast.Constant(index), child)
-            test = ast.Compare(self.x.name(word, child), [ast.Eq()], [number])
-            made = ast.If(ast.copy_location(test, child), body, branches)
-            branches = [ast.copy_location(made, child)]
-        return [ast.copy_location(chosen, node), *self._reset(node), *branches]
+            test = expression("WORD == INDEX", child, WORD=word, INDEX=index)
+            branches = [statement(IF, child, TEST=test, BODY=body, ORELSE=branches)]
+        return [chosen, *self._reset(node), *branches]
 
     def _same_place(self, children: Statements) -> ast.stmt | None:
         """``oneof`` between constants for one name is a choice of a constant."""
@@ -289,9 +264,7 @@ class Blocks:
         first = plain[0]
         values = ast.copy_location(ast.List([c.value for c in plain], ast.Load()), first)
         value = self._any_of(values, first, "none")
-        return ast.copy_location(
-            ast.Assign([self._target(first.targets[0])], value, lineno=0), first
-        )
+        return statement("T = V", first, T=self._target(first.targets[0]), V=value)
 
     # -- branching, loops, returns ------------------------------------------------------------
     def _if(self, node: ast.If, before: Status, last: bool) -> Statements:
@@ -302,7 +275,7 @@ class Blocks:
         orelse = self.block(node.orelse, before, last)
         if last and not node.orelse:
             orelse = self._exit(before, node)
-        return self._placed(ast.If(test, body, orelse), node)
+        return [statement(IF, node, TEST=test, BODY=body, ORELSE=orelse)]
 
     def _for(self, node: ast.For, before: Status) -> Statements:
         self._single(node.target)
@@ -312,12 +285,11 @@ class Blocks:
         held: Statements = []
         if self.x.names.domains:  # what is still to come is in use: see `dsl.fizz.runtime.symmetry`
             word = self.fresh("coming")
-            target = ast.copy_location(ast.Name(word, ast.Store()), node.iter)
-            held = [ast.copy_location(ast.Assign([target], source, lineno=0), node)]
+            held = [statement("T = V", node, T=self.x.stored(word, node.iter), V=source)]
             source = self.x.name(word, node.iter)
         body = self.suite(node.body, before | ACTED, False, node)
         made = ast.For(self._target(node.target), source, body, [], None)
-        return [*held, *self._placed(made, node)]
+        return [*held, ast.copy_location(made, node)]
 
     def _while(self, node: ast.While, before: Status) -> Statements:
         body = self.suite(node.body, before | ACTED, False, node)
@@ -326,16 +298,11 @@ class Blocks:
         if self.body.kind not in ("action", "func") or not self.enabling.chooses(node):
             return [made]
         word = self.fresh("loop")
-        guard = self.x.call(self.x.runtime("Loop", node))
-        keep = ast.Assign([ast.copy_location(ast.Name(word, ast.Store()), node)], guard, lineno=0)
-        names: list[ast.expr] = [self.x.call(self.x.name("locals", node))]
         live = self.live.get(id(node), frozenset()) & self.x.scope.locals - {"self"}
-        names += [ast.copy_location(ast.Constant(name), node) for name in sorted(live)]
-        method = ast.copy_location(
-            ast.Attribute(self.x.name(word, node), "again", ast.Load()), node
-        )
-        body.insert(0, ast.copy_location(ast.Expr(self.x.call(method, *names)), node))
-        return [ast.copy_location(keep, node), made]
+        names = "".join(f", {name!r}" for name in sorted(live))
+        body.insert(0, statement(f"LOOP.again(locals(){names})", node, LOOP=word))
+        loop = self.x.runtime("Loop", node)
+        return [statement("WORD = LOOP()", node, WORD=word, LOOP=loop), made]
 
     def _single(self, target: ast.expr) -> None:
         if not isinstance(target, ast.Name):
@@ -363,18 +330,13 @@ class Blocks:
         return [*result, *self._made(ast.copy_location(ast.Return(value), node))]
 
     def _record_return(self, value: ast.expr, at: ast.stmt) -> ast.stmt:
-        key: ast.expr = ast.Constant(self.body.name)
-        if self.body.role is not None:
-            shown = ast.Call(ast.Name("str", ast.Load()), [ast.Name("self", ast.Load())], [])
-            key = ast.BinOp(shown, ast.Add(), ast.Constant("." + self.body.name))
-        entry = ast.Dict([at_place(key, at)], [value])
-        return self.set_returns(ast.copy_location(entry, at), at)
+        name = self.body.name
+        key = repr(name) if self.body.role is None else f"str(self) + {'.' + name!r}"
+        return self.set_returns(expression(f"{{{key}: VALUE}}", at, VALUE=value), at)
 
     def set_returns(self, value: ast.expr, at: ast.AST) -> ast.stmt:
         """Store what the last action returned."""
-        place = ast.Attribute(self.x.name(self.x.state, at), "returns", ast.Store())
-        made = ast.Assign([ast.copy_location(place, at)], value, lineno=0)
-        return ast.copy_location(made, at)
+        return statement("STATE.returns = VALUE", at, STATE=self.x.state, VALUE=value)
 
 
 _ENDS_ITSELF = (

@@ -1,21 +1,11 @@
-"""Making nodes of the embedded language: places, new roles with their Init, truth values."""
+"""Making nodes of the embedded language: new roles with their Init, truth values."""
 
 from __future__ import annotations
 
 import ast
-from typing import TypeVar
 
 from statewalk.dsl.fizz.translate.exprs import Expressions
-
-E = TypeVar("E", bound=ast.expr)
-
-
-def at_place(node: E, place: ast.AST) -> E:
-    """A made expression, all of it placed somewhere."""
-    for part in ast.walk(node):
-        if isinstance(part, ast.expr) and not hasattr(part, "lineno"):
-            ast.copy_location(part, place)
-    return node
+from statewalk.dsl.source.templates import statement
 
 
 def with_created(x: Expressions, node: ast.stmt, name: str) -> list[ast.stmt]:
@@ -36,16 +26,14 @@ def with_created(x: Expressions, node: ast.stmt, name: str) -> list[ast.stmt]:
     if isinstance(node, ast.Assign) and node.value is call and len(node.targets) == 1:
         place = _loaded(node.targets[0])
         if place is not None:
-            return [node, _initialise(x, place, node)]
-    target = ast.copy_location(ast.Name(name, ast.Store()), call)
-    making = ast.copy_location(ast.Assign([target], call, lineno=0), call)
+            return [node, _initialise(place, node)]
+    making = statement("NAME = CALL", call, NAME=name, CALL=call)
     _Swap(call, x.name(name, call)).visit(node)
-    return [making, _initialise(x, x.name(name, call), call), node]
+    return [making, _initialise(x.name(name, call), call), node]
 
 
-def _initialise(x: Expressions, role: ast.expr, at: ast.AST) -> ast.stmt:
-    method = ast.copy_location(ast.Attribute(role, "Init", ast.Load()), at)
-    return ast.copy_location(ast.Expr(x.call(method)), at)
+def _initialise(role: ast.expr, at: ast.AST) -> ast.stmt:
+    return statement("ROLE.Init()", at, ROLE=role)
 
 
 class _Swap(ast.NodeTransformer):

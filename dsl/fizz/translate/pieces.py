@@ -8,7 +8,7 @@ from statewalk.dsl.blocks.pieces import Pieces, Statements
 from statewalk.dsl.fizz.text import tree
 from statewalk.dsl.fizz.translate.blocks import Blocks
 from statewalk.dsl.fizz.translate.counts import STATEMENTS_LEFT
-from statewalk.dsl.fizz.translate.making import at_place
+from statewalk.dsl.source.templates import IF, expression, statement
 
 
 class FizzPieces(Pieces):
@@ -69,9 +69,9 @@ class FizzPieces(Pieces):
         return self.b._any_of(options, at, "none")
 
     def ended(self, at: ast.AST) -> Statements:
-        found: Statements = [ast.copy_location(ast.Expr(ast.copy_location(ast.Yield(), at)), at)]
+        found = [statement("yield", at)]
         if self.returns:
-            found.append(self.b.set_returns(at_place(ast.Dict([], []), at), at))
+            found.append(self.b.set_returns(expression("{}", at), at))
         return found
 
     def loop_head(self, node: ast.For) -> tuple[ast.expr, ast.expr]:
@@ -87,11 +87,8 @@ class FizzPieces(Pieces):
     ) -> Statements:
         self.b._single(node.target)
         word = self.fresh("options")
-        target = ast.copy_location(ast.Name(word, ast.Store()), node)
-        keep = ast.Assign([target], at_place(self.listed(node.options), node), lineno=0)
+        keep = statement("WORD = LISTED", node, WORD=word, LISTED=self.listed(node.options))
         choice = self.b._any_of(self.x.name(word, node), node.options, node.fair)
-        chosen = ast.copy_location(
-            ast.Assign([self.b._target(node.target)], choice, lineno=0), node
-        )
-        made = ast.If(self.x.name(word, node), [chosen, *inside], skipped)
-        return [ast.copy_location(keep, node), ast.copy_location(made, node)]
+        chosen = statement("T = V", node, T=self.b._target(node.target), V=choice)
+        made = statement(IF, node, TEST=word, BODY=[chosen, *inside], ORELSE=skipped)
+        return [keep, made]

@@ -56,6 +56,10 @@ class Words:
         """A name that the translation brings along."""
         return ast.copy_location(ast.Name(word, ast.Load()), at)
 
+    def stored(self, word: str, at: ast.AST) -> ast.expr:
+        """The same as a target."""
+        return ast.copy_location(ast.Name(word, ast.Store()), at)
+
     def imported(self, word: str, at: ast.AST) -> ast.expr:
         """A name of the embedded language."""
         self.needs.dsl.add(word)
