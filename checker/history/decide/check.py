@@ -26,7 +26,7 @@ from statewalk.checker.history.decide.prefix import (
 )
 from statewalk.checker.history.decide.saturate import Reach, Saturation, saturate
 from statewalk.checker.history.decide.scan import Facts, scan
-from statewalk.checker.history.decide.search import Outcome, decide
+from statewalk.checker.history.decide.search import Decided, decide
 from statewalk.checker.history.decide.weak import decide_weak
 from statewalk.dsl.library.levels import (
     LEVELS,
@@ -152,9 +152,9 @@ def _check_graph(
     verdict = Verdict(level, False, "saturation", graph=graph, stats=stats, seconds=clock.spent)
     if len(done.order) < graph.size:
         return verdict
-    outcome = Outcome(True, done.witness, done.witness[:0])
+    decided = Decided(True, done.witness, done.witness[:0])
     if not len(done.witness):
-        outcome = decide(
+        decided = decide(
             graph,
             Reach(graph, done.order),
             priority,
@@ -164,17 +164,17 @@ def _check_graph(
             deadline=deadline,
         )
     clock.stop("search")
-    verdict.stats |= outcome.stats
-    verdict.stage = "search" if outcome.stats.get("variables") else "first guess"
-    if not outcome.holds and not len(outcome.used):
+    verdict.stats |= decided.stats
+    verdict.stage = "search" if decided.stats.get("variables") else "first guess"
+    if not decided.holds and not len(decided.used):
         verdict.stage = "saturation"
-    verdict.holds, verdict.used = outcome.holds, outcome.used
-    if outcome.holds:
+    verdict.holds, verdict.used = decided.holds, decided.used
+    if decided.holds:
         prefix = level.rule == PREFIX
         verdict.order = (
-            events_of_halves(facts, outcome.order)
+            events_of_halves(facts, decided.order)
             if prefix
-            else _events(graph, facts, outcome.order)
+            else _events(graph, facts, decided.order)
         )
         replay(history, verdict.order, level, options.clock_error)
         clock.stop("certificate")

@@ -30,7 +30,7 @@ _PAUSE = 500
 
 
 @dataclass(slots=True)
-class Outcome:
+class Decided:
     """Whether an order exists; the order of all nodes, or the nodes of the conflicts met."""
 
     holds: bool
@@ -48,7 +48,7 @@ def decide(
     schedule: str = "off",
     guess: bool = True,
     deadline: float = math.inf,
-) -> Outcome:
+) -> Decided:
     """Search for an acyclic completion of a graph without a known cycle.
 
     `saturated` says that the graph has every edge that the rules derive from `reach`, so that
@@ -64,7 +64,7 @@ def decide(
     order = order_by(graph.size, base[:, 0].copy(), base[:, 1].copy(), priority)
     if len(order) < graph.size:
         left = np.flatnonzero(~placed_in(order, graph.size))
-        return _rejected(graph, Outcome(False, order, left), deadline)
+        return _rejected(graph, Decided(False, order, left), deadline)
     stats = {"rounds": 0, "undecided": 0, "variables": 0, "conflicts": 0, "decisions": 0}
     chosen = np.empty((0, 2), np.int64)
     if guess:
@@ -73,7 +73,7 @@ def decide(
             order = executed(graph, base, priority)
             found, chosen = try_order(graph, base, order, ranks(order).astype(np.float64))
         if len(found):
-            return Outcome(True, found, np.empty(0, np.int64), stats)
+            return Decided(True, found, np.empty(0, np.int64), stats)
     stats["undecided"] = reach.count_undecided() if saturated else _count_pairs(graph)
     everything = stats["undecided"] <= PAIRS
     pairs = chosen
@@ -82,30 +82,30 @@ def decide(
     while True:
         problem = Problem(graph, pairs, base, order, reach if saturated else None)
         problem.deadline = deadline
-        outcome = _scheduled(problem, schedule) if schedule != "off" else problem.solve()
+        decided = _scheduled(problem, schedule) if schedule != "off" else problem.solve()
         stats["variables"] = problem.variables
         for name in ("conflicts", "decisions"):
-            stats[name] += outcome.stats[name]
-        outcome.stats = stats
-        if not outcome.holds:
-            return _rejected(graph, outcome, deadline) if saturated else outcome
+            stats[name] += decided.stats[name]
+        decided.stats = stats
+        if not decided.holds:
+            return _rejected(graph, decided, deadline) if saturated else decided
         if everything:
-            return outcome
+            return decided
         stats["rounds"] += 1
-        found, more = try_order(graph, base, outcome.order, ranks(outcome.order).astype(np.float64))
+        found, more = try_order(graph, base, decided.order, ranks(decided.order).astype(np.float64))
         if len(found):
-            outcome.order = found
-            return outcome
+            decided.order = found
+            return decided
         pairs = np.unique(np.concatenate((pairs, more)), axis=0)
 
 
-def _rejected(graph: Graph, outcome: Outcome, deadline: float) -> Outcome:
-    """The outcome with a cycle of the saturated graph as evidence, if there is one."""
+def _rejected(graph: Graph, decided: Decided, deadline: float) -> Decided:
+    """What was decided, with a cycle of the saturated graph as evidence, if there is one."""
     if len(graph.edges) > len(graph.to):
         done = saturate(graph, deadline=deadline, exact=True)
         if len(done.order) < graph.size:
-            outcome.order, outcome.used = done.order, outcome.used[:0]
-    return outcome
+            decided.order, decided.used = done.order, decided.used[:0]
+    return decided
 
 
 def _initial_edges(graph: Graph) -> Ints:
@@ -179,7 +179,7 @@ class Problem:
         )
         return out[:m].copy()
 
-    def solve(self, fixed: Ints | None = None) -> Outcome:
+    def solve(self, fixed: Ints | None = None) -> Decided:
         """Search, with the literals `fixed` taken as true."""
         base = self.base
         if fixed is not None and len(fixed):
@@ -190,9 +190,9 @@ class Problem:
         )
         if len(order) < graph.size:
             left = np.flatnonzero(~placed_in(order, graph.size))
-            return Outcome(False, order, left, stats)
+            return Decided(False, order, left, stats)
         if not self.variables:
-            return Outcome(True, order, np.empty(0, np.int64), stats)
+            return Decided(True, order, np.empty(0, np.int64), stats)
         state, answer = start(self, base, order), cdcl.MORE
         while True:
             answer = cdcl_kernels.run(state)
@@ -205,12 +205,12 @@ class Problem:
             "conflicts": int(state.reg[cdcl.CONFLICTS]),
             "decisions": int(state.reg[cdcl.DECISIONS]),
         }
-        return Outcome(
+        return Decided(
             answer == cdcl.SAT, np.argsort(state.rank), np.flatnonzero(state.used), stats
         )
 
 
-def _scheduled(problem: Problem, schedule: str) -> Outcome:
+def _scheduled(problem: Problem, schedule: str) -> Decided:
     """Viper's heuristic pruning: assume the order of pairs more than k ranks apart, widen k.
 
     "add" starts at a tenth of the ranks and adds as much each round; "double" doubles k.
@@ -222,12 +222,12 @@ def _scheduled(problem: Problem, schedule: str) -> Outcome:
     k, spent = step, {"conflicts": 0, "decisions": 0}
     while True:
         far = np.flatnonzero(np.abs(gap) > k)
-        outcome = problem.solve(2 * far + (gap[far] < 0))
+        decided = problem.solve(2 * far + (gap[far] < 0))
         for name in spent:
-            spent[name] += outcome.stats[name]
-        outcome.stats = spent
-        if outcome.holds or not len(far):
-            return outcome
+            spent[name] += decided.stats[name]
+        decided.stats = spent
+        if decided.holds or not len(far):
+            return decided
         k = k + step if schedule == "add" else 2 * k
 
 
@@ -304,4 +304,4 @@ def _more_room(state: cdcl.Search) -> cdcl.Search:
     return state
 
 
-__all__ = ["PAIRS", "RW", "WW", "Outcome", "Problem", "decide", "start"]
+__all__ = ["PAIRS", "RW", "WW", "Decided", "Problem", "decide", "start"]

@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from statewalk.dsl.fizz.names import Names, loop_names, parameters, stored_names, targets_of
 from statewalk.dsl.fizz.text import tree
 
-Place = tuple[int, int]
-
 
 def early_reads(names: Names) -> Iterator[tuple[str, ast.Name]]:
     """(name, where it is read) for locals of actions and functions whose first assignment stands
