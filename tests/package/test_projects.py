@@ -117,7 +117,8 @@ def test_pytest(python: Path, project: Path) -> None:
         "-c",
         "import sys, pytest; sys.path.remove(''); sys.exit(pytest.main())",
     ]
-    for command in (plain, [python, "-m", "pytest"]):
+    module: Command = [python, "-m", "pytest"]
+    for command in (plain, module):
         done = run(command, project)
 
         assert "1 passed" in done.stdout, done.stdout + done.stderr
