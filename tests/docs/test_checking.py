@@ -75,7 +75,7 @@ def examples() -> list[tuple[str, str]]:
 
 def normal(text: str) -> str:
     """Without what differs from run to run, or with every line added to a model."""
-    text = re.sub(r"\d+\.\d\d s\b", "#", text)
+    text = re.sub(r"(\d+ min )?\d+(\.\d\d)? s\b", "#", text)
     text = re.sub(r"runs/\d{4}", "runs/#", text)
     return re.sub(r"\.py:\d+", ".py:#", text).strip()
 

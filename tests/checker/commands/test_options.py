@@ -103,9 +103,11 @@ def test_every_option_decides_something(
 
 
 def test_no_option_is_forgotten() -> None:
-    for action in make_parser("check")._actions:
-        if isinstance(action, argparse._SubParsersAction):
-            parser = action.choices["check"]
+    (parser,) = (
+        action.choices["check"]
+        for action in make_parser("check")._actions
+        if isinstance(action, argparse._SubParsersAction)
+    )
     options = {o for a in parser._actions for o in a.option_strings if o.startswith("--")}
 
     assert {o for o in options if not o.startswith("--spark-")} == ELSEWHERE | PAIRS.keys()

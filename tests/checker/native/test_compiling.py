@@ -48,13 +48,13 @@ def test_every_kernel_has_the_stamp_of_all() -> None:
         import_module("statewalk.checker." + name.removesuffix(".py").replace("/", "."))
         for name in KERNELS
     ]
-    kept = [
-        value._cache._cache_file
+    caches = [
+        getattr(value, "_cache", None)
         for module in modules
         for value in vars(module).values()
-        if isinstance(value, Dispatcher) and hasattr(value, "_cache")
-        if hasattr(value._cache, "_cache_file")
+        if isinstance(value, Dispatcher)
     ]
+    kept = [cache._cache_file for cache in caches if hasattr(cache, "_cache_file")]
 
     assert 30 < len(kept)
     assert {compiling.STAMP} == {file._source_stamp for file in kept}

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pickle
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from statewalk.checker.native.kernels.arrays import Outcomes, Tries
 from statewalk.checker.spark.tasks import feed
@@ -19,7 +21,7 @@ N = N_TRIES + len(Outcomes._fields)
 def test_a_task_has_the_arrays_of_every_version() -> None:
     random = np.random.default_rng(1)
     feed = Feed("token", bytes, lambda place: None)
-    arrays = [np.zeros((1, 2), np.int32) for _ in range(N)]
+    arrays: list[NDArray[Any]] = [np.zeros((1, 2), np.int32) for _ in range(N)]
     for step in range(40):
         at = step % N
         rows = len(arrays[at]) + int(random.integers(0, 9000))
