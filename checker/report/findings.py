@@ -17,11 +17,12 @@ from statewalk.dsl.values.stored import freeze
 if TYPE_CHECKING:
     from statewalk.checker.verdict.explain import Explanation, Values
     from statewalk.checker.verdict.result import Result
+    from statewalk.dsl.model import Dialect
 
 _MAX_GUARDS = 8
 _MAX_NOT_TAKEN = 8
-_STOPPING = {
-    "py": "If stopping here is right, say so with a @terminal predicate; if anywhere is, with "
+_STOPPING: dict[Dialect, str] = {
+    "python": "If stopping here is right, say so with a @terminal predicate; if anywhere is, with "
     "deadlock(False).",
     "fizz": "If stopping is right, say deadlock_detection: false in the options.",
 }
@@ -62,7 +63,7 @@ def show_violation(
         page.add(f"  {place(violation.span.file, violation.span.line)}")
     _blocked(page, violation)
     if violation.kind == "deadlock":
-        page.words("  ", _STOPPING["fizz" if result.spec.endswith(".fizz") else "py"], "dim")
+        page.words("  ", _STOPPING[violation.dialect], "dim")
     page.blank()
     page.join(trace_page(trace, width=page.width))
     _not_taken(page, violation)

@@ -154,7 +154,9 @@ def violation_of(
     prop = next((p for p in model.properties if p.name == finding.property), None)
     if brief:
         doc, span = (prop.doc, prop.span) if prop else ("", None)
-        return Violation(finding.property, finding.kind, trace, None, doc, span, (), not_taken)
+        return Violation(
+            finding.property, finding.kind, trace, None, doc, span, (), not_taken, model.dialect
+        )
     assertion, deadlock = finding.kind == "assertion", finding.kind == "deadlock"
     return Violation(
         finding.property,
@@ -165,6 +167,7 @@ def violation_of(
         prop.span if prop else None,
         blocked(model, final_states(model, finding)[0]) if deadlock else (),
         not_taken,
+        model.dialect,
     )
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from statewalk.checker.verdict.explain import Explanation
     from statewalk.dsl.declared import Expectation
     from statewalk.dsl.errors import RunError
+    from statewalk.dsl.model import Dialect
 
 
 _BUSY = "a run is suspended, and no more may be at a time"
@@ -65,6 +66,7 @@ class Violation:
     span: Span | None = None
     blocked: tuple[tuple[str, Guard | None], ...] = ()
     not_taken: tuple[str, ...] = ()
+    dialect: Dialect = "python"
 
 
 @dataclass(frozen=True)
