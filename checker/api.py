@@ -38,9 +38,10 @@ from statewalk.checker.machine.places import Place
 from statewalk.checker.machine.watch import CutShort, Watchdog
 from statewalk.checker.verdict import judge
 from statewalk.checker.verdict.vacuity import watched
+from statewalk.dsl.declared import Expectation
 from statewalk.dsl.errors import RunError, did_you_mean
 from statewalk.dsl.loader import load as load_spec
-from statewalk.dsl.model import SAFETY_KINDS, Model
+from statewalk.dsl.model import Model
 from statewalk.dsl.source.modules import FILES
 from statewalk.dsl.view import Endless
 
@@ -231,13 +232,12 @@ def _checked(
     exploration: Exploration,
     vacuous: frozenset[str],
 ) -> judge.Checked:
-    """A search with what is looked for after it: what is expected, the graph, liveness."""
+    """A search with what is looked for after it: the graph, liveness."""
     graph, warnings = None, exploration.warnings
     unfinished = False
     try:
         if supervisor.rescue is not None:
             raise CutShort("interrupt", rescue.place(supervisor.rescue))
-        exploration = _expected(model, options, engine.explore, asked, exploration)
         if options.fizzbee_counts:
             from statewalk.checker.engines.fizzbee import unique_states
 
@@ -291,11 +291,10 @@ def search_options(
 ) -> SearchOptions:
     """What an engine is asked."""
     asked = options.max_depth
-    expect = judge.expectation(model, options.config)
-    counted = expect is not None and expect.states is not None  # all there are
-    return SearchOptions(
+    expect = judge.expectation(model, options.config) or Expectation("holds")
+    search = SearchOptions(
         properties=options.properties,
-        keep_going=options.keep_going or counted,
+        keep_going=options.keep_going or expect.states is not None,  # all there are
         view=bool(options.view),
         symmetry=judge.uses_symmetry(model, options),
         max_depth=model.max_depth if asked is None else asked,
@@ -311,35 +310,4 @@ def search_options(
         on_progress=on_progress,
         interrupted=interrupted,
     )
-
-
-def _expected(
-    model: Model,
-    options: CheckOptions,
-    explore: Callable[[Model, SearchOptions], Exploration],
-    asked: SearchOptions,
-    first: Exploration,
-) -> Exploration:
-    """Look on for properties that the configuration expects to be violated, where others were
-    first.
-    """
-    expect = judge.expectation(model, options.config)
-    if expect is None or first.stopped != "violation":
-        return first
-    safety = {p.name for p in model.properties if p.kind in SAFETY_KINDS} | {
-        "Deadlock",
-        "Assertion",
-    }
-    if any(n not in safety for n in expect.properties):
-        # A liveness property is decided on the whole graph: go on past what is violated sooner.
-        again = explore(model, replace(asked, keep_going=True))
-        return replace(again, warnings=first.warnings)
-    found = {f.property for f in first.findings}
-    missing = tuple(n for n in expect.properties if n in safety and n not in found)
-    if not missing:
-        return first
-    more = explore(model, replace(asked, properties=missing))
-    extra: tuple[Finding, ...] = tuple(f for f in more.findings if f.property not in found)
-    if not {*missing} <= {f.property for f in extra}:
-        return explore(model, replace(asked, keep_going=True))  # to say that it is nowhere
-    return replace(first, findings=(*first.findings, *extra), seconds=first.seconds + more.seconds)
+    return replace(search, awaited=tuple(n for n in expect.properties if search.wants(n)))

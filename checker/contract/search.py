@@ -9,7 +9,8 @@ Contract of ``explore(model, options) -> Exploration``, the same for every engin
      their properties checked, but such a state is neither kept nor expanded. (As in TLC.)
   4. Stage k expands level k: it finds deadlocks and failed assertions of level k, violated steps
      from it, and violated states of level k+1. A search that finds a violation finishes the stage,
-     then stops, unless ``keep_going``; level 0 is checked in a stage of its own before the first.
+     then stops, unless ``keep_going`` or one of ``awaited`` is not violated yet; level 0 is checked
+     in a stage of its own before the first.
   5. One finding per property, from the first stage that has one, and the least of that stage:
      states by fingerprint; steps and failures by (fingerprint of the source, action index,
      choices). The trace to a state takes, from the end backwards, the predecessor in the level
@@ -26,7 +27,7 @@ Contract of ``explore(model, options) -> Exploration``, the same for every engin
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
@@ -65,7 +66,7 @@ class Progress:
 @dataclass(frozen=True)
 class SearchOptions:
     """What to check and how far. ``properties`` None means all (names otherwise, `Deadlock`
-    included).
+    included). ``awaited`` are those, by name or family, without which no violation ends the search.
 
     ``engine_settings`` mean something to one engine only
     (`checker.spark.session.settings.Settings`). ``checkpoint`` is a folder to which an engine that
@@ -76,6 +77,7 @@ class SearchOptions:
 
     properties: tuple[str, ...] | None = None
     keep_going: bool = False
+    awaited: tuple[str, ...] = ()
     view: bool = False
     symmetry: bool = False
     max_depth: int | None = None
@@ -96,6 +98,12 @@ class SearchOptions:
         if self.properties is None or name in self.properties:
             return True
         return name.partition("(")[0] in self.properties
+
+    def ends_with(self, found: Iterable[Finding]) -> bool:
+        """Whether a stage with a violation is the last one, by what is found until then."""
+        names = {f.property for f in found if f.kind != "exists"}
+        families = {name.partition("(")[0] for name in names}
+        return not self.keep_going and (names | families).issuperset(self.awaited)
 
 
 @dataclass(frozen=True)

@@ -328,7 +328,7 @@ def stop_between(search: Search, violated: bool, seconds: float) -> StoppedBy | 
     options = search.options
     if search.error:
         return "error"
-    if violated and not options.keep_going:
+    if violated and options.ends_with(search.found.values()):
         return "violation"
     if options.max_states is not None and len(search.seen) >= options.max_states:
         return "states"

@@ -367,7 +367,7 @@ class Search:
         options = self.options
         if self.error:
             return "error"
-        if violated and not options.keep_going:
+        if violated and options.ends_with(self.found.values()):
             return "violation"
         if options.max_states is not None and self.distinct >= options.max_states:
             return "states"

@@ -12,7 +12,7 @@ from statewalk.dsl.rules.rule import Checked, shortened
 from statewalk.dsl.source.effects import Effects
 from statewalk.dsl.source.nodes import walk
 from statewalk.dsl.source.tree import Function, SpecTree
-from statewalk.dsl.source.usage import Receivers
+from statewalk.dsl.source.usage import Receivers, mentions
 
 _CRASH = re.compile(r"(?:^|_)(?:crash|crashes|die|dies|kill|reboot|restart)(?:_|$)")
 
@@ -66,14 +66,14 @@ def _history(checked: Checked) -> None:
     for function in checked.effects.reached_from(checked.function):
         receivers = Receivers(checked.tree, function)
         parents = {c: n for n in walk(function.node) for c in ast.iter_child_nodes(n)}
-        for node in walk(function.node):
-            if not isinstance(node, ast.Attribute) or not isinstance(node.ctx, ast.Load):
+        for node, meant in mentions(function.node):
+            if not isinstance(meant.ctx, ast.Load):
                 continue
-            owners = [c for c in receivers.owners(node) if (c.__name__, node.attr) in auxiliary]
+            owners = [c for c in receivers.owners(meant) if (c.__name__, meant.attr) in auxiliary]
             if owners and not _only_written(node, parents):
                 checked.mistakes.warn(
                     "SW604",
-                    f"The step '{checked.function.name}' reads {owners[0].__name__}.{node.attr}, "
+                    f"The step '{checked.function.name}' reads {owners[0].__name__}.{meant.attr}, "
                     "which is an Auxiliary field.",
                     at=function.span(node),
                     help="Leave it out of identity with --view only if no step depends on it.",
@@ -113,7 +113,7 @@ def _yields(function: Function) -> bool:
     return has_blocks(function) or any(yields)
 
 
-def _only_written(node: ast.Attribute, parents: dict[ast.AST, ast.AST]) -> bool:
+def _only_written(node: ast.expr, parents: dict[ast.AST, ast.AST]) -> bool:
     """``self.history.append(x)`` mentions a field without looking at it."""
     parent = parents.get(node)
     if isinstance(parent, ast.Attribute) and parent.attr in ("add", "append", "extend", "update"):
@@ -163,10 +163,9 @@ def warn_of_fields(tree: SpecTree, effects: Effects, mistakes: Mistakes) -> None
     written: set[tuple[str, str]] = set()
     for function in tree.functions:
         receivers = Receivers(tree, function)
-        for node in walk(function.node):
-            if isinstance(node, ast.Attribute):
-                found = read if isinstance(node.ctx, ast.Load) else written
-                found |= {(c.__name__, node.attr) for c in receivers.owners(node)}
+        for _, node in mentions(function.node):
+            found = read if isinstance(node.ctx, ast.Load) else written
+            found |= {(c.__name__, node.attr) for c in receivers.owners(node)}
     auxiliary = _auxiliary(tree)
     for module in tree.loading.modules:
         if module.source.dialect == "fizz":

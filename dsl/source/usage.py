@@ -121,26 +121,25 @@ class _Uses:
 
     def run(self) -> None:
         in_init = self.function.marked("init") is not None
-        for node in walk(self.function.node):
-            if isinstance(node, ast.Attribute):
-                owners = self.types.owners(node)
-                if owners:
-                    self.note(node, owners, in_init)
+        for node, meant in mentions(self.function.node):
+            owners = self.types.owners(meant)
+            if owners:
+                self.note(node, meant.attr, owners, in_init)
 
-    def note(self, node: ast.Attribute, owners: list[type[Role]], in_init: bool) -> None:
+    def note(self, node: ast.expr, name: str, owners: list[type[Role]], in_init: bool) -> None:
         use = self.classify(node)
         for cls in owners:
-            usage = self.result.usage[(cls.__name__, node.attr)]
+            usage = self.result.usage[(cls.__name__, name)]
             if not in_init:
                 usage.written |= use.written
                 usage.reach = max(usage.reach, use.reach)
             usage.listed |= use.listed
             usage.pointwise &= use.pointwise
 
-    def classify(self, node: ast.Attribute) -> Usage:
+    def classify(self, node: ast.expr) -> Usage:
         """What one mention of a field does."""
         parent = self.parents.get(node)
-        if not isinstance(node.ctx, ast.Load):
+        if not isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
             return Usage(written=True, listed=True, pointwise=False)
         if isinstance(parent, ast.AugAssign) and parent.target is node:
             return Usage(written=True, listed=True, pointwise=False)
@@ -201,6 +200,17 @@ class _Uses:
                 return min(reach, Reach.ELEMENTS)
             else:
                 return Reach.NOTHING if isinstance(parent, _USED_UP) else reach
+
+
+def mentions(function: ast.AST) -> Iterator[tuple[ast.expr, ast.Attribute]]:
+    """Where attributes are named, as ``o.x`` or ``getattr(o, "x")``, each with its form ``o.x``."""
+    for node in walk(function):
+        if isinstance(node, ast.Attribute):
+            yield node, node
+        elif isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("getattr", "hasattr"):
+            match node.args:
+                case [of, ast.Constant(value=str(name)), *_]:
+                    yield node, ast.copy_location(ast.Attribute(of, name, ast.Load()), node)
 
 
 class Receivers:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from statewalk import holds, violates
+from statewalk import check, holds, violates
 from statewalk.checker.cli import main
 
 
@@ -150,3 +150,25 @@ def test_a_property_that_there_is_not_is_told_with_a_suggestion(
     assert "there is no such property. Did you mean small?" in " ".join(
         capsys.readouterr().out.split()
     )
+
+
+@pytest.mark.parametrize("engine", ["reference", "native"])
+def test_counts_and_verdicts_are_of_the_one_search_that_went_on(
+    tmp_path: Path, engine: str
+) -> None:
+    (tmp_path / "spec.py").write_text(SPEC % "violates(tiny)")
+    result = check(tmp_path / "spec.py", config="c", engine=engine)
+
+    assert result.as_expected
+    assert (result.counts.distinct, result.counts.depth) == (5, 5)
+    violated = {p.name: p.length for p in result.properties if p.verdict == "violated"}
+    assert violated == {"small": 2, "each(Counter#0)": 3, "tiny": 4}
+
+
+def test_what_is_not_asked_for_is_not_waited_for(tmp_path: Path) -> None:
+    (tmp_path / "spec.py").write_text(SPEC % "violates(tiny)")
+    result = check(
+        tmp_path / "spec.py", config="c", engine="reference", properties=("small", "fine")
+    )
+
+    assert result.counts.distinct == 3
