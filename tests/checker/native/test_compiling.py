@@ -8,6 +8,7 @@ import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from numba.core.dispatcher import Dispatcher
 
@@ -48,7 +49,7 @@ def test_every_kernel_has_the_stamp_of_all() -> None:
         import_module("statewalk.checker." + name.removesuffix(".py").replace("/", "."))
         for name in KERNELS
     ]
-    caches = [
+    caches: list[Any] = [
         getattr(value, "_cache", None)
         for module in modules
         for value in vars(module).values()
