@@ -29,7 +29,7 @@ def missing(package: str, what: str = "This") -> RunError:
     """The error of a package that is not installed, with the command that brings it."""
     extra = EXTRAS.get(package)
     return RunError(
-        "SW350",
+        "SW329",
         f"{what} needs the package {package}, which is not installed.",
         help=f"pip install 'statewalk[{extra}]'" if extra else f"pip install {package}",
     )

@@ -118,7 +118,9 @@ def codes_in_the_source() -> set[str]:
 def listed() -> dict[str, str]:
     """Code → its row in docs/errors.md."""
     text = (ROOT / "docs" / "errors.md").read_text("utf-8")
-    return {m[1]: m[0] for m in re.finditer(r"^\| \[?(SW\d{3})\b.*$", text, re.MULTILINE)}
+    rows = [(m[1], m[0]) for m in re.finditer(r"^\| \[?(SW\d{3})\b.*$", text, re.MULTILINE)]
+    assert len(dict(rows)) == len(rows), "a code that means two things"
+    return dict(rows)
 
 
 def test_every_code_is_listed() -> None:

@@ -162,7 +162,7 @@ class Postgres(Database):
     levels = ("read committed", "repeatable read", "serializable")
 
     def __init__(self, url: str, isolation: str | None) -> None:
-        """Name the server. Raises: RunError[SW350] when psycopg is not installed."""
+        """Name the server. Raises: RunError[SW329] when psycopg is not installed."""
         super().__init__(url, isolation)
         try:
             import psycopg

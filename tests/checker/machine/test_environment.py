@@ -121,6 +121,7 @@ def test_a_package_that_is_missing_is_named_with_the_command_that_adds_it(
     code, printed = run(text, tmp_path)
 
     assert code == 2
+    assert "SW329" in printed or "SW307" in printed
     assert f"needs the package {package}, which is not installed" in printed
     assert f"pip install 'statewalk[{extra}]'" in printed
 
