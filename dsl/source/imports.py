@@ -22,6 +22,15 @@ def searching(folder: str) -> Iterator[None]:
         sys.path.remove(folder)
 
 
+def place_in_packages(path: Path) -> tuple[str, str]:
+    """Where the imports of a spec's main module start, and the package that it is in."""
+    folder, package = path.resolve().parent, ""
+    while (folder / "__init__.py").exists():
+        package = f"{folder.name}.{package}" if package else folder.name
+        folder = folder.parent
+    return str(folder), package
+
+
 def file_of(name: str, folder: str) -> Path | None:
     """The text of a module; of a package, its ``__init__.py``. None where there is none."""
     head, *rest = name.split(".")

@@ -30,6 +30,7 @@ from statewalk.dsl.source.imports import (
     is_spec_module,
     lies_with,
     package_of,
+    place_in_packages,
     searching,
 )
 from statewalk.dsl.source.nodes import copied
@@ -381,27 +382,10 @@ def run_spec(source: Source, given: Mapping[str, Any] | None = None) -> Loading:
     constants = {
         k: GivenText(v) if isinstance(v, GivenText) else v for k, v in (given or {}).items()
     }
-    root = _root_of(path)
+    root, package = place_in_packages(path)
     loading = Loading(constants, str(path.resolve().parent), root)
-    package = _package_of(path)
     name = f"{package}.{path.stem}" if package else path.stem
     with searching(root):
         loading.run(source, name, package)
     loading.check_given()
     return loading
-
-
-def _package_of(path: Path) -> str:
-    parts: list[str] = []
-    folder = path.resolve().parent
-    while (folder / "__init__.py").exists():
-        parts.insert(0, folder.name)
-        folder = folder.parent
-    return ".".join(parts)
-
-
-def _root_of(path: Path) -> str:
-    folder = path.resolve().parent
-    while (folder / "__init__.py").exists():
-        folder = folder.parent
-    return str(folder)
