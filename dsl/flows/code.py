@@ -22,8 +22,10 @@ from typing import Any
 
 from statewalk.dsl.blocks.steps import asks_for_notes
 from statewalk.dsl.errors import SpecError
-from statewalk.dsl.lowering.compiling import compile_function
+from statewalk.dsl.lowering.compiling import RUNTIME, compile_function, definition_of
 from statewalk.dsl.lowering.lower import Lowering, Rewriter
+from statewalk.dsl.source.scopes import arguments, bound
+from statewalk.dsl.source.templates import statement as made
 from statewalk.dsl.source.tree import Function
 
 
@@ -86,7 +88,7 @@ class Compiler:
         self.result = FlowCode(function.qualified, names, defaults)
         self.temporaries = 0
         self.loops: list[tuple[int, list[int]]] = []
-        self.locals = set(names) | _bound(*function.node.body)
+        self.locals = set(names) | bound(*function.node.body)
 
     def run(self) -> FlowCode:
         """The instructions, with what is live at each."""
@@ -111,18 +113,7 @@ class Compiler:
         return self.compiled([ast.copy_location(ast.Return(node), node)], reads), reads
 
     def compiled(self, body: list[ast.stmt], reads: list[str]) -> Callable[..., Any]:
-        arguments = ast.arguments(
-            posonlyargs=[],
-            args=[ast.arg(r) for r in reads],
-            kwonlyargs=[],
-            kw_defaults=[],
-            defaults=[],
-        )
-        definition = ast.FunctionDef(
-            name=self.function.name, args=arguments, body=copy.deepcopy(body), decorator_list=[]
-        )
-        ast.copy_location(definition, body[0])
-        ast.fix_missing_locations(definition)
+        definition = definition_of(self.function.name, reads, copy.deepcopy(body), body[0])
         if self.lowering.optimize:
             definition = Rewriter(self.lowering, self.function, frozenset(self.locals)).visit(
                 definition
@@ -132,17 +123,12 @@ class Compiler:
 
     def piece(self, statements: list[ast.stmt]) -> None:
         """Straight code: gives back the locals it bound."""
-        stored = _bound(*statements)
+        stored = bound(*statements)
         writes = sorted(stored & self.locals)
         found, certain = exposed(statements, frozenset())
         reads = sorted(found & self.locals)
-        names = ast.Tuple([ast.Constant(w) for w in writes], ast.Load())
-        back = ast.Call(
-            ast.Attribute(ast.Name("__sw__", ast.Load()), "bound_locals", ast.Load()),
-            [ast.Call(ast.Name("locals", ast.Load()), [], []), names],
-            [],
-        )
-        returned = ast.copy_location(ast.Return(back), statements[-1])
+        back = f"return {RUNTIME}.bound_locals(locals(), {tuple(writes)!r})"
+        returned = made(back, statements[-1])
         code = self.compiled([*statements, returned], reads)
         self.emit("do", statements[0], code, reads, writes=tuple(sorted(certain & self.locals)))
 
@@ -318,12 +304,12 @@ def exposed(statements: list[ast.stmt], defined: frozenset[str]) -> tuple[set[st
         elif isinstance(node, ast.For | ast.While):
             head = node.iter if isinstance(node, ast.For) else node.test
             reads |= _loads(head) - defined
-            inside = defined | (_stores(node.target) if isinstance(node, ast.For) else frozenset())
+            inside = defined | (bound(node.target) if isinstance(node, ast.For) else frozenset())
             reads |= exposed(node.body, inside)[0] | exposed(node.orelse, defined)[0]
         elif isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign | ast.Expr | ast.Assert):
             reads |= _loads(node) - defined
             if not isinstance(node, ast.AnnAssign) or node.value is not None:
-                defined |= _stores(node)
+                defined |= bound(node)
         else:
             reads |= _loads(node) - defined
     return reads, defined
@@ -349,26 +335,9 @@ def _outside(node: ast.AST) -> list[ast.expr]:
 def _own(node: ast.AST) -> set[str]:
     """Names that a node binds for itself alone."""
     if isinstance(node, ast.Lambda | ast.FunctionDef):
-        return {a.arg for a in ast.walk(node.args) if isinstance(a, ast.arg)}
+        return arguments(node.args)
     targets = [g.target for g in getattr(node, "generators", [])]
     return {n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)}
-
-
-def _bound(*nodes: ast.AST) -> set[str]:
-    """Names that nodes bind in their function; not those of comprehensions and lambdas."""
-    found: set[str] = set()
-    for node in nodes:
-        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-            found.add(node.id)
-        elif isinstance(node, ast.FunctionDef):
-            found.add(node.name)
-        elif not isinstance(node, ast.comprehension | ast.Lambda):
-            found |= _bound(*ast.iter_child_nodes(node))
-    return found
-
-
-def _stores(node: ast.AST) -> frozenset[str]:
-    return frozenset(_bound(node))
 
 
 def find_live(code: list[Instruction]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 from typing import Any
 
 from statewalk.dsl.source.set_order import with_ordered_sets
@@ -27,12 +28,21 @@ class Old(ast.NodeTransformer):
         return node
 
 
-def lambda_of(names: list[str], body: ast.expr) -> ast.Lambda:
+def lambda_of(names: Iterable[str], body: ast.expr) -> ast.Lambda:
     """``lambda names: body``"""
-    arguments = ast.arguments(
-        posonlyargs=[], args=[ast.arg(n) for n in names], kwonlyargs=[], kw_defaults=[], defaults=[]
-    )
-    return ast.Lambda(arguments, body)
+    return ast.Lambda(_arguments(names), body)
+
+
+def definition_of(
+    name: str, names: Iterable[str], body: list[ast.stmt], at: ast.AST
+) -> ast.FunctionDef:
+    """``def name(names): body``, placed somewhere."""
+    made = ast.FunctionDef(name=name, args=_arguments(names), body=body, decorator_list=[])
+    return ast.fix_missing_locations(ast.copy_location(made, at))
+
+
+def _arguments(names: Iterable[str]) -> ast.arguments:
+    return ast.arguments([], [ast.arg(n) for n in names], None, [], [], None, [])
 
 
 def compile_function(function: Function, node: ast.FunctionDef) -> Any:

@@ -17,6 +17,7 @@ from typing import Any
 from statewalk.dsl.lowering.compiling import lambda_of, runtime_call
 from statewalk.dsl.source.effects import Effects
 from statewalk.dsl.source.nodes import copied, walk
+from statewalk.dsl.source.scopes import arguments
 from statewalk.dsl.source.tree import Function
 from statewalk.dsl.state.roles import Role
 
@@ -204,7 +205,7 @@ def bound_inside(parts: list[ast.expr]) -> set[str]:
         if isinstance(node, ast.comprehension)
         for name in walk(node.target)
         if isinstance(name, ast.Name)
-    } | {a.arg for part in parts for a in walk(part) if isinstance(a, ast.arg)}
+    } | arguments(*parts)
 
 
 def _names(chain: tuple[str, ...]) -> ast.Tuple:

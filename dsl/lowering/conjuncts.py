@@ -12,7 +12,7 @@ from typing import Any
 
 from statewalk.dsl.declared import property_name
 from statewalk.dsl.errors import StatewalkError
-from statewalk.dsl.lowering.compiling import compile_function
+from statewalk.dsl.lowering.compiling import compile_function, definition_of
 from statewalk.dsl.lowering.lower import Lowering, Rewriter
 from statewalk.dsl.model import Element
 from statewalk.dsl.source.nodes import copied, walk
@@ -133,19 +133,7 @@ class _Splitter:
     def _compiled(
         self, node: ast.expr, names: list[str], *, lowered: bool = False
     ) -> Callable[..., Any]:
-        arguments = ast.arguments(
-            posonlyargs=[],
-            args=[ast.arg(n) for n in names],
-            kwonlyargs=[],
-            kw_defaults=[],
-            defaults=[],
-        )
-        result = ast.Return(copied(node))
-        definition = ast.FunctionDef(
-            name=self.function.name, args=arguments, body=[result], decorator_list=[]
-        )
-        ast.copy_location(definition, node)
-        ast.fix_missing_locations(definition)
+        definition = definition_of(self.function.name, names, [ast.Return(copied(node))], node)
         if lowered and self.lowering.optimize:
             definition = Rewriter(self.lowering, self.function, frozenset(names)).visit(definition)
         compiled: Callable[..., Any] = compile_function(self.function, definition)

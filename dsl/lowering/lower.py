@@ -21,6 +21,7 @@ from statewalk.dsl.lowering.comprehensions import Gathering, Scope
 from statewalk.dsl.lowering.turns import find_turns, take_out
 from statewalk.dsl.source.effects import Effects
 from statewalk.dsl.source.nodes import copied, walk
+from statewalk.dsl.source.scopes import locals_of
 from statewalk.dsl.source.tree import Function, SpecTree
 from statewalk.dsl.state.roles import Field
 
@@ -92,15 +93,7 @@ class Rewriter(ast.NodeTransformer):
     ) -> None:
         self.lowering = lowering
         self.function = function
-        self.locals = (
-            extra
-            | {
-                n.id
-                for n in walk(function.node)
-                if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)
-            }
-            | {a.arg for a in walk(function.node) if isinstance(a, ast.arg)}
-        )
+        self.locals = extra | locals_of(function.node)
         self.gathering = Gathering(
             Scope(function, self.locals, lowering.state_names, lowering.effects, self.visit)
         )

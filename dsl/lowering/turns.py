@@ -15,9 +15,11 @@ import ast
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from statewalk.dsl.lowering.compiling import compile_turn, runtime_call
+from statewalk.dsl.lowering.compiling import RUNTIME, compile_turn, definition_of
+from statewalk.dsl.source import scopes
 from statewalk.dsl.source.effects import Effects
 from statewalk.dsl.source.nodes import copied, walk
+from statewalk.dsl.source.templates import statement as made
 from statewalk.dsl.source.tree import Function
 
 _RESULT = "_sw_done"
@@ -40,7 +42,7 @@ def find_turns(effects: Effects, function: Function, node: ast.FunctionDef) -> l
     """The loops of a function that only reads (``node`` is its definition), outer ones first."""
     if effects.of(function) != "reads":
         return []
-    bound = _bound(node.body) | {a.arg for a in walk(node.args) if isinstance(a, ast.arg)}
+    bound = scopes.bound(*node.body) | scopes.arguments(node.args)
     found = []
     for loop in walk(node):
         if isinstance(loop, ast.For) and _worth_it(effects, function, loop):
@@ -73,9 +75,9 @@ def _leaves_well(loop: ast.For) -> bool:
 
 def _needed(node: ast.FunctionDef, loop: ast.For, bound: Names) -> tuple[str, ...] | None:
     """What a turn needs, its own variables first; None where it cannot be taken out."""
-    own = _bound([loop.target])
-    changed = _bound(loop.body) | own
-    arguments = frozenset(a.arg for a in walk(node.args) if isinstance(a, ast.arg))
+    own = scopes.bound(loop.target)
+    changed = scopes.bound(*loop.body) | own
+    arguments = frozenset(scopes.arguments(node.args))
     try:
         around = _Reading(watched=changed, taken_out=loop)
         around.block(node.body, arguments)
@@ -97,13 +99,10 @@ def _only_reads(effects: Effects, function: Function, loop: ast.For, names: Iter
 
 def _as_function(function: Function, loop: ast.For, names: Iterable[str]) -> Function:
     """One turn as a function of the names it needs."""
-    arguments = ast.arguments([], [ast.arg(n) for n in names], None, [], [], None, [])
     name = f"turn_{function.qualified.replace('.', '_')}_{loop.lineno}_{loop.col_offset}"
     leaving = _Leaving()
     body = [leaving.visit(copied(statement)) for statement in loop.body]
-    node = ast.FunctionDef(name=name, args=arguments, body=body, decorator_list=[])
-    ast.copy_location(node, loop)
-    ast.fix_missing_locations(node)
+    node = definition_of(name, names, body, loop)
     return Function(name, function.module, None, node, function.function)
 
 
@@ -113,23 +112,15 @@ def take_out(function: Function, turns: list[Turn]) -> None:
         loop = turn.loop
         taken = _as_function(function, loop, turn.names)
         function.module.namespace[taken.name] = compile_turn(taken)
-        given: list[ast.expr] = [ast.Name(n, ast.Load()) for n in turn.names]
-        call = runtime_call("call", [ast.Name(taken.name, ast.Load()), *given])
-        result = ast.Name(_RESULT, ast.Load())
-        body: list[ast.stmt] = [ast.Assign([ast.Name(_RESULT, ast.Store())], call)]
+        given = {f"N{at}": name for at, name in enumerate((taken.name, *turn.names))}
         leaving = _Leaving()
-        for statement in loop.body:
-            leaving.visit(copied(statement))
+        for part in loop.body:
+            leaving.visit(copied(part))
+        body = [made(f"{_RESULT} = {RUNTIME}.call({', '.join(given)})", loop, **given)]
         if leaving.breaks:
-            test = ast.Compare(result, [ast.Is()], [ast.Constant(False)])
-            body.append(ast.If(test, [ast.Break()], []))
+            body.append(made(f"if {_RESULT} is False:\n break", loop))
         if leaving.returns:
-            test = ast.Compare(result, [ast.IsNot()], [ast.Constant(None)])
-            value = ast.Subscript(result, ast.Constant(0), ast.Load())
-            body.append(ast.If(test, [ast.Return(value)], []))
-        for statement in body:
-            ast.copy_location(statement, loop)
-            ast.fix_missing_locations(statement)
+            body.append(made(f"if {_RESULT} is not None:\n return {_RESULT}[0]", loop))
         loop.body = body
 
 
@@ -199,8 +190,8 @@ class _Reading:
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             self._look(bound, node.value, *targets)
             if isinstance(node, ast.AugAssign):
-                self.early |= (_bound([node.target]) & self.watched) - bound
-            return bound | _bound(targets) if node.value is not None else bound
+                self.early |= (scopes.bound(node.target) & self.watched) - bound
+            return bound | scopes.bound(*targets) if node.value is not None else bound
         if isinstance(node, ast.Expr | ast.Assert | ast.Pass):
             self._look(bound, node)
             return bound
@@ -221,7 +212,7 @@ class _Reading:
         own: Names = frozenset()
         if isinstance(node, ast.For):
             self._look(bound, node.iter)
-            own = _bound([node.target])
+            own = scopes.bound(node.target)
         if node is self.taken_out:
             self.before = bound
             return bound - self.watched
@@ -244,25 +235,6 @@ def _both(one: Names | None, other: Names | None) -> Names | None:
     if one is None or other is None:
         return other if one is None else one
     return one & other
-
-
-def _bound(nodes: Iterable[ast.AST]) -> Names:
-    """The names that statements or targets bind, without those inside comprehensions."""
-    inner = {
-        id(name)
-        for node in nodes
-        for part in walk(node)
-        if isinstance(part, ast.comprehension)
-        for name in walk(part.target)
-    }
-    return frozenset(
-        part.id
-        for node in nodes
-        for part in walk(node)
-        if isinstance(part, ast.Name)
-        and not isinstance(part.ctx, ast.Load)
-        and id(part) not in inner
-    )
 
 
 def _read(nodes: Iterable[ast.AST]) -> Names:

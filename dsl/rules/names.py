@@ -10,6 +10,7 @@ from statewalk.dsl.errors import Mistakes, did_you_mean
 from statewalk.dsl.rules.rule import Checked, attribute_name, shortened
 from statewalk.dsl.source.effects import Effects
 from statewalk.dsl.source.nodes import walk
+from statewalk.dsl.source.scopes import arguments
 from statewalk.dsl.source.tree import SpecTree
 from statewalk.dsl.source.types import spec_class
 from statewalk.dsl.state.roles import Role
@@ -82,7 +83,7 @@ def check_assigned(checked: Checked) -> None:
     """SW102: an assignment in a function to what is a constant or variable of the module."""
     function = checked.function
     module = function.module
-    parameters = {a.arg for a in walk(function.node) if isinstance(a, ast.arg)}
+    parameters = arguments(function.node)
     names = [n for s in function.node.body for n in walk(s) if isinstance(n, ast.Name)]
     for node in walk(function.node):
         if isinstance(node, ast.Global):

@@ -11,6 +11,7 @@ from statewalk.dsl.rules.names import field_instead
 from statewalk.dsl.rules.rule import shortened
 from statewalk.dsl.source.effects import Effects
 from statewalk.dsl.source.nodes import walk
+from statewalk.dsl.source.scopes import arguments
 from statewalk.dsl.source.tree import Function, SpecTree
 from statewalk.dsl.state.roles import Role
 from statewalk.dsl.values.records import Bag, Record
@@ -41,7 +42,7 @@ def check_shared(tree: SpecTree, effects: Effects, mistakes: Mistakes) -> None:
 def _look_at(function: Function, mistakes: Mistakes) -> None:
     namespace = function.module.namespace
     bound = {n.id for n in walk(function.node) if isinstance(n, ast.Name) and _binds(n)}
-    bound |= {a.arg for a in walk(function.node) if isinstance(a, ast.arg)}
+    bound |= arguments(function.node)
     for node in walk(function.node):
         changed = changed_in(node)
         root: Any = changed

@@ -27,6 +27,7 @@ from statewalk.dsl.source.known_effects import (
     own_nodes,
 )
 from statewalk.dsl.source.nodes import walk
+from statewalk.dsl.source.scopes import locals_of
 from statewalk.dsl.source.tree import Function, SpecTree
 from statewalk.dsl.source.usage import CHANGING, Receivers
 from statewalk.dsl.state.roles import Role
@@ -187,11 +188,7 @@ class _Scan:
         self.types = Receivers(effects.tree, function)
         self.fresh = fresh_locals(function.node, self._constructs)
         self.nested = nested_functions(function.node)
-        self.bound = {
-            n.id
-            for n in walk(function.node)
-            if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)
-        } | {a.arg for a in walk(function.node) if isinstance(a, ast.arg)}
+        self.bound = locals_of(function.node)
 
     def _constructs(self, call: ast.Call) -> bool:
         """Whether a call makes a new value that nobody else has."""

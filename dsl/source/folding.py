@@ -10,6 +10,7 @@ import ast
 from typing import Any
 
 from statewalk.dsl.source.nodes import copied, walk
+from statewalk.dsl.source.scopes import locals_of
 from statewalk.dsl.source.tree import Function, SpecTree
 from statewalk.dsl.values.ordered_sets import OrderedFrozenSet
 
@@ -37,11 +38,7 @@ class _Fold(ast.NodeTransformer):
     def __init__(self, function: Function) -> None:
         self.namespace = function.module.namespace
         self.path = function.module.source.path
-        self.bound = {
-            n.id
-            for n in walk(function.node)
-            if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)
-        } | {a.arg for a in walk(function.node) if isinstance(a, ast.arg)}
+        self.bound = locals_of(function.node)
 
     def known(self, node: ast.expr) -> tuple[Any] | None:
         """The value of an expression over constants, boxed; None where it is not one."""

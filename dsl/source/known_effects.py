@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Iterator
 
 from statewalk.dsl.source.nodes import walk
+from statewalk.dsl.source.scopes import arguments, stored
 
 # What a spec imports from `dsl`: what makes a step depend on more than the state, and what only
 # computes.
@@ -138,14 +139,14 @@ def _rebound(function: ast.FunctionDef, names: set[str]) -> set[str]:
             found |= {n.id for n in walk(node.target) if isinstance(n, ast.Name)}
         elif isinstance(node, ast.withitem) and node.optional_vars is not None:
             found |= {n.id for n in walk(node.optional_vars) if isinstance(n, ast.Name)}
-    found |= {a.arg for a in walk(function.args) if isinstance(a, ast.arg)}
+    found |= arguments(function.args)
     return names & found
 
 
 def fresh_locals(function: ast.FunctionDef, constructs: Callable[[ast.Call], bool]) -> set[str]:
     """Locals that only ever hold a value made in this function: changing one changes no state."""
     fresh: set[str] = set()
-    spoilt = {a.arg for a in walk(function) if isinstance(a, ast.arg)}
+    spoilt = arguments(function)
     for node in own_nodes(function):
         if isinstance(node, ast.Assign | ast.AnnAssign | ast.NamedExpr):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
@@ -155,11 +156,11 @@ def fresh_locals(function: ast.FunctionDef, constructs: Callable[[ast.Call], boo
                 if isinstance(target, ast.Name) and made:
                     fresh.add(target.id)
                 else:
-                    spoilt |= _stored(target)
+                    spoilt |= stored(target)
         elif isinstance(node, ast.For | ast.comprehension):
-            spoilt |= _stored(node.target)
+            spoilt |= stored(node.target)
         elif isinstance(node, ast.withitem) and node.optional_vars is not None:
-            spoilt |= _stored(node.optional_vars)
+            spoilt |= stored(node.optional_vars)
         elif isinstance(node, ast.MatchAs | ast.MatchStar) and node.name:
             spoilt.add(node.name)
         elif isinstance(node, ast.MatchMapping) and node.rest:
@@ -167,13 +168,6 @@ def fresh_locals(function: ast.FunctionDef, constructs: Callable[[ast.Call], boo
         elif isinstance(node, ast.Global | ast.Nonlocal):
             spoilt |= set(node.names)
     return fresh - spoilt
-
-
-def _stored(target: ast.AST) -> set[str]:
-    """The names that a target binds."""
-    return {
-        n.id for n in walk(target) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)
-    }
 
 
 def _makes(value: ast.expr, constructs: Callable[[ast.Call], bool]) -> bool:

@@ -15,7 +15,7 @@ from enum import Enum
 from functools import partial
 from typing import Annotated, Any
 
-from statewalk.dsl.source.nodes import walk
+from statewalk.dsl.source.scopes import arguments
 from statewalk.dsl.source.tree import Function, SpecTree
 from statewalk.dsl.state.roles import Role
 from statewalk.dsl.values.records import Bag, Record
@@ -162,8 +162,7 @@ class Types:
         if isinstance(node, _COMPREHENSIONS):
             inner = self.inside(node, scope)
         elif isinstance(node, _FUNCTIONS):
-            names = [a.arg for a in walk(node.args) if isinstance(a, ast.arg)]
-            inner = {**scope, **dict.fromkeys(names)}
+            inner = {**scope, **dict.fromkeys(arguments(node.args))}
         for child in ast.iter_child_nodes(node):
             yield from self._walk(child, inner)
 
