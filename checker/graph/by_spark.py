@@ -15,15 +15,17 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from statewalk.checker.graph.collect import Collected, GraphSearch, Steps, bare, collected
+from statewalk.checker.graph.collect import Collected, Collector, Steps, bare, collected
+from statewalk.checker.graph.labels import NamingView
 from statewalk.checker.native.kernels.arrays import POSITION_SHIFT, Array, Outcomes, Tries
 from statewalk.checker.native.manifests import Damaged
-from statewalk.checker.native.running import run_levels, start
-from statewalk.checker.spark.driver.search import SparkSearch
+from statewalk.checker.native.running import loop_of, run, start
+from statewalk.checker.spark.driver.cluster import Cluster
+from statewalk.checker.spark.driver.search import Driver
 from statewalk.checker.spark.running import folder_of
 from statewalk.checker.spark.session.settings import Settings
 from statewalk.checker.spark.tasks.blobs import rows_of
@@ -38,9 +40,8 @@ if TYPE_CHECKING:
     from statewalk.checker.contract.search import SearchOptions
     from statewalk.checker.graph.labels import Labels
     from statewalk.checker.graph.rows import States
-    from statewalk.checker.native.findings import Stage
     from statewalk.checker.spark.driver.jobs import Load
-    from statewalk.checker.spark.driver.levels import FileLevel
+    from statewalk.checker.spark.driver.stages import Spread
     from statewalk.dsl.model import Model
 
 _MASK = (1 << POSITION_SHIFT) - 1
@@ -103,79 +104,58 @@ def steps_task(plan: Plan, version: Version, task: int, load: Load) -> Stored:
 
 
 @dataclass
-class SparkGraphSearch(GraphSearch, SparkSearch):
-    """A search spread over tasks that hands on the states and steps it finds."""
+class Noted:
+    """States that no constraint refused are those that were handed on: sorted, level by level."""
 
-    known: list[Array] = field(default_factory=list)
+    levels: list[Array] = field(default_factory=list)
 
-    def advance(self, stage: Stage) -> None:
-        """Make the new states the level; hand on the steps that lead there, and the states."""
-        if self.spread is None or not self.spread.complete:
-            super().advance(stage)
-            return
-        for file in self._steps_of_level():
-            self._hand_on_file(file)
-        SparkSearch.advance(self, stage)
-        if self.level.n:
-            self._hand_on_level(cast("FileLevel", self.level))
-        self.release()
+    def note(self, fps: Array) -> None:
+        """Keep the fingerprints of states that were handed on."""
+        if len(fps):
+            self.levels.append(np.array(fps))
 
-    def save_level(self) -> None:
-        """Hand on the states of a level that was searched in the driver."""
-        self._note(self.level.rows.fp)
-        super().save_level()
-
-    def is_kept(self, fps: Array) -> Array:
-        """Which states no constraint refused: those that were handed on."""
+    def of(self, fps: Array) -> Array:
+        """Which of some states were handed on."""
         result = np.zeros(len(fps), np.bool_)
-        for level in self.known:
+        for level in self.levels:
             at = np.searchsorted(level, fps)
             at[at == len(level)] = 0
             result |= level[at] == fps
         return result
 
-    def _note(self, fps: Array) -> None:
-        if self.cuts and len(fps):
-            self.known.append(np.array(fps))
 
-    def _steps_of_level(self) -> list[Stored]:
-        """One more job over the level that was just expanded: files of steps, in order."""
-        spread, jobs = self.spread, self.connect()
-        assert spread is not None
+@dataclass
+class FileCollector:
+    """Hands on what tasks found."""
+
+    collector: Collector
+
+    def expanded(self, spread: Spread) -> None:
+        """Hand on the steps of the level that was just expanded, by one more job over it."""
         plan, version = spread.plan(0, (), frozenset()), spread.version()
-        return jobs.each(partial(steps_task, plan, version), plan.division.tasks)
+        jobs, folder = spread.cluster.jobs, spread.cluster.folder
+        for stored in jobs.each(partial(steps_task, plan, version), plan.division.tasks):
+            found = opened(folder, stored)
+            self.collector.steps(*(found[name] for name in _COLUMNS))
+            Path(folder, stored.name).unlink(missing_ok=True)
 
-    def _hand_on_file(self, stored: Stored) -> None:
-        """Name the steps of a file, and hand them on unless it is not known yet which count."""
-        columns = opened(self.folder, stored)
-        known = self.learner.learned
-        steps = Steps(
-            columns["source"],
-            columns["target"],
-            ((columns["link"] & _MASK) >> self.ordinal_bits).astype(np.int32),
-            self.names.choices_of(columns["outcome"], known.fair_of, known.delta.used),
-        )
-        if self.cuts:
-            self.waiting.append(steps)
-        else:
-            self.on_steps(steps)
-        Path(self.folder, stored.name).unlink(missing_ok=True)
+    def advanced(self, spread: Spread) -> None:
+        """Hand on the states of the new level; then the steps that waited for it."""
+        if spread.level.n:
+            self._states(spread)
+        self.collector.release()
 
-    def _hand_on_level(self, level: FileLevel) -> None:
-        """Hand on the states of a level in files; parents by their positions in the one before."""
-        spread = self.spread
-        assert spread is not None
-        before = np.concatenate([opened(self.folder, part.ids)["fp"] for part in spread.levels[-2]])
-        for part in level.parts:
-            ids = opened(self.folder, part.ids)
+    def _states(self, spread: Spread) -> None:
+        """Hand on states in files; parents by their positions in the level before."""
+        folder, dtype = spread.cluster.folder, spread.search.shape.dtype
+        before = np.concatenate([opened(folder, part.ids)["fp"] for part in spread.levels[-2]])
+        for part in spread.level.parts:
+            ids = opened(folder, part.ids)
             assert part.rows is not None
-            link = ids["link"]
-            action = ((link & _MASK) >> self.ordinal_bits).astype(np.int32)
-            rows = rows_of(opened(self.folder, part.rows))
-            values = rows.values(len(rows.packing.bits), self.shape.dtype)
-            self._note(ids["fp"])
-            parent = before[link >> POSITION_SHIFT]
-            self.hand_on_states(len(self.links) - 1, values, ids["fp"], parent, action)
+            rows = rows_of(opened(folder, part.rows))
+            values = rows.values(len(rows.packing.bits), dtype)
+            parent = before[ids["link"] >> POSITION_SHIFT]
+            self.collector.states(values, ids["fp"], parent, self.collector.action(ids["link"]))
 
 
 def collect(
@@ -192,17 +172,15 @@ def collect(
     plain, limits = bare(model, options)
     settings = Settings(**options.engine_settings)
     folder, _ = folder_of(limits, settings)
-    found = start(plain, replace(limits, threads=1), kind=SparkGraphSearch)
-    search = cast(SparkGraphSearch, found)
-    search.options, search.settings, search.folder = limits, settings, folder
-    search.on_states, search.on_steps = on_states, on_steps
-    search.begin(names)
+    search = start(plain, replace(limits, threads=1), view=NamingView)
+    collector = Collector(search, Noted(), on_states, on_steps, names)
+    cluster = Cluster(settings, folder, limits.threads)
+    driver = Driver(search, cluster, sink=FileCollector(collector))
     try:
-        stopped = run_levels(search, resumed=False)
+        stopped = run(loop_of(search, sink=collector, elsewhere=driver))
     except Damaged as damage:
         raise EngineError("SW906", f"A file of the state graph is damaged: {damage}") from None
     finally:
-        if search.spread is not None:
-            search.spread.close()
+        driver.close()
         shutil.rmtree(folder, ignore_errors=True)
     return collected(search, stopped)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,11 +20,9 @@ from statewalk.checker.contract.search import SearchOptions, StoppedBy
 from statewalk.checker.engines.layout import Layout
 from statewalk.checker.graph.labels import Labels, NamingView
 from statewalk.checker.graph.rows import States, Words
-from statewalk.checker.native.findings import Stage
 from statewalk.checker.native.kernels.arrays import POSITION_SHIFT
-from statewalk.checker.native.running import run_levels, start
-from statewalk.checker.native.search import Search
-from statewalk.checker.native.workers import Worker
+from statewalk.checker.native.running import loop_of, run, start
+from statewalk.checker.native.state import Search
 from statewalk.dsl.errors import RunError
 from statewalk.dsl.model import Model
 
@@ -40,92 +38,102 @@ class Steps(NamedTuple):
     choices: NDArray[np.int32]
 
 
+class Kept(Protocol):
+    """Tells which states no constraint refused."""
+
+    def note(self, fps: Words) -> None:
+        """These states were handed on."""
+        ...
+
+    def of(self, fps: Words) -> NDArray[np.bool_]:
+        """Which of some states are kept."""
+        ...
+
+
 @dataclass
-class GraphSearch(Search):
-    """A search that hands on the states and steps it finds."""
+class Seen:
+    """States that no constraint refused are in the search's own table."""
 
-    on_states: Callable[[States], None] = field(init=False)
-    on_steps: Callable[[Steps], None] = field(init=False)
-    names: Labels = field(init=False)
+    search: Search
+
+    def note(self, fps: Words) -> None:
+        """They are in the table."""
+
+    def of(self, fps: Words) -> NDArray[np.bool_]:
+        """Which of some states are in the table."""
+        none, seen = np.zeros(0, np.uint64), self.search.seen
+        result = np.zeros(len(fps), np.bool_)
+        which = (fps >> np.uint64(seen.shift)).astype(np.int64)
+        for number in np.unique(which).tolist():
+            chosen = which == number
+            result[chosen] = seen.partitions[number].has(fps[chosen], none)
+        return result
+
+
+@dataclass
+class Collector:
+    """Hands on the states and steps that a search finds.
+
+    A step waits until it is known whether a constraint refuses the state it leads to.
+    """
+
+    search: Search
+    kept: Kept
+    on_states: Callable[[States], None]
+    on_steps: Callable[[Steps], None]
+    names: Labels
     waiting: list[Steps] = field(default_factory=list)
-    sources: Words = field(default_factory=lambda: np.zeros(0, np.uint64))
-    keep_loops: bool = True
+    loops: bool = True
 
-    @property
-    def cuts(self) -> bool:
-        """Whether a constraint may refuse states."""
-        return bool(self.model.constraints)
-
-    def begin(self, names: Labels) -> None:
-        """Learn with names from now on."""
-        self.names = names
-        self.learner._view = NamingView(self.learner.learned, self.model)
-
-    def insert(self, workers: list[Worker]) -> None:
-        """Hand on the steps of a batch, then insert the new states."""
-        parts: list[list[NDArray[Any]]] = []
-        for worker in workers:
-            batch = worker.batch
-            for partition in np.flatnonzero(batch.used).tolist():
-                n = int(batch.used[partition])
-                arrays = (batch.link, batch.fp, batch.outcome)
-                parts.append([array[partition, :n].copy() for array in arrays])
-        if parts:
-            self.hand_on(*(np.concatenate([p[at] for p in parts]) for at in range(3)))
-        super().insert(workers)
-
-    def hand_on(self, link: NDArray[np.int64], fp: Words, outcome: NDArray[np.int32]) -> None:
-        """Name steps, and hand them on unless it is not known yet whether they count."""
+    def transitions(self, link: NDArray[np.int64], fp: Words, outcome: NDArray[np.int32]) -> None:
+        """Hand on the steps of a batch."""
         order = np.argsort(link)
-        link, fp, outcome = link[order], fp[order], outcome[order]
-        learned = self.learner.learned
-        steps = Steps(
-            self.level.rows.fp[link >> POSITION_SHIFT],
-            fp,
-            ((link & _MASK) >> self.ordinal_bits).astype(np.int32),
-            self.names.choices_of(outcome, learned.fair_of, learned.delta.used),
-        )
-        if self.cuts:
+        link = link[order]
+        source = self.search.level.rows.fp[link >> POSITION_SHIFT]
+        self.steps(source, link, fp[order], outcome[order])
+
+    def steps(
+        self, source: Words, link: NDArray[np.int64], target: Words, outcome: NDArray[np.int32]
+    ) -> None:
+        """Name steps, and hand them on unless it is not known yet whether they count."""
+        learned = self.search.learner.learned
+        choices = self.names.choices_of(outcome, learned.fair_of, learned.delta.used)
+        steps = Steps(source, target, self.action(link), choices)
+        if self.search.model.constraints:
             self.waiting.append(steps)
         else:
             self.on_steps(steps)
 
-    def advance(self, stage: Stage) -> None:
-        """Make the new states the level, which hands them on; then the steps that waited for it."""
-        self.sources = self.level.rows.fp
-        super().advance(stage)
+    def level(self, before: Words) -> None:
+        """Hand on the states of a new level; then the steps that waited for it."""
+        level = self.search.level
+        if level.n:
+            parent, action = np.zeros(level.n, np.uint64), np.full(level.n, -1, np.int32)
+            if len(before):
+                parent = before[level.link >> POSITION_SHIFT]
+                action = self.action(level.link)
+            self.states(level.rows.values, level.rows.fp, parent, action)
         self.release()
+
+    def states(
+        self, values: NDArray[Any], fp: Words, parent: Words, action: NDArray[np.int32]
+    ) -> None:
+        """Hand on states of the newest level: their values, fingerprints, parents and actions."""
+        if self.search.model.constraints:
+            self.kept.note(fp)
+        self.on_states(States(len(self.search.links) - 1, values, fp, parent, action))
 
     def release(self) -> None:
         """Hand on the steps that waited for it to be known where they lead."""
         for steps in self.waiting:
-            kept = self.is_kept(steps.target)
+            kept = self.kept.of(steps.target)
             source, target, action, choices = steps
             self.on_steps(Steps(source[kept], target[kept], action[kept], choices[kept]))
         self.waiting = []
 
-    def save_level(self) -> None:
-        """Hand on the states of a level that was just admitted."""
-        level, depth = self.level, len(self.links) - 1
-        parent, action = np.zeros(level.n, np.uint64), np.full(level.n, -1, np.int32)
-        if depth:
-            parent = self.sources[level.link >> POSITION_SHIFT]
-            action = ((level.link & _MASK) >> self.ordinal_bits).astype(np.int32)
-        self.hand_on_states(depth, level.rows.values, level.rows.fp, parent, action)
-
-    def hand_on_states(self, depth: int, *columns: NDArray[Any]) -> None:
-        """Hand on states of a level: their values, fingerprints, parents and actions."""
-        self.on_states(States(depth, *columns))
-
-    def is_kept(self, fps: Words) -> NDArray[np.bool_]:
-        """Which states no constraint refused."""
-        none = np.zeros(0, np.uint64)
-        result = np.zeros(len(fps), np.bool_)
-        which = (fps >> np.uint64(self.seen.shift)).astype(np.int64)
-        for number in np.unique(which).tolist():
-            chosen = which == number
-            result[chosen] = self.seen.partitions[number].has(fps[chosen], none)
-        return result
+    def action(self, link: NDArray[np.int64]) -> NDArray[np.int32]:
+        """The action of each link."""
+        return ((link & _MASK) >> self.search.ordinal_bits).astype(np.int32)
 
 
 @dataclass(frozen=True)
@@ -152,16 +160,9 @@ def collect(
     Raises:  RunError[SW354] where the search ends otherwise than by itself or at ``max_depth``
     """
     plain, limits = bare(model, options)
-    search = start(plain, limits, kind=GraphSearch)
-    assert isinstance(search, GraphSearch)
-    search.on_states, search.on_steps = on_states, on_steps
-    search.begin(names)
-    try:
-        stopped = run_levels(search, resumed=False)
-    finally:
-        if search.pool is not None:
-            search.pool.shutdown()
-    return collected(search, stopped)
+    search = start(plain, limits, view=NamingView)
+    collector = Collector(search, Seen(search), on_states, on_steps, names)
+    return collected(search, run(loop_of(search, sink=collector)))
 
 
 def bare(model: Model, options: SearchOptions) -> tuple[Model, SearchOptions]:
@@ -174,7 +175,7 @@ def bare(model: Model, options: SearchOptions) -> tuple[Model, SearchOptions]:
     return plain, limits
 
 
-def collected(search: GraphSearch, stopped: StoppedBy | None) -> Collected:
+def collected(search: Search, stopped: StoppedBy | None) -> Collected:
     """What is known at the end. Raises RunError[SW354]."""
     if stopped not in (None, "depth"):
         raise stopped_inside(stopped)

@@ -30,12 +30,12 @@ from statewalk.checker.liveness.graph import (
 from statewalk.checker.liveness.kernels import compiled, enter, find, put_in_order
 from statewalk.checker.machine.places import Limit
 from statewalk.checker.machine.watch import CutShort
+from statewalk.checker.native.checks import NEVER, run_checks
 from statewalk.checker.native.findings import Stage
-from statewalk.checker.native.kernels.arrays import FIRST_ERROR, POSITION_SHIFT
-from statewalk.checker.native.running import run_levels, start
-from statewalk.checker.native.search import Search
+from statewalk.checker.native.kernels.arrays import POSITION_SHIFT
+from statewalk.checker.native.running import loop_of, run, start
+from statewalk.checker.native.state import Search
 from statewalk.checker.native.states import Level
-from statewalk.checker.native.workers import Worker
 from statewalk.dsl.model import Element, Model, Property
 from statewalk.dsl.view import FairChoice
 
@@ -74,9 +74,11 @@ class Numbers:
 
 
 @dataclass
-class GraphSearch(Search):
-    """A search that keeps the graph. ``base`` is the number of the first state of the level."""
+class Keeper:
+    """Keeps the graph of a search. ``base`` is the number of the first state of the level."""
 
+    search: Search
+    loops: bool = False
     numbers: Numbers = field(default_factory=Numbers)
     fingerprints: list[Words] = field(default_factory=list)
     truth: list[list[NDArray[np.bool_]]] = field(default_factory=list)
@@ -88,55 +90,28 @@ class GraphSearch(Search):
     table: dict[Label, int] = field(default_factory=dict)
     fair: dict[tuple[FairChoice, ...], int] = field(default_factory=lambda: {(): 0})
 
-    def check(self, level: Level, stage: Stage, constraints: bool = True) -> NDArray[Any]:
-        """The truth of each predicate in the states of a level; all are kept."""
-        own = []
-        for group in range(len(self.roots.watched)):
-            groups = self.groups(0, self.roots.first_action)
+    def check(self, search: Search, level: Level, stage: Stage, _: bool) -> NDArray[np.bool_]:
+        """Note the truth of each predicate in the states of a level; all are kept."""
+        own, ignored = [], np.full(len(search.roots.watched), NEVER)
+        for group in range(len(search.roots.watched)):
+            groups = search.groups(0, search.roots.first_action)
             groups[2, groups[0] != group] = 0
-            false_at = self.run_checks(level, stage, groups)
-            own.append(false_at == np.iinfo(np.int64).max)
+            false_at = np.full(level.n, NEVER)
+            run_checks(search, level, stage, groups, ignored, false_at, 0)
+            own.append(false_at == NEVER)
         self.truth.append(own)
         self.fingerprints.append(level.rows.fp.copy())
         self.numbers.add(level.rows.fp)
         return np.ones(level.n, np.bool_)
 
-    def run_checks(self, level: Level, stage: Stage, groups: NDArray[Any]) -> Positions:
-        """Per state of a level the least wanted group that is false there."""
-        roots, learned = self.roots, self.learner.learned
-        false_at = np.full(level.n, np.iinfo(np.int64).max)
-        events = np.zeros(len(roots.watched), np.int64)
-        workers = []
-        share = max(1, -(-level.n // len(self.workers)))
-        for number, worker in enumerate(self.workers):
-            if number * share < level.n:
-                worker.begin(number * share, min(level.n, (number + 1) * share), 0)
-                workers.append(worker)
-        ends = (0, roots.first_action)
-        self.complete(
-            workers,
-            lambda w: w.check(level.rows, learned.tries(), groups, ends, events, false_at, 0),
-            level,
-        )
-        for worker in workers:
-            stage.check_failed(level, int(worker.batch.counters[FIRST_ERROR]))
-        return false_at
+    def transitions(self, link: Positions, fp: Words, outcome: Ints) -> None:
+        """Keep transitions until their targets have numbers."""
+        self.pending.append((link, fp, outcome))
 
-    def insert(self, workers: list[Worker]) -> None:
-        """Keep the transitions of the batch, then insert the new states."""
-        for worker in workers:
-            batch = worker.batch
-            for partition in np.flatnonzero(batch.used).tolist():
-                n = int(batch.used[partition])
-                kept = (batch.link, batch.fp, batch.outcome)
-                link, fp, outcome = (a[partition, :n].copy() for a in kept)
-                self.pending.append((link, fp, outcome))
-        super().insert(workers)
-
-    def advance(self, stage: Stage) -> None:
-        """Make the new states the level, and put the transitions that lead there in order."""
-        size = self.level.n
-        super().advance(stage)
+    def level(self, before: Words) -> None:
+        """Put the transitions that lead to the new level in order."""
+        if not len(before):
+            return  # the initial states
         if self.pending:
             link = np.concatenate([link for link, _, _ in self.pending])
             to = self.numbers.of(np.concatenate([fp for _, fp, _ in self.pending]))
@@ -147,20 +122,21 @@ class GraphSearch(Search):
         self.pending = []
         sources = link >> POSITION_SHIFT
         names = self.names(link & ((1 << POSITION_SHIFT) - 1), outcome)
-        counts = np.bincount(sources, minlength=size).astype(np.int64)
+        counts = np.bincount(sources, minlength=len(before)).astype(np.int64)
         starts = np.cumsum(counts) - counts
         targets, labels = np.empty_like(to), np.empty_like(names)
         compiled(put_in_order)(sources, to, names, starts, targets, labels)
         self.counts.append(counts)
         self.targets.append(targets)
         self.labels.append(labels)
-        self.base += size
+        self.base += len(before)
 
     def names(self, codes: Positions, outcomes: Ints) -> NDArray[Any]:
         """The label of each transition, from (action, ordinal) as links hold it and its outcome."""
-        ordinal = codes & ((1 << self.ordinal_bits) - 1)
+        bits = self.search.ordinal_bits
+        ordinal = codes & ((1 << bits) - 1)
         width = int(ordinal.max(initial=0)) + 1
-        dense = (codes >> self.ordinal_bits) * width + ordinal
+        dense = (codes >> bits) * width + ordinal
         fair = self.fair_choices(outcomes)
         several = len(self.fair)
         if several > 1:
@@ -176,7 +152,7 @@ class GraphSearch(Search):
 
     def fair_choices(self, outcomes: Ints) -> Ints:
         """The number in ``fair`` of the fair choices of each outcome."""
-        known = self.learner.learned.fair_of
+        known = self.search.learner.learned.fair_of
         if not known:
             return np.zeros(len(outcomes), np.int32)
         of: Ints = np.zeros(max(*known, int(outcomes.max(initial=0))) + 1, np.int32)
@@ -196,8 +172,9 @@ class GraphSearch(Search):
         offsets = np.zeros(n + 1, np.int64)
         np.cumsum(np.concatenate([*self.counts, left]), out=offsets[1:])
         kind = label_type(len(self.table))
-        prints = [self.layout.fingerprint(self.layout.row(s)) for s in self.model.initial_states]
-        shift = 64 if self.shape.wide else 0
+        layout, wide = self.search.layout, self.search.shape.wide
+        prints = [layout.fingerprint(layout.row(s)) for s in self.search.model.initial_states]
+        shift = 64 if wide else 0
         first = np.array([p >> shift for p in prints], np.uint64)
         none = np.zeros(0, np.int32)
         return StateGraph(
@@ -234,15 +211,11 @@ def collect(
     limits = replace(
         options, properties=None, keep_going=True, view=False, symmetry=False, on_progress=None
     )
-    search = start(other, limits, kind=GraphSearch)
-    assert isinstance(search, GraphSearch)
-    try:
-        stopped = run_levels(search, resumed=False)
-    finally:
-        if search.pool is not None:
-            search.pool.shutdown()
+    search = start(other, limits)
+    keeper = Keeper(search)
+    stopped = run(loop_of(search, sink=keeper, check=keeper.check))
     if search.running is not None:
         raise CutShort(cast(Limit, stopped), search.running)
     if search.error or (search.shape.wide and not search.all_differ()):
         return None
-    return search.graph(stopped, list(wanted))
+    return keeper.graph(stopped, list(wanted))

@@ -1,9 +1,10 @@
 """The native engine: learn the transition relation, replay it in compiled code.
 
     learn      runs the spec where it is not known, and keeps what it did in flat arrays
-    kernels    expand and check states
+    kernels    expand and check states            workers    buffers of the threads
     states     seen table, levels, links          search     one level after the other
-    findings   violations and the way to them     workers    buffers of one thread
+    state      all that a search knows            checks     properties of states
+    findings   violations and the way to them     profiling  where the time went
     steps      properties of steps                orbits     fingerprints under symmetry
     running    from a model to an exploration
 

@@ -22,7 +22,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -31,13 +31,11 @@ from statewalk.checker.engines.layout import Layout
 from statewalk.checker.machine.locks import Lock
 from statewalk.checker.native.kernels.arrays import Array
 from statewalk.checker.native.manifests import BEFORE, MANIFEST, write_arrays, write_manifest
+from statewalk.checker.native.state import Search
 from statewalk.checker.native.states import Level
 from statewalk.checker.states.fingerprints import FINGERPRINT_VERSION
 from statewalk.dsl.model import Model
 from statewalk.dsl.values.stored import encode
-
-if TYPE_CHECKING:
-    from statewalk.checker.native.search import Search
 
 FORMAT = 2
 _SHARE = 20  # of the time about one in so many parts is spent on commits
@@ -240,7 +238,7 @@ class Writer:
     def _commit(self, search: Search, depth: int, totals: Totals) -> None:
         self._write_levels()
         self._write(f"frontier-{depth:04}.npz", rows=search.level.rows.values)
-        self._write_values(search.layout)
+        self.write_values(search.layout)
         write_manifest(self.folder, self._manifest(search, depth, totals), keep=True)
         self._drop_frontiers(depth)
 
@@ -270,7 +268,7 @@ class Writer:
                 if file.name not in keep:
                     self._remove(file.name)
 
-    def _write_values(self, layout: Layout) -> None:
+    def write_values(self, layout: Layout) -> None:
         """Write the slots and values that are not on disk yet."""
         paths = [_encode_path(slot.path) for slot in layout.slots[len(self.written) :]]
         slots: list[int] = []
@@ -322,7 +320,7 @@ def totals_of(search: Search) -> Totals:
         dict(search.cut),
         search.seconds,
         tuple(_finding_out(finding) for finding in search.found.values()),
-        0 if search.orbits is None else search.orbits.represented,
+        search.represented,
     )
 
 

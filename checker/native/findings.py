@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from statewalk.checker.contract.search import ASSERTION, DEADLOCK, NO_ERROR, Finding, Step
 from statewalk.checker.native.kernels.arrays import FIRST_ASSERTION, FIRST_ERROR, NO_LINK, Array
-from statewalk.checker.native.states import Level, unpack
+from statewalk.checker.native.state import Column, Search
+from statewalk.checker.native.states import unpack
 from statewalk.checker.states.attempts import attempts, unrepeatable
 from statewalk.dsl.errors import EngineError
 from statewalk.dsl.model import Model, Property
 from statewalk.dsl.state.plain_view import PlainView
 from statewalk.dsl.view import State
-
-if TYPE_CHECKING:
-    from statewalk.checker.native.search import Search
 
 # A violation's rank within its stage: (fingerprint, action index or -1, choices); the least counts.
 Rank = tuple[int, int, tuple[int, ...]]
@@ -89,24 +86,21 @@ class Stage:
         """A step for which a predicate raised."""
         self.step_error = min(self.step_error, link)
 
-    def event(self, prop: Property, level: Level, position: int) -> None:
-        """A new state that violates an invariant or is a witness."""
-        candidate = _Candidate(_key(level, position), prop.kind, int(level.link[position]))
+    def event(self, prop: Property, key: tuple[int, int], link: int) -> None:
+        """A new state, by its `Level.key`, that violates an invariant or is a witness."""
+        candidate = _Candidate(key, prop.kind, link)
         known = self.events.get(prop.name)
         if known is None or candidate.key < known.key:
             self.events[prop.name] = candidate
 
-    def check_failed(self, level: Level, position: int) -> None:
-        """A new state in which a predicate raised."""
-        if position == NO_LINK:
-            return
-        candidate = _Candidate(_key(level, position), "error", int(level.link[position]))
-        if self.state_error is None or candidate.key < self.state_error.key:
-            self.state_error = candidate
+    def check_failed(self, key: tuple[int, int], link: int) -> None:
+        """A new state, by its `Level.key`, in which a predicate raised."""
+        if self.state_error is None or key < self.state_error.key:
+            self.state_error = _Candidate(key, "error", link)
 
     # -- what comes of it ------------------------------------------------------------------------
 
-    def close(self, fingerprints: Array, lows: Array) -> None:
+    def close(self, fingerprints: Column, lows: Array) -> None:
         """Turn the candidates into findings; ``fingerprints`` are those of the expanded level."""
         found: dict[str, Finding] = {}
         for name, candidate in self.events.items():
@@ -133,7 +127,7 @@ class Stage:
             return Way(link, (), self.search.model.initial_states[link])
         return follow(self.search, link)
 
-    def _errors(self, fps: Array, lows: Array) -> Iterator[tuple[Rank, Finding]]:
+    def _errors(self, fps: Column, lows: Array) -> Iterator[tuple[Rank, Finding]]:
         model, options = self.search.model, self.search.options
 
         def fingerprint(position: int) -> int:
@@ -189,12 +183,7 @@ class Stage:
         return Finding(name, kind, way.initial, way.steps, after.steps[-1], error)
 
 
-def _key(level: Level, position: int) -> tuple[int, int]:
-    low = int(level.rows.low[position]) if len(level.rows.low) else 0
-    return int(level.rows.fp[position]), low
-
-
-def _whole(fps: Array, lows: Array, position: int) -> int:
+def _whole(fps: Column, lows: Array, position: int) -> int:
     """A fingerprint of 64 or 128 bits."""
     high = int(fps[position])
     return (high << 64) + int(lows[position]) if len(lows) else high

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -27,16 +27,13 @@ from statewalk.checker.native.kernels.arrays import (
 )
 from statewalk.checker.native.kernels.orbit_arrays import HIDDEN, OrbitTables, make_orbit_scratch
 from statewalk.checker.native.learn.memo import Growing, Memo
+from statewalk.checker.native.state import Search
 from statewalk.checker.native.workers import Worker
 from statewalk.checker.symmetry import programs
 from statewalk.checker.symmetry.breaking import STATES, Sample
 from statewalk.checker.symmetry.facts import Slice
 from statewalk.checker.symmetry.programs import Fact, Lanes
 from statewalk.dsl.errors import EngineError
-
-if TYPE_CHECKING:
-    from statewalk.checker.native.search import Search
-
 
 _MOST_MEASURED = 170  # members: the largest factorial that is a float
 
@@ -156,18 +153,17 @@ class Learned:
 
 
 class Orbits:
-    """Fingerprints of orbits for one search. ``represented`` counts states, not orbits."""
+    """Fingerprints of orbits for one search."""
 
     def __init__(self, layout: Layout, sample: Sample) -> None:
         assert layout.symmetry is not None
         self.sample = sample
         self.learned = Learned(layout)
         self.order = layout.symmetry.order
-        self.represented = 0
         self._layout = layout
         self._n_facts = 64
 
-    def _of(
+    def of(
         self, rows: Rows, links: Array, outcome: Array, outcomes: Outcomes
     ) -> tuple[Array, Array]:
         """Fingerprints of the states that links lead to, and how many permutations fix each."""
@@ -196,7 +192,7 @@ class Orbits:
         self.learned.refresh()
         rows, outcomes = search.level.rows, search.learner.learned.outcomes()
         shift = search.seen.shift
-        search.in_threads(
+        search.workers.in_threads(
             [partial(self._replace, worker, rows, outcomes, shift) for worker in workers]
         )
 
@@ -209,7 +205,7 @@ class Orbits:
         outcome = np.concatenate([batch.outcome[partition, :n] for partition, n in used])
         order = np.argsort(links, kind="stable")
         links, outcome = links[order], outcome[order]
-        fps, _ = self._of(rows, links, outcome, outcomes)
+        fps, _ = self.of(rows, links, outcome, outcomes)
         orbit_kernels.spread(batch, fps, links, outcome, shift)
         worker.retried = False  # they are in order now
 
@@ -219,18 +215,18 @@ class Orbits:
             first = rows.values[:STATES].tolist()
             self.sample.look(depth, [self._layout.state(row) for row in first])
 
-    def measure(self, rows: Rows, outcomes: Outcomes) -> None:
-        """Add to ``represented`` the sizes of the orbits of a level's states.
+    def measure(self, rows: Rows, outcomes: Outcomes) -> int:
+        """The sizes of the orbits of a level's states, added up.
 
-        Rounded where the size of the group is not exact as a float (a class of 23 members); not
-        done for so many members that it is none.
+        Rounded where the size of the group is not exact as a float (a class of 23 members); 0 for
+        so many members that it is none.
         """
         if self.learned.n_members > _MOST_MEASURED:
-            return
+            return 0
         self.learned.refresh()
         n = len(rows.values)
         links = np.arange(n, dtype=np.int64) << POSITION_SHIFT
-        _, fixes = self._of(rows, links, np.full(n, -1, np.int32), outcomes)
+        _, fixes = self.of(rows, links, np.full(n, -1, np.int32), outcomes)
         sizes, times = np.unique(fixes, return_counts=True)
-        for size, count in zip(sizes.tolist(), times.tolist(), strict=True):
-            self.represented += self.order // round(size) * count
+        found = zip(sizes.tolist(), times.tolist(), strict=True)
+        return sum(self.order // round(size) * count for size, count in found)

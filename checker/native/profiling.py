@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -19,9 +19,7 @@ from statewalk.checker.native.kernels.arrays import (
     SLOT,
 )
 from statewalk.checker.native.learn.learned import Learned, show_path
-
-if TYPE_CHECKING:
-    from statewalk.checker.native.search import Search
+from statewalk.checker.native.state import Search
 
 _WIDEST = 20
 _MOST_NODES = 10_000  # a sample is enough to see what a trie branches on

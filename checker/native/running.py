@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
@@ -16,67 +15,81 @@ from statewalk.checker.engines.layout import Layout
 from statewalk.checker.machine.locks import Lock, held
 from statewalk.checker.machine.watch import CutShort
 from statewalk.checker.native import checkpoints, checkpoints_read
-from statewalk.checker.native.checkpoints import Saved
+from statewalk.checker.native.checkpoints import Saved, Writer
+from statewalk.checker.native.checks import Check, check_states
 from statewalk.checker.native.findings import Stage
 from statewalk.checker.native.kernels.arrays import POSITION_SHIFT, Rows, nonzero
+from statewalk.checker.native.learn.learned import Learned
 from statewalk.checker.native.learn.learning import Learner, make_roots
+from statewalk.checker.native.learn.tracing import TracingView
 from statewalk.checker.native.orbits import Orbits
 from statewalk.checker.native.profiling import profile_of
-from statewalk.checker.native.search import Search
+from statewalk.checker.native.search import Elsewhere, Loop, Sink
+from statewalk.checker.native.state import Search
 from statewalk.checker.native.states import Level, Seen, Shape
 from statewalk.checker.native.steps import StepChecks
-from statewalk.checker.native.workers import Worker
+from statewalk.checker.native.workers import Workers
 from statewalk.checker.symmetry.breaking import Sample
 from statewalk.checker.symmetry.group import Symmetry
 from statewalk.dsl.model import Model
 
 
 def start(
-    model: Model, options: SearchOptions, saved: Saved | None = None, kind: type[Search] = Search
-) -> Search:
-    """A search with its initial states found, not yet checked; or the saved one."""
+    model: Model, options: SearchOptions, saved: Saved | None = None,
+    view: Callable[[Learned, Model], TracingView] | None = None,
+) -> Search:  # fmt: skip
+    """A search with its initial states found, not yet checked; or the saved one.
+
+    ``view`` as for a `Learner`.
+    """
     roots = make_roots(model, options)
     symmetry = Symmetry.asked(model, options)
     layout = Layout(model, options.fingerprint_bits, options.view, symmetry)
     if saved is not None:
         checkpoints_read.restore_layout(saved.values, layout, model)
-    learner = Learner(model, roots, layout)
+    learner = Learner(model, roots, layout, view)
     rows = [layout.row(state) for state in model.initial_states]
     learner.learned.contribute_all()
     learned = learner.learned
-    shape = Shape(len(layout.slots), np.dtype(np.uint16), learned.words, learned.wide)
+    wide_ids = learned.widest > 1 << 16
+    dtype = np.dtype(np.uint32 if wide_ids else np.uint16)
+    shape = Shape(len(layout.slots), dtype, learned.words, learned.wide)
     threads = max(1, options.threads)
     seen = Seen(shape, max(3, (4 * threads - 1).bit_length()))
-    n_roots = len(roots.all)
-    workers = [
-        Worker(1 << seen.partition_bits, n_roots, 1 << 12, learned.wide) for _ in range(threads)
-    ]
-    helper = Worker(1, n_roots, 1, learned.wide)
+    workers = Workers(threads, 1 << seen.partition_bits, len(roots.all), learner)
     ordinal_bits = POSITION_SHIFT - max(1, len(model.actions) - 1).bit_length()
-    search = kind(
-        model, options, roots, layout, learner, shape, seen, workers, helper, ordinal_bits
+    level = _initial(layout, shape, rows)
+    search = Search(
+        model, options, roots, layout, learner, shape, seen, workers, ordinal_bits, level
     )
-    search.level = _initial(search, rows)
-    if symmetry is not None:
-        search.orbits = Orbits(layout, Sample(symmetry, options))
     if saved is not None:
         _restore(search, saved)
-    if roots.steps:
-        search.steps = StepChecks(search)
-    if threads > 1:
-        search.pool = ThreadPoolExecutor(threads)
     return search
 
 
-def _initial(search: Search, rows: list[tuple[int, ...]]) -> Level:
+def loop_of(
+    search: Search, writer: Writer | None = None, sink: Sink | None = None,
+    check: Check = check_states, elsewhere: Elsewhere | None = None,
+) -> Loop:  # fmt: skip
+    """The loop of a search that was started, with what its model and options ask for."""
+    symmetry = search.layout.symmetry
+    return Loop(
+        search,
+        check=check,
+        steps=StepChecks(search) if search.roots.steps else None,
+        orbits=Orbits(search.layout, Sample(symmetry, search.options)) if symmetry else None,
+        writer=writer,
+        sink=sink,
+        elsewhere=elsewhere,
+    )
+
+
+def _initial(layout: Layout, shape: Shape, rows: list[tuple[int, ...]]) -> Level:
     """The distinct initial states as a level that nothing has checked."""
-    layout, shape = search.layout, search.shape
     first: dict[int, int] = {}
     for index, row in enumerate(rows):
         first.setdefault(layout.fingerprint(row), index)
     order = sorted(first)
-    if search.learner.learned.widest > 1 << 16:
-        shape.dtype = np.dtype(np.uint32)
     level = Level(shape.rows(len(order)), np.array([first[fp] for fp in order], np.int64))
     for at, fp in enumerate(order):
         row = rows[first[fp]]
@@ -105,8 +118,7 @@ def _restore(search: Search, saved: Saved) -> None:
     search.initial, search.earlier = totals.initial, totals.seconds
     search.fired[:], search.fresh[:] = totals.fired, totals.fresh
     search.cut = Counter(totals.cut)
-    if search.orbits is not None:
-        search.orbits.represented = totals.represented
+    search.represented = totals.represented
     search.found = checkpoints_read.findings_of(totals)
     search.queue = search.level.n
 
@@ -153,87 +165,66 @@ def _explore(model: Model, options: SearchOptions, lock: Lock | None) -> Explora
     if options.checkpoint and options.resume:
         saved = checkpoints_read.read(Path(options.checkpoint), key, len(model.actions))
     search = start(model, options, saved)
+    writer = None
     if options.checkpoint and lock is not None:
-        search.writer = checkpoints.writer(
+        writer = checkpoints.writer(
             options.checkpoint, key, saved, search.layout, options.checkpoint_every, lock
         )
     search.learner.urgent = search.urgent
-    try:
-        stopped = run_levels(search, resumed=saved is not None)
-    finally:
-        if search.pool is not None:
-            search.pool.shutdown()
-    return _result(search, stopped)
+    loop = loop_of(search, writer)
+    return exploration_of(loop, run(loop, resumed=saved is not None))
 
 
-def run_levels(search: Search, resumed: bool) -> StoppedBy | None:
+def run(loop: Loop, resumed: bool = False) -> StoppedBy | None:
     """Run a search that was started to its end; why it ended, if not by itself."""
     try:
-        return _run_levels(search, resumed)
+        return _run_levels(loop, resumed)
     except CutShort as cut:
-        search.running = cut.place
+        loop.search.running = cut.place
         return cut.reason
+    finally:
+        loop.search.workers.close()
 
 
-def _run_levels(search: Search, resumed: bool) -> StoppedBy | None:
-    violated = False if resumed else _check_initial(search)
-    search.tell(search.queue, at_once=True)
-    while search.level.n:
-        stopped = search.stop(violated)
+def _run_levels(loop: Loop, resumed: bool) -> StoppedBy | None:
+    search = loop.search
+    violated = False if resumed else loop.begin()
+    loop.tell(search.queue, at_once=True)
+    while loop.n:
+        stopped = loop.stop(violated)
         if stopped in ("error", "violation"):
             return stopped  # not saved: a resumed search finds it again
-        totals = search.save(final=stopped is not None)
+        totals = loop.save(final=stopped is not None)
         if stopped:
             return stopped
-        if search.orbits is not None:
-            search.orbits.look(len(search.links) - 1, search.level.rows)
+        if loop.orbits is not None:
+            loop.orbits.look(len(search.links) - 1, search.level.rows)
         stage = Stage(search)
-        stopped = _expand(search, stage)
-        if stopped and search.writer and totals:
-            search.writer.save(search, totals)
+        stopped = _expand(loop, stage)
+        if stopped and loop.writer and totals:
+            loop.writer.save(search, totals)
         rest = search.queue if stopped else 0
-        search.advance(stage)
+        loop.advance(stage)
         search.queue += rest
         violated = stage.violated
-        search.tell(search.queue, at_once=True)
+        loop.tell(search.queue, at_once=True)
         if stopped:
             return stopped
     return None
 
 
-def _expand(search: Search, stage: Stage) -> StoppedBy | None:
+def _expand(loop: Loop, stage: Stage) -> StoppedBy | None:
     """Expand the level; a step that had to be ended ends that as time running out does."""
     try:
-        return search.expand(stage)
+        return loop.expand(stage)
     except CutShort as cut:
-        search.running = cut.place
+        loop.search.running = cut.place
         return cut.reason
 
 
-def _check_initial(search: Search) -> bool:
-    """Stage 0: check the initial states; whether one of them violates something."""
-    stage = Stage(search)
-    level = search.level
-    try:
-        keep = search.check(level, stage)
-    except CutShort:
-        stage.close(level.rows.fp, level.rows.low)
-        raise
-    stage.close(level.rows.fp, level.rows.low)
-    search.level = level.kept(keep) if not keep.all() else level
-    search.initial = search.queue = search.level.n
-    if search.orbits is not None:
-        search.orbits.measure(search.level.rows, search.learner.learned.outcomes())
-    if search.initial:
-        search.links.append(search.level.link)
-        search.save_level()
-        everything = np.ones(search.initial, np.bool_)
-        for partition, fps, lows in search.seen.split(search.level, everything):
-            partition.enter(fps, lows)
-    return stage.violated
-
-
-def _result(search: Search, stopped: StoppedBy | None) -> Exploration:
+def exploration_of(loop: Loop, stopped: StoppedBy | None) -> Exploration:
+    """What came of a search."""
+    search = loop.search
     found = search.found.values()
     return Exploration(
         engine="native",
@@ -248,13 +239,14 @@ def _result(search: Search, stopped: StoppedBy | None) -> Exploration:
         seconds=search.seconds,
         queue=search.queue,
         cut={name: times for name, times in search.cut.items() if times},
-        statistics=_statistics(search),
-        warnings=checkpoints.told(search.writer)[1],
+        statistics=_statistics(loop),
+        warnings=checkpoints.told(loop.writer)[1],
         running=search.running,
     )
 
 
-def _statistics(search: Search) -> dict[str, object]:
+def _statistics(loop: Loop) -> dict[str, object]:
+    search = loop.search
     learned = search.learner.learned
     evaluations = int(search.learner.evaluations.sum())
     walks = int(search.walks.sum())
@@ -270,7 +262,7 @@ def _statistics(search: Search) -> dict[str, object]:
         "outcomes": learned.delta.used,
         "seen_bytes": search.seen.bytes + links,
         "profile": profile_of(search),
-        **({} if search.orbits is None else {"represented": search.orbits.represented}),
-        **({} if search.writer is None else {"checkpoint": search.writer.saved_at}),
+        **({} if loop.orbits is None else {"represented": search.represented}),
+        **({} if loop.writer is None else {"checkpoint": loop.writer.saved_at}),
         "bytes_per_state": (search.seen.bytes + links) / max(1, search.distinct),
     }

@@ -162,6 +162,11 @@ class Level:
         """Number of states."""
         return len(self.link)
 
+    def key(self, position: int) -> tuple[int, int]:
+        """The fingerprint of a state, in two words; the second is 0 where there is one."""
+        low = int(self.rows.low[position]) if len(self.rows.low) else 0
+        return int(self.rows.fp[position]), low
+
     def kept(self, mask: Array) -> Level:
         """The level without the states for which the mask is false."""
         low = self.rows.low[mask] if len(self.rows.low) else self.rows.low

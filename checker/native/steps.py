@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,11 +17,9 @@ from statewalk.checker.native.kernels.arrays import (
     Array,
     Batch,
 )
+from statewalk.checker.native.state import Search
 from statewalk.checker.native.states import Level, Partition
 from statewalk.checker.native.workers import Worker, once
-
-if TYPE_CHECKING:
-    from statewalk.checker.native.search import Search
 
 
 @dataclass
@@ -104,18 +101,16 @@ class StepChecks:
         search.widen()
         self.outside.take(search.level.rows, outcomes, aside, ignored, search.ordinal_bits)
 
-    def close(self, stage: Stage) -> None:
-        """Check the states that only refused steps lead to; call before the next level is cut."""
+    def refused(self) -> Level:
+        """The states that only refused steps lead to, once; call before the next level is cut."""
         search, n = self.search, self.outside.n
         level = Level(search.shape.rows(n), np.empty(n, np.int64))
         self.outside.release(level.rows, level.link, 0)
         self.outside = Partition(0, 1, search.shape)
-        if not n:
-            return
         which = (level.rows.fp >> np.uint64(search.seen.shift)).astype(np.int64)
         new = np.zeros(n, np.bool_)
         for number in np.unique(which).tolist():
             chosen = which == number
             lows = level.rows.low[chosen] if len(level.rows.low) else level.rows.low
             new[chosen] = ~search.seen.partitions[number].has(level.rows.fp[chosen], lows)
-        search.check(level.kept(new), stage, constraints=False)
+        return level.kept(new)

@@ -5,6 +5,10 @@ Workers run in threads; what the kernels miss is learned between their runs, in 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+
 import numpy as np
 
 from statewalk.checker.native.kernels import expand as kernels
@@ -24,8 +28,12 @@ from statewalk.checker.native.kernels.arrays import (
     Tries,
     make_scratch,
 )
+from statewalk.checker.native.learn.learning import Learner
+from statewalk.checker.native.states import Level
+from statewalk.dsl.errors import EngineError
 
 _MISSES = 1 << 14
+_MOST_REPEATS = 8  # of the same misses in a row, although they were learned
 _NO_PAIRS = np.zeros((0, 2), np.int64)
 
 
@@ -162,6 +170,53 @@ class Worker:
     def n_candidates(self) -> int:
         """Candidates of the range so far."""
         return int(self.batch.counters[N_CANDIDATES])
+
+
+class Workers:
+    """The workers of a search, one per thread; a helper for what is looked at in between."""
+
+    def __init__(self, threads: int, n_partitions: int, n_roots: int, learner: Learner) -> None:
+        wide = learner.learned.wide
+        self.all = [Worker(n_partitions, n_roots, 1 << 12, wide) for _ in range(threads)]
+        self.helper = Worker(1, n_roots, 1, wide)
+        self.learner = learner
+        self.pool = ThreadPoolExecutor(threads) if threads > 1 else None
+
+    def close(self) -> None:
+        """End the threads."""
+        if self.pool is not None:
+            self.pool.shutdown()
+
+    def in_threads(self, tasks: list[Callable[[], object]]) -> None:
+        """Run tasks side by side and wait for all."""
+        if self.pool is not None and len(tasks) > 1:
+            for done in [self.pool.submit(task) for task in tasks]:
+                done.result()
+        else:
+            for task in tasks:
+                task()
+
+    def complete(
+        self, workers: list[Worker], run: Callable[[Worker], object], level: Level
+    ) -> None:
+        """Let workers finish their ranges; what is missing is learned in between."""
+        busy = workers
+        before, repeats = np.zeros(0), 0
+        while busy:
+            self.in_threads([partial(run, worker) for worker in busy])
+            misses = np.concatenate([worker.take_misses() for worker in busy])
+            if len(misses):
+                repeats = repeats + 1 if np.array_equal(misses, before) else 0
+                if repeats == _MOST_REPEATS:
+                    raise EngineError("SW312", "A level is not learned after many attempts.")
+                before = misses
+                for position, *miss in once(misses):
+                    self.learner.learn(miss, partial(_row, level, position))
+            busy = [worker for worker in workers if worker.busy]
+
+
+def _row(level: Level, position: int) -> list[int]:
+    return level.rows.values[position].tolist()  # type: ignore[no-any-return]
 
 
 def once(misses: Array) -> list[list[int]]:

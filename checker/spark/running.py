@@ -8,15 +8,16 @@ import shutil
 import tempfile
 from dataclasses import replace
 from pathlib import Path
-from typing import cast
 
 from statewalk.checker.contract.search import Exploration, SearchOptions
 from statewalk.checker.machine.locks import Lock, held
 from statewalk.checker.native import checkpoints
-from statewalk.checker.native.running import _result, run_levels, start
+from statewalk.checker.native.running import exploration_of, loop_of, run, start
 from statewalk.checker.spark.driver import commits
+from statewalk.checker.spark.driver.cluster import Cluster
 from statewalk.checker.spark.driver.commits import Committed, Committer
-from statewalk.checker.spark.driver.search import SparkSearch
+from statewalk.checker.spark.driver.restoring import restore
+from statewalk.checker.spark.driver.search import Driver
 from statewalk.checker.spark.session.settings import Settings
 from statewalk.dsl.errors import RunError
 from statewalk.dsl.model import Model
@@ -70,24 +71,23 @@ def _explore(
     saved: Committed | None = None
     if options.checkpoint and options.resume:
         saved = commits.read(Path(folder), key, len(model.actions))
-    search = cast(SparkSearch, start(model, replace(options, threads=1), kind=SparkSearch))
-    search.options = options
-    search.settings, search.folder = settings, folder
+    search = start(model, replace(options, threads=1))
+    cluster = Cluster(settings, folder, options.threads, durable=bool(options.checkpoint))
+    driver = Driver(search, cluster)
     if options.checkpoint:
-        search.writer = committer = Committer(Path(folder), key, lock=lock)
+        driver.committer = committer = Committer(Path(folder), key, lock=lock)
         if saved is None:
             committer.begin()
             committer.begun = True
         else:
-            search.restore(saved)
+            driver.spread = restore(search, cluster, saved)
             committer.go_on(saved, search.layout)
+    loop = loop_of(search, driver.committer, elsewhere=driver)
     try:
-        stopped = run_levels(search, resumed=saved is not None)
-        exploration = _result(search, stopped)
+        exploration = exploration_of(loop, run(loop, resumed=saved is not None))
     finally:
-        if search.spread is not None:
-            search.spread.close()
+        driver.close()
     statistics = {k: v for k, v in exploration.statistics.items() if k not in _ABOUT_MEMORY}
-    if search.spread is not None:
-        statistics |= search.spread.statistics(exploration.counts.distinct)
+    if driver.spread is not None:
+        statistics |= driver.spread.statistics(exploration.counts.distinct)
     return replace(exploration, engine="spark", statistics=statistics)

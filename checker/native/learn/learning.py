@@ -112,9 +112,13 @@ class Learner:
     """Runs the spec where the kernels do not know what it does; ``seconds`` is what that took.
 
     ``urgent`` is asked now and then while actions run; `Stopped` is raised where it has a reason.
+    ``view`` is what actions run against, where it is to note more than a `TracingView`.
     """
 
-    def __init__(self, model: Model, roots: Roots, layout: Layout) -> None:
+    def __init__(
+        self, model: Model, roots: Roots, layout: Layout,
+        view: Callable[[Learned, Model], TracingView] | None = None,
+    ) -> None:  # fmt: skip
         self.model = model
         self.roots = roots
         self.learned = Learned(layout, len(roots.all), roots.end_terminal)
@@ -123,7 +127,7 @@ class Learner:
         self.filled = 0
         self.urgent: Callable[[], StoppedBy | None] = lambda: None
         self._runs = 0
-        self._view = TracingView(self.learned)
+        self._view = TracingView(self.learned) if view is None else view(self.learned, model)
         self._after = TracingView(self.learned, 0)
         self._before = TracingView(self.learned, 1)
 

@@ -36,7 +36,7 @@ from statewalk.dsl.errors import RunError
 
 if TYPE_CHECKING:
     from statewalk.checker.engines.layout import Layout
-    from statewalk.checker.native.search import Search
+    from statewalk.checker.native.state import Search
     from statewalk.checker.native.states import Level
 
 FORMAT = 3
@@ -103,7 +103,7 @@ class Committer(Writer):
                 self.clear({*self.values, *(stored.name for stored in about.files())})
 
     def _write_all(self, search: Search, about: Committed) -> None:
-        self._write_values(search.layout)
+        self.write_values(search.layout)
         manifest = {
             "format": FORMAT,
             "key": self.key,

@@ -17,7 +17,7 @@ from statewalk.checker.native.states import Level, Partition
 from statewalk.checker.native.workers import Worker
 
 if TYPE_CHECKING:
-    from statewalk.checker.native.search import Search
+    from statewalk.checker.native.state import Search
     from statewalk.checker.spark.tasks.plan import Miss
 
 _NEVER = np.iinfo(np.int64).max
@@ -53,7 +53,7 @@ def look_ahead(search: Search, rows: Rows) -> None:
     worker = Worker(2, n_roots, 1 << 12, False)
     worker.begin(0, len(rows.fp), search.roots.first_action)
     level = Level(rows, np.zeros(len(rows.fp), np.int64))
-    search.complete([worker], _runner(search, "act", rows), level)
+    search.workers.complete([worker], _runner(search, "act", rows), level)
     worker.sort()
     search.widen()
     ignored = np.zeros_like(search.fresh)
@@ -65,7 +65,7 @@ def look_ahead(search: Search, rows: Rows) -> None:
             partition.release(new, link, 0)
             checker = Worker(1, n_roots, 1, False)
             checker.begin(0, len(link), 0)
-            search.complete([checker], _runner(search, "check", new), Level(new, link))
+            search.workers.complete([checker], _runner(search, "check", new), Level(new, link))
 
 
 def _itself(row: list[int]) -> list[int]:
@@ -88,7 +88,7 @@ def _walk(search: Search, span: str, found: list[tuple[int, tuple[int, ...]]]) -
     worker.pairs = np.array([(at, root) for at, (root, _) in enumerate(found)], np.int64)
     worker.finished = True
     level = Level(rows, np.zeros(n, np.int64))
-    search.complete([worker], _runner(search, span, rows), level)
+    search.workers.complete([worker], _runner(search, span, rows), level)
 
 
 def _runner(search: Search, span: str, rows: Rows) -> Callable[[Worker], object]:

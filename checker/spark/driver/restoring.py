@@ -7,47 +7,46 @@ from dataclasses import replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
 from statewalk.checker.native.checkpoints_read import findings_of, restore_layout
 from statewalk.checker.native.manifests import Damaged, damaged, read_arrays
+from statewalk.checker.native.state import Search
+from statewalk.checker.spark.driver.cluster import Cluster
 from statewalk.checker.spark.driver.commits import Committed
 from statewalk.checker.spark.driver.levels import FileLevel
+from statewalk.checker.spark.driver.stages import Spread, take_over
 from statewalk.checker.spark.tasks.files import Stored, damages, opened
 
 if TYPE_CHECKING:
     from statewalk.checker.spark.driver.jobs import Load
-    from statewalk.checker.spark.driver.search import SparkSearch
 
 
-def restore(search: SparkSearch, saved: Committed) -> None:
+def restore(search: Search, cluster: Cluster, saved: Committed) -> Spread:
     """Bring a search that was just started to where the saved one was.
 
     Raises:  RunError[SW343] for a file that is missing or not what was written
     """
-    search.settings = replace(search.settings, buckets=saved.buckets)
-    jobs = search.connect()
+    cluster.settings = replace(cluster.settings, buckets=saved.buckets)
+    jobs, folder = cluster.jobs, cluster.folder
     files = list(saved.files())
     n = max(1, min(4 * jobs.cores(), len(files)))
-    wrong = jobs.each(partial(_damages, search.folder, files, n), n)
+    wrong = jobs.each(partial(_damages, folder, files, n), n)
     if any(wrong):
         raise damaged(sorted(chain.from_iterable(wrong)))
     totals = saved.totals
-    _restore_values(search, saved)
+    _restore_values(search, Path(folder), saved)
     search.initial, search.earlier = totals.initial, totals.seconds
     search.fired[:], search.fresh[:] = totals.fired, totals.fresh
     search.cut = Counter(totals.cut)
     search.found = findings_of(totals)
-    early = opened(search.folder, saved.early)
+    early = opened(folder, saved.early)
     search.links = [early[name] for name in sorted(early)]
-    *levels, last = saved.levels
     search.links.pop()
-    for parts in saved.levels:
-        level = FileLevel(search.folder, parts)
-        search.links.append(cast(Any, level.column("link")))
-    search.go_on(last, list(saved.runs), saved.early, list(levels))
-    assert search.spread is not None
-    search.spread.forget = True
+    search.links += [FileLevel(folder, parts).column("link") for parts in saved.levels]
+    spread = take_over(search, cluster, list(saved.levels), list(saved.runs), saved.early)
+    spread.forget = True
+    return spread
 
 
 def _damages(folder: str, files: list[Stored], tasks: int, task: int, _: Load) -> list[str]:
@@ -55,9 +54,8 @@ def _damages(folder: str, files: list[Stored], tasks: int, task: int, _: Load) -
     return list(damages(folder, files[task::tasks]))
 
 
-def _restore_values(search: SparkSearch, saved: Committed) -> None:
+def _restore_values(search: Search, folder: Path, saved: Committed) -> None:
     """Give the layout the slots and value ids of the saved search."""
-    folder = Path(search.folder)
     try:
         parts = [read_arrays(folder / n, saved.run, *saved.digests[n]) for n in saved.values]
         restore_layout(parts, search.layout, search.model)

@@ -6,33 +6,26 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from statewalk.checker.contract.search import DEADLOCK
+from statewalk.checker.contract.search import DEADLOCK, StoppedBy
 from statewalk.checker.native.checkpoints import totals_of
-from statewalk.checker.native.findings import _Candidate
+from statewalk.checker.native.findings import Stage
 from statewalk.checker.native.kernels.arrays import NO_LINK, Rows
 from statewalk.checker.native.manifests import damaged
+from statewalk.checker.native.state import Search
+from statewalk.checker.spark.driver.cluster import Cluster
 from statewalk.checker.spark.driver.commits import Committed, Committer
-from statewalk.checker.spark.driver.jobs import Jobs, Stopped, level_here, waiting
+from statewalk.checker.spark.driver.jobs import Stopped, level_here, waiting
 from statewalk.checker.spark.driver.learning import learn, look_ahead
 from statewalk.checker.spark.driver.levels import FileLevel
 from statewalk.checker.spark.tasks.blobs import Packing, packing_of, rows_of
 from statewalk.checker.spark.tasks.feed import Feed, Version
-from statewalk.checker.spark.tasks.files import opened
+from statewalk.checker.spark.tasks.files import Part, Stored, opened
 from statewalk.checker.spark.tasks.plan import Division, Expanded, Left, Merged, Miss, Plan, sources
 from statewalk.checker.spark.tasks.room import forget
 from statewalk.dsl.errors import EngineError
-
-if TYPE_CHECKING:
-    from statewalk.checker.contract.search import StoppedBy
-    from statewalk.checker.native.findings import Stage
-    from statewalk.checker.native.search import Search
-    from statewalk.checker.native.states import Level
-    from statewalk.checker.spark.driver.search import SparkSearch
-    from statewalk.checker.spark.tasks.files import Part, Stored
 
 _MAX_ATTEMPTS = 10_000
 _SMALL = 25_000  # states per task, below which a level is given to fewer tasks
@@ -62,8 +55,8 @@ class Figures:
 class Spread:
     """The part of a search that lives in files, and what its next level has given so far."""
 
-    search: SparkSearch
-    jobs: Jobs
+    search: Search
+    cluster: Cluster
     level: FileLevel
     runs: list[tuple[Part, ...]]
     early: Stored
@@ -84,8 +77,9 @@ class Spread:
 
     def __post_init__(self) -> None:
         """Begin to send what is learned."""
-        self.feed = Feed(self.search.token, self.jobs.send, self.jobs.drop)
-        self.shuffled_before = self.jobs.shuffled()
+        jobs = self.cluster.jobs
+        self.feed = Feed(self.cluster.token, jobs.send, jobs.drop)
+        self.shuffled_before = jobs.shuffled()
 
     # -- one level ---------------------------------------------------------------------------------
 
@@ -115,9 +109,9 @@ class Spread:
                     learned = search.learner.learned
                     reports = level_here(plan, learned.tries(), learned.outcomes())
                 else:
-                    run = partial(self.jobs.level, plan, self.version())
+                    run = partial(self.cluster.jobs.level, plan, self.version())
                     self.figures.jobs += 1
-                    reports = waiting(self.pool, self.jobs, run, stop)
+                    reports = waiting(self.pool, self.cluster.jobs, run, stop)
             except Stopped:
                 return reasons[0]
             misses, left, again = self._take(reports)
@@ -137,7 +131,7 @@ class Spread:
 
         Attempts but the first look at some pairs, and put what comes of them to what there is.
         """
-        n, bound = self.level.n, self.search.settings.native_until
+        n, bound = self.level.n, self.cluster.settings.native_until
         if not left:
             return n < bound
         size = sum(part.missed.size for part in left if part.missed is not None)
@@ -150,7 +144,7 @@ class Spread:
         """Some states of the level, as good as any: they are in the order of fingerprints."""
         part, shape = self.level.parts[0], self.search.shape
         assert part.rows is not None
-        ids, found = (opened(self.search.folder, stored) for stored in (part.ids, part.rows))
+        ids, found = (opened(self.cluster.folder, stored) for stored in (part.ids, part.rows))
         rows = rows_of(found, slice(_SAMPLE))
         values, quiet = rows.values(shape.width, shape.dtype), rows.quiet
         if self.forget:
@@ -170,8 +164,8 @@ class Spread:
 
     def _tasks(self) -> int:
         """How many tasks this level is given."""
-        most = self.search.most_tasks(self.jobs)
-        if self.search.settings.tasks is not None:
+        most = self.cluster.most_tasks
+        if self.cluster.settings.tasks is not None:
             return most
         return max(1, min(most, self.level.n // _SMALL))
 
@@ -181,12 +175,12 @@ class Spread:
         search.widen()
         return Plan(
             sources=sources(),
-            folder=search.folder,
-            token=search.token,
-            durable=search.committer is not None,
+            folder=self.cluster.folder,
+            token=self.cluster.token,
+            durable=self.cluster.durable,
             level=len(search.links) - 1,
             attempt=attempt,
-            division=Division(search.settings.buckets, self.tasks),
+            division=Division(self.cluster.settings.buckets, self.tasks),
             parts=self.level.parts,
             runs=tuple(self.runs),
             compact=self.compact,
@@ -243,9 +237,7 @@ class Spread:
     # -- taking it over ----------------------------------------------------------------------------
 
     def advance(self, stage: Stage) -> None:
-        """Take the tasks' reports for the truth of the next level, if they are complete."""
-        if not self.complete:
-            return
+        """Take the tasks' reports, which are complete, for the truth of the next level."""
         self._take_expanded(stage)
         self._take_merged(stage)
         self.forget = False
@@ -253,15 +245,13 @@ class Spread:
         parts = tuple(m.part for _, m in sorted(self.merged.items()) if m.part is not None)
         if self.new_runs:
             self.runs[self.compact :] = [tuple(p for _, p in sorted(self.new_runs.items()))]
-        stage.close(cast(Any, before.column("fp")), np.zeros(0, np.uint64))
-        self.level = FileLevel(search.folder, parts)
-        search.level = cast("Level", self.level)
-        search.queue = self.level.n
+        stage.close(before.column("fp"), np.zeros(0, np.uint64))
+        self.level = FileLevel(self.cluster.folder, parts)
         if self.level.n:
             self.runs.append(tuple(_only_ids(part) for part in parts))
             self.levels[-1] = tuple(_only_ids(part) for part in self.levels[-1])
             self.levels.append(parts)
-            search.links.append(cast(Any, self.level.column("link")))
+            search.links.append(self.level.column("link"))
             if self.tasks > 1 and self.level.n >= _BALANCED * self.tasks:
                 largest = max(part.n for part in parts) * self.tasks / self.level.n
                 self.figures.largest = max(self.figures.largest, largest)
@@ -269,8 +259,10 @@ class Spread:
     def _take_expanded(self, stage: Stage) -> None:
         search, roots = self.search, self.search.roots
         for report in self.expanded:
-            search.fired += cast(Any, report.fired)
-            search.walks += cast(Any, report.walks)
+            assert report.fired is not None
+            assert report.walks is not None
+            search.fired += report.fired
+            search.walks += report.walks
             if report.error < 0:
                 limit = 1 << search.ordinal_bits
                 raise EngineError(
@@ -295,19 +287,15 @@ class Spread:
     def _take_merged(self, stage: Stage) -> None:
         search = self.search
         for report in self.merged.values():
-            search.fresh += cast(Any, report.fresh)
-            search.walks += cast(Any, report.walks)
+            assert report.fresh is not None
+            assert report.walks is not None
+            search.fresh += report.fresh
+            search.walks += report.walks
             for group, (fp, link) in report.events.items():
-                prop = search.roots.watched[group]
-                candidate = _Candidate((fp, 0), prop.kind, link)
-                known = stage.events.get(prop.name)
-                if known is None or candidate.key < known.key:
-                    stage.events[prop.name] = candidate
+                stage.event(search.roots.watched[group], (fp, 0), link)
             if report.state_error is not None:
                 fp, link = report.state_error
-                candidate = _Candidate((fp, 0), "error", link)
-                if stage.state_error is None or candidate.key < stage.state_error.key:
-                    stage.state_error = candidate
+                stage.check_failed((fp, 0), link)
             for group, times in report.cut.items():
                 search.cut[search.roots.watched[group].name] += times
 
@@ -318,8 +306,8 @@ class Spread:
             "jobs": figures.jobs,
             "records": figures.records,
             "sent_bytes": figures.sent,
-            "shuffled_bytes": self.jobs.shuffled() - self.shuffled_before,
-            "shuffled_bytes_per_state": (self.jobs.shuffled() - self.shuffled_before)
+            "shuffled_bytes": self.cluster.jobs.shuffled() - self.shuffled_before,
+            "shuffled_bytes_per_state": (self.cluster.jobs.shuffled() - self.shuffled_before)
             / max(1, distinct),
             "balance": figures.largest,
             "learned_bytes": self.feed.sent,
@@ -339,10 +327,22 @@ class Spread:
         depth = len(self.search.links) - 1
         if committer.committed != depth:
             about = Committed(
-                depth, self.search.settings.buckets, self.early, tuple(self.levels),
+                depth, self.cluster.settings.buckets, self.early, tuple(self.levels),
                 tuple(self.runs), totals_of(self.search),
             )  # fmt: skip
             committer.write(self.search, about)
+
+
+def take_over(
+    search: Search, cluster: Cluster, levels: list[tuple[Part, ...]],
+    runs: list[tuple[Part, ...]], early: Stored,
+) -> Spread:  # fmt: skip
+    """Take files for the truth of a search from here on; the last level is expanded next."""
+    level = FileLevel(cluster.folder, levels[-1])
+    search.seen.partitions.clear()
+    search.level = search.level.kept(np.zeros(search.level.n, np.bool_))
+    search.queue = level.n
+    return Spread(search, cluster, level, runs, early, levels)
 
 
 def packing(search: Search) -> Packing:

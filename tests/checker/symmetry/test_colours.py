@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 from statewalk.checker.contract.search import SearchOptions
 from statewalk.checker.engines.layout import Layout, Orbit
 from statewalk.checker.native.kernels.arrays import POSITION_SHIFT
-from statewalk.checker.native.running import start
-from statewalk.checker.native.search import Search
+from statewalk.checker.native.running import loop_of, start
+from statewalk.checker.native.state import Search
 from statewalk.checker.symmetry.group import Symmetry
 from statewalk.dsl.model import Model
 from statewalk.dsl.values.stored import FrozenSet
@@ -143,7 +143,7 @@ def test_the_kernel_says_the_same(name: str, bits: int, folder: Path) -> None:
 
 def _compiled(search: Search, row: tuple[int, ...], bits: int) -> tuple[int, int]:
     """Fingerprint and size of a row's orbit, by the kernel."""
-    orbits, learned = search.orbits, search.learner.learned
+    orbits, learned = loop_of(search).orbits, search.learner.learned
     assert orbits is not None
     learned.contribute_all()
     values = np.zeros((1, len(search.layout.slots)), np.uint16)
@@ -151,7 +151,7 @@ def _compiled(search: Search, row: tuple[int, ...], bits: int) -> tuple[int, int
     orbits.learned.refresh()
     rows = search.level.rows._replace(values=values)
     links, itself = np.zeros(1, np.int64) << POSITION_SHIFT, np.full(1, -1, np.int32)
-    fps, fixes = orbits._of(rows, links, itself, learned.outcomes())
+    fps, fixes = orbits.of(rows, links, itself, learned.outcomes())
     words = [int(word) for word in fps[0]]
     fingerprint = (words[0] << 64) + words[1] if bits == 128 else words[0]
     return fingerprint, orbits.order // round(float(fixes[0]))

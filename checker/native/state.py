@@ -1,0 +1,114 @@
+"""The state of a search: what its loop, its checks, findings and checkpoints all look at."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from statewalk.checker.contract.search import Finding, SearchOptions, StoppedBy
+from statewalk.checker.engines.layout import Layout
+from statewalk.checker.machine.places import Place
+from statewalk.checker.machine.watch import memory_in_use
+from statewalk.checker.native.kernels.arrays import Array
+from statewalk.checker.native.learn.learning import Learner, Roots
+from statewalk.checker.native.states import Level, Seen, Shape
+from statewalk.checker.native.workers import Workers
+from statewalk.dsl.model import Model
+
+
+class Column(Protocol):
+    """Numbers of a level's states by position: an array, or what is read from files."""
+
+    @property
+    def nbytes(self) -> int:
+        """Memory held."""
+        ...
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, position: int, /) -> Any: ...
+
+
+@dataclass
+class Search:
+    """The state of one search; how it goes on is in `checker.native.search`.
+
+    ``level`` is what is expanded next, and ``links`` has the links of each level so far.
+    """
+
+    model: Model
+    options: SearchOptions
+    roots: Roots
+    layout: Layout
+    learner: Learner
+    shape: Shape
+    seen: Seen
+    workers: Workers
+    ordinal_bits: int
+    level: Level
+    links: list[Column] = field(default_factory=list)
+    initial: int = 0
+    queue: int = 0
+    fired: Array = field(init=False)
+    fresh: Array = field(init=False)
+    walks: Array = field(init=False)
+    cut: Counter[str] = field(default_factory=Counter)
+    found: dict[str, Finding] = field(default_factory=dict)
+    represented: int = 0  # states, where orbits are searched
+    error: bool = False
+    started: float = field(default_factory=time.monotonic)
+    earlier: float = 0.0  # seconds spent before the search was resumed
+    running: Place | None = None  # where the spec was, if it had to be ended
+
+    def __post_init__(self) -> None:
+        """Start the counters."""
+        self.fired = np.zeros(len(self.model.actions), np.int64)
+        self.fresh = np.zeros(len(self.model.actions), np.int64)
+        self.walks = np.zeros(len(self.roots.all), np.int64)
+
+    @property
+    def generated(self) -> int:
+        """See the engine contract, rule 2."""
+        return len(self.model.initial_states) + int(self.fired.sum())
+
+    @property
+    def distinct(self) -> int:
+        """States kept in complete levels."""
+        return sum(map(len, self.links))
+
+    @property
+    def seconds(self) -> float:
+        """Time since the search began."""
+        return self.earlier + time.monotonic() - self.started
+
+    def urgent(self) -> StoppedBy | None:
+        """Reasons to stop in the middle of a stage."""
+        if self.options.interrupted():
+            return "interrupt"
+        if self.options.timeout is not None and self.seconds > self.options.timeout:
+            return "time"
+        if self.options.max_memory is not None and memory_in_use() > self.options.max_memory:
+            return "memory"
+        return None
+
+    def widen(self) -> None:
+        """Let new rows hold every slot and every value id there is by now."""
+        self.shape.width = max(self.shape.width, len(self.layout.slots))
+        if self.learner.learned.widest > 1 << 16:
+            self.shape.dtype = np.dtype(np.uint32)
+
+    def groups(self, first: int, end: int) -> Array:
+        """Per root: its group, the group's end, whether wanted, whether it may be skipped later."""
+        result = np.zeros((4, len(self.roots.all)), np.int64)
+        stop = end
+        for number in range(end - 1, first - 1, -1):
+            root = self.roots.all[number]
+            if number + 1 < end and self.roots.all[number + 1].group != root.group:
+                stop = number + 1
+            name = self.roots.watched[root.group].name if root.kind != "terminal" else ""
+            result[:, number] = (root.group, stop, name not in self.found, root.kind != "terminal")
+        return result
