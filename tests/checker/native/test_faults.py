@@ -82,7 +82,7 @@ def test_more_outcomes_than_there_are_numbers(tmp_path: Path) -> None:
     search = running.start(model_of(tmp_path, "any_of(range(9))"), SearchOptions(), None)
     search.ordinal_bits = 3
 
-    error = raised(running.run_levels, search, False)
+    error = raised(running.run, running.loop_of(search))
 
     assert (error.code, error.message) == (
         "SW311",
@@ -92,10 +92,11 @@ def test_more_outcomes_than_there_are_numbers(tmp_path: Path) -> None:
 
 def test_a_level_that_is_never_learned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     search = running.start(model_of(tmp_path), SearchOptions(), None)
-    running._check_initial(search)
+    loop = running.loop_of(search)
+    loop.begin()
     monkeypatch.setattr(search.learner, "learn", lambda *arguments: None)
 
-    error = raised(search.expand, Stage(search))
+    error = raised(loop.expand, Stage(search))
 
     assert error.code == "SW312"
 
@@ -104,11 +105,12 @@ def test_a_value_that_was_never_taken_apart(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     search = running.start(model_of(tmp_path), SearchOptions(symmetry=True), None)
-    assert search.orbits is not None
-    running._check_initial(search)
-    monkeypatch.setattr(search.orbits.learned, "refresh", lambda: None)
+    loop = running.loop_of(search)
+    assert loop.orbits is not None
+    loop.begin()
+    monkeypatch.setattr(loop.orbits.learned, "refresh", lambda: None)
 
-    error = raised(running.run_levels, search, True)
+    error = raised(running.run, loop, True)
 
     assert error.code == "SW314"
 
