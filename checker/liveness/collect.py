@@ -216,6 +216,6 @@ def collect(
     stopped = run(loop_of(search, sink=keeper, check=keeper.check))
     if search.running is not None:
         raise CutShort(cast(Limit, stopped), search.running)
-    if search.error or (search.shape.wide and not search.all_differ()):
+    if search.error or (search.shape.wide and not keeper.all_differ()):
         return None
     return keeper.graph(stopped, list(wanted))
