@@ -46,7 +46,7 @@ config("one", COUNTERS=1, expect=holds(distinct=3))
     "script.py": '''"""Checks, and what comes of it."""
 
 from models import LIMIT
-from statewalk import Replay, Result, Trace, check, load, load_trace, replay, save_trace
+from statewalk import Replay, Result, Run, Trace, check, load, load_trace, replay, save_trace
 from statewalk.models.kafka import init_pid
 
 
@@ -60,7 +60,11 @@ def spec() -> tuple[str, int]:
     return load("spec.py").name, LIMIT + init_pid.CLIENTS
 
 
-def checked() -> Result:
+def written(run: Run) -> Result:
+    return run.result
+
+
+def checked() -> Run:
     return check("spec.py", {"COUNTERS": 2}, engine="reference")
 ''',
     "test_spec.py": '''"""The counter, checked by a test."""
