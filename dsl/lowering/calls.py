@@ -78,7 +78,7 @@ def augment(target: Any, name: str, sign: str, value: Any) -> None:
     setattr(target, name, in_place(getattr(target, name), value))
 
 
-_AGGREGATES: dict[str, Callable[[Any], Any]] = {
+AGGREGATES: dict[str, Callable[[Any], Any]] = {
     name: getattr(builtins, name)
     for name in (
         "any",
@@ -94,7 +94,7 @@ _AGGREGATES: dict[str, Callable[[Any], Any]] = {
         "frozenset",
     )
 }
-_AGGREGATES["any_of"] = list
+AGGREGATES["any_of"] = list
 _KEEPING = frozenset({"list", "any_of", "tuple"})
 _REDUCING = frozenset({"any", "all", "sum", "len"})
 _PLAIN = (bool, int, str, type(None))
@@ -148,12 +148,12 @@ def gather(
             return pack([at for at, _ in kept])
         found = [x if element is None else element(x, *values) for _, x in kept]
         if in_list and not all(type(f) in _PLAIN or isinstance(f, Role) for f in found):
-            return _AGGREGATES[kind](found) if kind in _REDUCING else None
-        return pack(_AGGREGATES[kind](found))
+            return AGGREGATES[kind](found) if kind in _REDUCING else None
+        return pack(AGGREGATES[kind](found))
 
     if by_index and part is None:
         chosen = [source[at] for at in unpack(source._project(key, project))]  # type: ignore[index]
-        return any_of(chosen) if kind == "any_of" else _AGGREGATES[kind](chosen)
+        return any_of(chosen) if kind == "any_of" else AGGREGATES[kind](chosen)
     try:
         found = source._project(key, project)
     except NotPackable:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Set
 from dataclasses import dataclass
 from typing import Any
 
+from statewalk.dsl.lowering.calls import AGGREGATES
 from statewalk.dsl.lowering.compiling import lambda_of, runtime_call
 from statewalk.dsl.source.effects import Effects
 from statewalk.dsl.source.nodes import copied, walk
@@ -21,22 +22,6 @@ from statewalk.dsl.source.scopes import arguments
 from statewalk.dsl.source.tree import Function
 from statewalk.dsl.state.roles import Role
 
-AGGREGATES = frozenset(
-    [
-        "any",
-        "all",
-        "sum",
-        "sorted",
-        "set",
-        "list",
-        "tuple",
-        "len",
-        "max",
-        "min",
-        "frozenset",
-        "any_of",
-    ]
-)
 Comprehension = ast.GeneratorExp | ast.ListComp | ast.SetComp
 
 

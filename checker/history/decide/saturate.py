@@ -129,27 +129,7 @@ class Reach:
 
     def undecided(self) -> Ints:
         """Pairs of places in index.writer, of one key, that nothing orders; (·, 2)."""
-
-        def fill(base: int, one: Array, two: Array, out: Ints, m: int) -> int:
-            g, x = self.graph, self.graph.index
-            if not self.graph.by_session:
-                return bits.undecided(one, two, base, g.w, x.writer, x.key_at, out, m)
-            return chains.undecided(
-                one,
-                two,
-                base,
-                g.w,
-                g.pos,
-                x.writer,
-                x.writer_key,
-                x.by_key,
-                x.group,
-                x.group_chain,
-                out,
-                m,
-            )
-
-        return self._collect(fill, 2)
+        return self._collect(self._undecided, 2)
 
     def implied(self, src: Ints, dst: Ints) -> Bools:
         """Which of the edges src -> dst reachability already has."""
@@ -167,26 +147,19 @@ class Reach:
 
     def count_undecided(self) -> int:
         """How many rows `undecided` would have, without making them."""
-        g, x, none, m = self.graph, self.graph.index, np.empty((0, 2), np.int64), 0
+        none, m = np.empty((0, 2), np.int64), 0
         for base, one, two in self.blocks():
-            if self.graph.by_session:
-                m = chains.undecided(
-                    one,
-                    two,
-                    base,
-                    g.w,
-                    g.pos,
-                    x.writer,
-                    x.writer_key,
-                    x.by_key,
-                    x.group,
-                    x.group_chain,
-                    none,
-                    m,
-                )
-            else:
-                m = bits.undecided(one, two, base, g.w, x.writer, x.key_at, none, m)
+            m = self._undecided(base, one, two, none, m)
         return m
+
+    def _undecided(self, base: int, one: Array, two: Array, out: Ints, m: int) -> int:
+        g, x = self.graph, self.graph.index
+        if not g.by_session:
+            return bits.undecided(one, two, base, g.w, x.writer, x.key_at, out, m)
+        return chains.undecided(
+            one, two, base, g.w, g.pos, x.writer, x.writer_key, x.by_key, x.group, x.group_chain,
+            out, m,
+        )  # fmt: skip
 
     def _collect(self, fill: Fill, width: int) -> Ints:
         """Run a kernel over all blocks, giving it room for the rows it says it needs."""
