@@ -15,14 +15,22 @@ from statewalk.dsl.assemble.properties import make_property, property_kind
 from statewalk.dsl.assemble.suspended import bounds_of, deadlock_besides_faults
 from statewalk.dsl.blocks.expand import expand_blocks
 from statewalk.dsl.blocks.read import flow_of, flow_option
-from statewalk.dsl.errors import Mistakes, SpecError, did_you_mean
+from statewalk.dsl.declared import Configuration
+from statewalk.dsl.errors import Mistakes, SpecError, StatewalkError, did_you_mean
 from statewalk.dsl.flows.run import Flows
 from statewalk.dsl.lowering.conjuncts import split_property
 from statewalk.dsl.lowering.lower import Lowering
 from statewalk.dsl.model import Dialect, Model, Property
 from statewalk.dsl.rules.all import allowed, check_tree
 from statewalk.dsl.source.folding import fold_constants
-from statewalk.dsl.source.modules import Loading, Source, read_source, read_text, run_spec
+from statewalk.dsl.source.modules import (
+    Loading,
+    Source,
+    loading_of,
+    read_source,
+    read_text,
+    run_spec,
+)
 from statewalk.dsl.source.tree import PROPERTY_MARKS, SpecTree, read_tree
 from statewalk.dsl.source.usage import analyse
 
@@ -47,15 +55,32 @@ def load(
     """
     source = read_spec(str(path), counting=fizzbee_counts)
     given = dict(constants or {})
-    loading = run_spec(source, given)
     if config is not None:
+        given = {**_configuration(source, given, config).constants, **given}
+    return model_of(run_spec(source, given), str(path), optimize=optimize)
+
+
+def _configuration(source: Source, given: Mapping[str, Any], name: str) -> Configuration:
+    """A configuration of a spec, from a run with the defaults. Raises SpecError[SW305].
+
+    The defaults need not be what the spec assumes, nor fit it at all: what is declared before that
+    shows will do, else what is declared where the assumptions are not looked at.
+    """
+    failure: StatewalkError | None = None
+    for assuming in (True, False):
+        loading, failed = loading_of(source, given, assuming=assuming), False
+        try:
+            loading.start(source)
+        except StatewalkError as error:
+            failure, failed = failure or error, True
         known = {c.name: c for c in loading.declared.configurations}
-        if config not in known:
-            raise SpecError(
-                "SW305", f"There is no configuration {config}. {did_you_mean(config, known)}"
-            )
-        loading = run_spec(source, {**known[config].constants, **given})
-    return model_of(loading, str(path), optimize=optimize)
+        if name in known:
+            return known[name]
+        if not failed:
+            break
+    raise failure or SpecError(
+        "SW305", f"There is no configuration {name}. {did_you_mean(name, known)}"
+    )
 
 
 def read_spec(path: str, *, counting: bool = False) -> Source:

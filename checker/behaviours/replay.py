@@ -79,23 +79,11 @@ def _model_for(trace: Trace, spec: str | None) -> Model:
             help="Name it with --spec, or run the command where the check ran." + at,
         )
     try:
-        return load(path, constants_of(trace))
+        return load(path, trace.constants)
     except StatewalkError as error:
         if error.code == "SW301":
             raise another_spec(trace, path, error.message) from None
         raise
-
-
-def constants_of(trace: Trace) -> Mapping[str, Any]:
-    """The trace's constants as the spec takes them. Enum members are given by name."""
-    from enum import Enum
-
-    from statewalk.dsl.words.constants import GivenText
-
-    given: dict[str, Any] = {}
-    for name, value in trace.constants.items():
-        given[name] = GivenText(value.name) if isinstance(value, Enum) else value
-    return given
 
 
 def another_spec(trace: Trace, path: str, why: str) -> RunError:

@@ -1,8 +1,8 @@
 """Running spec modules: afresh for each set of constants, and privately.
 
-A module that imports `dsl`, or another spec module, is a spec module. Importing one from another
-runs it again in the same private table, so that its constants can be overridden and nothing is
-shared between two loads.
+A module that imports `statewalk`, or another spec module, is a spec module. Importing one from
+another runs it again in the same private table, so that its constants can be overridden and nothing
+is shared between two loads.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from typing import Any
 from statewalk.dsl.declared import Declared, declaring
 from statewalk.dsl.errors import RunError, Span, SpecError, StatewalkError
 from statewalk.dsl.model import Dialect
+from statewalk.dsl.source.given import Given
 from statewalk.dsl.source.heads import without_ranges
 from statewalk.dsl.source.imports import (
     file_of,
@@ -42,7 +43,7 @@ from statewalk.dsl.source.set_order import (
 )
 from statewalk.dsl.state.refs import NeedsState, too_early
 from statewalk.dsl.view import Disabled
-from statewalk.dsl.words.constants import GivenText, is_constant, read_constant, unknown_constant
+from statewalk.dsl.words.constants import is_constant, read_constant, unknown_constant
 
 FILES: set[str] = set()  # of the specs that were loaded, as their code objects name them
 
@@ -148,9 +149,10 @@ class SpecModule:
 class Loading:
     """One load: constants to override, modules run so far (imported ones first)."""
 
-    given: dict[str, Any]
+    given: Mapping[str, Any]
     folder: str  # of the spec
     root: str  # of the package that the spec is in, or its folder
+    assuming: bool = True  # that what the spec asserts of its constants is true
     modules: list[SpecModule] = field(default_factory=list)
     by_name: dict[str, types.ModuleType] = field(default_factory=dict)
     declared: Declared = field(default_factory=Declared)
@@ -160,6 +162,14 @@ class Loading:
     def folders(self) -> tuple[str, str]:
         """Where the modules of the spec are."""
         return (self.folder, self.root)
+
+    def start(self, source: Source) -> None:
+        """Run the main module and what it imports."""
+        path = Path(source.path)
+        _, package = place_in_packages(path)
+        with searching(self.root):
+            self.run(source, f"{package}.{path.stem}" if package else path.stem, package)
+        self.check_given()
 
     def run(
         self, source: Source, name: str, package: str = "", *, part: bool = True
@@ -179,7 +189,8 @@ class Loading:
         stored = _Storing(self, spec)
         stored.check()
         tree = with_ordered_sets(copied(without_ranges(source.tree)), source.imported)
-        code = compile(tree, source.path, "exec", dont_inherit=True)
+        level = -1 if self.assuming else 1  # without assertions
+        code = compile(tree, source.path, "exec", dont_inherit=True, optimize=level)
         declaring.append(self.declared)
         saved = sys.modules.get(name)
         sys.modules[name] = module
@@ -236,17 +247,17 @@ class Loading:
         parts = full.split(".")
         chain = [".".join(parts[: i + 1]) for i in range(len(parts))]
         inner = [f"{full}.{item}" for item in fromlist or ()]
-        if not any(map(self._is_own, (*chain, *inner))):
+        if not any(map(self.is_own, (*chain, *inner))):
             with searching(self.folder):
                 return builtins.__import__(name, globals, locals, fromlist, level)
         for module in chain:
             self._private(module)
         for module in inner:
-            if not hasattr(self.by_name[full], module.rpartition(".")[2]) and self._is_own(module):
+            if not hasattr(self.by_name[full], module.rpartition(".")[2]) and self.is_own(module):
                 self._private(module)
         return self.by_name[full if fromlist else chain[0]]
 
-    def _is_own(self, name: str) -> bool:
+    def is_own(self, name: str) -> bool:
         """Whether a module is run for this load alone: done already, a spec module, below one, or a
         helper that lies with the spec.
         """
@@ -272,7 +283,7 @@ class Loading:
             elif file is not None:
                 package = package_of(file, name)
                 part = is_spec_module(file, package, self.folders, set())
-                part = part or self._is_part(name.rpartition(".")[0])
+                part = part or any(m.name == name.rpartition(".")[0] for m in self.modules)
                 self.run(read_source(str(file)), name, package, part=part)
             else:
                 with searching(self.folder):
@@ -283,9 +294,6 @@ class Loading:
             if outer:
                 setattr(self.by_name[outer], last, self.by_name[name])
         return self.by_name[name]
-
-    def _is_part(self, name: str) -> bool:
-        return any(module.name == name for module in self.modules)
 
     def check_given(self) -> None:
         """Raises SpecError[SW301] for a constant that was given and that nobody declares."""
@@ -337,17 +345,18 @@ class _Storing(dict[str, Any]):
 
     def _constant(self, name: str, default: Any) -> Any:
         hint, node = self._hints[name]
-        given = default
-        for key in (f"{self._module.name}.{name}", name):
-            if key in self._loading.given:
-                given = self._loading.given[key]
-                self._loading.used.add(key)
-                break
+        loading, given = self._loading, default
         try:
             resolved = eval(compile(ast.Expression(hint), "<hint>", "eval"), self._module.namespace)
         except Exception:
             resolved = None
         try:
+            for key in (f"{self._module.name}.{name}", name):
+                if key in loading.given:
+                    loading.used.add(key)
+                    known = Given(loading.by_name, loading.is_own, resolved)
+                    given = known.adopted(name, loading.given[key])
+                    break
             return read_constant(name, given, resolved)
         except SpecError as error:
             error.at = self._module.source.span(node)
@@ -378,14 +387,13 @@ def raised(error: BaseException, when: str, paths: Collection[str]) -> SpecError
 
 def run_spec(source: Source, given: Mapping[str, Any] | None = None) -> Loading:
     """Run a spec's main module and what it imports."""
-    path = Path(source.path)
-    constants = {
-        k: GivenText(v) if isinstance(v, GivenText) else v for k, v in (given or {}).items()
-    }
-    root, package = place_in_packages(path)
-    loading = Loading(constants, str(path.resolve().parent), root)
-    name = f"{package}.{path.stem}" if package else path.stem
-    with searching(root):
-        loading.run(source, name, package)
-    loading.check_given()
+    loading = loading_of(source, given or {})
+    loading.start(source)
     return loading
+
+
+def loading_of(source: Source, given: Mapping[str, Any], *, assuming: bool = True) -> Loading:
+    """A load of a spec that is still to `start`."""
+    path = Path(source.path)
+    root, _ = place_in_packages(path)
+    return Loading(given, str(path.resolve().parent), root, assuming)

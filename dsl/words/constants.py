@@ -29,7 +29,10 @@ def is_constant(annotation: ast.expr) -> ast.expr | None:
         head = annotation.value
         name = head.attr if isinstance(head, ast.Attribute) else getattr(head, "id", "")
         if name == "Constant":
-            return annotation.slice
+            inner = annotation.slice
+            if isinstance(inner, ast.Constant) and isinstance(inner.value, str):
+                inner = ast.parse(inner.value, mode="eval").body
+            return inner
     return None
 
 
@@ -37,27 +40,45 @@ def read_constant(name: str, given: Any, hint: Any) -> Any:
     """The value of a constant from what was given for it. Raises SpecError[SW301]."""
     domain = domain_of(hint) if hint is not None else ANYTHING
     value = _from_text(given, hint, domain) if isinstance(given, GivenText) else given
-    try:
-        fits = domain.admits(freeze(value))
-    except StatewalkError:
-        fits = domain is ANYTHING
-    if not fits:
-        shown = str(given) if isinstance(given, GivenText) else repr(given)
-        close = ""
-        if domain.options and isinstance(given, str):
-            close = did_you_mean(str(given), [str(o) for o in domain.options if isinstance(o, str)])
-        raise SpecError("SW301", f"{name} cannot be {shown}. It is {domain.text}.", help=close)
+    if not _fits(domain, value):
+        member = _member_called(value, hint) if type(value) is str else None
+        if member is None:
+            raise _misfit(name, given, domain)
+        value = member
     return value
+
+
+def _fits(domain: Domain, value: Any) -> bool:
+    try:
+        return domain.admits(freeze(value))
+    except StatewalkError:
+        return domain is ANYTHING
+
+
+def _misfit(name: str, given: Any, domain: Domain) -> SpecError:
+    shown = str(given) if isinstance(given, GivenText) else repr(given)
+    options, text, close = domain.options or (), domain.text, ""
+    if any(isinstance(o, Enum) for o in options):
+        text = "one of " + ", ".join(o.name if isinstance(o, Enum) else repr(o) for o in options)
+    elif options and isinstance(given, str):
+        close = did_you_mean(str(given), [str(o) for o in options if isinstance(o, str)])
+    return SpecError("SW301", f"{name} cannot be {shown}. It is {text}.", help=close)
+
+
+def _member_called(text: str, hint: Any) -> Enum | None:
+    """The member that a text names, of the enums in a type."""
+    for enum in (hint, *typing.get_args(hint)):
+        if isinstance(enum, type) and issubclass(enum, Enum):
+            word = text.removeprefix(enum.__name__ + ".")
+            if word in enum.__members__:
+                return enum[word]
+    return None
 
 
 def _from_text(text: GivenText, hint: Any, domain: Domain) -> Any:
     plain = str(text)
-    for enum in [
-        h for h in (hint, *typing.get_args(hint)) if isinstance(h, type) and issubclass(h, Enum)
-    ]:
-        word = plain.removeprefix(enum.__name__ + ".")
-        if word in enum.__members__:
-            return enum[word]
+    if (member := _member_called(plain, hint)) is not None:
+        return member
     if domain.options is not None and any(type(o) is str and o == plain for o in domain.options):
         return plain
     if hint is str:

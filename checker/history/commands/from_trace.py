@@ -77,7 +77,7 @@ def load_with_hook(spec: str, trace: Trace) -> tuple[Model, Hook]:
 
     Raises:  RunError[SW710] for a spec without one; what loading a spec raises.
     """
-    from statewalk.checker.behaviours.replay import another_spec, constants_of
+    from statewalk.checker.behaviours.replay import another_spec
     from statewalk.checker.library import spec_path
     from statewalk.dsl.errors import RunError, StatewalkError
     from statewalk.dsl.loader import model_of, read_spec
@@ -87,7 +87,7 @@ def load_with_hook(spec: str, trace: Trace) -> tuple[Model, Hook]:
     if not Path(spec).exists():
         raise RunError("SW405", f"The spec {spec} is not there.", help=f"Trace of: {trace.spec}.")
     try:
-        loading = run_spec(read_spec(spec), dict(constants_of(trace)))
+        loading = run_spec(read_spec(spec), trace.constants)
     except StatewalkError as error:
         if error.code == "SW301":
             raise another_spec(trace, spec, error.message) from None

@@ -1,0 +1,178 @@
+"""Constants given from outside, in the classes that this run of a spec has.
+
+A spec runs anew for each load and makes its classes anew. Members, records and roles of an earlier
+run, of the module as Python imports it, or of a trace, would be equal to nothing in this run.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+import typing
+from collections.abc import Callable, Collection, Iterator, Mapping
+from enum import Enum
+from types import CellType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+from statewalk.dsl.errors import SpecError
+from statewalk.dsl.state.roles import Role
+from statewalk.dsl.values.frozen import FrozenBag, FrozenSet
+from statewalk.dsl.values.ordered_sets import OrderedFrozenSet, OrderedSet
+from statewalk.dsl.values.records import Bag, Record, fields_of, record_class
+from statewalk.dsl.values.stored import FrozenDict, FrozenList
+
+_PLAIN = frozenset({bool, int, float, str, bytes})
+_SEQUENCES = frozenset(
+    {list, tuple, set, frozenset, OrderedSet, OrderedFrozenSet, Bag}
+    | {FrozenList, FrozenSet, FrozenBag}
+)
+
+
+class _Unknown(Exception):
+    """Why a value has no counterpart in this run."""
+
+
+class Given:
+    """What turns values from outside into those of a run.
+
+    ``modules`` are those that the run has of its own, as far as they ran; ``is_own`` tells of any
+    other by its name whether it would be one.
+    """
+
+    def __init__(
+        self, modules: Mapping[str, ModuleType], is_own: Callable[[str], bool], hint: Any
+    ) -> None:
+        self.modules = modules
+        self.is_own = is_own
+        self.wanted = [*_classes_in(hint)]
+
+    def adopted(self, name: str, value: Any) -> Any:
+        """The value of a constant. Raises SpecError[SW301] for one that this run does not know."""
+        try:
+            return self._value(value)
+        except _Unknown as unknown:
+            raise SpecError(
+                "SW301",
+                f"{name} cannot be {value!r}: {unknown}.",
+                help="A constant holds plain values, and what the spec declares above it.",
+            ) from None
+
+    def _value(self, value: Any) -> Any:
+        kind = type(value)
+        if value is None or kind in _PLAIN:
+            return value
+        if kind in _SEQUENCES:
+            return kind(map(self._value, value))
+        if kind is dict or kind is FrozenDict:
+            return kind((self._value(k), self._value(v)) for k, v in value.items())
+        if isinstance(value, type):
+            return self._counterpart(value)
+        if isinstance(value, FunctionType):
+            return self._function(value)
+        if isinstance(value, MethodType):
+            return MethodType(self._value(value.__func__), self._value(value.__self__))
+        if isinstance(value, Record):
+            return self._record(value, self._counterpart(record_class(value)))
+        cls = self._counterpart(kind)
+        if isinstance(value, Enum):
+            return value if cls is kind else _member(cls, value)
+        if isinstance(value, Role):
+            return value if cls is kind else _instance(cls, value)
+        if isinstance(value, tuple) and hasattr(kind, "_fields"):
+            return tuple.__new__(cls, map(self._value, value))
+        if dataclasses.is_dataclass(value):
+            return self._dataclass(value, cls)
+        if cls is not kind:
+            raise _Unknown(f"it is of an earlier {kind.__name__}")
+        if isinstance(value, Collection) and not isinstance(value, str | bytes | range):
+            parts = [*value, *value.values()] if isinstance(value, Mapping) else [*value]
+            if any(self._value(part) is not part for part in parts):
+                raise _Unknown(f"what is in a {kind.__name__} is of an earlier run")
+        return value
+
+    def _record(self, record: Record, cls: Any) -> Any:
+        names = fields_of(record)
+        if not cls._open and {*names} != {*cls._fields}:
+            raise _Unknown(f"the fields of {cls.__name__} are {', '.join(cls._fields) or 'none'}")
+        made: Any = object.__new__(cls)
+        content = {n: self._value(record.__dict__[n]) for n in names if n in record.__dict__}
+        made.__dict__.update(content)
+        return made._freeze() if "_bytes" in record.__dict__ else made
+
+    def _dataclass(self, value: Any, cls: type) -> Any:
+        made: Any = object.__new__(cls)
+        for field in dataclasses.fields(value):
+            object.__setattr__(made, field.name, self._value(getattr(value, field.name)))
+        return made
+
+    def _function(self, function: FunctionType) -> Any:
+        """A function of the spec is looked up by its name; one without is made again."""
+        here = self.modules.get(function.__module__)
+        if here is None and not self.is_own(function.__module__):
+            return function
+        if here is None or "<" not in function.__qualname__:
+            return self._counterpart(function)
+        cells = tuple(CellType(self._value(c.cell_contents)) for c in function.__closure__ or ())
+        defaults = self._value(function.__defaults__)
+        code, name = function.__code__, function.__name__
+        made = FunctionType(code, vars(here), name, defaults, cells or None)
+        made.__kwdefaults__ = self._value(function.__kwdefaults__)
+        made.__qualname__, made.__module__ = function.__qualname__, function.__module__
+        return made
+
+    def _counterpart(self, thing: Any) -> Any:
+        """What this run has for a class or a function: itself, or what is called like it."""
+        module, path = thing.__module__ or "", thing.__qualname__
+        if any(thing is cls for cls in self.wanted):
+            return thing
+        if module in self.modules:
+            found = [o for o in self._known([self.modules[module]], path) if o.__module__ == module]
+            found = [o for o in found if o.__qualname__ == path]
+        else:
+            found = self._known([*self.modules.values()], path)
+            found = [o for o in found if o.__name__ == thing.__name__]
+        if any(thing is one for one in found):
+            return thing
+        found = [o for o in found if o in self.wanted] or found
+        if len(found) == 1 and isinstance(found[0], type) == isinstance(thing, type):
+            return found[0]
+        if not found and not self.is_own(module) and _at(sys.modules.get(module), path) is thing:
+            return thing
+        known = "more than one" if found else "no"
+        raise _Unknown(f"the spec has {known} {thing.__name__} here")
+
+    def _known(self, modules: list[ModuleType], path: str) -> list[Any]:
+        """Classes and functions of this run: those that the type names, and those of modules."""
+        found = [*self.wanted, *(v for m in modules for v in [*vars(m).values(), _at(m, path)])]
+        kept = {id(o): o for o in found if isinstance(o, type | FunctionType)}
+        return [o for o in kept.values() if o.__module__ in self.modules]
+
+
+def _classes_in(hint: Any) -> Iterator[type]:
+    """The classes that a type is made of."""
+    if isinstance(hint, type):
+        yield hint
+    for part in typing.get_args(hint):
+        yield from _classes_in(part)
+
+
+def _at(module: ModuleType | None, path: str) -> Any:
+    """What a module has under a name with dots; None where there is none."""
+    found: Any = module
+    for part in path.split("."):
+        found = getattr(found, part, None)
+    return found
+
+
+def _member(cls: Any, member: Enum) -> Any:
+    known = getattr(cls, "__members__", {})
+    if member.name not in known:
+        raise _Unknown(f"{cls.__name__} has no member {member.name}")
+    return known[member.name]
+
+
+def _instance(cls: Any, role: Role) -> Any:
+    made = getattr(cls, "_instances", ())
+    if role.index >= len(made):
+        raise _Unknown(f"{cls.__name__} has {len(made)} instances here")
+    return made[role.index]
