@@ -71,6 +71,8 @@ def _kept(function: Callable[..., Any], **options: Any) -> Any:
     file: Any = getattr(compiled._cache, "_cache_file", None)
     if hasattr(file, "_source_stamp"):
         file._source_stamp = STAMP
+        # compared before the rest is read, which may name types that have moved since
+        file._version = f"{file._version} {STAMP}"
     return compiled
 
 

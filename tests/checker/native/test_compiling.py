@@ -59,6 +59,7 @@ def test_every_kernel_has_the_stamp_of_all() -> None:
 
     assert 30 < len(kept)
     assert {compiling.STAMP} == {file._source_stamp for file in kept}
+    assert all(file._version.endswith(compiling.STAMP) for file in kept)
 
 
 def outer(tree: Path, cache: Path) -> list[str]:
