@@ -10,7 +10,7 @@ import dataclasses
 import sys
 import typing
 from collections.abc import Callable, Collection, Iterator, Mapping
-from enum import Enum
+from enum import Enum, Flag
 from types import CellType, FunctionType, MethodType, ModuleType
 from typing import Any
 
@@ -123,7 +123,7 @@ class Given:
     def _counterpart(self, thing: Any) -> Any:
         """What this run has for a class or a function: itself, or what is called like it."""
         module, path = thing.__module__ or "", thing.__qualname__
-        if any(thing is cls for cls in self.wanted):
+        if module == "builtins" or any(thing is cls for cls in self.wanted):
             return thing
         if module in self.modules:
             found = [o for o in self._known([self.modules[module]], path) if o.__module__ == module]
@@ -166,9 +166,11 @@ def _at(module: ModuleType | None, path: str) -> Any:
 
 def _member(cls: Any, member: Enum) -> Any:
     known = getattr(cls, "__members__", {})
-    if member.name not in known:
-        raise _Unknown(f"{cls.__name__} has no member {member.name}")
-    return known[member.name]
+    if member.name in known:
+        return known[member.name]
+    if isinstance(member, Flag) and issubclass(cls, Flag):
+        return cls(member.value)  # some together have no name
+    raise _Unknown(f"{cls.__name__} has no member {member.name}")
 
 
 def _instance(cls: Any, role: Role) -> Any:

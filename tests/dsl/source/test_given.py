@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import sys
 from enum import Enum
+from fractions import Fraction
 from pathlib import Path
 from types import ModuleType
 
@@ -16,7 +17,7 @@ from statewalk.dsl.errors import SpecError
 HEAD = """
 from collections import namedtuple
 from dataclasses import dataclass
-from enum import Enum, IntEnum, StrEnum
+from enum import Enum, Flag, IntEnum, StrEnum
 from typing import Any, Callable
 from statewalk import *
 class Mode(Enum):
@@ -28,6 +29,9 @@ class Text(StrEnum):
 class Number(IntEnum):
     ONE = 1
     TWO = 2
+class Bits(Flag):
+    A = 1
+    B = 2
 class Item(Record):
     mode: Mode = Mode.SAFE
     inner: Any = ()
@@ -81,6 +85,7 @@ CASES = {
     "a member": ("Mode", "Mode.SAFE", "Mode.BROKEN", "VALUE == Mode.BROKEN"),
     "itself": ("Text", "Text.a", "Text.b", "VALUE is Text.b"),
     "a number": ("Number", "Number.ONE", "Number.TWO", "VALUE is Number.TWO"),
+    "some together": ("Any", "None", "Bits.A | Bits.B", "VALUE == Bits.A | Bits.B"),
     "or none": ("Mode | None", "None", "Mode.BROKEN", "VALUE is Mode.BROKEN"),
     "a key": ("Mode", "Mode.SAFE", "Mode.BROKEN", "{Mode.BROKEN: True}.get(VALUE, False)"),
     "of any type": ("Any", "None", "Mode.BROKEN", "VALUE is Mode.BROKEN"),
@@ -265,3 +270,15 @@ def test_a_configuration_above_what_the_defaults_break_is_found(tmp_path: Path) 
         with pytest.raises(SpecError) as caught:
             load(path, config=name)
         assert caught.value.code == "SW303"
+
+
+@pytest.mark.parametrize("given", ["len", "Fraction(1, 2)", "range(3)", "list[int]", "1.5"])
+def test_what_is_pythons_own_is_taken_as_it_is(tmp_path: Path, given: str) -> None:
+    path = tmp_path / "spec.py"
+    text = ASSUMING.replace("FIRST", "from fractions import Fraction\nX: Constant[object] = None")
+    path.write_text(text.replace("SECOND", f"config('own', SIZE=1, X={given})"))
+
+    assert repr(load(path, config="own").constants["X"]) in (given, repr(eval(given, BY_NAME)))
+
+
+BY_NAME = {"Fraction": Fraction}
