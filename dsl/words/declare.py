@@ -5,11 +5,11 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
-from typing import Annotated, Any, Literal, NoReturn, TypeAlias, TypeVar, overload
+from typing import Annotated, Any, Literal, NoReturn, TypeAlias, TypeVar, get_args, overload
 
 from statewalk.dsl.binding import before_the_step, binding
 from statewalk.dsl.declared import Fairness, LeadsTo, Mark, declaring, marks
-from statewalk.dsl.errors import SpecError
+from statewalk.dsl.errors import SpecError, did_you_mean
 from statewalk.dsl.values.records import check_option
 from statewalk.dsl.values.stored import FrozenSet, freeze, ordered
 from statewalk.dsl.view import Disabled
@@ -18,6 +18,7 @@ T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., object])
 P = TypeVar("P", bound=Callable[..., bool])
 
+FAIRNESSES: tuple[Fairness, ...] = get_args(Fairness)
 Constant: TypeAlias = Annotated[T, "statewalk.constant"]
 """``N: Constant[int] = 2`` declares a constant; ``--set N=3`` and configurations override it."""
 Auxiliary: TypeAlias = Annotated[T, "statewalk.auxiliary"]
@@ -135,6 +136,9 @@ def any_of(options: Iterable[T], /, *, fair: Fairness = "none") -> T:
     ``fair``: an option that stays possible ("weak") or becomes possible again and again ("strong")
     is taken some time, for each action instance and each fair choice of its step.
     """
+    if fair not in FAIRNESSES:
+        close = did_you_mean(str(fair), FAIRNESSES, quoted=True)
+        raise SpecError("SW119", f"There is no fairness {fair!r} of a choice. {close}")
     if isinstance(options, set | frozenset | FrozenSet):
         found = list(options) if not isinstance(options, set | frozenset) else ordered(options)
     else:

@@ -131,3 +131,13 @@ def test_no_run_changes_what_the_next_one_is_given(engine: str, tmp_path: Path) 
 
     assert "error" == result.verdict
     assert "SW202" in str(result)
+
+
+@pytest.mark.parametrize("engine", ["reference", "native"])
+def test_a_fairness_that_there_is_not_is_no_weak_one(engine: str, tmp_path: Path) -> None:
+    path = _spec(tmp_path, "self.n = any_of([1, 2], fair='stronk')")
+
+    result = check(path, engine=engine)
+
+    assert "error" == result.verdict
+    assert "There is no fairness 'stronk' of a choice. Did you mean 'strong'?" in str(result)
