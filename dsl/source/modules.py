@@ -23,7 +23,6 @@ from typing import Any
 from statewalk.dsl.declared import Declared, declaring
 from statewalk.dsl.errors import RunError, Span, SpecError, StatewalkError
 from statewalk.dsl.model import Dialect
-from statewalk.dsl.source.given import Given
 from statewalk.dsl.source.heads import without_ranges
 from statewalk.dsl.source.imports import (
     file_of,
@@ -44,6 +43,7 @@ from statewalk.dsl.source.set_order import (
 from statewalk.dsl.state.refs import NeedsState, too_early
 from statewalk.dsl.view import Disabled
 from statewalk.dsl.words.constants import is_constant, read_constant, unknown_constant
+from statewalk.dsl.words.given import Given
 
 FILES: set[str] = set()  # of the specs that were loaded, as their code objects name them
 
