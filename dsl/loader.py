@@ -15,7 +15,7 @@ from statewalk.dsl.assemble.properties import make_property, property_kind
 from statewalk.dsl.assemble.suspended import bounds_of, deadlock_besides_faults
 from statewalk.dsl.blocks.expand import expand_blocks
 from statewalk.dsl.blocks.read import flow_of, flow_option
-from statewalk.dsl.declared import Configuration
+from statewalk.dsl.declared import Configuration, property_name
 from statewalk.dsl.errors import Mistakes, SpecError, StatewalkError, did_you_mean
 from statewalk.dsl.flows.run import Flows
 from statewalk.dsl.lowering.conjuncts import split_property
@@ -31,7 +31,7 @@ from statewalk.dsl.source.modules import (
     read_text,
     run_spec,
 )
-from statewalk.dsl.source.tree import PROPERTY_MARKS, SpecTree, read_tree
+from statewalk.dsl.source.tree import PROPERTY_MARKS, Function, SpecTree, class_span, read_tree
 from statewalk.dsl.source.usage import analyse
 
 
@@ -102,6 +102,7 @@ def model_of(loading: Loading, path: str, *, optimize: bool = True) -> Model:
     """The Model of modules that ran."""
     tree = read_tree(loading)
     mistakes = Mistakes()
+    _refuse_twins(tree, mistakes)
     check_tree(tree, mistakes)
     mistakes.raise_if_any()
     expand_blocks(tree, mistakes)
@@ -158,6 +159,36 @@ def model_of(loading: Loading, path: str, *, optimize: bool = True) -> Model:
         choice_names=_choice_names(tree),
         flows=flows if flows.actions else None,
     )
+
+
+def _refuse_twins(tree: SpecTree, mistakes: Mistakes) -> None:
+    """SW126: a state knows classes by name, so two of one name would be taken for one."""
+    first: dict[str, type] = {}
+    played = [cls for cls in tree.roles if cls._instances]
+    for cls in [*played, *tree.records, *tree.enums]:
+        other = first.setdefault(cls.__name__, cls)
+        if other is not cls:
+            mistakes.add(
+                "SW126",
+                f"There are two classes called {cls.__name__}, in {other.__module__} and "
+                f"{cls.__module__}.",
+                at=class_span(tree, cls),
+                why="States, traces and reports tell classes by their names.",
+                help="Give one of them another name.",
+            )
+    named: dict[str, Function] = {}
+    for function in tree.functions:
+        if function.is_property and function.owner is None:
+            name = property_name(function.function)
+            earlier = named.setdefault(name, function)
+            if earlier is not function:
+                mistakes.add(
+                    "SW126",
+                    f"There are two properties called {name}.",
+                    at=function.span(),
+                    why="Verdicts are told by name.",
+                    help="Give one of them another name, or one with @named.",
+                )
 
 
 def _nothing_to_check(path: str, dialect: Dialect, mistakes: Mistakes) -> SpecError:

@@ -114,7 +114,7 @@ class Writer:
     lock: Lock | None = None
     speed: float = inf  # bytes written per second, where that is known
     took: float = 0.0  # seconds of the last try, where it says nothing about speed
-    last: float = field(default_factory=time.monotonic)  # when that was
+    last: float = field(default_factory=lambda: time.monotonic())  # noqa: PLW0108 (looked up late)
     begun: bool = False  # whether the folder is ours
     saved: tuple[int, float] | None = None  # levels, and seconds of the search, at the last commit
     problem: str = ""  # what keeps the search from being saved

@@ -37,6 +37,23 @@ MODULES = {
 FUNCTIONS = VALUES | _CALLED | {*MODULES, "symmetry"}
 LITERALS = ("True", "False", "None")
 
+# Functions of Python that do no harm where a name of the file's own has no value yet.
+_HARMLESS = VALUES | _words(
+    "ascii bin bytearray callable complex divmod filter format frozenset hash hex id iter map next "
+    "object oct pow round slice"
+)
+
+
+def _is_harmless(name: str) -> bool:
+    found = getattr(builtins, name)
+    error = isinstance(found, type) and issubclass(found, BaseException)
+    return name in _HARMLESS or error or not callable(found)
+
+
+# What nothing in a file may be called: a name that has no value, or not yet, is looked up among
+# Python's, whatever the file says of it elsewhere.
+TAKEN = (FUNCTIONS - VALUES) | {n for n in dir(builtins) if n[0] != "_" and not _is_harmless(n)}
+
 _LIST = "append clear copy count extend index insert pop remove reverse sort"
 _DICT = "clear copy get items keys pop popitem setdefault update values"
 _SET = (

@@ -24,6 +24,7 @@ from statewalk.dsl.fizz.rules.allowed import (
     METHODS,
     MODULES,
     PARTS,
+    TAKEN,
     VALUES,
 )
 from statewalk.dsl.fizz.rules.early import early_reads
@@ -62,6 +63,14 @@ class _Check:
         for part in ast.walk(self.names.module):
             for name in _written(part):
                 self._spelling(name, part)
+            for name in _made(part):
+                if name in TAKEN:
+                    self.python(
+                        part, f"Nothing can be called '{name}': it has a meaning of its own."
+                    )
+            for target in _ranging(part):
+                if not _is_names(target):
+                    self.python(target, "What goes through values is a name, or several names.")
         for name, read in early_reads(self.names):
             self._early(name, read)
 
@@ -103,7 +112,11 @@ class _Check:
     # -- names --------------------------------------------------------------------------------
     def _name(self, node: ast.Name, visible: set[str], *, called: bool = False) -> None:
         word = node.id
-        if word in visible or word == "__returns__" or not isinstance(node.ctx, ast.Load):
+        if (
+            (word in visible and word not in TAKEN)
+            or word == "__returns__"
+            or not isinstance(node.ctx, ast.Load)
+        ):
             if word in self.names.roles and not called:
                 self.wrong(node, f"'{word}' is a role: it can be made, {word}(), and no more.")
             return
@@ -171,7 +184,8 @@ class _Check:
     # -- attributes and calls -----------------------------------------------------------------
     def _attribute(self, node: ast.Attribute, visible: set[str]) -> None:
         word, root = node.attr, node.value
-        if isinstance(root, ast.Name) and root.id not in visible and root.id in FUNCTIONS:
+        own = isinstance(root, ast.Name) and root.id in visible and root.id not in TAKEN
+        if isinstance(root, ast.Name) and not own and root.id in FUNCTIONS:
             if root.id == "symmetry":
                 return  # the translation says which kinds there are
             known = MODULES.get(root.id, frozenset())
@@ -201,9 +215,9 @@ class _Check:
         function = node.func
         if isinstance(function, ast.Name):
             self._name(function, visible, called=True)
-            if function.id in ("getattr", "hasattr") and function.id not in visible:
+            if function.id in ("getattr", "hasattr"):
                 self._asked(node)
-            elif function.id == "type" and function.id not in visible and len(node.args) != 1:
+            elif function.id == "type" and len(node.args) != 1:
                 self.python(node, "'type' asks for the type of one value.", help="type(x)")
         elif isinstance(function, ast.Attribute) and function.attr == "format":
             self._format(node, function, visible)
@@ -297,6 +311,30 @@ def _written(node: ast.AST) -> Iterator[str]:
         yield node.arg
     elif isinstance(node, _NAMED):
         yield node.name
+
+
+def _made(node: ast.AST) -> Iterator[str]:
+    """The names to which a node gives a meaning."""
+    if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+        yield node.id
+    elif isinstance(node, ast.arg):
+        yield node.arg
+    elif isinstance(node, _NAMED):
+        yield node.name
+    for target in _ranging(node):
+        yield from (n.id for n in ast.walk(target) if isinstance(n, ast.Name))
+
+
+def _ranging(node: ast.AST) -> Iterator[ast.expr]:
+    """What takes one value after another: of a comprehension, a loop or a block of choices."""
+    if isinstance(node, tree.ChoiceBlock | ast.For | ast.comprehension):
+        yield node.target
+
+
+def _is_names(target: ast.expr) -> bool:
+    if isinstance(target, ast.Tuple | ast.List):
+        return all(map(_is_names, target.elts))
+    return isinstance(target, ast.Name)
 
 
 def _fields(names: Names) -> set[str]:

@@ -239,6 +239,30 @@ FILES = {
     "while": "atomic action A:\n    while open('MARK', 'w'):\n        pass\n",
     "return": "action A:\n    return open('MARK', 'w')\n",
     "augmented": "action Init:\n    n = 1\n    n += open('MARK', 'w')\n",
+    # names that have no value where they are looked up, whatever the file says of them elsewhere
+    "bound later": "X = getattr((), '__class__')\ngetattr = 1\n",
+    "bound in no turn": "for getattr in []:\n    pass\nX = getattr((), '__class__')\n",
+    "bound where nothing goes": "if False:\n    getattr = 1\ndef g(a):\n"
+    "    return getattr(a, '__class__')\n",
+    "bound for a converted file": "OUT = eval('1')\neval = 1\n",
+    "bound by a loop for a converted file": "for open in []:\n    pass\n"
+    "T = open('MARK', 'w')\n",
+    "bound by a comprehension": "always assertion T:\n"
+    "    a = [getattr for getattr in [getattr((), '__class__')]][0]\n    return True\n",
+    "bound by an assertion": "always assertion T(getattr):\n"
+    "    return getattr((), '__class__')\n",
+    "bound by more of an assertion": "always assertion T(*getattr):\n"
+    "    return getattr((), '__class__')\n",
+    "bound by a transition assertion": "transition assertion T(a, b, getattr):\n"
+    "    return getattr((), '__class__')\n",
+    "bound inside": "def h(a):\n    def g():\n        getattr = 1\n        return getattr\n"
+    "    return getattr((), '__class__')\n",
+    "bound by a default": "role R:\n    action Init:\n        self.x = 0\n"
+    "    func peek(getattr=1):\n        return getattr(self, '__class__')\n",
+    "target of a comprehension": "D = {}\nX = [0 for D[getattr((), '__class__')] in [1]]\n",
+    "target that is shared": "action A:\n    q = [0 for type(record(a=1)).a in [lambda: 1]]\n",
+    "target in a module": "action A:\n    q = [0 for math.pi in [1]]\n",
+    "target of a loop": "action A:\n    for math.pi in [1]:\n        pass\n",
     "init stanza": "init:\n    n = open('MARK', 'w')\n",
 }  # fmt: skip
 

@@ -27,6 +27,9 @@ PIECES = [
 ]  # fmt: skip
 
 
+CODES = ("SW101", "SW102", "SW150", "SW151", "SW152", "SW153", "SW155")
+
+
 def reads(text: str) -> None:
     """Read a text; an error must have a code and a place inside the text."""
     started = time.monotonic()
@@ -35,7 +38,7 @@ def reads(text: str) -> None:
         assert isinstance(found.tree, ast.Module)
     except SpecError as error:
         for one in getattr(error, "errors", [error]):
-            assert one.code in ("SW102", "SW150", "SW151", "SW152", "SW153"), str(one)
+            assert one.code in CODES, str(one)
             assert one.at is not None
             assert 1 <= one.at.line <= text.count("\n") + text.count("\r") + 2
             assert str(one)
