@@ -101,10 +101,7 @@ def read_spec(path: str, *, counting: bool = False) -> Source:
 def model_of(loading: Loading, path: str, *, optimize: bool = True) -> Model:
     """The Model of modules that ran."""
     tree = read_tree(loading)
-    mistakes = Mistakes()
-    _refuse_twins(tree, mistakes)
-    check_tree(tree, mistakes)
-    mistakes.raise_if_any()
+    mistakes = _looked_at(tree)
     expand_blocks(tree, mistakes)
     mistakes.raise_if_any()
     fold_constants(tree)
@@ -159,6 +156,15 @@ def model_of(loading: Loading, path: str, *, optimize: bool = True) -> Model:
         choice_names=_choice_names(tree),
         flows=flows if flows.actions else None,
     )
+
+
+def _looked_at(tree: SpecTree) -> Mistakes:
+    """Raises the mistakes that the tree shows; what is only warned of is in the result."""
+    mistakes = Mistakes()
+    _refuse_twins(tree, mistakes)
+    check_tree(tree, mistakes)
+    mistakes.raise_if_any()
+    return mistakes
 
 
 def _refuse_twins(tree: SpecTree, mistakes: Mistakes) -> None:
