@@ -321,8 +321,6 @@ def _made(node: ast.AST) -> Iterator[str]:
         yield node.arg
     elif isinstance(node, _NAMED):
         yield node.name
-    for target in _ranging(node):
-        yield from (n.id for n in ast.walk(target) if isinstance(n, ast.Name))
 
 
 def _ranging(node: ast.AST) -> Iterator[ast.expr]:
