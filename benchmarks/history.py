@@ -77,7 +77,7 @@ def rows(quick: bool) -> list[dict[str, Any]]:
 
 def write(row: dict[str, Any], file: Path) -> None:
     """Generate one history."""
-    from statewalk.checker.history.simulate import Workload, plant, shuffled, simulate
+    from tests.checker.history.simulated import Workload, plant, shuffled, simulate
 
     records = list(simulate(Workload(**row["work"])))
     if "plant" in row:
@@ -127,7 +127,7 @@ def warm_up() -> None:
     from statewalk.checker.history.decide.scan import scan
     from statewalk.checker.history.explain.anomaly import explain
     from statewalk.checker.history.formats.jsonl import from_records
-    from statewalk.checker.history.simulate import Workload, plant, shuffled, simulate
+    from tests.checker.history.simulated import Workload, plant, shuffled, simulate
 
     for kind in ("mixed", "append", "range"):
         records = list(simulate(Workload(kind, 200, sessions=6, keys=30)))

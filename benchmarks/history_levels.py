@@ -16,8 +16,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from statewalk.checker.history.decide.check import Options, check
 from statewalk.checker.history.formats.jsonl import from_records
-from statewalk.checker.history.simulate import Record, Workload, plant, shuffled, simulate
 from statewalk.dsl.library.levels import LEVELS
+from tests.checker.history.simulated import Record, Workload, plant, shuffled, simulate
 
 PLAIN = Options(via_sessions=False)
 

@@ -14,7 +14,7 @@ from statewalk.checker.history.decide.check import check
 from statewalk.checker.history.decide.scan import scan
 from statewalk.checker.history.explain.anomaly import explain
 from statewalk.checker.history.formats.jsonl import from_records
-from statewalk.checker.history.simulate import ANOMALIES, Workload, plant, simulate
+from tests.checker.history.simulated import ANOMALIES, Workload, plant, simulate
 
 ALLOWED_BY_SI = ("write-skew", "read-only-anomaly")
 

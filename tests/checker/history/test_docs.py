@@ -12,9 +12,9 @@ from statewalk.checker.history.commands.cli import FORMATS, LEVEL_NAMES, add_par
 from statewalk.checker.history.decide.check import check
 from statewalk.checker.history.formats import READERS, WRITERS, read
 from statewalk.checker.history.formats.jsonl import parse
-from statewalk.checker.history.simulate import ANOMALIES
 from statewalk.dsl.library.isolation import REFUTES
 from statewalk.dsl.library.levels import LEVELS
+from tests.checker.history.simulated import ANOMALIES
 from tests.places import ROOT
 
 DOCS = ROOT / "docs"

@@ -18,7 +18,7 @@ from statewalk.checker.history.decide.check import check
 from statewalk.checker.history.errors import HistoryError
 from statewalk.checker.history.formats.edn import EdnError, Reader
 from statewalk.checker.history.formats.jsonl import from_records, lines_of
-from statewalk.checker.history.simulate import Workload, simulate
+from tests.checker.history.simulated import Workload, simulate
 
 PLAIN = [
     {"session": 0, "ops": [["w", 1, 10], ["w", 2, 11]]},

@@ -18,8 +18,8 @@ from statewalk.checker.history.decide.saturate import Reach
 from statewalk.checker.history.decide.scan import scan
 from statewalk.checker.history.explain.anomaly import explain
 from statewalk.checker.history.formats.jsonl import from_records
-from statewalk.checker.history.simulate import Workload, plant, shuffled, simulate
 from statewalk.dsl.library.levels import LEVELS
+from tests.checker.history.simulated import Workload, plant, shuffled, simulate
 from tests.checker.history.test_oracle import possible, random_histories
 
 ALONE = Options(via_sessions=False, guess=False, saturation=False)

@@ -16,9 +16,9 @@ from statewalk.checker.history.decide.scan import scan
 from statewalk.checker.history.explain.anomaly import explain
 from statewalk.checker.history.explain.telling import lines
 from statewalk.checker.history.formats.jsonl import from_records
-from statewalk.checker.history.simulate import ANOMALIES, Workload, plant, shuffled, simulate
 from statewalk.dsl.library.levels import LEVELS, weaker
 from tests.checker.history.axioms import RULES, levels_of
+from tests.checker.history.simulated import ANOMALIES, Workload, plant, shuffled, simulate
 from tests.checker.history.test_oracle import random_histories
 
 JUDGED = {p + r for p in ("", "strong-session-") for r in RULES}
