@@ -17,8 +17,8 @@ from typing import Any
 from statewalk.dsl.rules.rule import Checked
 from statewalk.dsl.source.nodes import walk
 from statewalk.dsl.source.types import bare, spec_class
-from statewalk.dsl.source.usage import CHANGING
 from statewalk.dsl.state.roles import Role
+from statewalk.dsl.values.lists import CHANGING
 from statewalk.dsl.values.ordered_sets import OrderedSet
 
 

@@ -14,16 +14,13 @@ from statewalk.dsl.errors import Mistakes
 from statewalk.dsl.source.effects import Effects
 from statewalk.dsl.source.tree import SpecTree, field_span
 from statewalk.dsl.state.roles import Role
+from statewalk.dsl.values.canonical import AS_INTEGER, AS_NAME, HOLDS
 from statewalk.dsl.values.domains import meant_by
 from statewalk.dsl.values.records import Bag, Record, declared_fields
 
 _SCALARS = (bool, int, str, type(None), None)
 _CONTAINERS = (list, set, frozenset, dict, tuple, Bag)
 _ANYTHING = (Any, object)
-_HOLDS = (
-    "It holds numbers, strings, None, enum members, tuples, lists, sets, bags, dicts, records "
-    "and roles."
-)
 
 
 def check_types(tree: SpecTree, effects: Effects, mistakes: Mistakes) -> None:
@@ -65,7 +62,7 @@ def _check_class(tree: SpecTree, cls: type, names: dict[str, Any], mistakes: Mis
                 f"{cls.__name__}.{name} is to hold {_described(part, word)}, which the state "
                 "cannot hold.",
                 at=where,
-                why=_HOLDS,
+                why=HOLDS,
                 help=_hint(part, word),
             )
 
@@ -106,9 +103,9 @@ def _described(part: Any, word: str) -> str:
 
 def _hint(part: Any, word: str) -> str:
     if part is float:
-        return "Use an integer number of a smaller unit: 1500 (milliseconds) instead of 1.5."
+        return AS_INTEGER
     if part is Callable:
-        return "Store what the function would compute, or a name by which to find it."
+        return AS_NAME
     if part.__module__ == "builtins":
         return "Use a tuple of integers, a string, or a record of what matters."
     return f"Make it a record: class {word}(Record), with typed fields."

@@ -29,8 +29,9 @@ from statewalk.dsl.source.known_effects import (
 from statewalk.dsl.source.nodes import walk
 from statewalk.dsl.source.scopes import locals_of
 from statewalk.dsl.source.tree import Function, SpecTree
-from statewalk.dsl.source.usage import CHANGING, Receivers
+from statewalk.dsl.source.usage import Receivers
 from statewalk.dsl.state.roles import Role
+from statewalk.dsl.values.lists import CHANGING
 from statewalk.dsl.values.records import Bag, Record, replace
 from statewalk.dsl.words.lookahead import enabled, next_steps
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 
 from statewalk.dsl.source.nodes import walk
 from statewalk.dsl.source.scopes import arguments, stored
+from statewalk.dsl.values.frozen import SET_METHODS
 
 # What a spec imports from `dsl`: what makes a step depend on more than the state, and what only
 # computes.
@@ -54,7 +55,7 @@ PURE_LIBRARIES = frozenset(
 )
 
 # Methods of containers, strings and numbers that only look.
-LOOKING_METHODS = frozenset(
+LOOKING_METHODS = SET_METHODS | frozenset(
     [
         "get",
         "items",
@@ -63,13 +64,6 @@ LOOKING_METHODS = frozenset(
         "copy",
         "count",
         "index",
-        "union",
-        "intersection",
-        "difference",
-        "symmetric_difference",
-        "issubset",
-        "issuperset",
-        "isdisjoint",
         "startswith",
         "endswith",
         "removeprefix",

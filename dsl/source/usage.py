@@ -16,27 +16,8 @@ from typing import Any
 from statewalk.dsl.source.nodes import walk
 from statewalk.dsl.source.tree import Function, SpecTree
 from statewalk.dsl.state.roles import Role
+from statewalk.dsl.values.lists import CHANGING
 
-CHANGING = frozenset(
-    [
-        "add",
-        "remove",
-        "discard",
-        "append",
-        "pop",
-        "insert",
-        "extend",
-        "clear",
-        "update",
-        "setdefault",
-        "sort",
-        "reverse",
-        "popitem",
-        "difference_update",
-        "intersection_update",
-        "symmetric_difference_update",
-    ]
-)
 LISTING = frozenset({"items", "keys", "values", "copy", "clear"})
 _LOOKING = frozenset({"len", "sum", "any", "all", "set", "frozenset", "bool"})
 _PASSING_ON = frozenset({"sorted", "min", "max", "tuple", "list"})  # elements, as they are

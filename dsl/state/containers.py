@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from statewalk.dsl.errors import EngineError, SpecError
+from statewalk.dsl.errors import EngineError
 from statewalk.dsl.state import refs
 from statewalk.dsl.state.dicts import DictReference, EntriesReference, entries, replace_entries
 from statewalk.dsl.state.lists import ListReference
 from statewalk.dsl.state.refs import Reference
-from statewalk.dsl.state.set_operators import SET_METHODS, SetOperators
 from statewalk.dsl.state.sized import Sized
+from statewalk.dsl.values.canonical import taken_for
+from statewalk.dsl.values.frozen import SET_METHODS, SetOperators
 from statewalk.dsl.values.ordered_sets import OrderedSet
 from statewalk.dsl.values.records import Bag
 from statewalk.dsl.values.stored import (
@@ -43,14 +44,12 @@ __all__ = [
 ]
 
 
-class FrozenSetReference(Sized, SetOperators):
+class FrozenSetReference(SetOperators, Sized):
     """A frozenset in the state, as its type says. Iterates in canonical order."""
 
     __slots__ = ()
 
-    @property  # type: ignore[misc]
-    def __class__(self) -> type:  # pyright: ignore[reportIncompatibleMethodOverride]
-        return frozenset
+    __class__ = taken_for(frozenset)
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self._freeze())
@@ -74,9 +73,7 @@ class SetReference(FrozenSetReference):
     __slots__ = ()
     __hash__ = None  # type: ignore[assignment]
 
-    @property  # type: ignore[misc]
-    def __class__(self) -> type:  # pyright: ignore[reportIncompatibleMethodOverride]
-        return set
+    __class__ = taken_for(set)
 
     def copy(self) -> set[Any]:
         return OrderedSet(self._freeze())
@@ -94,12 +91,7 @@ class SetReference(FrozenSetReference):
             raise KeyError(element)
         self.discard(element)
 
-    def pop(self) -> Any:
-        raise SpecError(
-            "SW104",
-            "set.pop() takes an element that Python picks.",
-            help="Choices that matter are made with any_of(...); the checker tries them all.",
-        )
+    pop = OrderedSet.pop
 
     def clear(self) -> None:
         self._update("clear", lambda s: FrozenSet())
@@ -146,9 +138,7 @@ class BagReference(Sized):
 
     __slots__ = ()
 
-    @property  # type: ignore[misc]
-    def __class__(self) -> type:  # pyright: ignore[reportIncompatibleMethodOverride]
-        return Bag
+    __class__ = taken_for(Bag)
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self._freeze())
@@ -182,9 +172,7 @@ class ElementsReference(Reference):
 
     __slots__ = ()
 
-    @property  # type: ignore[misc]
-    def __class__(self) -> type:  # pyright: ignore[reportIncompatibleMethodOverride]
-        return set
+    __class__ = taken_for(set)
 
     def _slot(self, element: Any) -> Any:
         return (*self._path, "in", intern_key(element))

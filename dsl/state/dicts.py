@@ -11,6 +11,7 @@ from statewalk.dsl.state import refs
 from statewalk.dsl.state.detaching import Cell, forget, sub_key
 from statewalk.dsl.state.refs import Reference, make, place, place_in
 from statewalk.dsl.state.sized import Sized
+from statewalk.dsl.values.canonical import taken_for
 from statewalk.dsl.values.stored import ABSENT, FrozenDict, Keys, freeze, hashable, intern_key
 from statewalk.dsl.view import Path
 
@@ -112,9 +113,7 @@ class DictReference(_DictMethods, Sized):
 
     __slots__ = ()
 
-    @property  # type: ignore[misc]
-    def __class__(self) -> type:  # pyright: ignore[reportIncompatibleMethodOverride]
-        return dict
+    __class__ = taken_for(dict)
 
     def __contains__(self, key: object) -> bool:
         return Sized.__contains__(self, key)
@@ -150,9 +149,7 @@ class EntriesReference(_DictMethods, Reference):
     __slots__ = ("_keys",)
     _keys: bool
 
-    @property  # type: ignore[misc]
-    def __class__(self) -> type:  # pyright: ignore[reportIncompatibleMethodOverride]
-        return dict
+    __class__ = taken_for(dict)
 
     @property
     def _replaced(self) -> Any:

@@ -10,6 +10,7 @@ from typing import Any
 from statewalk.dsl.state import refs
 from statewalk.dsl.state.detaching import forget, shift
 from statewalk.dsl.state.sized import Sized
+from statewalk.dsl.values.canonical import taken_for
 from statewalk.dsl.values.stored import FrozenList, freeze, intern_key
 
 
@@ -18,9 +19,7 @@ class ListReference(Sized):
 
     __slots__ = ()
 
-    @property  # type: ignore[misc]
-    def __class__(self) -> type:  # pyright: ignore[reportIncompatibleMethodOverride]
-        return list
+    __class__ = taken_for(list)
 
     def _asked(self, element: object) -> Any:
         return freeze(element)

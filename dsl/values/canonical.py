@@ -105,28 +105,38 @@ VALUES = (
 """Why something cannot be changed."""
 
 
+HOLDS = (
+    "It holds numbers, strings, None, enum members, tuples, lists, sets, bags, dicts, records "
+    "and roles."
+)
+"""What the state holds."""
+AS_INTEGER = "Use an integer number of a smaller unit: 1500 (milliseconds) instead of 1.5."
+AS_NAME = "Store what the function would compute, or a name by which to find it."
+
+
 def unstorable(value: Any) -> SpecError:
     """The error of a value that the state cannot hold."""
     return SpecError(
         "SW203",
         f"The state cannot hold {describe(value)}.",
-        why="It holds numbers, strings, None, enum members, tuples, lists, sets, bags, dicts, "
-        "records and roles.",
+        why=HOLDS,
         help=_hint(value),
     )
-
-
-_MAKERS = {"list": "list(...)", "set": "set(...)", "dict": "dict(...)", "bag": "Bag(...)"}
 
 
 def unchangeable(kind: str, name: str) -> SpecError:
     """The error of a change to a container that is a value."""
     return SpecError(
         "SW202",
-        f"This {kind} is a value, not a place in the state, so there is no {name}.",
+        f"This {kind.lower()} is a value, not a place in the state, so there is no {name}.",
         why=VALUES,
-        help=f"Make one of your own, {_MAKERS[kind]}, change that, and store it.",
+        help=f"Make one of your own, {kind}(...), change that, and store it.",
     )
+
+
+def taken_for(kind: type) -> Any:
+    """The ``__class__`` of what `isinstance` is to take for another class."""
+    return property(lambda self: kind)
 
 
 def describe(value: Any) -> str:
@@ -141,7 +151,7 @@ def describe(value: Any) -> str:
 
 def _hint(value: Any) -> str:
     if isinstance(value, float):
-        return "Use an integer number of a smaller unit: 1500 (milliseconds) instead of 1.5."
+        return AS_INTEGER
     if hasattr(value, "__code__"):
-        return "Store what the function would compute, or a name by which to find it."
+        return AS_NAME
     return "Make it a class X(Record) with typed fields."

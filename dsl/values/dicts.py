@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from collections.abc import Set as AbstractSet
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from statewalk.dsl.values.canonical import ABSENT, DICT_TAG, encode, unchangeable
+from statewalk.dsl.values.canonical import ABSENT, DICT_TAG, encode, taken_for, unchangeable
 from statewalk.dsl.values.frozen import (
     FROZEN,
     MAKERS,
     ByBytes,
     FrozenSet,
+    SetOperators,
     elements_of,
     freeze,
     hashable,
     sorted_entries,
 )
-from statewalk.dsl.values.lists import CHANGING, FrozenList
+from statewalk.dsl.values.lists import FrozenList
 
 
-class Keys(list[Any]):
+class Keys(SetOperators, list[Any]):
     """The keys, or items, of a dict: a list in canonical order that has the operators of sets."""
 
     __slots__ = ()
@@ -29,60 +29,27 @@ class Keys(list[Any]):
     def _freeze(self) -> FrozenList:
         return FrozenList(map(freeze, self))
 
-    def _with(self, operation: Callable[[FrozenSet, FrozenSet], Any], other: object) -> Any:
-        if not isinstance(other, Iterable):
-            return NotImplemented
-        return operation(elements_of(self), elements_of(other))
+    def _elements(self) -> FrozenSet:
+        return elements_of(self)
 
-    def __and__(self, other: Any) -> Any:
-        return self._with(AbstractSet.__and__, other)
+    def _joins(self, other: object) -> bool:
+        return isinstance(other, Iterable)
 
-    def __or__(self, other: Any) -> Any:
-        return self._with(AbstractSet.__or__, other)
-
-    def __sub__(self, other: Any) -> Any:
-        return self._with(AbstractSet.__sub__, other)
-
-    def __xor__(self, other: Any) -> Any:
-        return self._with(AbstractSet.__xor__, other)
-
-    def __rsub__(self, other: Any) -> Any:
-        return self._with(lambda mine, others: others - mine, other)
-
-    __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
+    def _compares(self, other: object) -> bool:
+        return isinstance(other, set | frozenset | Keys)
 
     def isdisjoint(self, other: Iterable[Any]) -> bool:
         """Whether none of them is in the other."""
         return elements_of(self).isdisjoint(other)
 
-    def _compared(self, other: object, operation: Callable[[Any, Any], bool]) -> Any:
-        if not _is_set(other):
-            return NotImplemented
-        return operation(elements_of(self), elements_of(other))  # type: ignore[arg-type]
-
     def __eq__(self, other: object) -> bool:
-        return self._compared(other, operator.eq) if _is_set(other) else list.__eq__(self, other)
+        as_set = self._compares(other)
+        return self._compared(operator.eq, other) if as_set else list.__eq__(self, other)
 
     def __ne__(self, other: object) -> bool:
         return not self == other
 
-    def __le__(self, other: Any) -> Any:
-        return self._compared(other, operator.le)
-
-    def __lt__(self, other: Any) -> Any:
-        return self._compared(other, operator.lt)
-
-    def __ge__(self, other: Any) -> Any:
-        return self._compared(other, operator.ge)
-
-    def __gt__(self, other: Any) -> Any:
-        return self._compared(other, operator.gt)
-
     __hash__ = None
-
-
-def _is_set(value: object) -> bool:
-    return isinstance(value, set | frozenset | Keys)
 
 
 class FrozenDict(ByBytes, Mapping[Any, Any]):
@@ -90,6 +57,7 @@ class FrozenDict(ByBytes, Mapping[Any, Any]):
 
     __slots__ = ()
     _tag = DICT_TAG
+    _kind = "dict"
 
     def __init__(self, items: Mapping[Any, Any] | Iterable[tuple[Any, Any]] = ()) -> None:
         pairs = items.items() if isinstance(items, Mapping) else items
@@ -100,9 +68,7 @@ class FrozenDict(ByBytes, Mapping[Any, Any]):
     def _parts(self) -> Iterable[bytes]:
         return (key + encode(value) for key, (_, value) in self._entries.items())
 
-    @property  # type: ignore[misc]
-    def __class__(self) -> type:  # pyright: ignore[reportIncompatibleMethodOverride]
-        return dict
+    __class__ = taken_for(dict)
 
     def __getitem__(self, key: Any) -> Any:
         entry = self._entries.get(encode(hashable(key)))
@@ -158,11 +124,6 @@ class FrozenDict(ByBytes, Mapping[Any, Any]):
     def __delitem__(self, key: Any) -> None:
         raise unchangeable("dict", "removal of a key")
 
-    def __getattr__(self, name: str) -> Any:
-        if name in CHANGING:
-            raise unchangeable("dict", name)
-        raise AttributeError(f"'dict' object has no attribute '{name}'")
-
     def with_item(self, key: Any, value: Any) -> FrozenDict:
         """The dict with one (frozen) entry set; ABSENT removes it."""
         encoded = encode(key)
@@ -171,10 +132,7 @@ class FrozenDict(ByBytes, Mapping[Any, Any]):
             entries.pop(encoded, None)
         else:
             entries[encoded] = (key, value)
-        result = FrozenDict.__new__(FrozenDict)
-        result._entries = entries if value is ABSENT else sorted_entries(entries)
-        result._bytes = None
-        return result
+        return FrozenDict._of(entries if value is ABSENT else sorted_entries(entries))
 
     def __repr__(self) -> str:
         return "{" + ", ".join(f"{k!r}: {v!r}" for k, v in self.items()) + "}"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from enum import Enum
-from typing import Any
+from functools import reduce
+from typing import Any, Self
 
 from statewalk.dsl.binding import binding
 from statewalk.dsl.values.canonical import (
@@ -15,10 +17,10 @@ from statewalk.dsl.values.canonical import (
     SET_TAG,
     encode,
     int_bytes,
-    unchangeable,
+    taken_for,
     unstorable,
 )
-from statewalk.dsl.values.lists import CHANGING, FrozenList
+from statewalk.dsl.values.lists import FrozenList, Unchangeable
 
 
 def can_change(value: Any) -> bool:
@@ -46,13 +48,21 @@ def hashable(value: Any) -> Any:
 _CHANGE = frozenset({list, set, dict})
 
 
-class ByBytes:
+class ByBytes(Unchangeable):
     """Shared by set, bag and dict: entries held in the order of their canonical bytes."""
 
-    __slots__ = ("_bytes", "_entries", "_hash")
+    __slots__ = ("_bytes", "_entries")
     _tag: bytes
     _entries: dict[bytes, Any]
     _bytes: bytes | None
+
+    @classmethod
+    def _of(cls, entries: dict[bytes, Any]) -> Self:
+        """One with these entries, which are in order."""
+        result = cls.__new__(cls)
+        result._entries = entries
+        result._bytes = None
+        return result
 
     def _canonical(self) -> bytes:
         if self._bytes is None:
@@ -74,23 +84,95 @@ def sorted_entries(entries: Mapping[bytes, Any]) -> dict[bytes, Any]:
     return {key: entries[key] for key in sorted(entries)}
 
 
-class FrozenSet(ByBytes, AbstractSet[Any]):
+SET_METHODS = frozenset(
+    [
+        "union",
+        "intersection",
+        "difference",
+        "symmetric_difference",
+        "issubset",
+        "issuperset",
+        "isdisjoint",
+    ]
+)
+"""The methods of sets that only look."""
+
+
+class SetOperators:
+    """``| & - ^`` with the set on either side, and the comparisons but ``==``.
+
+    As with Python's sets, other collections are refused.
+    """
+
+    __slots__ = ()
+
+    def _elements(self) -> FrozenSet:
+        found: FrozenSet = freeze(self)
+        return found
+
+    def _joins(self, other: object) -> bool:
+        """Whether the operators take the other side."""
+        return isinstance(other, set | frozenset)
+
+    def _compares(self, other: object) -> bool:
+        """Whether the comparisons do."""
+        return isinstance(other, AbstractSet)
+
+    def _joined(self, operation: Callable[[Any, Any], Any], other: Any) -> Any:
+        if not self._joins(other):
+            return NotImplemented
+        mine, others = self._elements()._entries, elements_of(other)._entries
+        known = {**others, **mine}
+        kept = operation(mine.keys(), others.keys())
+        return FrozenSet._of({key: known[key] for key in sorted(kept)})
+
+    def _compared(self, operation: Callable[[Any, Any], bool], other: Any) -> Any:
+        if not self._compares(other):
+            return NotImplemented
+        return operation(self._elements()._entries.keys(), elements_of(other)._entries.keys())
+
+    def __or__(self, other: Any) -> Any:
+        return self._joined(operator.or_, other)
+
+    def __and__(self, other: Any) -> Any:
+        return self._joined(operator.and_, other)
+
+    def __sub__(self, other: Any) -> Any:
+        return self._joined(operator.sub, other)
+
+    def __xor__(self, other: Any) -> Any:
+        return self._joined(operator.xor, other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return self._joined(lambda mine, others: others - mine, other)
+
+    __ror__, __rand__, __rxor__ = __or__, __and__, __xor__
+
+    def __le__(self, other: Any) -> Any:
+        return self._compared(operator.le, other)
+
+    def __lt__(self, other: Any) -> Any:
+        return self._compared(operator.lt, other)
+
+    def __ge__(self, other: Any) -> Any:
+        return self._compared(operator.ge, other)
+
+    def __gt__(self, other: Any) -> Any:
+        return self._compared(operator.gt, other)
+
+
+class FrozenSet(SetOperators, ByBytes, AbstractSet[Any]):
     """A set as stored; iterates in canonical order. `isinstance` takes it for a frozenset."""
 
     __slots__ = ()
     _tag = SET_TAG
+    _kind = "set"
 
     def __init__(self, elements: Iterable[Any] = ()) -> None:
         self._entries = sorted_entries({encode(e): e for e in map(freeze, elements)})
         self._bytes = None
 
-    @classmethod
-    def _from_iterable(cls, it: Iterable[Any]) -> FrozenSet:
-        return FrozenSet(it)
-
-    @property  # type: ignore[misc]
-    def __class__(self) -> type:  # pyright: ignore[reportIncompatibleMethodOverride]
-        return frozenset
+    __class__ = taken_for(frozenset)
 
     def __contains__(self, element: object) -> bool:
         return encode(hashable(element)) in self._entries
@@ -113,87 +195,53 @@ class FrozenSet(ByBytes, AbstractSet[Any]):
         key = encode(element)
         if key in self._entries:
             return self
-        return _set_of(sorted_entries({**self._entries, key: element}))
+        return FrozenSet._of(sorted_entries({**self._entries, key: element}))
 
     def without_element(self, element: Any) -> FrozenSet:
         """The set without a (frozen) element."""
         key = encode(element)
         if key not in self._entries:
             return self
-        return _set_of({k: e for k, e in self._entries.items() if k != key})
+        return FrozenSet._of({k: e for k, e in self._entries.items() if k != key})
 
     def union(self, *others: Iterable[Any]) -> FrozenSet:
         """The elements of all."""
-        return FrozenSet([*self, *(e for other in others for e in elements_of(other))])
+        return reduce(operator.or_, map(elements_of, others), self)
 
     def intersection(self, *others: Iterable[Any]) -> FrozenSet:
         """The elements common to all."""
-        kept = [elements_of(o) for o in others]
-        return FrozenSet(e for e in self if all(e in o for o in kept))
+        return reduce(operator.and_, map(elements_of, others), self)
 
     def difference(self, *others: Iterable[Any]) -> FrozenSet:
         """The elements of this set that no other has."""
-        gone = FrozenSet(e for other in others for e in elements_of(other))
-        return FrozenSet(e for e in self if e not in gone)
+        return reduce(operator.sub, map(elements_of, others), self)
 
     def symmetric_difference(self, other: Iterable[Any]) -> FrozenSet:
         """The elements that are in one of the two only."""
-        return FrozenSet(self ^ elements_of(other))
+        found: FrozenSet = self ^ elements_of(other)
+        return found
 
     def issubset(self, other: Iterable[Any]) -> bool:
         """Whether the other has all elements of this set."""
-        return self <= elements_of(other)
+        return bool(self <= elements_of(other))
 
     def issuperset(self, other: Iterable[Any]) -> bool:
         """Whether this set has all elements of the other."""
-        return self >= elements_of(other)
+        return bool(self >= elements_of(other))
 
     def isdisjoint(self, other: Iterable[Any]) -> bool:
         """Whether no element is in both."""
-        return AbstractSet.isdisjoint(self, elements_of(other))
-
-    def _joined(self, operation: Callable[[Any, Any], Any], other: Any) -> Any:
-        # as Python's sets: other collections are refused
-        return operation(self, other) if isinstance(other, set | frozenset) else NotImplemented
-
-    def __or__(self, other: Any) -> Any:
-        return self._joined(AbstractSet.__or__, other)
-
-    def __and__(self, other: Any) -> Any:
-        return self._joined(AbstractSet.__and__, other)
-
-    def __sub__(self, other: Any) -> Any:
-        return self._joined(AbstractSet.__sub__, other)
-
-    def __xor__(self, other: Any) -> Any:
-        return self._joined(AbstractSet.__xor__, other)
-
-    def __rsub__(self, other: Any) -> Any:
-        return self._joined(lambda mine, others: FrozenSet(others).difference(mine), other)
-
-    __ror__, __rand__, __rxor__ = __or__, __and__, __xor__
+        return not self & elements_of(other)
 
     def copy(self) -> set[Any]:
         """An ordinary set with the same elements."""
         return set(self)
-
-    def __getattr__(self, name: str) -> Any:
-        if name in CHANGING:
-            raise unchangeable("set", name)
-        raise AttributeError(f"'set' object has no attribute '{name}'")
 
     def __repr__(self) -> str:
         return "{" + ", ".join(map(repr, self)) + "}" if self else "set()"
 
     def __reduce__(self) -> tuple[object, ...]:
         return (FrozenSet, (tuple(self),))
-
-
-def _set_of(entries: dict[bytes, Any]) -> FrozenSet:
-    result = FrozenSet.__new__(FrozenSet)
-    result._entries = entries
-    result._bytes = None
-    return result
 
 
 def elements_of(values: Iterable[Any]) -> FrozenSet:
@@ -206,6 +254,7 @@ class FrozenBag(ByBytes, Collection[Any]):
 
     __slots__ = ()
     _tag = BAG_TAG
+    _kind = "Bag"
 
     def __init__(self, elements: Iterable[Any] = ()) -> None:
         entries: dict[bytes, tuple[Any, int]] = {}
@@ -234,11 +283,6 @@ class FrozenBag(ByBytes, Collection[Any]):
 
     __hash__ = ByBytes.__hash__
 
-    def __getattr__(self, name: str) -> Any:
-        if name in CHANGING:
-            raise unchangeable("bag", name)
-        raise AttributeError(f"'Bag' object has no attribute '{name}'")
-
     def count(self, element: Any) -> int:
         """How often an element is in it."""
         entry = self._entries.get(encode(freeze(element)))
@@ -257,10 +301,7 @@ class FrozenBag(ByBytes, Collection[Any]):
             entries[key] = (element, count)
         else:
             entries.pop(key, None)
-        result = FrozenBag.__new__(FrozenBag)
-        result._entries = sorted_entries(entries)
-        result._bytes = None
-        return result
+        return FrozenBag._of(sorted_entries(entries))
 
     def __repr__(self) -> str:
         return f"Bag([{', '.join(map(repr, self))}])"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from statewalk.dsl.values.canonical import END, LIST_TAG, encode, unchangeable
+from statewalk.dsl.values.canonical import END, LIST_TAG, encode, taken_for, unchangeable
 
 CHANGING = frozenset(
     [
@@ -29,12 +29,23 @@ CHANGING = frozenset(
 """Methods that change a list, set, bag or dict."""
 
 
-class FrozenList(tuple[Any, ...]):
+class Unchangeable:
+    """What is stored: its methods are those of Python's containers that only look."""
+
+    __slots__ = ()
+    _kind: str
+
+    def __getattr__(self, name: str) -> Any:
+        if name in CHANGING:
+            raise unchangeable(self._kind, name)
+        raise AttributeError(f"'{self._kind}' object has no attribute '{name}'")
+
+
+class FrozenList(Unchangeable, tuple[Any, ...]):
     """A list as stored. `isinstance` takes it for a list, and it reads like one."""
 
-    @property  # type: ignore[misc]
-    def __class__(self) -> type:  # pyright: ignore[reportIncompatibleMethodOverride]
-        return list
+    _kind = "list"
+    __class__ = taken_for(list)
 
     def __reduce__(self) -> tuple[object, ...]:
         return (FrozenList, (tuple(self),))
@@ -93,11 +104,6 @@ class FrozenList(tuple[Any, ...]):
     def copy(self) -> list[Any]:
         """An ordinary list with the same elements."""
         return list(self)
-
-    def __getattr__(self, name: str) -> Any:
-        if name in CHANGING:
-            raise unchangeable("list", name)
-        raise AttributeError(f"'list' object has no attribute '{name}'")
 
     def __repr__(self) -> str:
         return repr(list(self))

@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass
 from types import GenericAlias
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 from statewalk.dsl.errors import SpecError
-from statewalk.dsl.values.canonical import describe, encode
+from statewalk.dsl.values.canonical import describe, encode, taken_for
 from statewalk.dsl.values.frozen import FrozenSet, freeze
 
 _VIEWS: tuple[type, ...] = (type({}.keys()), type({}.items()))
@@ -33,29 +33,34 @@ class _Kind(type):
         return super().__subclasscheck__(other) if plain is None else issubclass(other, plain)
 
 
-class OrderedSet(set[Any], metaclass=_Kind):
+class _Ordered:
+    """What both kinds of sets share."""
+
+    __slots__ = ()
+    _plain: ClassVar[Any]
+
+    def __class_getitem__(cls, item: Any) -> GenericAlias:
+        return GenericAlias(cls._plain, item)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(_in_order(list(self._plain.__iter__(self))))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (_made, (self._plain is set, list(self._plain.__iter__(self))))
+
+    def _freeze(self) -> FrozenSet:
+        return FrozenSet(self._plain.__iter__(self))
+
+
+class OrderedSet(_Ordered, set[Any], metaclass=_Kind):
     """A set of a spec's own."""
 
     __slots__ = ()
-
-    @property  # type: ignore[misc]
-    def __class__(self) -> type:  # pyright: ignore[reportIncompatibleMethodOverride]
-        return set
-
-    def __class_getitem__(cls, item: Any) -> GenericAlias:
-        return GenericAlias(set, item)
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(_in_order(set.__iter__(self), len(self)))
+    __class__ = taken_for(set)
+    _plain = set
 
     def __repr__(self) -> str:
         return "{" + ", ".join(map(repr, self)) + "}" if self else "set()"
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return (_made, (True, list(set.__iter__(self))))
-
-    def _freeze(self) -> FrozenSet:
-        return FrozenSet(set.__iter__(self))
 
     def pop(self) -> NoReturn:
         raise SpecError(
@@ -65,29 +70,15 @@ class OrderedSet(set[Any], metaclass=_Kind):
         )
 
 
-class OrderedFrozenSet(frozenset[Any], metaclass=_Kind):
+class OrderedFrozenSet(_Ordered, frozenset[Any], metaclass=_Kind):
     """A frozenset of a spec's own."""
 
     __slots__ = ()
-
-    @property  # type: ignore[misc]
-    def __class__(self) -> type:  # pyright: ignore[reportIncompatibleMethodOverride]
-        return frozenset
-
-    def __class_getitem__(cls, item: Any) -> GenericAlias:
-        return GenericAlias(frozenset, item)
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(_in_order(frozenset.__iter__(self), len(self)))
+    __class__ = taken_for(frozenset)
+    _plain = frozenset
 
     def __repr__(self) -> str:
         return "frozenset({" + ", ".join(map(repr, self)) + "})" if self else "frozenset()"
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return (_made, (False, list(frozenset.__iter__(self))))
-
-    def _freeze(self) -> FrozenSet:
-        return FrozenSet(frozenset.__iter__(self))
 
 
 PLAIN: dict[type, type] = {OrderedSet: set, OrderedFrozenSet: frozenset}
@@ -117,9 +108,8 @@ for _cls, _base in PLAIN.items():
     _cls.__name__ = _cls.__qualname__ = _base.__name__  # as messages, also Python's, name it
 
 
-def _in_order(elements: Iterator[Any], size: int) -> list[Any]:
-    found = list(elements)
-    if size > 1:
+def _in_order(found: list[Any]) -> list[Any]:
+    if len(found) > 1:
         kinds = set(map(type, found))
         try:
             found.sort(key=None if kinds in ({str}, {int}) else _rank)
