@@ -35,9 +35,6 @@ class FairComponents:
     """``component[s]`` numbers the fair component of a state, `NONE` outside of any."""
 
     component: Ints
-    count: int
-    rounds: int
-    largest: int
 
     @property
     def inside(self) -> Bools:
@@ -57,9 +54,8 @@ def fair_components(fair: FairGraph, allowed: Bools, visit: Bools | None) -> Fai
         allowed = allowed & graph.expanded
     block = np.where(allowed, 0, NONE).astype(np.int32)
     states = np.flatnonzero(allowed).astype(np.int32)
-    found, rounds, largest = 0, 0, 0
+    found = 0
     while len(states):
-        rounds += 1
         component, count = _strongly_connected(graph, states, block)
         possible, unmet = _judge(fair, states, component, count, visit)
         good = possible & (np.bitwise_or.reduce(unmet, axis=0) == 0)
@@ -69,14 +65,13 @@ def fair_components(fair: FairGraph, allowed: Bools, visit: Bools | None) -> Fai
             kept = good[own]
             result[states[kept]] = numbers[own[kept]]
             found += int(good.sum())
-            largest = max(largest, int(np.bincount(own[kept]).max()))
         left = (possible & ~good)[own]
         for word, bad in enumerate(unmet[: fair.words]):
             left &= (fair.enabled[word][states] & bad[own]) == 0
         block[states] = NONE
         block[states[left]] = own[left]
         states = states[left]
-    return FairComponents(result, found, rounds, largest)
+    return FairComponents(result)
 
 
 def _strongly_connected(graph: StateGraph, states: Ints, block: Ints) -> tuple[Ints, int]:

@@ -91,19 +91,6 @@ class StateGraph:
         """Whether nothing was cut and nothing left unexpanded."""
         return self.stopped is None and not any(self.cut.values())
 
-    @property
-    def bytes_per_state(self) -> float:
-        """What is kept for each state, transitions aside."""
-        kept: list[NDArray[Any]] = [self.offsets, self.fingerprints, *self.truth.values()]
-        if self.expanded is not None:
-            kept.append(self.expanded)
-        return sum(a.nbytes for a in kept) / max(1, self.n)
-
-    @property
-    def bytes_per_transition(self) -> int:
-        """What is kept for each transition."""
-        return self.targets.itemsize + self.labels.itemsize
-
     def holds(self, key: str) -> Bools:
         """The truth of a predicate, one bool per state."""
         return np.unpackbits(self.truth[key], count=self.n).astype(np.bool_)

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 from statewalk.checker.contract.search import NO_ERROR, Finding
 from statewalk.checker.verdict.judge import expectation
 from statewalk.dsl.assemble.suspended import MAX_ACTIONS
+from statewalk.dsl.errors import RunError
 from statewalk.dsl.model import SAFETY_KINDS
 
-WITHOUT_FAIRNESS, INCOMPLETE = "SW501", "SW503"  # as `checker.liveness` has them
+INCOMPLETE = "SW503"
 if TYPE_CHECKING:
     from statewalk.checker.contract.options import CheckOptions
     from statewalk.checker.contract.search import Exploration, SearchOptions, StoppedBy
@@ -29,6 +30,10 @@ _STOPPED: Mapping[str, str] = {
     "killed": "the search crashed",
 }
 _ALLOW = "--allow-unsound takes the risk"
+_UNFAIR = (
+    "SW501 '{}' is a liveness property, but no action is fair: every behaviour may stop in any "
+    'state. Say which actions must not wait for ever: @action(fair="weak").'
+)
 
 
 @dataclass(frozen=True)
@@ -50,31 +55,36 @@ class Live:
     unsound: frozenset[str] = frozenset()
     warnings: tuple[str, ...] = ()
     unfinished: bool = False
-    statistics: Mapping[str, object] = field(default_factory=dict)
 
 
-def wanted(model: Model, options: CheckOptions, asked: SearchOptions) -> list[Property]:
-    """The liveness properties to decide."""
-    if not options.liveness:
-        return []
+def wanted(model: Model, asked: SearchOptions) -> list[Property]:
+    """The liveness properties that were asked for."""
     return [p for p in model.properties if p.kind not in SAFETY_KINDS and asked.wants(p.name)]
 
 
 def refuse(model: Model, options: CheckOptions, asked: SearchOptions) -> None:
-    """Say before the search what cannot be checked. Raises RunError[SW502]."""
-    found = wanted(model, options, asked)
+    """Liveness does not go with constraints: say so before the search. Raises RunError[SW502]."""
+    found = wanted(model, asked) if options.liveness else []
     cuts = [*model.constraints, *model.step_constraints]
-    if found and not options.allow_unsound and any(cut.name != MAX_ACTIONS for cut in cuts):
-        from statewalk.checker.liveness.check import refuse_constraints
-
-        refuse_constraints(model, found)
+    if not found or options.allow_unsound or all(cut.name == MAX_ACTIONS for cut in cuts):
+        return
+    raise RunError(
+        "SW502",
+        f"'{found[0].name}' is a liveness property, and the constraint '{cuts[0].name}' "
+        "cuts the search.",
+        at=cuts[0].span,
+        why="Nothing is known of what lies beyond a constraint: a property may seem to hold only\n"
+        "because its counterexamples were cut off.",
+        help="Bound the model inside its actions instead (require(...)). Check safety alone with "
+        "--no-liveness, or take the risk with --allow-unsound.",
+    )
 
 
 def check_liveness(
     model: Model, options: CheckOptions, asked: SearchOptions, exploration: Exploration
 ) -> Live:
     """Decide the liveness properties that were asked for, or say why not."""
-    left = [p for p in model.properties if p.kind not in SAFETY_KINDS and asked.wants(p.name)]
+    left = wanted(model, asked)
     if not options.liveness:
         return Live(unchecked=dict.fromkeys((p.name for p in left), "--no-liveness"))
     why = {p.name: _why_not(model, options, exploration, p) for p in left}
@@ -84,7 +94,6 @@ def check_liveness(
         return Live(unchecked=unchecked)
     from statewalk.checker.liveness.check import check_liveness as decide
     from statewalk.checker.liveness.explore import PredicateRaisedError
-    from statewalk.checker.liveness.result import LivenessOptions
 
     try:
         graph = _graph(model, _limits(asked, exploration), tuple(left), exploration.engine)
@@ -92,18 +101,17 @@ def check_liveness(
         error = Finding(NO_ERROR, "error", e.initial, e.steps, error=e.error)
         raised = dict.fromkeys((p.name for p in left), "the spec raised an exception")
         return Live(findings={NO_ERROR: error}, unchecked={**unchecked, **raised})
-    allow = LivenessOptions(options.allow_unsound or exploration.stopped is not None)
-    if not exploration.cut.get(MAX_ACTIONS):
-        kept = tuple(c for c in model.constraints if c.name != MAX_ACTIONS)
-        model = replace(model, constraints=kept)
-    results = decide(model, graph, left, allow)
-    found = _live(results, asked, options, exploration.engine)
+    if not (graph.complete or options.allow_unsound or exploration.stopped):
+        why_not = f"{INCOMPLETE}: time or memory ended the building of its graph"
+        unknown = dict.fromkeys((p.name for p in left), why_not)
+        return Live(unchecked={**unknown, **unchecked}, unfinished=True)
+    found = _live(decide(model, graph, left), asked, options, exploration.engine, graph.n)
     return replace(found, unchecked={**found.unchecked, **unchecked})
 
 
 def not_decided(model: Model, asked: SearchOptions, stopped: StoppedBy) -> Live:
     """Of every liveness property, that nothing is known: the spec hung in what came before."""
-    left = [p.name for p in model.properties if p.kind not in SAFETY_KINDS and asked.wants(p.name)]
+    left = [p.name for p in wanted(model, asked)]
     why = f"{INCOMPLETE}: {_STOPPED[stopped]}"
     return Live(unchecked=dict.fromkeys(left, why), unfinished=True)
 
@@ -161,15 +169,16 @@ def own_bound(options: CheckOptions, exploration: Exploration) -> bool:
 
 
 def _live(
-    results: list[LivenessResult], asked: SearchOptions, options: CheckOptions, engine: str
+    results: list[LivenessResult],
+    asked: SearchOptions,
+    options: CheckOptions,
+    engine: str,
+    states: int,
 ) -> Live:
-    """The results as a check keeps them."""
+    """The results as a check keeps them; they were found on a graph of so many states."""
     findings, loops, not_taken, unchecked = {}, {}, {}, {}
     warnings: list[str] = []
     for r in results:
-        if r.verdict == "unknown":
-            unchecked[r.property] = f"{INCOMPLETE}: time or memory ended the building of its graph"
-            continue
         if r.unsound and not options.allow_unsound:
             unchecked[r.property] = (
                 f"{INCOMPLETE}: no lasso within the spec's bound on depth; {_ALLOW}"
@@ -177,7 +186,8 @@ def _live(
             continue
         if r.unsound:
             warnings.append(f"unsound: {r.property} was decided although the search was cut")
-        warnings += [f"{code} {text}" for code, text in r.warnings if code == WITHOUT_FAIRNESS]
+        if r.unfair:
+            warnings.append(_UNFAIR.format(r.property))
         if r.lasso is not None:
             steps = (*r.lasso.stem, *r.lasso.cycle)
             findings[r.property] = Finding(r.property, r.kind, r.lasso.initial, steps)
@@ -188,7 +198,6 @@ def _live(
     if asked.symmetry or asked.view:
         merged = (("symmetry", asked.symmetry), ("view", asked.view))
         what = " and ".join(word for word, on in merged if on)
-        states = results[0].statistics.get("states", 0) if results else 0
         warnings.append(f"liveness was checked without {what}, on {states:,} states")
     return Live(
         findings=findings,
@@ -198,8 +207,6 @@ def _live(
         vacuous=frozenset(r.property for r in results if r.vacuous),
         unsound=frozenset(r.property for r in results if r.unsound and options.allow_unsound),
         warnings=tuple(warnings),
-        unfinished=any(r.verdict == "unknown" for r in results),
-        statistics=results[0].statistics if results else {},
     )
 
 

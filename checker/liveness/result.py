@@ -2,29 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+import builtins
+from dataclasses import dataclass
+from typing import Literal, get_args
 
 from statewalk.checker.contract.search import Step
 from statewalk.dsl.declared import Fairness
 from statewalk.dsl.model import SAFETY_KINDS, PropertyKind
 
-Verdict = Literal["holds", "violated", "unknown"]
-
 LIVENESS_KINDS: frozenset[str] = frozenset(get_args(PropertyKind)) - SAFETY_KINDS
-
-WITHOUT_FAIRNESS = "SW501"
-UNDER_CONSTRAINT = "SW502"
-INCOMPLETE = "SW503"
-VACUOUS = "SW504"
-
-
-@dataclass(frozen=True)
-class LivenessOptions:
-    """``allow_unsound``: give a verdict also where constraints or bounds cut the graph."""
-
-    allow_unsound: bool = False
 
 
 @dataclass(frozen=True)
@@ -45,15 +31,13 @@ class NotTaken:
 class Lasso:
     """An endless behaviour: from ``initial`` (of `Model.initial_states`) the stem, then the cycle.
 
-    Without cycle steps nothing happens any more. ``pending`` is the position, from the initial
-    state on, of the state that nothing answers (leads to) or that breaks the waiting (until).
+    Without cycle steps nothing happens any more.
     """
 
     initial: int
     stem: tuple[Step, ...]
     cycle: tuple[Step, ...]
     not_taken: tuple[NotTaken, ...] = ()
-    pending: int | None = None
 
     @property
     def length(self) -> int:
@@ -63,19 +47,20 @@ class Lasso:
 
 @dataclass(frozen=True)
 class LivenessResult:
-    """The verdict on one property.
+    """What a graph says of one property: a lasso where one violates it.
 
-    ``vacuous``: no behaviour could violate it, not even an unfair one. ``unsound``: the graph was
-    cut, so that `holds` may be wrong; a lasso is real in any case. ``refused`` says why the
-    verdict is unknown. ``warnings`` are (code, text).
+    ``vacuous``: no behaviour could violate it, not even an unfair one. ``unsound``: no lasso was
+    found, but the graph was cut. ``unfair``: no condition of fairness says that anything happens.
     """
 
     property: str
     kind: PropertyKind
-    verdict: Verdict
+    lasso: Lasso | None = None
     vacuous: bool = False
     unsound: bool = False
-    lasso: Lasso | None = None
-    refused: str = ""
-    warnings: tuple[tuple[str, str], ...] = ()
-    statistics: Mapping[str, Any] = field(default_factory=dict)
+    unfair: bool = False
+
+    @builtins.property
+    def verdict(self) -> Literal["holds", "violated"]:
+        """By what was found in the graph."""
+        return "holds" if self.lasso is None else "violated"

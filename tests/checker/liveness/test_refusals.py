@@ -10,7 +10,6 @@ from statewalk.checker.contract.search import SearchOptions
 from statewalk.checker.liveness.check import check_liveness
 from statewalk.checker.liveness.explore import build
 from statewalk.checker.liveness.graph import StateGraph
-from statewalk.checker.liveness.result import LivenessOptions
 from statewalk.dsl.errors import RunError
 from statewalk.dsl.loader import load
 from statewalk.dsl.model import Model, Property
@@ -83,7 +82,7 @@ def test_allowed_under_a_constraint_a_lasso_is_real(bound: str, tmp_path: Path) 
     """At 4 the step to 5 is cut, but still enabled: stopping there is not fair and no lasso."""
     model = load(spec(tmp_path, COUNTER + bound))
     graph = build(model, SearchOptions(), model.properties)
-    nine, one = check_liveness(model, graph, model.properties, LivenessOptions(True))
+    nine, one = check_liveness(model, graph, model.properties)
 
     assert ("violated", 3) == (nine.verdict, nine.lasso.length if nine.lasso else None)
     assert ("holds", True) == (one.verdict, one.unsound)
