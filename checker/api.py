@@ -28,6 +28,7 @@ from statewalk.checker.contract.search import (
     SearchOptions,
     StoppedBy,
 )
+from statewalk.checker.engines.hidden import HiddenRead, hiding
 from statewalk.checker.engines.table import EngineEntry, choose
 from statewalk.checker.library import no_spec, spec_path
 from statewalk.checker.liveness.in_a_check import check_liveness, not_decided, refuse
@@ -208,9 +209,10 @@ def _explored(
         return rescue.exploration(supervisor.rescue, entry.name), frozenset()
     try:
         work = watched(model, asked)
-        exploration = engine.explore(work.model, work.options)
-    except Endless as endless:
-        raise endless.error from None
+        seen = hiding(work.model) if asked.view else work.model
+        exploration = engine.explore(seen, work.options)
+    except (Endless, HiddenRead) as said:
+        raise said.error from None
     except CutShort as cut:
         nothing = Exploration(
             entry.name, Counts(0, 0, 0, 0), (), (), (), {}, {}, False, cut.reason, 0.0

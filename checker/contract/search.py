@@ -16,7 +16,8 @@ Contract of ``explore(model, options) -> Exploration``, the same for every engin
      choices). The trace to a state takes, from the end backwards, the predecessor in the level
      before with the least (fingerprint, action index, choice indices).
   6. With a view, hidden slots are left out of identity and fingerprint; the kept representative of
-     a state is the one reached along the trace of rule 5.
+     a state is the one reached along the trace of rule 5. Nothing that decides reads them
+     (`checker.engines.hidden`), so that what is found is found without the view too.
   7. Bounds: ``max_depth`` levels are kept at most; ``max_states`` ends the search after the stage
      in which it is reached; so do time, memory and interruption. ``stopped`` tells, ``complete``
      is true only if nothing was left out but what constraints cut.

@@ -76,7 +76,7 @@ def _history(checked: Checked) -> None:
                     f"The step '{checked.function.name}' reads {owners[0].__name__}.{meant.attr}, "
                     "which is an Auxiliary field.",
                     at=function.span(node),
-                    help="Leave it out of identity with --view only if no step depends on it.",
+                    help="With --view on it is refused: such a field may decide nothing.",
                 )
                 return
 

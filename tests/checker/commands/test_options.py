@@ -26,11 +26,11 @@ class Counter(Role, symmetric=True):
     def up(self) -> None:
         require(self.n < N)
         self.n += 1
-        self.seen = (self.seen + 1) % 3
     @action
     def reset(self) -> None:
         require(self.n == N)
         self.n = 0
+        self.seen = 1
     @action
     def never(self) -> None:
         require(self.n > 99)

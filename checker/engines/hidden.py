@@ -1,0 +1,211 @@
+"""Under a view nothing that decides may read what the view hides: a model that sees to it.
+
+States that differ in hidden fields only are one state then, and what is met first stands for all of
+them. As long as no step and no property reads a hidden field, the rest of a state alone says
+what can happen and what is true there, and the search finds what it would find without the view.
+So the first read ends it. Writing is free, and so are changes that neither give anything back nor
+can fail because of what is there (``n += 1``, ``log.append(x)``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, NoReturn
+
+from statewalk.dsl.errors import RunError
+from statewalk.dsl.model import Action, Model, Property
+from statewalk.dsl.source.modules import FILES, place_of
+from statewalk.dsl.state.roles import Field
+from statewalk.dsl.view import Path, Place, View
+
+_SIGNS = frozenset({"+", "-", "*", "|", "&", "^"})
+_FREE = frozenset({"append", "extend", "add", "discard", "keep", "xor", "set", "remove", "clear"})
+
+Fields = frozenset[tuple[str, str]]
+
+
+class HiddenRead(BaseException):
+    """Something that decides read a hidden field. ``error`` is for the reader.
+
+    Not an `Exception`, so that an engine does not take it for one of the spec's.
+    """
+
+    def __init__(self, error: RunError) -> None:
+        super().__init__()
+        self.error = error
+
+
+class _Read(BaseException):
+    """Ends the run that read a hidden slot."""
+
+
+class HidingView:
+    """Another view, of which hidden slots are written only, or read once the step has set them.
+
+    After the first other read, ``read`` is its path, and ``ended`` what was raised there.
+    """
+
+    def __init__(self, view: View, hidden: Fields, numbers: Fields) -> None:
+        self._view = view
+        self._hidden = hidden
+        self._numbers = numbers
+        self._set: set[Path] = set()
+        self._changed: Path | None = None
+        self.read: Path | None = None
+        self.ended = _Read()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._view, name)
+
+    def _is_hidden(self, path: Path) -> bool:
+        return len(path) > 2 and (path[0], path[2]) in self._hidden
+
+    def _look(self, path: Path) -> None:
+        if self._is_hidden(path) and path not in self._set:
+            self._refuse(path)
+
+    def _refuse(self, path: Path) -> NoReturn:
+        self.read = path
+        raise self.ended
+
+    def get(self, path: Path) -> Any:
+        """See `View`."""
+        self._look(path)
+        return self._view.get(path)
+
+    def project(self, path: Path, key: object, fn: Callable[[Any], Any], place: Place = ()) -> Any:
+        """See `View`."""
+        self._look(path)
+        return self._view.project(path, key, fn, place)
+
+    def set(self, path: Path, value: Any) -> None:
+        """See `View`."""
+        if self._is_hidden(path):
+            self._set.add(path)
+        self._view.set(path, value)
+
+    def update(self, path: Path, key: object, fn: Callable[[Any], Any]) -> None:
+        """See `View`."""
+        if self._is_hidden(path) and path not in self._set:
+            if not self._is_free(path, key):
+                self._refuse(path)
+            self._changed = path
+        self._view.update(path, key, fn)
+
+    def call(self, key: tuple[object, ...], fn: Callable[[], Any]) -> Any:
+        """See `View`."""
+        return self._view.call(key, fn)
+
+    def choose(self, options: Sequence[Any], fair: str = "none") -> Any:
+        """See `View`."""
+        return self._view.choose(options, fair)
+
+    def progress(self) -> object:
+        """See `View`."""
+        if self._changed is not None:
+            self._refuse(self._changed)
+        return self._view.progress()
+
+    def later(self, path: Path) -> Callable[[], Any]:
+        """See `View`."""
+        value = self._view.later(path)
+        if not self._is_hidden(path) or path in self._set:
+            return value
+
+        def look() -> Any:
+            self._refuse(path)
+
+        return look
+
+    def _is_free(self, path: Path, key: object) -> bool:
+        """Whether an update that is known by a key never fails for what is there."""
+        depth = 0
+        while isinstance(key, tuple) and key:
+            depth, key = depth + 1, key[0]  # a part of a record: (the update of the part, its name)
+        if key in _SIGNS:
+            return depth > 1 or (path[0], path[2]) in self._numbers
+        return key in _FREE
+
+
+@dataclass
+class HidingModel(Model):
+    """A model whose steps and properties raise `HiddenRead` where they read a hidden field.
+
+    ``numbers`` are the hidden fields that hold any number (or any text) in every state.
+    """
+
+    hidden: Fields = frozenset()
+    numbers: Fields = frozenset()
+
+    def take(self, action: Action, view: View) -> object:
+        """See `Model.take`."""
+        seen = HidingView(view, self.hidden, self.numbers)
+        try:
+            return super().take(action, seen)
+        finally:  # whatever the spec did after it
+            if seen.read is not None:
+                raise _refusal(seen, f"the step '{action.name}'")
+
+    def holds(self, predicate: Callable[[], bool], view: View, before: View | None = None) -> bool:
+        """See `Model.holds`."""
+        seen = HidingView(view, self.hidden, self.numbers)
+        old = None if before is None else HidingView(before, self.hidden, self.numbers)
+        try:
+            return super().holds(predicate, seen, old)
+        finally:
+            for each in (seen, old):
+                if each is not None and each.read is not None:
+                    raise _refusal(each, *_reader(self, predicate))
+
+
+def _refusal(seen: HidingView, reader: str, way_out: str = "") -> HiddenRead:
+    """What is said of a read."""
+    assert seen.read is not None
+    place = f"{seen.read[0]}.{seen.read[2]}"
+    error = RunError(
+        "SW356",
+        f"With --view on, {reader} cannot read {place}.",
+        at=place_of(seen.ended, FILES),
+        why=f"The view takes states that differ in {place} only for one: it would be decided on "
+        "the one met first.",
+        help=f"Check with --view off, or make {place} a field that is not Auxiliary{way_out}.",
+    )
+    return HiddenRead(error)
+
+
+def hiding(model: Model) -> HidingModel:
+    """The same model, for a search under the view that leaves auxiliary fields out."""
+    hidden = frozenset(key for key, info in model.fields.items() if info.auxiliary)
+    content = {f.name: getattr(model, f.name) for f in fields(model)}
+    numbers = frozenset(key for key in hidden if _is_number(model, *key))
+    return HidingModel(**content, hidden=hidden, numbers=numbers)
+
+
+def _is_number(model: Model, owner: str, name: str) -> bool:
+    """Whether a field holds any number or any text, and does so in every state."""
+    found = getattr(model.classes.get(owner), name, None)
+    if not isinstance(found, Field) or not found.settled:
+        return False
+    return found.domain.text in ("an integer", "a string")
+
+
+def _reader(model: Model, predicate: Callable[[], bool]) -> tuple[str, str]:
+    """What a predicate belongs to, and the way out that only a property has."""
+    kinds: tuple[tuple[str, tuple[Property, ...]], ...] = (
+        ("property", model.properties),
+        ("constraint", (*model.constraints, *model.step_constraints)),
+        ("terminal condition", model.terminal),
+    )
+    for kind, group in kinds:
+        for prop in group:
+            if predicate in _predicates(prop):
+                name = prop.name.partition(" (premise)")[0]
+                out = f", or leave {name} out with --property" if kind == "property" else ""
+                return f"the {kind} '{name}'", out
+    return f"'{getattr(predicate, '__name__', 'a property')}'", ""
+
+
+def _predicates(prop: Property) -> Iterator[Callable[[], bool] | None]:
+    yield from (prop.whole, prop.premise)
+    yield from (element.holds for element in prop.elements)

@@ -1,0 +1,200 @@
+"""Under ``--view on`` nothing that decides may read what the view leaves out: it is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from statewalk import check, load
+from statewalk.checker.contract.options import CheckOptions
+from statewalk.dsl.errors import RunError
+
+HEAD = """
+from contextlib import suppress
+from typing import Literal
+
+from statewalk import *
+
+class Lamp(Role):
+    on: bool = False
+    n: int = 0
+    seen: Auxiliary[bool] = False
+    count: Auxiliary[int] = 0
+    small: Auxiliary[Literal[0, 1, 2]] = 0
+    log: Auxiliary[list[int]] = []
+    marks: Auxiliary[set[int]] = set()
+    table: Auxiliary[dict[int, int]] = {}
+
+    @action
+    def remember(self) -> None:
+        self.seen = True
+        self.count += 1
+        self.small = any_of([1, 2])
+        self.log.append(1)
+        self.marks.add(1)
+        self.table[1] = 1
+"""
+ACTIONS = """
+    @action
+    def flip(self) -> None:
+        require(not self.on)
+        self.on = True
+        self.seen = True
+"""
+REST = """
+    def inner(self) -> bool:
+        return self.seen
+
+lamp, other = Lamp(), Lamp()
+"""
+
+PROPERTIES = {
+    "directly": "return not lamp.seen",
+    "helper": "return not lamp.inner()",
+    "alias": "l = lamp\n    return not l.seen",
+    "getattr": "return not getattr(lamp, 'se' + 'en')",
+    "comprehension": "return not any(l.seen for l in (lamp, other))",
+    "f-string": "return f'{lamp.seen}' == 'False'",
+    "length": "return len(lamp.log) < 9",
+    "truth": "return not lamp.log",
+    "whole": "return lamp.log == other.log",
+    "element": "return 3 not in lamp.marks",
+    "key": "return 3 not in lamp.table",
+    "keys": "return len(lamp.table) < 9",
+    "range": "return all(True for _ in range(lamp.count))",
+    "copy": "return [*lamp.log] != [3]",
+    "set of values": "return len({l.count for l in (lamp, other)}) == 1",
+    "step looked at": "return all(not s.after(lambda: lamp.seen) for s in next_steps()[:0]) or "
+    "not lamp.seen",
+    "lambda": "return (lambda l: not l.seen)(lamp)",
+}
+STEPS = {
+    "guard": "require(not self.seen)\n        self.n = 1",
+    "test": "if self.seen:\n            self.n = 1",
+    "augmented": "self.n += self.count",
+    "assignment": "self.n = self.count",
+    "helper": "self.n = 1 if self.inner() else 2",
+    "alias": "r = self\n        self.n = r.count",
+    "getattr": "self.n = getattr(self, 'count')",
+    "options": "self.n = any_of([0, self.count])",
+    "range": "for _ in range(self.count):\n            self.n = 1",
+    "default": "def f(x: int = self.count) -> int:\n            return x\n        self.n = f()",
+    "f-string": "self.n = len(f'{self.count}')",
+    "assert": "assert not self.seen",
+    "after a change": "self.count += 1\n        self.n = self.count % 2",
+    "popped": "self.log.append(1)\n        self.n = self.log.pop()",
+    "removed": "self.marks.discard(1)\n        self.marks.remove(2)",
+    "what was replaced": "before = self.log\n        self.log = []\n        self.n = len(before)",
+    "out of its range": "self.small += 1",
+    "other instance": "self.n = sum(l.count for l in (lamp, other) if l is not self)",
+    "match": "match self.count:\n            case 0:\n                self.n = 1",
+    "swallowed": "with suppress(BaseException):\n            self.n = self.count",
+}
+FREE = {
+    "set": "self.seen = True",
+    "set and read": "self.seen = self.on\n        self.n = 1 if self.seen else 2",
+    "counted": "self.count += 1",
+    "appended": "self.log.append(self.n)",
+    "extended": "self.log += [1, 2]",
+    "added": "self.marks.add(self.n)",
+    "discarded": "self.marks.discard(self.n)",
+    "entered": "self.table[self.n] = 1",
+    "replaced": "self.log = []",
+    "of another": "for l in (lamp, other):\n            l.count += 1",
+}
+
+
+def refused(tmp_path: Path, text: str, engine: str = "native", **options: object) -> str:
+    """The code with which a spec is refused under the view; the verdict where it is not."""
+    spec = tmp_path / "spec.py"
+    spec.write_text(text)
+    model = load(spec, optimize=options.pop("optimize", True))  # type: ignore[arg-type]
+    try:
+        run = check(model, engine=engine, view=True, liveness=False, max_depth=4, **options)  # type: ignore[arg-type]
+    except RunError as error:
+        return error.code
+    return run.verdict
+
+
+def with_property(body: str, mark: str = "always") -> str:
+    return f"{HEAD}{ACTIONS}{REST}\n@{mark}\ndef looks() -> bool:\n    {body}\n"
+
+
+def with_step(body: str) -> str:
+    return f"{HEAD}\n    @action\n    def step(self) -> None:\n        {body}\n{REST}"
+
+
+@pytest.mark.parametrize("how", PROPERTIES)
+def test_a_property_that_reads_a_hidden_field_is_refused(tmp_path: Path, how: str) -> None:
+    text = with_property(PROPERTIES[how])
+
+    assert refused(tmp_path, text) == "SW356"
+    assert refused(tmp_path, text, "reference", optimize=False) == "SW356"
+
+
+@pytest.mark.parametrize("mark", ["exists", "on_step", "constraint", "terminal"])
+def test_whatever_else_decides_and_reads_a_hidden_field_is_refused(
+    tmp_path: Path, mark: str
+) -> None:
+    text = with_property("return lamp.seen", mark)
+    if mark == "terminal":  # asked where nothing is possible
+        text = text.replace(
+            "self.seen = True\n        self.count", "require(False)\n        self.count"
+        )
+
+    assert refused(tmp_path, text) == "SW356"
+    assert refused(tmp_path, text, "reference") == "SW356"
+
+
+def test_the_state_before_a_step_is_hidden_too(tmp_path: Path) -> None:
+    text = with_property("return old(lamp.seen) == old(lamp.on)", "on_step")
+
+    assert refused(tmp_path, text) == "SW356"
+    assert refused(tmp_path, text, "reference") == "SW356"
+
+
+@pytest.mark.parametrize("how", STEPS)
+def test_a_step_that_reads_a_hidden_field_is_refused(tmp_path: Path, how: str) -> None:
+    text = with_step(STEPS[how])
+
+    assert refused(tmp_path, text) == "SW356"
+    assert refused(tmp_path, text, "reference", optimize=False) == "SW356"
+
+
+@pytest.mark.parametrize("how", FREE)
+def test_a_step_may_write_a_hidden_field(tmp_path: Path, how: str) -> None:
+    text = with_step(FREE[how])
+
+    assert refused(tmp_path, text) in ("holds", "bounded")
+    assert refused(tmp_path, text, "reference") in ("holds", "bounded")
+
+
+def test_a_property_that_is_not_asked_for_may_read_anything(tmp_path: Path) -> None:
+    text = with_property("return not lamp.seen")
+
+    assert refused(tmp_path, text, properties=("Deadlock",)) == "holds"
+
+
+def test_the_refusal_names_the_reader_the_field_and_the_way_out(tmp_path: Path) -> None:
+    spec = tmp_path / "spec.py"
+    spec.write_text(with_property("return not lamp.seen"))
+
+    with pytest.raises(RunError) as caught:
+        check(load(spec), view=True)
+
+    assert caught.value.message == "With --view on, the property 'looks' cannot read Lamp.seen."
+    assert "leave looks out with --property" in caught.value.help
+    assert caught.value.at is not None
+    assert (caught.value.at.line, caught.value.at.column) == (39, 16)
+
+
+def test_what_is_hidden_is_said_of_a_check_that_reads_none_of_it(tmp_path: Path) -> None:
+    spec = tmp_path / "spec.py"
+    spec.write_text(with_step("self.count += 1"))
+
+    run = check(load(spec), view=True)
+
+    assert run.counts.distinct == 1
+    assert "Lamp.count" in run.evidence.hidden
+    assert CheckOptions(view=True) == run.evidence.options
