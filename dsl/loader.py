@@ -108,8 +108,7 @@ def model_of(loading: Loading, path: str, *, optimize: bool = True) -> Model:
     analysis = analyse(tree)
     fields = make_fields(tree, analysis, mistakes)
     mistakes.raise_if_any()
-    classes: dict[str, type] = {c.__name__: c for c in [*tree.roles, *tree.records, *tree.enums]}
-    classes |= _open_records(loading)
+    classes = tree.classes | _open_records(loading)
     lowering = Lowering(tree, fields, classes, optimize=optimize)
     states, fixed = InitialStates(tree, fields, classes).compute()
     if not states:

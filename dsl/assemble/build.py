@@ -10,8 +10,9 @@ from typing import Any
 
 from statewalk.dsl.assemble.crashes import may_crash
 from statewalk.dsl.errors import Mistakes
-from statewalk.dsl.flows.run import Flows, is_flow, slot_of
+from statewalk.dsl.flows.run import Flows, slot_of
 from statewalk.dsl.model import Action, FieldInfo
+from statewalk.dsl.source.nodes import yields
 from statewalk.dsl.source.ranges import domains_of, no_instance, warn_of_nothing
 from statewalk.dsl.source.tree import Function, SpecTree, class_span
 from statewalk.dsl.source.usage import Analysis, Reach, Usage
@@ -64,10 +65,7 @@ def _reached(domain: Domain, reach: Reach) -> bool:
 
 def _hints(tree: SpecTree, cls: type, mistakes: Mistakes) -> dict[str, Any]:
     try:
-        namespace = {c.__name__: c for c in [*tree.roles, *tree.records, *tree.enums]}
-        return typing.get_type_hints(
-            cls, localns=_module_of(tree, cls) | namespace, include_extras=True
-        )
+        return tree.hints(cls)
     except Exception as error:
         mistakes.add(
             "SW110",
@@ -76,13 +74,6 @@ def _hints(tree: SpecTree, cls: type, mistakes: Mistakes) -> dict[str, Any]:
             help="Annotations are evaluated after the module has run; their names must exist then.",
         )
         return {}
-
-
-def _module_of(tree: SpecTree, cls: type) -> dict[str, Any]:
-    for module in tree.loading.modules:
-        if module.namespace.get(cls.__name__) is cls:
-            return dict(module.namespace)
-    return {}
 
 
 def _domain(hint: Any) -> tuple[Domain, list[str]]:
@@ -126,36 +117,29 @@ def make_actions(tree: SpecTree, flows: Flows, mistakes: Mistakes) -> list[Actio
         concurrent = int(options.get("concurrent", 1))
         resumed = options.get("resume", fair)
         span = function.span()
+        fault = bool(options.get("fault", False))
         for actor in actors:
-            slot = slot_of(actor, function.name) if is_flow(function) else None
+            slot = slot_of(actor, function.name) if yields(function.node) else None
+            make = partial(Action, actor=actor, span=span, slot=slot)
             for values in itertools.product(*domains):
                 run = _runner(function, actor, values, flows)
-                if is_flow(function):
+                if slot is not None:
                     run = partial(flows.start, function, actor, values, concurrent)
-                arguments = tuple(zip(names, map(freeze, values), strict=True))
-                fault = bool(options.get("fault", False))
-                made = Action(
-                    len(actions), name, actor, arguments, run, fair, span, slot, fault=fault
+                given = tuple(zip(names, map(freeze, values), strict=True))
+                made = make(
+                    len(actions), name, arguments=given, run=run, fairness=fair, fault=fault
                 )
                 actions.append(made)
-            if is_flow(function):
-                run = partial(flows.proceed, function, actor, concurrent)
-                name_ = name + CONTINUED
-                made = Action(len(actions), name_, actor, (), run, resumed, span, slot, True)
+            if slot is None:
+                continue
+            run = partial(flows.proceed, function, actor, concurrent)
+            again, at = name + CONTINUED, len(actions)
+            made = make(at, again, arguments=(), run=run, fairness=resumed, continues=True)
+            actions.append(made)
+            if flows.crashes and options.get("crash", True):
+                run = partial(flows.crash, slot)
+                made = make(len(actions), name + CRASHED, arguments=(), run=run, fault=True)
                 actions.append(made)
-                if slot is not None and flows.crashes and options.get("crash", True):
-                    run = partial(flows.crash, slot)
-                    made = Action(
-                        len(actions),
-                        name + CRASHED,
-                        actor,
-                        (),
-                        run,
-                        span=span,
-                        slot=slot,
-                        fault=True,
-                    )
-                    actions.append(made)
     return actions
 
 

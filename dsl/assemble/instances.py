@@ -7,9 +7,9 @@ import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from statewalk.dsl.assemble.properties import checked
 from statewalk.dsl.declared import LeadsTo, property_name
 from statewalk.dsl.errors import Mistakes, Span
+from statewalk.dsl.lowering.conjuncts import checked
 from statewalk.dsl.model import Element, Property, PropertyKind
 from statewalk.dsl.source.ranges import domains_of
 from statewalk.dsl.source.tree import Function, SpecTree

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
 
 from statewalk.dsl.declared import property_name
-from statewalk.dsl.errors import Mistakes, Span, SpecError
+from statewalk.dsl.errors import Mistakes
+from statewalk.dsl.lowering.conjuncts import checked
 from statewalk.dsl.model import Element, Property, PropertyKind
 from statewalk.dsl.source.tree import Function
 
@@ -48,21 +48,3 @@ def make_property(
     if not elements:
         elements = (Element(name, (), whole, span=function.span()),)
     return Property(name, kind, elements, whole, span=function.span(), doc=doc)
-
-
-def checked(predicate: Callable[[], bool], name: str, span: Span | None) -> Callable[[], bool]:
-    """A predicate that insists on a bool. Raises SpecError[SW207]."""
-
-    def holds() -> bool:
-        result = predicate()
-        if type(result) is not bool:
-            raise SpecError(
-                "SW207",
-                f"The property '{name}' gave {result!r}, which is neither True nor False.",
-                at=span,
-                help="Return a comparison, all(...), any(...) or bool(...).",
-            )
-        return result
-
-    holds.__name__ = name
-    return holds

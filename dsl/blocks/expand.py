@@ -23,7 +23,7 @@ from statewalk.dsl.blocks.step_ends import Threads
 from statewalk.dsl.errors import Mistakes
 from statewalk.dsl.lowering import calls as lowered
 from statewalk.dsl.source.effects import Effects
-from statewalk.dsl.source.nodes import copied
+from statewalk.dsl.source.nodes import copied, yields
 from statewalk.dsl.source.tree import Function, SpecTree
 
 ANYTHING: Status = ACTED | NOT_YET | RESUMED
@@ -94,7 +94,7 @@ class OwnThreads(Threads):
     def begin(self) -> None:
         """Find out about every function that actions reach, or could call as a flow."""
         for node, function in self.own.functions.items():
-            called = has_blocks(function) and _generates(function)
+            called = has_blocks(function) and yields(function.node)
             if called or function.marked("action") is not None:
                 self.facts.entered[node] = NOT_YET
         self.analyse()
@@ -126,7 +126,7 @@ class OwnThreads(Threads):
         heads = _heads(node)
         for head in heads:
             self._inside(head, value)
-        gives = any(isinstance(n, ast.Yield | ast.YieldFrom) for h in heads for n in ast.walk(h))
+        gives = any(map(yields, heads))
         if gives:
             self._yields = True
             self._refuse_in_atomic(node, "a yield")
@@ -192,7 +192,7 @@ class OwnThreads(Threads):
                 function = self.own.functions[id(callee)]
                 known = self.facts.entered.get(id(callee), NONE)
                 self.facts.entered[id(callee)] = known | ANYTHING
-                if id(callee) in self.facts.flows and not _generates(function):
+                if id(callee) in self.facts.flows and not yields(function.node):
                     if self.pieces is not None:
                         self._refuse(
                             call,
@@ -241,7 +241,7 @@ def expand_blocks(spec: SpecTree, mistakes: Mistakes, first: int = 1) -> None:
             made.append((function, _with_body(function, threads.body(node))))
             function.gives_way = id(node) in threads.facts.flows
     for function, node in program:
-        if has_blocks(function) and not _generates(function):
+        if has_blocks(function) and not yields(function.node):
             whole = _with_body(function, at_once.body(node))
             if id(node) not in reached:
                 made.append((function, copied(whole)))
@@ -269,10 +269,6 @@ def _with_body(function: Function, body: Statements) -> ast.FunctionDef:
     result.body = [*text, *(copied(statement) for statement in body)]
     ast.fix_missing_locations(result)
     return result
-
-
-def _generates(function: Function) -> bool:
-    return any(isinstance(n, ast.Yield | ast.YieldFrom) for n in ast.walk(function.node))
 
 
 def _heads(node: ast.stmt) -> list[ast.AST]:

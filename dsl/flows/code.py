@@ -24,7 +24,8 @@ from statewalk.dsl.blocks.steps import asks_for_notes
 from statewalk.dsl.errors import SpecError
 from statewalk.dsl.lowering.compiling import RUNTIME, compile_function, definition_of
 from statewalk.dsl.lowering.lower import Lowering, Rewriter
-from statewalk.dsl.source.scopes import arguments, bound
+from statewalk.dsl.source.nodes import yields
+from statewalk.dsl.source.scopes import arguments, bound, names
 from statewalk.dsl.source.templates import statement as made
 from statewalk.dsl.source.tree import Function
 
@@ -137,7 +138,7 @@ class Compiler:
     def block(self, statements: list[ast.stmt]) -> None:
         straight: list[ast.stmt] = []
         for statement in statements:
-            if not _gives_way(statement) and not _leaves(statement):
+            if not yields(statement) and not _leaves(statement):
                 straight.append(statement)
                 continue
             if straight:
@@ -173,7 +174,7 @@ class Compiler:
                     setattr(node, name, self.pulled(getattr(node, name)))
             self.piece([node])
         else:
-            what = "a yield" if _gives_way(node) else "a return or jump"
+            what = "a yield" if yields(node) else "a return or jump"
             raise self.refused(node, f"{what} inside '{type(node).__name__.lower()}'")
 
     def refused(self, node: ast.AST, what: str) -> SpecError:
@@ -273,10 +274,6 @@ class Compiler:
         return ast.copy_location(ast.Name(target, ast.Load()), node)
 
 
-def _gives_way(node: ast.AST) -> bool:
-    return any(isinstance(n, ast.Yield | ast.YieldFrom) for n in ast.walk(node))
-
-
 def _leaves(node: ast.stmt, in_loop: bool = False) -> bool:
     """Whether a statement may jump out of itself: return, or leave an outer loop."""
     if isinstance(node, ast.Return):
@@ -336,8 +333,7 @@ def _own(node: ast.AST) -> set[str]:
     """Names that a node binds for itself alone."""
     if isinstance(node, ast.Lambda | ast.FunctionDef):
         return arguments(node.args)
-    targets = [g.target for g in getattr(node, "generators", [])]
-    return {n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)}
+    return names(*(g.target for g in getattr(node, "generators", [])))
 
 
 def find_live(code: list[Instruction]) -> None:

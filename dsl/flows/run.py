@@ -8,7 +8,6 @@ anonymous.
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,6 +16,7 @@ from statewalk.dsl.errors import SpecError
 from statewalk.dsl.flows.code import Compiler, FlowCode, Instruction
 from statewalk.dsl.flows.kept import keep, listed, restored
 from statewalk.dsl.lowering.lower import Lowering
+from statewalk.dsl.source.nodes import yields
 from statewalk.dsl.source.tree import Function
 from statewalk.dsl.state.refs import current_view, forbid_change
 from statewalk.dsl.state.roles import Field, Role
@@ -44,7 +44,7 @@ class Flows:
 
     def compile_all(self, lowering: Lowering) -> None:
         """Compile every function of the spec that contains a yield, whatever the constants are."""
-        found = [f for f in lowering.tree.functions if f.gives_way or is_flow(f)]
+        found = [f for f in lowering.tree.functions if f.gives_way or yields(f.node)]
         named: dict[str, Function] = {}
         for function in found:
             same = named.setdefault(function.qualified, function)
@@ -58,7 +58,7 @@ class Flows:
                 )
             self.by_name.setdefault(function.name, []).append(function)
             mark = function.marked("action")
-            if mark is not None and is_flow(function):
+            if mark is not None and yields(function.node):
                 owner = function.owner.__name__ if function.owner else "@module"
                 concurrent = int(mark.options.get("concurrent", 1))
                 self.actions.setdefault(owner, []).append((function.name, concurrent))
@@ -331,8 +331,3 @@ def slot_of(actor: Any, name: str) -> Path:
     if isinstance(actor, Role):
         return (type(actor).__name__, actor.index, "@flow", name)
     return ("@module", 0, "@flow", name)
-
-
-def is_flow(function: Function) -> bool:
-    """Whether a function contains a yield, under the constants of this run."""
-    return any(isinstance(n, ast.Yield | ast.YieldFrom) for n in ast.walk(function.node))

@@ -18,7 +18,7 @@ from statewalk.dsl.lowering.calls import AGGREGATES
 from statewalk.dsl.lowering.compiling import lambda_of, runtime_call
 from statewalk.dsl.source.effects import Effects
 from statewalk.dsl.source.nodes import copied, walk
-from statewalk.dsl.source.scopes import arguments
+from statewalk.dsl.source.scopes import arguments, names
 from statewalk.dsl.source.tree import Function
 from statewalk.dsl.state.roles import Role
 
@@ -183,14 +183,8 @@ class Gathering:
 
 def bound_inside(parts: list[ast.expr]) -> set[str]:
     """Names that comprehensions and lambdas inside some expressions bind."""
-    return {
-        name.id
-        for part in parts
-        for node in walk(part)
-        if isinstance(node, ast.comprehension)
-        for name in walk(node.target)
-        if isinstance(name, ast.Name)
-    } | arguments(*parts)
+    inner = (n for part in parts for n in walk(part) if isinstance(n, ast.comprehension))
+    return names(*(node.target for node in inner)) | arguments(*parts)
 
 
 def _names(chain: tuple[str, ...]) -> ast.Tuple:
@@ -239,8 +233,7 @@ class _Hoist(ast.NodeTransformer):
 
     def captures(self, parts: list[ast.expr]) -> tuple[list[str], list[ast.expr]]:
         """Names that the parts need from outside, and what to evaluate for them."""
-        used = {n.id for part in parts for n in walk(part) if isinstance(n, ast.Name)}
-        plain = sorted((used & self.locals) - self.kept - set(self.hoisted))
+        plain = sorted((names(*parts) & self.locals) - self.kept - set(self.hoisted))
         hoisted = sorted(self.hoisted)
         values: list[Any] = [ast.Name(n, ast.Load()) for n in plain]
         return [*plain, *hoisted], values + [copied(self.hoisted[n]) for n in hoisted]

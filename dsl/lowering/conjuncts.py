@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from statewalk.dsl.declared import property_name
-from statewalk.dsl.errors import StatewalkError
+from statewalk.dsl.errors import Span, SpecError
 from statewalk.dsl.lowering.compiling import compile_function, definition_of
 from statewalk.dsl.lowering.lower import Lowering, Rewriter
 from statewalk.dsl.model import Element
@@ -150,19 +150,20 @@ class _Splitter:
         ast.copy_location(node, shown or node)
         ast.fix_missing_locations(node)
         function = self._compiled(node, sorted(environment), lowered=True)
-        whole, values, name = self.function.function, _ordered(environment), self.name
+        plain, values, name = self.function.function, _ordered(environment), self.name
+        whole = checked(plain, name, self.function.span())
 
         def holds() -> bool:
             try:
                 result = function(*values)
             except Exception:
                 # An earlier element may be false, which would have kept this one from being asked.
-                if whole() is False:
+                if plain() is False:
                     return True
                 raise
             if type(result) is bool:
                 return result
-            return bool(result) if as_bool else _insist(whole, name)
+            return bool(result) if as_bool else whole()
 
         holds.__name__ = name
         bindings = tuple(sorted(environment.items()))
@@ -172,14 +173,22 @@ class _Splitter:
         return Element(label, bindings, holds, text, self.function.span(source))
 
 
-def _insist(whole: Callable[[], Any], name: str) -> bool:
-    """The verdict of the whole property where a conjunct is no bool."""
-    result = whole()
-    if type(result) is not bool:
-        raise StatewalkError(
-            "SW207", f"The property '{name}' gave {result!r}, which is neither True nor False."
-        )
-    return result
+def checked(predicate: Callable[[], bool], name: str, span: Span | None) -> Callable[[], bool]:
+    """A predicate that insists on a bool. Raises SpecError[SW207]."""
+
+    def holds() -> bool:
+        result = predicate()
+        if type(result) is not bool:
+            raise SpecError(
+                "SW207",
+                f"The property '{name}' gave {result!r}, which is neither True nor False.",
+                at=span,
+                help="Return a comparison, all(...), any(...) or bool(...).",
+            )
+        return result
+
+    holds.__name__ = name
+    return holds
 
 
 def _ordered(environment: Environment) -> list[Any]:

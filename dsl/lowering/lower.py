@@ -20,7 +20,7 @@ from statewalk.dsl.lowering.compiling import RUNTIME, Old, install, runtime_call
 from statewalk.dsl.lowering.comprehensions import Gathering, Scope
 from statewalk.dsl.lowering.turns import find_turns, take_out
 from statewalk.dsl.source.effects import Effects
-from statewalk.dsl.source.nodes import copied, walk
+from statewalk.dsl.source.nodes import copied, walk, yields
 from statewalk.dsl.source.scopes import locals_of
 from statewalk.dsl.source.tree import Function, SpecTree
 from statewalk.dsl.state.roles import Field
@@ -60,7 +60,7 @@ class Lowering:
             node = copied(function.node)
             if self.optimize:
                 turns = find_turns(self.effects, function, node)
-                node = self.rewriter(function).visit(node)
+                node = Rewriter(self, function).visit(node)
                 take_out(function, turns)
             install(function, Old().visit(node))
 
@@ -69,9 +69,6 @@ class Lowering:
         return self.effects.of(function) != "pure" or any(
             isinstance(n, ast.For | ast.comprehension | ast.Call) for n in walk(function.node)
         )
-
-    def rewriter(self, function: Function) -> Rewriter:
-        return Rewriter(self, function)
 
 
 def _recompilable(function: Function) -> bool:
@@ -82,7 +79,7 @@ def _recompilable(function: Function) -> bool:
     code = getattr(function.function, "__code__", None)
     if code is None or names & {"super", "__class__"} or code.co_freevars:
         return False
-    return not any(isinstance(n, ast.Yield | ast.YieldFrom) for n in walk(function.node))
+    return not yields(function.node)
 
 
 class Rewriter(ast.NodeTransformer):
@@ -149,10 +146,7 @@ class Rewriter(ast.NodeTransformer):
     @staticmethod
     def _rememberable(callee: Function) -> bool:
         returns = callee.node.returns
-        if (
-            any(isinstance(n, ast.Yield | ast.YieldFrom) for n in walk(callee.node))
-            or callee.is_static
-        ):
+        if yields(callee.node) or callee.is_static:
             return False
         if returns is None:
             return callee.module.source.dialect == "fizz"

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from statewalk.dsl.errors import Mistakes
 from statewalk.dsl.source.effects import Effects
-from statewalk.dsl.source.nodes import walk
+from statewalk.dsl.source.nodes import parents_of
 from statewalk.dsl.source.tree import Function, SpecTree
 from statewalk.dsl.source.types import Types
 
@@ -32,14 +32,12 @@ class Checked:
     @cached_property
     def parents(self) -> dict[ast.AST, ast.AST]:
         """The parent of every node of the function."""
-        nodes = walk(self.function.node)
-        return {child: node for node in nodes for child in ast.iter_child_nodes(node)}
+        return parents_of(self.function.node)
 
     @property
     def is_property(self) -> bool:
         """Whether it is a property, or the part of a `leads_to` or `until`."""
-        parts = [p for _, lead, _ in self.tree.leads for p in (lead.premise, lead.conclusion)]
-        return self.function.is_property or self.function.function in parts
+        return self.function.is_property or self.function.function in self.tree.led
 
     def wrong(
         self, code: str, message: str, node: ast.AST, *, why: str = "", help: str = ""

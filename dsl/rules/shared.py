@@ -21,10 +21,9 @@ _DEPTH = 3  # of containers in containers that are looked through for roles
 
 def check_shared(tree: SpecTree, effects: Effects, mistakes: Mistakes) -> None:
     """SW102 and SW104, in all that steps and properties run; what ``@init`` does happens once."""
-    leads = [p for _, lead, _ in tree.leads for p in (lead.premise, lead.conclusion)]
     reached: dict[int, Function] = {}
     for function in tree.functions:
-        if function.function in leads or any(m.kind != "init" for m in function.marks):
+        if function.function in tree.led or any(m.kind != "init" for m in function.marks):
             reached |= {id(f): f for f in effects.reached_from(function)}
     for function in tree.functions:
         if id(function) in reached and function.module.source.dialect != "fizz":

@@ -25,7 +25,6 @@ _ANYTHING = (Any, object)
 
 def check_types(tree: SpecTree, effects: Effects, mistakes: Mistakes) -> None:
     """SW203 for fields of types that the state cannot hold, SW610 for those that say nothing."""
-    classes: dict[str, type] = {c.__name__: c for c in [*tree.roles, *tree.records, *tree.enums]}
     for module in tree.loading.modules:
         values = module.namespace.values()
         if any(
@@ -35,12 +34,12 @@ def check_types(tree: SpecTree, effects: Effects, mistakes: Mistakes) -> None:
             continue  # a .fizz file says no types
         for cls in [*tree.records, *tree.roles]:
             if module.namespace.get(cls.__name__) is cls:
-                _check_class(tree, cls, {**module.namespace, **classes}, mistakes)
+                _check_class(tree, cls, mistakes)
 
 
-def _check_class(tree: SpecTree, cls: type, names: dict[str, Any], mistakes: Mistakes) -> None:
+def _check_class(tree: SpecTree, cls: type, mistakes: Mistakes) -> None:
     try:
-        hints = typing.get_type_hints(cls, localns=names, include_extras=True)
+        hints = tree.hints(cls)
     except Exception:
         return  # SW110, said where fields are made
     for name in declared_fields(cls):
@@ -89,7 +88,7 @@ def _unfit(tree: SpecTree, hint: Any) -> Any:
         return object
     if issubclass(known, Role | Record | Enum):
         return None
-    parts = [*tree.roles, *tree.records, *tree.enums]
+    parts = tree.classes.values()
     return None if any(issubclass(part, known) for part in parts) else known
 
 

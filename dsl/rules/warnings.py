@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 
 from statewalk.dsl.assemble.crashes import may_crash
 from statewalk.dsl.blocks.read import has_blocks
-from statewalk.dsl.errors import Mistakes
+from statewalk.dsl.errors import Mistakes, Span
 from statewalk.dsl.rules.rule import Checked, shortened
 from statewalk.dsl.source.effects import Effects
-from statewalk.dsl.source.nodes import walk
+from statewalk.dsl.source.nodes import parents_of, walk, yields
 from statewalk.dsl.source.tree import Function, SpecTree
 from statewalk.dsl.source.usage import Receivers, mentions
 
@@ -60,12 +61,12 @@ def _mentions_constants_only(checked: Checked, test: ast.expr) -> bool:
 
 def _history(checked: Checked) -> None:
     """An auxiliary field that an action reads, itself or through what it calls."""
-    auxiliary = _auxiliary(checked.tree)
+    auxiliary = _annotated(checked.tree, "Auxiliary")
     if not auxiliary:
         return
     for function in checked.effects.reached_from(checked.function):
         receivers = Receivers(checked.tree, function)
-        parents = {c: n for n in walk(function.node) for c in ast.iter_child_nodes(n)}
+        parents = parents_of(function.node)
         for node, meant in mentions(function.node):
             if not isinstance(meant.ctx, ast.Load):
                 continue
@@ -90,7 +91,7 @@ def _crash(checked: Checked) -> None:
         (
             f
             for f in checked.tree.functions
-            if f.owner and issubclass(owner, f.owner) and _yields(f)
+            if f.owner and issubclass(owner, f.owner) and _is_flow(f)
         ),
         None,
     )
@@ -108,9 +109,8 @@ def _crash(checked: Checked) -> None:
     )
 
 
-def _yields(function: Function) -> bool:
-    yields = (isinstance(n, ast.Yield | ast.YieldFrom) for n in walk(function.node))
-    return has_blocks(function) or any(yields)
+def _is_flow(function: Function) -> bool:
+    return has_blocks(function) or yields(function.node)
 
 
 def _only_written(node: ast.expr, parents: dict[ast.AST, ast.AST]) -> bool:
@@ -121,10 +121,6 @@ def _only_written(node: ast.expr, parents: dict[ast.AST, ast.AST]) -> bool:
     if isinstance(parent, ast.Subscript) and parent.value is node:
         return not isinstance(parent.ctx, ast.Load)
     return isinstance(parent, ast.AugAssign)
-
-
-def _auxiliary(tree: SpecTree) -> set[tuple[str, str]]:
-    return _annotated(tree, "Auxiliary")
 
 
 def _annotated(tree: SpecTree, word: str) -> set[tuple[str, str]]:
@@ -143,18 +139,13 @@ def warn_of_crashes(tree: SpecTree, effects: Effects, mistakes: Mistakes) -> Non
     ephemeral = _annotated(tree, "Ephemeral")
     if not ephemeral or "role_crashes" in tree.loading.declared.options or may_crash(tree):
         return
-    for module in tree.loading.modules:
-        for cls in [n for n in walk(module.source.tree) if isinstance(n, ast.ClassDef)]:
-            for item in cls.body:
-                name = getattr(getattr(item, "target", None), "id", "")
-                if isinstance(item, ast.AnnAssign) and (cls.name, name) in ephemeral:
-                    mistakes.warn(
-                        "SW607",
-                        f"{cls.name}.{name} is Ephemeral, but nothing crashes.",
-                        at=module.source.span(item.target),
-                        help="Let roles crash at any time, crashes(True), or in a step: "
-                        "crash(self).",
-                    )
+    for name, at in _declared(tree, ephemeral):
+        mistakes.warn(
+            "SW607",
+            f"{name} is Ephemeral, but nothing crashes.",
+            at=at,
+            help="Let roles crash at any time, crashes(True), or in a step: crash(self).",
+        )
 
 
 def warn_of_fields(tree: SpecTree, effects: Effects, mistakes: Mistakes) -> None:
@@ -166,18 +157,21 @@ def warn_of_fields(tree: SpecTree, effects: Effects, mistakes: Mistakes) -> None
         for _, node in mentions(function.node):
             found = read if isinstance(node.ctx, ast.Load) else written
             found |= {(c.__name__, node.attr) for c in receivers.owners(node)}
-    auxiliary = _auxiliary(tree)
+    for name, at in _declared(tree, written - read - _annotated(tree, "Auxiliary")):
+        mistakes.warn(
+            "SW603",
+            f"{name} is written and never read.",
+            at=at,
+            help="It only tells states apart: make it Auxiliary, or remove it.",
+        )
+
+
+def _declared(tree: SpecTree, fields: set[tuple[str, str]]) -> Iterator[tuple[str, Span]]:
+    """Of some fields, (class, name), those that Python text declares: as text, and where."""
     for module in tree.loading.modules:
-        if module.source.dialect == "fizz":
-            continue
-        for cls in [n for n in walk(module.source.tree) if isinstance(n, ast.ClassDef)]:
+        nodes = walk(module.source.tree) if module.source.dialect != "fizz" else ()
+        for cls in (n for n in nodes if isinstance(n, ast.ClassDef)):
             for item in cls.body:
-                name = getattr(getattr(item, "target", None), "id", "")
-                key = (cls.name, name)
-                if isinstance(item, ast.AnnAssign) and key in written - read - auxiliary:
-                    mistakes.warn(
-                        "SW603",
-                        f"{cls.name}.{name} is written and never read.",
-                        at=module.source.span(item.target),
-                        help="It only tells states apart: make it Auxiliary, or remove it.",
-                    )
+                target = item.target if isinstance(item, ast.AnnAssign) else None
+                if isinstance(target, ast.Name) and (cls.name, target.id) in fields:
+                    yield f"{cls.name}.{target.id}", module.source.span(target)

@@ -149,9 +149,8 @@ class Effects:
     def reachable(self) -> set[int]:
         """The ids of the functions that the checker may call."""
         found: set[int] = set()
-        leads = [p for _, lead, _ in self.tree.leads for p in (lead.premise, lead.conclusion)]
         for function in self.tree.functions:
-            if function.marks or function.function in leads:
+            if function.marks or function.function in self.tree.led:
                 found |= {id(f) for f in self.reached_from(function)}
         return found
 

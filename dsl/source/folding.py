@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from statewalk.dsl.source.nodes import copied, walk
+from statewalk.dsl.source.nodes import copied, walk, yields
 from statewalk.dsl.source.scopes import locals_of
 from statewalk.dsl.source.tree import Function, SpecTree
 from statewalk.dsl.values.ordered_sets import OrderedFrozenSet
@@ -27,8 +27,7 @@ def fold_constants(tree: SpecTree) -> None:
     Functions that gave way before are still called so.
     """
     for function in tree.functions:
-        yields = (isinstance(n, ast.Yield | ast.YieldFrom) for n in walk(function.node))
-        function.gives_way = function.gives_way or any(yields)
+        function.gives_way = function.gives_way or yields(function.node)
         function.node = _Fold(function).visit(copied(function.node))
 
 
@@ -77,27 +76,12 @@ class _Fold(ast.NodeTransformer):
         return node
 
     def visit_If(self, node: ast.If) -> Any:
-        node.test = self.visit(node.test)
+        self.generic_visit(node)
         found = self.known(node.test)
         if found is None:
-            self._block(node, "body")
-            self._block(node, "orelse")
             return node
         kept = node.body if found[0] else node.orelse
-        result: list[ast.stmt] = []
-        for statement in kept:
-            visited = self.visit(statement)
-            result += visited if isinstance(visited, list) else [visited]
-        return result or ast.copy_location(ast.Pass(), node)
-
-    def _block(self, node: ast.If, name: str) -> None:
-        result: list[ast.stmt] = []
-        for statement in getattr(node, name):
-            visited = self.visit(statement)
-            result += visited if isinstance(visited, list) else [visited]
-        if name == "body" and not result:
-            result = [ast.copy_location(ast.Pass(), node)]
-        setattr(node, name, result)
+        return kept or ast.copy_location(ast.Pass(), node)
 
     def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
         self.generic_visit(node)

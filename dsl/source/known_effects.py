@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Iterator
 
 from statewalk.dsl.source.nodes import walk
-from statewalk.dsl.source.scopes import arguments, stored
+from statewalk.dsl.source.scopes import arguments, bindings, stored
 from statewalk.dsl.values.frozen import SET_METHODS
 
 # What a spec imports from `dsl`: what makes a step depend on more than the state, and what only
@@ -115,51 +115,25 @@ def own_nodes(function: ast.FunctionDef) -> Iterator[ast.AST]:
 
 
 def nested_functions(function: ast.FunctionDef) -> set[str]:
-    """Names of functions defined within, or of lambdas bound to a local."""
-    names = {n.name for n in own_nodes(function) if isinstance(n, ast.FunctionDef)}
-    for node in own_nodes(function):
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Lambda):
-            names |= {t.id for t in node.targets if isinstance(t, ast.Name)}
-    return names - _rebound(function, names)
-
-
-def _rebound(function: ast.FunctionDef, names: set[str]) -> set[str]:
-    """Those of the names that are bound to something else as well."""
-    found: set[str] = set()
-    for node in own_nodes(function):
-        if isinstance(node, ast.Assign) and not isinstance(node.value, ast.Lambda):
-            found |= {n.id for t in node.targets for n in walk(t) if isinstance(n, ast.Name)}
-        elif isinstance(node, ast.For | ast.comprehension | ast.AnnAssign | ast.NamedExpr):
-            found |= {n.id for n in walk(node.target) if isinstance(n, ast.Name)}
-        elif isinstance(node, ast.withitem) and node.optional_vars is not None:
-            found |= {n.id for n in walk(node.optional_vars) if isinstance(n, ast.Name)}
-    found |= arguments(function.args)
-    return names & found
+    """Names of functions defined within, or of lambdas bound to a local, and of nothing else."""
+    found = {n.name for n in own_nodes(function) if isinstance(n, ast.FunctionDef)}
+    others = arguments(function.args)
+    for target, value in bindings(own_nodes(function)):
+        (found if isinstance(value, ast.Lambda) else others).update(stored(target))
+    return found - others
 
 
 def fresh_locals(function: ast.FunctionDef, constructs: Callable[[ast.Call], bool]) -> set[str]:
     """Locals that only ever hold a value made in this function: changing one changes no state."""
     fresh: set[str] = set()
     spoilt = arguments(function)
+    for target, value in bindings(own_nodes(function)):
+        if isinstance(target, ast.Name) and value is not None and _makes(value, constructs):
+            fresh.add(target.id)
+        else:
+            spoilt |= stored(target)
     for node in own_nodes(function):
-        if isinstance(node, ast.Assign | ast.AnnAssign | ast.NamedExpr):
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            value = node.value
-            made = value is None or _makes(value, constructs)
-            for target in targets:
-                if isinstance(target, ast.Name) and made:
-                    fresh.add(target.id)
-                else:
-                    spoilt |= stored(target)
-        elif isinstance(node, ast.For | ast.comprehension):
-            spoilt |= stored(node.target)
-        elif isinstance(node, ast.withitem) and node.optional_vars is not None:
-            spoilt |= stored(node.optional_vars)
-        elif isinstance(node, ast.MatchAs | ast.MatchStar) and node.name:
-            spoilt.add(node.name)
-        elif isinstance(node, ast.MatchMapping) and node.rest:
-            spoilt.add(node.rest)
-        elif isinstance(node, ast.Global | ast.Nonlocal):
+        if isinstance(node, ast.Global | ast.Nonlocal):
             spoilt |= set(node.names)
     return fresh - spoilt
 

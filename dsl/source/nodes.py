@@ -81,6 +81,16 @@ def _parts(kind: type[ast.AST]) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*kind._fields, *kind._attributes, *own, "source"]))
 
 
+def yields(node: ast.AST) -> bool:
+    """Whether there is a ``yield`` in a node."""
+    return any(isinstance(n, ast.Yield | ast.YieldFrom) for n in walk(node))
+
+
+def parents_of(root: ast.AST) -> dict[ast.AST, ast.AST]:
+    """For every node below another one: the node that it is directly below."""
+    return {child: node for node in walk(root) for child in ast.iter_child_nodes(node)}
+
+
 def placed(lines: list[str], at: ast.AST) -> list[ast.stmt]:
     """Statements from text, all of them placed somewhere."""
     made = ast.parse("\n".join(lines)).body

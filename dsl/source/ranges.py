@@ -43,10 +43,9 @@ def domains_of(tree: SpecTree, function: Function, mistakes: Mistakes) -> list[l
 
 def check_ranges(tree: SpecTree, _: object, mistakes: Mistakes) -> None:
     """SW112 where a default chooses and nobody goes through its values."""
-    led = {id(f) for _, lead, _ in tree.leads for f in (lead.premise, lead.conclusion)}
     for function in tree.functions:
         marks = {m.kind for m in function.marks} - {"terminal", "constraint"}
-        if marks & {"action", *PROPERTY_MARKS} or id(function.function) in led:
+        if marks & {"action", *PROPERTY_MARKS} or function.function in tree.led:
             continue
         for argument, default in defaults(function.node.args):
             if is_range(default):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable, Iterator
 
 from statewalk.dsl.source.nodes import walk
 
@@ -10,6 +11,11 @@ from statewalk.dsl.source.nodes import walk
 def arguments(*nodes: ast.AST) -> set[str]:
     """Names of arguments, those of lambdas inside included."""
     return {a.arg for node in nodes for a in walk(node) if isinstance(a, ast.arg)}
+
+
+def names(*nodes: ast.AST) -> set[str]:
+    """All names, whatever is done with them."""
+    return {n.id for node in nodes for n in walk(node) if isinstance(n, ast.Name)}
 
 
 def stored(*nodes: ast.AST) -> set[str]:
@@ -20,6 +26,31 @@ def stored(*nodes: ast.AST) -> set[str]:
         for n in walk(node)
         if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)
     }
+
+
+def bindings(nodes: Iterable[ast.AST]) -> Iterator[tuple[ast.expr, ast.expr | None]]:
+    """(target, value) of what nodes bind; no value where it is not written beside the target."""
+    for node in nodes:
+        match node:
+            case ast.Assign(targets=targets, value=value):
+                yield from ((target, value) for target in targets)
+            case (
+                ast.AnnAssign(target=target, value=ast.expr() as value)
+                | ast.NamedExpr(target=target, value=value)
+            ):
+                yield target, value
+            case (
+                ast.For(target=target)
+                | ast.comprehension(target=target)
+                | ast.withitem(optional_vars=ast.expr() as target)
+            ):
+                yield target, None
+            case (
+                ast.MatchAs(name=str(name))
+                | ast.MatchStar(name=str(name))
+                | ast.MatchMapping(rest=str(name))
+            ):
+                yield ast.Name(name, ast.Store()), None
 
 
 def locals_of(function: ast.AST) -> set[str]:

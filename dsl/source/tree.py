@@ -8,6 +8,7 @@ nodes are needed; roles, properties and functions are found here by name.
 from __future__ import annotations
 
 import ast
+import typing
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -79,6 +80,22 @@ class SpecTree:
     enums: list[type] = field(default_factory=list)
     functions: list[Function] = field(default_factory=list)
     leads: list[tuple[str, LeadsTo, Span]] = field(default_factory=list)
+
+    @property
+    def classes(self) -> dict[str, type]:
+        """All classes by name."""
+        return {c.__name__: c for c in [*self.roles, *self.records, *self.enums]}
+
+    @property
+    def led(self) -> list[Callable[..., bool]]:
+        """The functions that `leads_to` and `until` are about."""
+        return [p for _, lead, _ in self.leads for p in (lead.premise, lead.conclusion)]
+
+    def hints(self, cls: type) -> dict[str, Any]:
+        """The types of the fields of a class. Raises what evaluating them raises."""
+        found = _definition(self, cls)
+        names = {**(found[0].namespace if found else {}), **self.classes}
+        return typing.get_type_hints(cls, localns=names, include_extras=True)
 
     def of_kind(self, *kinds: str) -> Iterator[Function]:
         return (f for f in self.functions if any(m.kind in kinds for m in f.marks))
@@ -152,23 +169,25 @@ def _read_class(tree: SpecTree, module: SpecModule, node: ast.ClassDef) -> None:
             tree.functions.append(Function(item.name, module, cls, item, found, marks(found)))
 
 
+def _definition(tree: SpecTree, cls: type) -> tuple[SpecModule, ast.ClassDef] | None:
+    """The text of a class of a spec, and the module that it is in."""
+    for module in tree.loading.modules:
+        for node in _statements(module.source.tree.body):
+            if isinstance(node, ast.ClassDef) and module.namespace.get(node.name) is cls:
+                return module, node
+    return None
+
+
 def class_span(tree: SpecTree, cls: type) -> Span | None:
     """Where a class of a spec is written."""
-    for module in tree.loading.modules:
-        for node in module.source.tree.body:
-            if isinstance(node, ast.ClassDef) and module.namespace.get(node.name) is cls:
-                return module.source.span(node)
-    return None
+    found = _definition(tree, cls)
+    return found[0].source.span(found[1]) if found else None
 
 
 def field_span(tree: SpecTree, cls: type, name: str) -> Span | None:
     """Where a field is declared; where the class is, if it is not found."""
-    for base in cls.__mro__:
-        for module in tree.loading.modules:
-            for node in module.source.tree.body:
-                if isinstance(node, ast.ClassDef) and module.namespace.get(node.name) is base:
-                    for item in _statements(node.body):
-                        if isinstance(item, ast.AnnAssign):
-                            if getattr(item.target, "id", "") == name:
-                                return module.source.span(item)
+    for module, node in filter(None, (_definition(tree, base) for base in cls.__mro__)):
+        for item in _statements(node.body):
+            if isinstance(item, ast.AnnAssign) and getattr(item.target, "id", "") == name:
+                return module.source.span(item)
     return None

@@ -17,6 +17,7 @@ from typing import Annotated, Any
 
 from statewalk.dsl.source.scopes import arguments
 from statewalk.dsl.source.tree import Function, SpecTree
+from statewalk.dsl.source.usage import class_of_all
 from statewalk.dsl.state.roles import Role
 from statewalk.dsl.values.records import Bag, Record
 
@@ -88,7 +89,7 @@ class Types:
         self.tree = tree
         self.function = function
         self.namespace = function.module.namespace
-        self.classes = {c.__name__: c for c in [*tree.roles, *tree.records, *tree.enums]}
+        self.classes = tree.classes
         self._hints: dict[type, dict[str, Any]] = {}
         self.locals: dict[str, Any] = {}
         parameters = dict(self._parameters(function.node))
@@ -193,17 +194,8 @@ class Types:
     def fields(self, cls: type) -> dict[str, Any]:
         """The types of the fields of a role or record class."""
         if cls not in self._hints:
-            module = next(
-                (
-                    m.namespace
-                    for m in self.tree.loading.modules
-                    if m.namespace.get(cls.__name__) is cls
-                ),
-                {},
-            )
             try:
-                names = {**module, **self.classes}
-                self._hints[cls] = typing.get_type_hints(cls, localns=names, include_extras=True)
+                self._hints[cls] = self.tree.hints(cls)
             except Exception:
                 self._hints[cls] = {}
         return self._hints[cls]
@@ -348,7 +340,4 @@ def _of_value(value: Any) -> Any:
     """The type of a value of a module."""
     if isinstance(value, Role):
         return type(value)
-    if isinstance(value, list | tuple) and value and all(isinstance(v, Role) for v in value):
-        classes = {type(v) for v in value}
-        return list[classes.pop()] if len(classes) == 1 else None  # type: ignore[misc]
-    return None
+    return _made(list, class_of_all(value))

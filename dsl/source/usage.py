@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any
 
-from statewalk.dsl.source.nodes import walk
+from statewalk.dsl.source.nodes import parents_of, walk
+from statewalk.dsl.source.scopes import names, stored
 from statewalk.dsl.source.tree import Function, SpecTree
 from statewalk.dsl.state.roles import Role
 from statewalk.dsl.values.lists import CHANGING
@@ -94,11 +95,8 @@ class _Uses:
         self.tree = tree
         self.result = result
         self.function = function
-        self.parents: dict[ast.AST, ast.AST] = {}
+        self.parents = parents_of(function.node)
         self.types = Receivers(tree, function)
-        for parent in walk(function.node):
-            for child in ast.iter_child_nodes(parent):
-                self.parents[child] = parent
 
     def run(self) -> None:
         in_init = self.function.marked("init") is not None
@@ -212,27 +210,15 @@ class Receivers:
                 self.known[argument.arg] = cls
         for target, source in _loops(function.node):
             cls = self._element(source)
-            for name in walk(target):
-                if isinstance(name, ast.Name) and cls is not None:
-                    self.known.setdefault(name.id, cls)
-        assigned = {
-            n.id
-            for n in walk(function.node)
-            if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
-        }
-        looped = {
-            n.id for t, _ in _loops(function.node) for n in walk(t) if isinstance(n, ast.Name)
-        }
-        for known in assigned & set(self.known):
+            if cls is not None:
+                self.known = {**dict.fromkeys(names(target), cls), **self.known}
+        looped = names(*(target for target, _ in _loops(function.node)))
+        for known in stored(function.node) & set(self.known):
             if known not in looped or self._ambiguous(known):
                 del self.known[known]
 
     def _ambiguous(self, name: str) -> bool:
-        sources = [
-            s
-            for t, s in _loops(self.function.node)
-            if name in {getattr(n, "id", "") for n in walk(t)}
-        ]
+        sources = [s for t, s in _loops(self.function.node) if name in names(t)]
         stores = [
             n
             for n in walk(self.function.node)
@@ -259,14 +245,7 @@ class Receivers:
         ):
             return self._element(source.args[0])
         if isinstance(source, ast.Name) and source.id not in self.known:
-            value = self.function.module.namespace.get(source.id)
-            if (
-                isinstance(value, list | tuple)
-                and value
-                and all(isinstance(v, Role) for v in value)
-            ):
-                classes = {type(v) for v in value}
-                return classes.pop() if len(classes) == 1 else None
+            return class_of_all(self.function.module.namespace.get(source.id))
         return None
 
     def receiver(self, node: ast.expr) -> type | None:
@@ -287,6 +266,14 @@ class Receivers:
         if cls is not None:
             candidates = [c for c in candidates if issubclass(c, cls)]
         return [c for c in candidates if node.attr in c._fields]
+
+
+def class_of_all(value: Any) -> type[Role] | None:
+    """The role class of which everything in a list is an instance, if it is one."""
+    if isinstance(value, list | tuple) and value and all(isinstance(v, Role) for v in value):
+        classes = {type(v) for v in value}
+        return classes.pop() if len(classes) == 1 else None
+    return None
 
 
 def _loops(function: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:

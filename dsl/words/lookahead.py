@@ -12,64 +12,34 @@ from typing import Any, TypeVar
 
 from statewalk.dsl.binding import binding, bound
 from statewalk.dsl.errors import SpecError, did_you_mean
-from statewalk.dsl.values.stored import intern_key
+from statewalk.dsl.state.plain_view import PlainView
 from statewalk.dsl.view import Disabled, Path, Place, View, runs
 
 T = TypeVar("T")
 
 
-class AheadView:
-    """A view of what a step makes of another view; that one is only read.
+class AheadView(PlainView):
+    """A view of what a step makes of another view, ``around`` it; that one is only read.
 
     ``unbounded`` steps may be more in flight, and more in number, than the spec's bounds allow.
     """
 
-    def __init__(self, base: View, script: Sequence[int] = (), unbounded: bool = False) -> None:
-        self.base = base
+    __slots__ = ("around", "unbounded")
+
+    def __init__(self, around: View, script: Sequence[int] = (), unbounded: bool = False) -> None:
+        super().__init__({}, script)
+        self.around = around
         self.unbounded = unbounded
-        self.script = script
-        self.writes: dict[Path, Any] = {}
-        self.choices: list[tuple[int, int]] = []
 
     def get(self, path: Path) -> Any:
         """See `View`."""
-        return self.writes[path] if path in self.writes else self.base.get(path)
-
-    def set(self, path: Path, value: Any) -> None:
-        """See `View`."""
-        self.writes[path] = value
+        return self.writes[path] if path in self.writes else self.around.get(path)
 
     def project(self, path: Path, key: object, fn: Callable[[Any], Any], place: Place = ()) -> Any:
         """See `View`."""
         if path in self.writes:
             return fn(self.writes[path])
-        return self.base.project(path, key, fn, place)
-
-    def update(self, path: Path, key: object, fn: Callable[[Any], Any]) -> None:
-        """See `View`."""
-        self.writes[path] = fn(self.get(path))
-
-    def call(self, key: object, fn: Callable[[], Any]) -> Any:
-        """See `View`."""
-        return fn()
-
-    def choose(self, options: Sequence[Any], fair: str = "none") -> Any:
-        """See `View`."""
-        at = len(self.choices)
-        index = self.script[at] if at < len(self.script) else 0
-        if index >= len(options):
-            raise Disabled
-        self.choices.append((index, len(options)))
-        return options[index]
-
-    def progress(self) -> object:
-        """See `View`."""
-        return frozenset((path, intern_key(value)) for path, value in self.writes.items())
-
-    def later(self, path: Path) -> Callable[[], Any]:
-        """See `View`."""
-        value = self.get(path)
-        return lambda: value
+        return self.around.project(path, key, fn, place)
 
 
 @dataclass(frozen=True)
@@ -94,7 +64,7 @@ class NextStep:
     def changes(self) -> bool:
         """Whether the step changes the state."""
         view = self._view
-        return any(view.base.get(path) != value for path, value in view.writes.items())
+        return any(view.around.get(path) != value for path, value in view.writes.items())
 
 
 def enabled(action: Callable[..., object] | str, /, *arguments: object) -> bool:

@@ -63,7 +63,7 @@ def next_states(state: Any = None) -> list[Transition]:
 def _changes(step: NextStep) -> object:
     """What a step changes."""
     view = step._view
-    changed = ((p, v) for p, v in view.writes.items() if view.base.get(p) != v)
+    changed = ((p, v) for p, v in view.writes.items() if view.around.get(p) != v)
     return frozenset((path, intern_key(value)) for path, value in changed)
 
 
