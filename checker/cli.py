@@ -60,14 +60,18 @@ def _exists(module: str) -> bool:
 
 
 def prepare_streams() -> None:
-    """Make printing safe: what cannot be shown becomes ``?``, and a closed stream swallows all."""
+    """Make printing safe: what cannot be shown becomes ``?``, half a character is written as in
+    JSON, and a closed stream swallows all.
+    """
     if sys.stdout is None:
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 (to the end)
     if sys.stderr is None:
         sys.stderr = sys.stdout
     for stream in (sys.stdout, sys.stderr):
         with suppress(AttributeError, OSError):
-            stream.reconfigure(errors="replace")  # type: ignore[union-attr]
+            unicode = stream.encoding.lower().replace("-", "") == "utf8"
+            errors = "backslashreplace" if unicode else "replace"
+            stream.reconfigure(errors=errors)  # type: ignore[union-attr]
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -12,23 +12,51 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-# What a terminal obeys, or what makes it show a text in another order than it is read.
-_OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+# What a terminal obeys, what makes it show a text in another order than it is read, and what is no
+# character: half of one (bytes of a file's name that are no text come as such), U+FFFE, U+FFFF.
+_OBEYED = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
+)
+_LINE_ENDS = re.compile("\r\n|\r|\n")  # as Python counts lines, and parsers
+_QUOTED = 120  # characters of a line of source
+_TOLD = 40  # mistakes of one spec
+_SAID = 2_000  # characters of a line of a message
 
 
 def printable(text: str) -> str:
-    """A text as it may go to a terminal: names in it can come from files of others.
+    """A text as it may go to a terminal or a file: names in it can come from files of others.
 
-    Control characters, but for line breaks and tabs, are written as in JSON, which stays the same.
+    Control characters, but for line breaks and tabs, and halves of characters are written as in
+    JSON, which stays the same.
     """
     return _OBEYED.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def _lines(path: str) -> list[str]:
     try:
-        return Path(path).read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
+        text = Path(path).read_text(encoding="utf-8-sig", errors="replace")
+    except (OSError, ValueError):  # a name that no file can have
         return []
+    return source_lines(text)
+
+
+def source_lines(text: str) -> list[str]:
+    """The lines of a text as parsers count them: ``splitlines`` also breaks at form feeds."""
+    return _LINE_ENDS.split(text)
+
+
+def _around(text: str, column: int) -> tuple[str, int]:
+    """A line as it is quoted, cut to what is around a column if it is long; the column there."""
+    if len(text) <= _QUOTED:
+        return text, column
+    start = max(0, min(column - _QUOTED // 2, len(text) - _QUOTED))
+    before, after = "…" if start else "", "…" if start + _QUOTED < len(text) else ""
+    return before + text[start : start + _QUOTED] + after, column - start + len(before)
+
+
+def _cut(line: str) -> str:
+    """A line of a message; of a very long one, which quotes something, its beginning."""
+    return line if len(line) <= _SAID else line[:_SAID] + "…"
 
 
 @dataclass(frozen=True)
@@ -48,10 +76,10 @@ class Span:
         lines = _lines(self.file)
         if not 1 <= self.line <= len(lines):
             return []
-        text = lines[self.line - 1]
+        text, column = _around(lines[self.line - 1], self.column)
         end = self.end_column if self.end_column and self.end_column > self.column else None
-        width = min(end or self.column + 1, len(text) + 1) - self.column
-        caret = "".join("\t" if c == "\t" else " " for c in text[: self.column - 1])
+        width = min((end or self.column + 1) - self.column, len(text) + 1 - column)
+        caret = "".join("\t" if c == "\t" else " " for c in text[: column - 1])
         number = f"{self.line:>5} | "
         return [number + text, " " * len(number) + caret + "^" * max(1, width)]
 
@@ -83,16 +111,16 @@ class StatewalkError(Exception):
 
     def __str__(self) -> str:
         head = f"{self.at}: " if self.at else ""
-        lines = [f"{head}{self.code} {self.message}"]
+        lines = f"{head}{self.code} {self.message}".split("\n")
         lines += self.at.excerpt() if self.at else []
         for text in (self.why, self.help):
             lines += ["   " + part for part in text.splitlines()]
-        return printable("\n".join(lines))
+        return printable("\n".join(map(_cut, lines)))
 
     @property
     def one_line(self) -> str:
         """The code and the message, as a warning has them."""
-        return printable(f"{self.code} {self.message}")
+        return printable(_cut(f"{self.code} {self.message}"))
 
     def __reduce__(self) -> tuple[object, ...]:
         return (_rebuild, (type(self), self.code, self.message, self.at, self.why, self.help))
@@ -175,7 +203,10 @@ class SpecErrors(SpecError):
         super().__init__(first.code, first.message, at=first.at, why=first.why, help=first.help)
 
     def __str__(self) -> str:
-        return "\n\n".join(str(e) for e in self.errors)
+        told = [str(e) for e in self.errors[:_TOLD]]
+        if len(self.errors) > _TOLD:
+            told.append(f"... and {len(self.errors) - _TOLD} more mistakes")
+        return "\n\n".join(told)
 
     def __reduce__(self) -> tuple[object, ...]:
         return (SpecErrors, (self.errors,))

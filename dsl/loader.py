@@ -16,7 +16,7 @@ from statewalk.dsl.assemble.suspended import bounds_of, deadlock_besides_faults
 from statewalk.dsl.blocks.expand import expand_blocks
 from statewalk.dsl.blocks.read import flow_of, flow_option
 from statewalk.dsl.declared import Configuration, property_name
-from statewalk.dsl.errors import Mistakes, SpecError, StatewalkError, did_you_mean
+from statewalk.dsl.errors import Mistakes, Span, SpecError, StatewalkError, did_you_mean
 from statewalk.dsl.flows.run import Flows
 from statewalk.dsl.lowering.conjuncts import split_property
 from statewalk.dsl.lowering.lower import Lowering
@@ -27,10 +27,13 @@ from statewalk.dsl.source.modules import (
     Loading,
     Source,
     loading_of,
+    place_of,
+    raised,
     read_source,
     read_text,
     run_spec,
 )
+from statewalk.dsl.source.nodes import not_python, too_nested
 from statewalk.dsl.source.tree import PROPERTY_MARKS, Function, SpecTree, class_span, read_tree
 from statewalk.dsl.source.usage import analyse
 
@@ -55,9 +58,21 @@ def load(
     """
     source = read_spec(str(path), counting=fizzbee_counts)
     given = dict(constants or {})
-    if config is not None:
-        given = {**_configuration(source, given, config).constants, **given}
-    return model_of(run_spec(source, given), str(path), optimize=optimize)
+    try:
+        if config is not None:
+            given = {**_configuration(source, given, config).constants, **given}
+        return model_of(run_spec(source, given), str(path), optimize=optimize)
+    except RecursionError as error:
+        raise _too_deep(error, source) from None
+    except SyntaxError as error:  # what only Python's compiler sees: a return outside a function
+        raise not_python(error, source.path) from None
+
+
+def _too_deep(error: RecursionError, source: Source) -> SpecError:
+    """The error of a spec that calls itself without end, or is nested deeper than we follow."""
+    if place_of(error, {source.path}) is not None:
+        return raised(error, "while the spec was loaded", {source.path})
+    return too_nested("SW150" if source.dialect == "fizz" else "SW100", Span(source.path, 1))
 
 
 def _configuration(source: Source, given: Mapping[str, Any], name: str) -> Configuration:

@@ -78,7 +78,7 @@ def run_steps(arguments: argparse.Namespace) -> int:
     if arguments.spec is None:
         raise RunError("SW325", "Steps are followed in a spec.", help="Say which: --spec SPEC.")
     try:
-        text = Path(arguments.steps).read_text(encoding="utf-8")
+        text = Path(arguments.steps).read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise RunError("SW404", f"{arguments.steps} cannot be read: {error}.") from error
     model = load(arguments.spec, read_settings(arguments.settings).fixed)

@@ -65,7 +65,7 @@ def read_request(folder: Path) -> tuple[str, dict[str, Any], Any]:
     from statewalk.dsl.words.constants import GivenText
 
     try:
-        about = json.loads((folder / REQUEST).read_text(encoding="utf-8"))
+        about = json.loads((folder / REQUEST).read_text(encoding="utf-8-sig"))
         known = {f.name for f in fields(CheckOptions)}
         given = dict(about["options"])
         if not (isinstance(about["spec"], str) and set(given) <= known):

@@ -15,13 +15,14 @@ OUT = "Give another place with --out."
 def write_text(file: Path, text: str, help: str = OUT) -> None:
     """Write a file beside its place, then move it there: no reader ever sees half of it.
 
-    Something that is no regular file (a pipe, a device) is written to directly.
+    Something that is no regular file (a pipe, a device) is written to directly. Half a character,
+    which UTF-8 cannot say, is written as in JSON.
 
     Raises:  RunError[SW403] where that fails; nothing is left behind then.
     """
     try:
         if file.exists() and not file.is_file():
-            file.write_text(text, encoding="utf-8", errors="surrogatepass")
+            file.write_text(text, encoding="utf-8", errors="backslashreplace")
             return
         _replace(file, text)
     except OSError as error:
@@ -35,7 +36,7 @@ def write_text(file: Path, text: str, help: str = OUT) -> None:
 def _replace(file: Path, text: str) -> None:
     handle, name = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", errors="surrogatepass") as stream:
+        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as stream:
             stream.write(text)
             stream.flush()
             os.fsync(stream.fileno())

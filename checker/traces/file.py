@@ -232,7 +232,7 @@ def read_json(file: Path) -> Any:
     try:
         if file.stat().st_size > _MAX_BYTES:
             raise not_a_trace(file, "it is larger than 1 GB")
-        text = file.read_text(encoding="utf-8")
+        text = file.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         near = sorted(p.name for p in file.parent.glob("*.trace.json"))
         listed = f"In {file.parent}: {', '.join(near[:8])}." if near else ""

@@ -9,6 +9,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from statewalk.dsl.errors import printable
+
 SCHEMA = 1
 RunVerdict = Literal["holds", "violated", "bounded", "error"]
 PropertyVerdict = Literal["holds", "violated", "unknown"]
@@ -87,4 +89,4 @@ class Result(_Part):
 
     def to_json(self) -> str:
         """The JSON object as text."""
-        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
+        return printable(json.dumps(self.to_dict(), indent=2, ensure_ascii=False))

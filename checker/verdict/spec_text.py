@@ -9,6 +9,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from statewalk.dsl.errors import source_lines
+
 if TYPE_CHECKING:
     from statewalk.dsl.model import Model
 
@@ -33,10 +35,10 @@ def lines_of(file: str) -> tuple[str, ...]:
 @lru_cache(maxsize=64)
 def _lines(version: Version) -> tuple[str, ...]:
     try:
-        text = Path(version[0]).read_text(encoding="utf-8", errors="replace")
+        text = Path(version[0]).read_text(encoding="utf-8-sig", errors="replace")
     except OSError:
         return ()
-    return tuple(text.splitlines())
+    return tuple(source_lines(text))
 
 
 def line_of(file: str, number: int) -> str:

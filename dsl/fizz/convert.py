@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
-from statewalk.dsl.errors import RunError
+from statewalk.dsl.errors import RunError, source_lines
 from statewalk.dsl.fizz.convert_blocks import with_blocks
 from statewalk.dsl.fizz.read import parsed, read_fizz
 from statewalk.dsl.fizz.text.parse import split_front_matter
+from statewalk.dsl.source.modules import read_text
 
 WIDTH = 100
 _HEADER = '''"""{title}
@@ -32,12 +33,7 @@ def convert(path: str) -> str:
             f"{path} is in the embedded language already.",
             help="convert takes a .fizz file.",
         )
-    try:
-        text = Path(path).read_text(encoding="utf-8")
-    except OSError as error:
-        raise RunError("SW302", f"{path} cannot be read: {error.strerror}.") from error
-    except UnicodeDecodeError as error:
-        raise RunError("SW302", f"{path} is not text (byte {error.start}).") from None
+    text = read_text(path)
     spec = read_fizz(path, text)
     module = with_blocks(lambda: parsed(path, text), path, spec.options)
     title = _title(split_front_matter(text)[0]) or f"The specification {Path(path).stem}."
@@ -52,7 +48,7 @@ def _quoted(text: str) -> str:
 
 def _title(text: str) -> str:
     """The first line of comment, if the file begins with one."""
-    for line in text.splitlines():
+    for line in source_lines(text):
         stripped = line.strip()
         if stripped.startswith("#"):
             found = stripped.strip("#- \t")
@@ -90,7 +86,7 @@ def _comments(text: str) -> dict[int, str]:
     """For each line of code that comments stand directly above: those comments."""
     found: dict[int, str] = {}
     above: list[str] = []
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(source_lines(text), 1):
         stripped = line.strip()
         if stripped.startswith("#") and line.startswith("#"):
             above.append(stripped)

@@ -35,11 +35,10 @@ def read_fizz(path: str, text: str, *, counting: bool = False) -> FizzSpec:
     """
     body, front, line = split_front_matter(text)
     options = read_options(path, front, line)
+    tree = parse(body, path)
     try:
-        module = translate(parse(body, path), path, options, counting=counting)
+        module = translate(tree, path, options, counting=counting)
         compile(module, path, "exec", dont_inherit=True)
-    except RecursionError:
-        raise SpecError("SW150", "This file is nested too deeply.", at=Span(path, 1)) from None
     except SyntaxError as error:
         at = Span(path, error.lineno or 1, error.offset or 1)
         raise SpecError("SW153", f"This does not fit together: {error.msg}.", at=at) from None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from statewalk.dsl.errors import Mistakes, SpecError
+from statewalk.dsl.errors import Mistakes, SpecError, source_lines
 from statewalk.dsl.rules.blocks import check_blocks, check_strays
 from statewalk.dsl.rules.calls import check_calls, check_flow, check_index
 from statewalk.dsl.rules.classes import check_classes
@@ -77,6 +77,6 @@ def allowed(tree: SpecTree, warning: SpecError) -> bool:
     """Whether the line of a warning says ``# allow SW603``."""
     for module in tree.loading.modules:
         if warning.at is not None and module.source.path == warning.at.file:
-            line = module.source.text.splitlines()[warning.at.line - 1]
+            line = source_lines(module.source.text)[warning.at.line - 1]
             return f"allow {warning.code}" in line.partition("#")[2]
     return False

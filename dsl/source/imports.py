@@ -83,12 +83,12 @@ def is_spec_module(path: Path, package: str, folders: tuple[str, ...], seen: set
     """
     seen.add(path)
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
         inside = any(path.is_relative_to(folder) for folder in folders)
         if "statewalk" not in text and not inside:  # most modules are settled without being parsed
             return False
         names = _imported(ast.parse(text), package)
-    except (OSError, SyntaxError, ValueError):
+    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
         return False
     if any(map(_is_language, names)):
         return True

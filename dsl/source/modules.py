@@ -33,7 +33,7 @@ from statewalk.dsl.source.imports import (
     place_in_packages,
     searching,
 )
-from statewalk.dsl.source.nodes import copied
+from statewalk.dsl.source.nodes import copied, longest_line, not_python, too_deep, too_nested
 from statewalk.dsl.source.set_order import (
     imported_names,
     settled,
@@ -99,7 +99,7 @@ def read_text(path: str) -> str:
     except OSError as error:
         raise RunError("SW302", f"{path} cannot be read: {error.strerror}.") from error
     try:
-        return data.decode("utf-8")
+        return data.decode("utf-8-sig")  # some editors write a mark at the start
     except UnicodeDecodeError as error:
         raise SpecError(
             "SW100",
@@ -125,14 +125,15 @@ def parse_source(path: str, text: str) -> Source:
             help="A spec is a UTF-8 text file.",
         )
     try:
-        tree = ast.parse(text, path)
-    except (SyntaxError, RecursionError, MemoryError) as error:
-        line, column = getattr(error, "lineno", None) or 1, getattr(error, "offset", None) or 1
-        reason = getattr(error, "msg", None) or "it is nested too deeply"
-        raise SpecError(
-            "SW100", f"This is not Python: {reason}.", at=Span(path, line, max(1, column))
-        ) from None
-    return Source(path, text, tree)
+        tree = ast.parse(text, "")  # given a file, Python takes columns from 1 kB of it
+    except SyntaxError as error:
+        raise not_python(error, path) from None
+    except (RecursionError, MemoryError):
+        raise too_nested("SW100", longest_line(path, text)) from None
+    source = Source(path, text, tree)
+    if (node := too_deep(tree)) is not None:
+        raise too_nested("SW100", source.span(node))
+    return source
 
 
 @dataclass

@@ -10,6 +10,10 @@ from functools import cache
 from types import ModuleType
 from typing import Any, TypeVar
 
+from statewalk.dsl.errors import Span, SpecError, source_lines
+
+MAX_DEPTH = 100  # of what is nested in a spec: each term of a sum, each elif counts as one
+
 # Fields that hold no nodes, or only what tells reading from writing, which is never asked for.
 _LEAVES = frozenset({"id", "ctx", "attr", "arg", "kind", "type_comment", "conversion"})
 _FIELDS: dict[type, tuple[str, ...]] = {
@@ -24,17 +28,59 @@ def walk(root: ast.AST) -> list[ast.AST]:
     """A node and all nodes below it, those nearer first. `ast.Load` and its like are left out."""
     found = [root]
     for node in found:
-        kind = type(node)
-        fields = _FIELDS.get(kind)
-        if fields is None:
-            fields = _FIELDS[kind] = tuple(f for f in kind._fields if f not in _LEAVES)
-        for field in fields:
-            value = getattr(node, field, None)
-            if type(value) is list:
-                found += [item for item in value if isinstance(item, ast.AST)]
-            elif isinstance(value, ast.AST):
-                found.append(value)
+        _add_parts(node, found)
     return found
+
+
+def _add_parts(node: ast.AST, found: list[ast.AST]) -> None:
+    kind = type(node)
+    fields = _FIELDS.get(kind)
+    if fields is None:
+        fields = _FIELDS[kind] = tuple(f for f in kind._fields if f not in _LEAVES)
+    for field in fields:
+        value = getattr(node, field, None)
+        if type(value) is list:
+            found += [item for item in value if isinstance(item, ast.AST)]
+        elif isinstance(value, ast.AST):
+            found.append(value)
+
+
+def too_deep(root: ast.AST) -> ast.AST | None:
+    """A node that is further below a module than anything that goes through trees has to reach:
+    all do so by calling themselves, and Python's own compiler too.
+    """
+    level = [root]
+    for _ in range(MAX_DEPTH):
+        below: list[ast.AST] = []
+        for node in level:
+            _add_parts(node, below)
+        level = below
+    return next((node for node in level if hasattr(node, "lineno")), None)
+
+
+def not_python(error: SyntaxError, path: str) -> SpecError:
+    """The error of a text that Python does not read, or reads and does not compile."""
+    at = Span(error.filename or path, error.lineno or 1, max(1, error.offset or 1))
+    return SpecError("SW100", f"This is not Python: {error.msg.rstrip('?.')}.", at=at)
+
+
+def longest_line(path: str, text: str) -> Span:
+    """Where a text is probably nested that Python's parser gives up on without saying where."""
+    lines = source_lines(text)
+    number = max(range(len(lines)), key=lambda i: len(lines[i]))
+    return Span(path, number + 1 if len(lines[number]) > MAX_DEPTH else 1)
+
+
+def too_nested(code: str, at: Span) -> SpecError:
+    """The error of a text that is nested deeper than it can be gone through."""
+    return SpecError(
+        code,
+        "This is nested too deeply.",
+        at=at,
+        why=f"What stands inside something else, each further term of a sum and each elif go one "
+        f"level down; there are at most {MAX_DEPTH}.",
+        help="Give a part a name: a variable, or a function of its own.",
+    )
 
 
 _Node = TypeVar("_Node", bound=ast.AST)

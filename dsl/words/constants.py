@@ -87,7 +87,7 @@ def _from_text(text: GivenText, hint: Any, domain: Domain) -> Any:
         return _WORDS[plain]
     try:
         value = ast.literal_eval(plain)
-    except (ValueError, SyntaxError):
+    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
         return plain
     wanted = typing.get_origin(hint) or hint
     if wanted in (tuple, list, set, frozenset) and isinstance(

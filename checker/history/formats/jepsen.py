@@ -39,7 +39,7 @@ def read(path: Path) -> History:
     """
     build = Builder(str(path), "edn")
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise build.fail("not UTF-8 text", f"byte {error.start}", "an EDN file") from None
     operations = _operations(build, text)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +19,10 @@ from pydantic import (
 from pydantic.alias_generators import to_camel
 
 from statewalk.dsl.errors import Span, SpecError, did_you_mean
+from statewalk.dsl.fizz.text.plain_yaml import Places, read_yaml
 
 MAX_ACTIONS = 100
 MAX_SIZE = 64_000
-MAX_DEPTH = 10
 
 
 class _Part(BaseModel):
@@ -109,21 +108,6 @@ def read_options(path: str, front: str, line: int) -> Options:
     return Options(**merged)
 
 
-def _hold_small(text: str) -> None:
-    """Raises MarkedYAMLError where small text stands for something large, or is nested deeply."""
-    depth = 0
-    for event in yaml.parse(text):
-        depth += isinstance(event, yaml.CollectionStartEvent)
-        depth -= isinstance(event, yaml.CollectionEndEvent)
-        problem = ""
-        if getattr(event, "anchor", None) is not None:
-            problem = "anchors (&) and aliases (*) are not read here: write the part out"
-        elif depth > MAX_DEPTH:
-            problem = f"parts are nested more than {MAX_DEPTH} deep"
-        if problem:
-            raise yaml.MarkedYAMLError(problem=problem, problem_mark=event.start_mark)
-
-
 def _shown(value: object) -> str:
     """A value in an error, shortened: it may be as long as the file."""
     return reprlib.repr(value)
@@ -134,15 +118,11 @@ def _read(text: str, file: str, line: int) -> _File:
         message = f"These options are longer than {MAX_SIZE:,} characters."
         raise SpecError("SW151", message, at=Span(file, line))
     try:
-        _hold_small(text)
-        found = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        at = Span(file, line + mark.line, mark.column + 1) if mark else Span(file, line)
-        problem = getattr(error, "problem", None) or "it cannot be read"
-        raise SpecError("SW151", f"These options are not YAML: {problem}.", at=at) from None
-    except (ValueError, RecursionError):
-        raise SpecError("SW151", "These options are not YAML.", at=Span(file, line)) from None
+        found, places = read_yaml(text)
+    except yaml.MarkedYAMLError as error:
+        at = _span(error.problem_mark or error.context_mark, file, line)
+        problem = error.problem or error.context
+        raise SpecError("SW151", f"These options cannot be read: {problem}.", at=at) from None
     if found is None:
         return _File()
     if not isinstance(found, dict):
@@ -150,14 +130,17 @@ def _read(text: str, file: str, line: int) -> _File:
     try:
         return _File.model_validate(found)
     except ValidationError as error:
-        raise _explain(error, text, file, line) from None
+        raise _explain(error, places, file, line) from None
 
 
-def _explain(error: ValidationError, text: str, file: str, line: int) -> SpecError:
+def _explain(error: ValidationError, places: Places, file: str, line: int) -> SpecError:
     first = error.errors()[0]
     where = [str(part) for part in first["loc"]]
     key = where[-1]
-    at = _place(text, key, file, line)
+    loc = first["loc"]
+    while loc not in places:
+        loc = loc[:-1]
+    at = _span(places[loc], file, line, key if loc and str(loc[-1]) == key else "")
     if first["type"] == "extra_forbidden":
         known = Bounds.model_fields if len(where) > 1 else _File.model_fields
         inside = f" in {'.'.join(where[:-1])}" if len(where) > 1 else ""
@@ -177,14 +160,9 @@ def _explain(error: ValidationError, text: str, file: str, line: int) -> SpecErr
     )
 
 
-def _place(text: str, key: str, file: str, line: int) -> Span:
-    for number, content in _lines(text):
-        stripped = content.lstrip()
-        if stripped.startswith((key + ":", f'"{key}"', f"'{key}'")):
-            column = len(content) - len(stripped) + 1
-            return Span(file, line + number, column, column + len(key))
-    return Span(file, line)
-
-
-def _lines(text: str) -> Iterator[tuple[int, str]]:
-    return enumerate(text.splitlines())
+def _span(mark: yaml.Mark | None, file: str, line: int, key: str = "") -> Span:
+    """The place of a mark; ``key`` is written there."""
+    if mark is None:
+        return Span(file, line)
+    column = mark.column + 1
+    return Span(file, line + mark.line, column, column + len(key) if key else None)

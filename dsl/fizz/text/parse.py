@@ -9,14 +9,15 @@ from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 
-from lark import Lark, Token, UnexpectedCharacters, UnexpectedInput, UnexpectedToken
+from lark import Lark, Token, Tree, UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 from lark.exceptions import VisitError
 
-from statewalk.dsl.errors import Span, SpecError
+from statewalk.dsl.errors import Span, SpecError, source_lines
 from statewalk.dsl.fizz.text.build import Build
 from statewalk.dsl.fizz.text.build_exprs import BuildError
 from statewalk.dsl.fizz.text.meant import STATEMENTS, meant
 from statewalk.dsl.fizz.text.tokens import Blocks, TokenError
+from statewalk.dsl.source.nodes import MAX_DEPTH, too_deep, too_nested
 
 _GRAMMAR = Path(__file__).with_name("fizz.lark")
 _FRONT = re.compile(r"^[ \t]*---.*?---[ \t]*$|^[ \t]*---.*?---", re.DOTALL | re.MULTILINE)
@@ -72,6 +73,7 @@ def parse(text: str, file: str) -> ast.Module:
         raise SpecError("SW150", "This file is not text.", at=Span(file, line))
     try:
         parsed = _parser().parse(text.replace("\r\n", "\n").replace("\r", "\n") + "\n")
+        _hold_shallow(parsed, file)
         module = Build().transform(parsed)
     except (TokenError, BuildError) as error:
         raise _own_error(error, file) from None
@@ -81,10 +83,20 @@ def parse(text: str, file: str) -> ast.Module:
         raise
     except UnexpectedInput as error:
         raise _syntax_error(error, text, file) from None
-    except RecursionError:
-        raise SpecError("SW150", "This file is nested too deeply.", at=Span(file, 1)) from None
     assert isinstance(module, ast.Module)
+    if (node := too_deep(module)) is not None:
+        raise too_nested("SW150", span(node, file))
     return module
+
+
+def _hold_shallow(parsed: Tree[Token], file: str) -> None:
+    """Raises SpecError[SW150] for a tree that is too deep to be gone through."""
+    level = [parsed]
+    for _ in range(2 * MAX_DEPTH):
+        level = [part for node in level for part in node.children if isinstance(part, Tree)]
+    for node in level:
+        if not node.meta.empty:
+            raise too_nested("SW150", Span(file, node.meta.line, node.meta.column))
 
 
 def _own_error(error: TokenError | BuildError, file: str) -> SpecError:
@@ -105,7 +117,7 @@ def span(node: ast.AST, file: str) -> Span:
 
 
 def _syntax_error(error: UnexpectedInput, text: str, file: str) -> SpecError:
-    lines = text.splitlines() or [""]
+    lines = source_lines(text.rstrip("\r\n"))
     line = min(max(error.line, 1), len(lines)) if error.line else len(lines)
     at = Span(file, line, max(error.column, 1) if error.column else 1)
     wanted = meant(lines, line, at.column)

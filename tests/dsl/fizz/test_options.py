@@ -51,7 +51,7 @@ def test_options_of_actions_are_merged_by_action(tmp_path: Path) -> None:
         ("\noptions:\n  max_actions: many\n", 3, "options.max_actions cannot be 'many'", ""),
         ("\nseed: 1\n", 2, "no option 'seed'", ""),
         ("\n- a\n", 1, "name: value", ""),
-        ("\na: [\n", 3, "not YAML", ""),
+        ("\na: [\n", 3, "cannot be read", ""),
     ],
 )
 def test_mistakes_in_options_are_named(front: str, line: int, message: str, help: str) -> None:
@@ -78,8 +78,8 @@ HUGE = [
     ("liveness: [" + "1, " * 15_000 + "1]", "liveness cannot be [1, 1, 1, 1, 1, 1, ...]."),
     ("a" * 1_000 + ": 1", "There is no option 'aaaaaaaaaaaa...aaaaaaaaaaaaa'."),
     ("# " + "x" * 100_000, "longer than 64,000 characters"),
-    ("options:\n  max_actions: " + "9" * 5_000, "These options are not YAML."),
-    ("options: !!python/object/apply:os.getcwd []", "could not determine a constructor"),
+    ("options:\n  max_actions: " + "9" * 5_000, "this number cannot be read"),
+    ("options: !!python/object/apply:os.getcwd []", "tags (!) are not read here"),
 ]
 
 
@@ -97,3 +97,47 @@ def test_options_that_stand_for_something_large_are_refused(
     assert "SW151" == caught.value.code
     assert message in caught.value.message
     assert len(caught.value.message) < 200
+
+
+ODD = [
+    ('options: {max_actions: !!int ""}', 24, "tags (!)"),
+    ('deadlock_detection: !!bool "x"', 21, "tags (!)"),
+    ('options: !!float ""', 10, "tags (!)"),
+    ("options: !!timestamp x", 10, "tags (!)"),
+    ("options: !!binary §", 10, "tags (!)"),
+    ("options: !!set {a}", 10, "tags (!)"),
+    ("options: !!omap [a]", 10, "tags (!)"),
+    ("liveness: ! strict", 11, "tags (!)"),
+    ("<<: {deadlock_detection: true}", 1, "merges (<<)"),
+    ("options: {max_actions: 0x" + "f" * 5_000 + "}", 24, "this number cannot be read"),
+    ("options: {max_actions: 0x_}", 24, "this number cannot be read"),
+    ("liveness: " + "1:" * 400 + "0.0", 11, "this number cannot be read"),
+    ("{liveness: strict, liveness: strict}", 20, "liveness is said twice"),
+    ("1: 2", 1, "a name is expected"),
+    ("null: 2", 1, "a name is expected"),
+    ("[1, 2]: 3", 1, "a name is expected"),
+    ("{a: b}: 3", 1, "a name is expected"),
+    ("options: {max_actions: .inf}", 11, "options.max_actions cannot be inf"),
+    ("action_options: {A: }", 18, "action_options.A cannot be None"),
+    ("liveness: \x00", 11, "U+0000 is no character"),
+    ("liveness: \ud800", 11, "U+D800 is no character"),
+    ('liveness: "\\ud800"', 11, "half a character"),
+    ('"\\ud800": 1', 1, "half a character"),
+    ('liveness: "\\U00110000"', 14, "no character"),
+    ("liveness: 2020-13-99\noptions: 3", 1, "options cannot be 3"),
+]
+
+
+@pytest.mark.parametrize(("text", "column", "message"), ODD, ids=range(len(ODD)))
+def test_what_yaml_can_say_besides_is_refused_with_its_place(
+    text: str, column: int, message: str
+) -> None:
+    with pytest.raises(SpecError) as caught:
+        read_options("a.fizz", "\n" + text, 7)
+
+    assert "SW151" == caught.value.code
+    assert message in caught.value.message
+    assert (8 + text.count("\n"), column) == (
+        caught.value.at and caught.value.at.line,
+        caught.value.at and caught.value.at.column,
+    )
