@@ -33,7 +33,7 @@ from statewalk.checker.engines.table import EngineEntry, choose
 from statewalk.checker.library import no_spec, spec_path
 from statewalk.checker.liveness.in_a_check import check_liveness, not_decided, refuse
 from statewalk.checker.machine import supervisor
-from statewalk.checker.machine.limits import MemoryGuard
+from statewalk.checker.machine.limits import MemoryGuard, within
 from statewalk.checker.machine.locks import held
 from statewalk.checker.machine.places import Place
 from statewalk.checker.machine.watch import CutShort, Watchdog
@@ -43,13 +43,13 @@ from statewalk.dsl.declared import Expectation
 from statewalk.dsl.errors import RunError, did_you_mean
 from statewalk.dsl.loader import load as load_spec
 from statewalk.dsl.model import Model
-from statewalk.dsl.source.modules import FILES
 from statewalk.dsl.view import Endless
 
 if TYPE_CHECKING:
     from statewalk.checker.verdict.run import Run
 
 Watch = Callable[[Progress], None]
+LOADING = "loading the spec"
 
 
 def load(
@@ -118,11 +118,13 @@ def _refuse_late(model: Model, constants: Mapping[str, Any] | None, asked: Check
         )
 
 
-def load_within(spec: str | Path, constants: Mapping[str, Any], options: CheckOptions) -> Model:
+def load_within(
+    spec: str | Path, constants: Mapping[str, Any], options: CheckOptions | None = None
+) -> Model:
     """The model of a spec file, within the limits of a check. Raises CutShort at one of them."""
-    FILES.add(spec_path(str(spec)))
-    with Watchdog(options.timeout, options.max_memory):
-        return load(spec, constants, config=options.config, optimize=options.optimize)
+    asked = options or CheckOptions()
+    with within(spec_path(str(spec)), LOADING, asked.timeout, asked.max_memory):
+        return load(spec, constants, config=asked.config, optimize=asked.optimize)
 
 
 def not_loaded(

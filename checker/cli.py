@@ -12,11 +12,14 @@ from contextlib import suppress
 from difflib import get_close_matches
 from importlib import import_module
 from importlib.util import find_spec
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn, cast
 
 from statewalk.checker.commands import COMMANDS, RUN_SPECS
-from statewalk.checker.machine import early, supervisor
+from statewalk.checker.machine import early, streams, supervisor
 from statewalk.checker.verdict.exits import HOLDS, INCONCLUSIVE, INTERNAL, MISTAKE
+
+if TYPE_CHECKING:
+    from statewalk.checker.machine.places import Limit, Place
 
 VERSION = "0.1.0"
 _NO_PLACE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG)
@@ -80,8 +83,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _run(list(argv))
     early.handle(_stop)
     arguments = sys.argv[1:]
-    if arguments and arguments[0] in RUN_SPECS and supervisor.possible():
+    if RUN_SPECS & {*arguments[:1], " ".join(arguments[:2])} and supervisor.possible():
         try:
+            streams.divert()
             return supervisor.supervised(lambda: _run(arguments))
         except KeyboardInterrupt as end:
             return _interrupted(end)
@@ -125,7 +129,14 @@ def _rescued(parsed: argparse.Namespace) -> int:
         return int(parsed.run(parsed))
     if (problem := rescue.problem(end)) is not None:
         raise problem
-    print(f"\nstatewalk: {rescue.said()}", file=sys.stderr)
+    return _ended(cast("Limit", end.reason), rescue.place(end))
+
+
+def _ended(reason: Limit, where: Place) -> int:
+    """Say what ended a command that has nothing to show."""
+    from statewalk.checker.contract.rescue import said
+
+    print(f"\nstatewalk: {said(reason, where)}", file=sys.stderr)
     return INCONCLUSIVE
 
 
@@ -159,16 +170,19 @@ def _refuse(
 
 def _guarded(parsed: argparse.Namespace) -> int:
     """Run a command, and turn what it raises into a message and an exit code."""
+    from statewalk.checker.machine.watch import CutShort
     from statewalk.dsl.errors import EngineError, StatewalkError
     from statewalk.dsl.view import Endless
 
     try:
         code: int = parsed.run(parsed) if supervisor.rescue is None else _rescued(parsed)
-        sys.stdout.flush()
+        streams.out().flush()
         return code
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        streams.keep_silent()
         return INCONCLUSIVE
+    except CutShort as cut:
+        return _ended(cut.reason, cut.place)
     except SystemExit as end:  # nothing of ours raises it here
         from statewalk.checker.contract.rescue import left
         from statewalk.checker.machine.places import place_of_error
@@ -204,8 +218,8 @@ def _guarded(parsed: argparse.Namespace) -> int:
 def _stdout_fails() -> bool:
     """Whether it is standard output that takes nothing more: one more line end tells."""
     try:
-        sys.stdout.flush()
-        os.write(sys.stdout.fileno(), b"\n")
+        streams.out().flush()
+        os.write(streams.out().fileno(), b"\n")
     except OSError:
         return True
     return False
@@ -214,7 +228,7 @@ def _stdout_fails() -> bool:
 def _unwritable(error: OSError) -> int:
     """Say that standard output takes nothing more, and keep Python from trying again at its end."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
+    os.dup2(nowhere, streams.out().fileno())
     why = error.strerror or error
     try:
         print(f"SW403 Standard output cannot be written: {why}.", file=sys.stderr, flush=True)

@@ -20,5 +20,7 @@ COMMANDS: dict[str, str] = {
     "query": "statewalk.checker.commands.query",
 }
 
-# What runs the code of a spec, which may hang or crash: these run in a process of their own.
-RUN_SPECS = frozenset({"check", "replay", "simulate", "profile", "resume"})
+# What runs the code of a spec, which may hang, crash or print: these run in a process of their own.
+RUN_SPECS = frozenset(
+    {"check", "replay", "simulate", "profile", "resume", "models", "export", "history from-trace"}
+)

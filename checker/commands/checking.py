@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -18,7 +17,7 @@ from pydantic import TypeAdapter
 from statewalk.checker.api import load_within, not_loaded, report_of, search
 from statewalk.checker.contract import rescue
 from statewalk.checker.contract.rescue import left
-from statewalk.checker.machine import supervisor
+from statewalk.checker.machine import streams, supervisor
 from statewalk.checker.machine.files import write_text
 from statewalk.checker.machine.limits import Interruptions
 from statewalk.checker.machine.locks import held
@@ -68,7 +67,7 @@ def run_check(
             further([failed])
         raise
     if json_file != STDOUT:
-        report(run, width=terminal_width(), props=props).show(sys.stdout)
+        report(run, width=terminal_width(), props=props).show(streams.out())
     if json_file is not None:
         write_json(run.to_dict(), json_file)
     try:
@@ -76,7 +75,7 @@ def run_check(
     except RunError as error:
         problem = problem or error
     if problem is not None:
-        sys.stdout.flush()
+        streams.out().flush()
         raise problem
     return exits.exit_code(run)
 
@@ -91,23 +90,24 @@ def one_check(
     """
     end, folder = supervisor.rescue, out
     supervisor.note(check=True, loaded=False, search={}, folder=None)
-    try:
-        if end is not None:
-            folder = _folder_of(end) or out
-        model = load_within(spec, constants, options)
-    except (CutShort, KeyboardInterrupt) as cut:
-        return _written(_not_loaded(spec, constants, options, cut), out)
-    supervisor.note(loaded=True)
-    with held(out):
-        unsaved = None
-        if out is not None and not options.resume and end is None:
-            unsaved = remember(Path(out), spec, constants, options)
-            if unsaved is None:
-                options = replace(options, checkpoint=str(Path(out, CHECKPOINT)))
+    with Interruptions() as asked:
         try:
-            run, problem = checked(model, options, folder, unsaved)
-        except SystemExit as exit_:
-            raise left("SystemExit", place_of_error(exit_)) from None
+            if end is not None:
+                folder = _folder_of(end) or out
+            model = load_within(spec, constants, options)
+        except (CutShort, KeyboardInterrupt) as cut:
+            return _written(_not_loaded(spec, constants, options, cut), out)
+        supervisor.note(loaded=True)
+        with held(out):
+            unsaved = None
+            if out is not None and not options.resume and end is None:
+                unsaved = remember(Path(out), spec, constants, options)
+                if unsaved is None:
+                    options = replace(options, checkpoint=str(Path(out, CHECKPOINT)))
+            try:
+                run, problem = checked(model, options, folder, asked, unsaved)
+            except SystemExit as exit_:
+                raise left("SystemExit", place_of_error(exit_)) from None
     graph = run.evidence.graph
     if graph is not None and graph.unwritable:
         sys.stderr.write(f"{graph.problem}\n")
@@ -150,12 +150,14 @@ def checked(
     model: Model,
     options: CheckOptions,
     out: str | Path | None,
+    asked: Callable[[], bool],
     unsaved: RunError | None = None,
 ) -> tuple[Run, RunError | None]:
     """The result of a check with its run folder written.
 
     What kept something from being written is a warning; a folder that was asked for and cannot be
-    made is a mistake. ``unsaved`` is what keeps the search from being saved.
+    made is a mistake. ``asked`` says whether to end; ``unsaved`` is what keeps the search from
+    being saved.
     """
     folder: RunFolder | None = None
     problem: RunError | None = None
@@ -173,20 +175,19 @@ def checked(
     constants = " ".join(f"{n}={show(v, 24)}" for n, v in model.constants.items())
     block = ProgressBlock(sys.stderr, f"{model.name}  {constants}", model.action_names())
     notes = _Notes(block)
-    with Interruptions() as asked:
 
-        def interrupted() -> bool:
-            block.tick()
-            return asked()
+    def interrupted() -> bool:
+        block.tick()
+        return asked()
 
-        try:
-            run = search(model, options, on_progress=notes, interrupted=interrupted)
-        except BaseException:
-            if folder is not None and out is None:
-                folder.discard()
-            raise
-        finally:
-            block.close()
+    try:
+        run = search(model, options, on_progress=notes, interrupted=interrupted)
+    except BaseException:
+        if folder is not None and out is None:
+            folder.discard()
+        raise
+    finally:
+        block.close()
     if unsaved is not None and problem is None:
         run = run.with_warning("saving", unsaved.one_line)
     if folder is not None:
@@ -284,7 +285,7 @@ def run_several(
         page = table(rows, width=terminal_width())
         if len(rows) < len(cases):
             page.add(f"interrupted: {len(cases) - len(rows)} more were not started")
-        page.show(sys.stdout)
+        page.show(streams.out())
     if json_file is not None:
         named_rows = [
             {**({"config": shown["config"]} if len(configs) > 1 else {}), **run.to_dict()}
@@ -335,8 +336,8 @@ def write_json(data: dict[str, Any], file: str) -> None:
     """Write an object to a file, or to standard output. Raises RunError[SW403]."""
     text = printable(json.dumps(data, indent=2, ensure_ascii=not _takes_unicode(file)) + "\n")
     if file == STDOUT:
-        sys.stdout.write(text)
-        sys.stdout.flush()
+        streams.out().write(text)
+        streams.out().flush()
         return
     with suppress(OSError):
         Path(file).parent.mkdir(parents=True, exist_ok=True)
@@ -344,10 +345,10 @@ def write_json(data: dict[str, Any], file: str) -> None:
 
 
 def _takes_unicode(file: str) -> bool:
-    encoding = (sys.stdout.encoding or "") if file == STDOUT else "utf-8"
+    encoding = (streams.out().encoding or "") if file == STDOUT else "utf-8"
     return encoding.lower().replace("-", "") == "utf8"
 
 
 def terminal_width() -> int:
     """The width reports are made for: that of the terminal, 100 where there is none."""
-    return max(shutil.get_terminal_size((100, 24)).columns, 60)
+    return max(streams.width(), 60)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 from typing import Any
+
+from statewalk.checker.machine import streams
 
 
 def add_parser(subparsers: Any) -> None:
@@ -56,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
 
         write_text(Path(arguments.out), text)
     else:
-        sys.stdout.write(text)
+        streams.out().write(text)
     return HOLDS
 
 
@@ -72,10 +73,12 @@ def _text(arguments: argparse.Namespace) -> str:
             )
         from statewalk.checker.api import load
         from statewalk.checker.contract.options import read_settings
+        from statewalk.checker.machine.limits import Interruptions, within
         from statewalk.checker.traces.exports.dot import graph_to_dot
 
-        model = load(source, read_settings(arguments.settings).fixed)
-        return graph_to_dot(model, tuple(b for b in arguments.by.split(",") if b))
+        with Interruptions(), within(source, "drawing the graph"):
+            model = load(source, read_settings(arguments.settings).fixed)
+            return graph_to_dot(model, tuple(b for b in arguments.by.split(",") if b))
     from statewalk.checker.traces.exports import export_trace
     from statewalk.checker.traces.file import load_trace
 

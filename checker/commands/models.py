@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from statewalk.checker.machine import streams
 
 if TYPE_CHECKING:
     from statewalk.checker.library import Entry
@@ -46,19 +47,21 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _list(name: str | None) -> int:
-    from statewalk.checker.api import load
+    from statewalk.checker.api import load_within
     from statewalk.checker.library import matching
     from statewalk.checker.verdict.exits import HOLDS
 
     found = matching(name)
     for entry in found:
-        model = load(entry.path)
-        sys.stdout.write(f"{entry.name}\n  {entry.line}\n")
+        model = load_within(entry.path, {})
+        streams.out().write(f"{entry.name}\n  {entry.line}\n")
         constants = " ".join(f"{n}={v!r}" for n, v in model.constants.items())
-        sys.stdout.write(f"  constants       {constants}\n")
+        streams.out().write(f"  constants       {constants}\n")
         for configuration in model.configurations:
-            sys.stdout.write(f"  {configuration.name:<28} {expected_text(configuration.expect)}\n")
-    sys.stdout.write(f"Check one with: statewalk check {found[0].name}\n")
+            streams.out().write(
+                f"  {configuration.name:<28} {expected_text(configuration.expect)}\n"
+            )
+    streams.out().write(f"Check one with: statewalk check {found[0].name}\n")
     return HOLDS
 
 
@@ -81,26 +84,31 @@ def expected_text(expect: Expectation | None) -> str:
 
 def _test(name: str | None) -> int:
     from statewalk.checker.library import matching
+    from statewalk.checker.machine.limits import Interruptions
     from statewalk.checker.verdict.exits import HOLDS, NOT_MET
 
     passed = failed = 0
-    for entry in matching(name):
-        sys.stdout.write(f"{entry.name}\n")
-        for row in _rows(entry):
-            passed, failed = passed + row.passed, failed + (not row.passed)
-            sys.stdout.write(_line(row))
-            sys.stdout.flush()
-    sys.stdout.write(f"{passed} as expected, {failed} not\n")
+    with Interruptions() as asked:
+        for entry in matching(name):
+            streams.out().write(f"{entry.name}\n")
+            for row in _rows(entry, asked):
+                if asked():
+                    raise KeyboardInterrupt
+                passed, failed = passed + row.passed, failed + (not row.passed)
+                streams.out().write(_line(row))
+                streams.out().flush()
+    streams.out().write(f"{passed} as expected, {failed} not\n")
     return NOT_MET if failed else HOLDS
 
 
-def _rows(entry: Entry) -> Iterator[Row]:
+def _rows(entry: Entry, asked: Callable[[], bool]) -> Iterator[Row]:
     """Check every configuration of a model that says what to expect."""
-    from statewalk.checker.api import check, load
+    from statewalk.checker.api import check, load_within
 
-    for configuration in load(entry.path).configurations:
+    for configuration in load_within(entry.path, {}).configurations:
         if configuration.expect is not None:
-            yield Row(configuration, check(entry.path, config=configuration.name))
+            found = check(entry.path, config=configuration.name, interrupted=asked)
+            yield Row(configuration, found)
 
 
 def _line(row: Row) -> str:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from dataclasses import replace
 from typing import Any
+
+from statewalk.checker.machine import streams
 
 
 def add_parser(subparsers: Any) -> None:
@@ -31,8 +32,8 @@ def add_parser(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Search, and print the profile; the exit code."""
-    from statewalk.checker.api import load
-    from statewalk.checker.contract.options import read_settings
+    from statewalk.checker.api import load_within
+    from statewalk.checker.contract.options import CheckOptions, read_settings
     from statewalk.checker.contract.search import SearchOptions
     from statewalk.checker.machine.limits import Interruptions
     from statewalk.checker.machine.watch import Watchdog
@@ -40,7 +41,6 @@ def run(arguments: argparse.Namespace) -> int:
     from statewalk.checker.verdict.exits import HOLDS, INCONCLUSIVE
 
     constants = read_settings(arguments.settings).fixed
-    model = load(arguments.spec, constants, config=arguments.config)
     options = SearchOptions(
         keep_going=True,
         max_states=arguments.max_states,
@@ -48,10 +48,13 @@ def run(arguments: argparse.Namespace) -> int:
         timeout=arguments.timeout,
         threads=arguments.threads,
     )
-    with Interruptions() as asked, Watchdog(arguments.timeout):
-        found = profile(model, replace(options, interrupted=asked))
-    sys.stdout.write(render(found) + "\n")
+    limits = CheckOptions(config=arguments.config, timeout=arguments.timeout)
+    with Interruptions() as asked:
+        model = load_within(arguments.spec, constants, limits)
+        with Watchdog(arguments.timeout):
+            found = profile(model, replace(options, interrupted=asked))
+    streams.out().write(render(found) + "\n")
     if found.running is None:
         return HOLDS
-    sys.stdout.write(f"The search was ended in {found.running}.\n")
+    streams.out().write(f"The search was ended in {found.running}.\n")
     return INCONCLUSIVE

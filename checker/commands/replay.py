@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from typing import Any
+
+from statewalk.checker.machine import streams
 
 
 def add_parser(subparsers: Any) -> None:
@@ -43,6 +44,8 @@ def run(arguments: argparse.Namespace) -> int:
     from statewalk.checker.behaviours.replay import replay
     from statewalk.checker.commands.checking import terminal_width
     from statewalk.checker.commands.elsewhere import ask_to_run
+    from statewalk.checker.library import spec_path
+    from statewalk.checker.machine.limits import Interruptions, within
     from statewalk.checker.report.replay import replay_page
     from statewalk.checker.traces.file import load_trace
     from statewalk.checker.verdict.exits import DIVERGED, HOLDS
@@ -57,8 +60,9 @@ def run(arguments: argparse.Namespace) -> int:
     trace = load_trace(arguments.trace)
     if arguments.spec is None:
         ask_to_run(trace.spec, Path(arguments.trace))
-    outcome = replay(trace, arguments.spec)
-    replay_page(outcome, width=terminal_width()).show(sys.stdout)
+    with Interruptions(), within(spec_path(arguments.spec or trace.spec), "repeating the trace"):
+        outcome = replay(trace, arguments.spec)
+    replay_page(outcome, width=terminal_width()).show(streams.out())
     return HOLDS if outcome.reproduced else DIVERGED
 
 
@@ -70,6 +74,8 @@ def run_steps(arguments: argparse.Namespace) -> int:
     from statewalk.checker.behaviours.guided import extension, follow, possible, read_steps
     from statewalk.checker.commands.checking import terminal_width
     from statewalk.checker.contract.options import read_settings
+    from statewalk.checker.library import spec_path
+    from statewalk.checker.machine.limits import Interruptions, within
     from statewalk.checker.report.page import Page
     from statewalk.checker.report.trace import trace_page
     from statewalk.checker.verdict.exits import DIVERGED, HOLDS
@@ -81,20 +87,20 @@ def run_steps(arguments: argparse.Namespace) -> int:
         text = Path(arguments.steps).read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise RunError("SW404", f"{arguments.steps} cannot be read: {error}.") from error
-    model = load(arguments.spec, read_settings(arguments.settings).fixed)
-    guided = follow(model, read_steps(text))
-    page = Page(terminal_width())
-    page.join(trace_page(guided.trace(), width=terminal_width()))
-    page.blank()
-    if guided.failed is not None:
-        page.add(
-            (f"line {guided.failed.line}: {guided.failed.text}", "bad"), "  is not possible here"
-        )
-        page.add(f"  {guided.why}")
-        page.add("  possible here, each to be written as it is shown:")
-        for taken in possible(model, guided.state):
-            page.add(f"    {taken.step.label}")
-    for line in extension(model, guided.state, arguments.extend):
-        page.add(f"  next  {line}")
-    page.show(sys.stdout)
+    with Interruptions(), within(spec_path(arguments.spec), "following the steps"):
+        model = load(arguments.spec, read_settings(arguments.settings).fixed)
+        guided = follow(model, read_steps(text))
+        page = Page(terminal_width())
+        page.join(trace_page(guided.trace(), width=terminal_width()))
+        page.blank()
+        if guided.failed is not None:
+            step = guided.failed
+            page.add((f"line {step.line}: {step.text}", "bad"), "  is not possible here")
+            page.add(f"  {guided.why}")
+            page.add("  possible here, each to be written as it is shown:")
+            for taken in possible(model, guided.state):
+                page.add(f"    {taken.step.label}")
+        for line in extension(model, guided.state, arguments.extend):
+            page.add(f"  next  {line}")
+    page.show(streams.out())
     return HOLDS if guided.failed is None else DIVERGED

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 import shlex
-import sys
 from typing import TYPE_CHECKING, Any
 
 from statewalk.checker.commands.arguments import argument
 from statewalk.checker.contract.options import read_count
+from statewalk.checker.machine import streams
 from statewalk.dsl.model import SAFETY_KINDS
 
 if TYPE_CHECKING:
@@ -45,16 +45,17 @@ def add_parser(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Walk, and print what was met; the exit code."""
-    from statewalk.checker.api import load
+    from statewalk.checker.api import load_within
     from statewalk.checker.behaviours.simulate import simulate
     from statewalk.checker.commands.checking import terminal_width
-    from statewalk.checker.contract.options import read_settings
+    from statewalk.checker.contract.options import CheckOptions, read_settings
     from statewalk.checker.machine.limits import Interruptions
     from statewalk.checker.report.page import Page
     from statewalk.checker.verdict.exits import INCONCLUSIVE, MISTAKE, VIOLATED
 
-    model = load(arguments.spec, read_settings(arguments.settings).fixed, config=arguments.config)
+    constants = read_settings(arguments.settings).fixed
     with Interruptions() as asked:
+        model = load_within(arguments.spec, constants, CheckOptions(config=arguments.config))
         found = simulate(
             model,
             runs=arguments.runs,
@@ -74,13 +75,13 @@ def run(arguments: argparse.Namespace) -> int:
         )
     page.blank()
     _figures(page, model, found)
-    constants = "".join(f" --set {shlex.quote(text)}" for text in arguments.settings)
+    settings = "".join(f" --set {shlex.quote(text)}" for text in arguments.settings)
     config = f" --config {shlex.quote(arguments.config)}" if arguments.config else ""
     page.add(
-        f"  again       statewalk simulate {shlex.quote(arguments.spec)}{constants}{config} "
+        f"  again       statewalk simulate {shlex.quote(arguments.spec)}{settings}{config} "
         f"--seed {arguments.seed} --runs {arguments.runs} --depth {arguments.depth}"
     )
-    page.show(sys.stdout)
+    page.show(streams.out())
     return code
 
 

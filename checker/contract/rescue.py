@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from statewalk.checker.contract.search import Counts, Exploration, Finding, Step
-from statewalk.checker.machine import supervisor
 from statewalk.checker.machine.places import Place, place_of
 from statewalk.dsl.errors import EngineError, Span, SpecError, StatewalkError
 
@@ -72,7 +71,8 @@ def _step(noted: list[Any]) -> Step:
 
 def place(end: End) -> Place:
     """Where the spec was."""
-    found = place_of(end.frames, end.facts.get("files", ())) or Place("an unknown place", "", 0)
+    found = place_of(end.frames, end.facts.get("files", ()))
+    found = found or Place(end.facts.get("doing") or "an unknown place", "", 0)
     return found if not end.by else Place(found.what, found.file, found.line, end.by)
 
 
@@ -101,9 +101,7 @@ def left(how: str, where: Place | None) -> SpecError:
     )
 
 
-def said() -> str:
+def said(reason: StoppedBy, where: Place) -> str:
     """What to say where there is no result to show."""
-    end = supervisor.rescue
-    assert end is not None
     why = {"time": "--timeout", "memory": "memory", "interrupt": "an interruption"}
-    return f"ended by {why.get(end.reason) or f'a crash ({end.by})'}, in {place(end)}"
+    return f"ended by {why.get(reason) or f'a crash ({where.by})'}, in {where}"

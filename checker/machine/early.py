@@ -9,10 +9,14 @@ import os
 import signal
 import sys
 import time
+from contextlib import suppress
 from types import FrameType
+
+from statewalk.checker.machine.streams import let_go_of_the_terminal
 
 _ONCE = 0.5  # seconds in which several signals are one
 _INCONCLUSIVE = 3  # as `checker.verdict.exits` has it
+_HANG_UP = getattr(signal, "SIGHUP", None)  # of a terminal; not everywhere
 _SAID = b"\nstatewalk: interrupted before there was a result\n"
 
 
@@ -33,6 +37,8 @@ class Stop:
         self.at = 0.0
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
+        if number == _HANG_UP:
+            let_go_of_the_terminal()
         now = time.monotonic()
         if now - self.at > _ONCE:
             self.at = now
@@ -40,14 +46,15 @@ class Stop:
 
 
 def _leave(number: int, frame: FrameType | None) -> None:
-    os.write(2, _SAID)
+    with suppress(OSError):  # a terminal that is gone
+        os.write(2, _SAID)
     os._exit(_INCONCLUSIVE)
 
 
 def handle(handler: object) -> None:
     """Handle signals that are not ignored."""
-    for number in (signal.SIGINT, signal.SIGTERM):
-        if signal.getsignal(number) is not signal.SIG_IGN:
+    for number in (signal.SIGINT, signal.SIGTERM, _HANG_UP):
+        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, handler)  # type: ignore[arg-type]
 
 

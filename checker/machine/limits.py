@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import os
 import signal
-import stat
 import threading
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import FrameType, TracebackType
 from typing import Any
 
-from statewalk.checker.machine.watch import Watchdog, memory_in_use
+from statewalk.checker.machine.places import Place, place_of_error
+from statewalk.checker.machine.streams import let_go_of_the_terminal
+from statewalk.checker.machine.watch import CutShort, Watchdog, memory_in_use
+from statewalk.dsl.source.modules import FILES
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _HANG_UP = getattr(signal, "SIGHUP", None)  # of a terminal; not everywhere
@@ -55,7 +56,7 @@ class Interruptions:
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
         if number == _HANG_UP:
-            _let_go_of_the_terminal()
+            let_go_of_the_terminal()
         elif self.asked and time.monotonic() - self._at > _ONCE:
             raise KeyboardInterrupt
         if not self.asked:
@@ -64,14 +65,25 @@ class Interruptions:
             Watchdog.active.end("interrupt")
 
 
-def _let_go_of_the_terminal() -> None:
-    """Send what would be printed nowhere: writing to a terminal that is gone fails."""
-    nowhere = os.open(os.devnull, os.O_RDWR)
-    for stream in (0, 1, 2):
-        with suppress(OSError):
-            if stat.S_ISCHR(os.fstat(stream).st_mode):
-                os.dup2(nowhere, stream)
-    os.close(nowhere)
+@contextmanager
+def within(
+    spec: str, doing: str, timeout: float | None = None, memory: int | None = None
+) -> Iterator[None]:
+    """While entered, what is done with a spec ends at a limit and when somebody asks for it.
+
+    Raises:  CutShort
+    """
+    FILES.add(spec)
+    with Watchdog(timeout, memory, doing) as watch:
+        try:
+            yield
+        except Exception as error:
+            cut = watch.cut
+            if cut is None and watch.reason == "interrupt":
+                cut = CutShort("interrupt", place_of_error(error) or Place(doing, "", 0))
+            if cut is None:
+                raise
+            raise cut from error  # what was interrupted may say so in a way of its own
 
 
 class MemoryGuard:

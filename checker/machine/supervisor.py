@@ -22,7 +22,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from types import FrameType
-from typing import IO, Any, NoReturn
+from typing import IO, Any
+
+from statewalk.checker.machine.escapes import Frame, die_with, watched
 
 _LOOK = 0.1  # seconds
 _STUCK = 1.0  # seconds past a limit without a sign of life
@@ -34,12 +36,13 @@ _SIGNALS = [
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
 ]
 _DUMP = getattr(signal, "SIGUSR2", None)
-_PR_SET_PDEATHSIG = 1
+_LEAVE = 0.5  # seconds to leave once there is a code: what is left may not end
 _ONCE = 0.5  # seconds in which several signals are one: a terminal sends to parent and child
 _ANSWER = 0.05  # seconds that an answer takes
+_SOON = 0.01  # seconds
 _INCONCLUSIVE = 3  # as `checker.verdict.exits` has it
 
-Frame = tuple[str, int, str]
+_REASONS = ("", "time", "memory", "interrupt")
 
 
 def possible() -> bool:
@@ -51,14 +54,24 @@ class Line:
     """What parent and child share: a sign of life, a note, and where the child says it is."""
 
     def __init__(self) -> None:
-        self._life = mmap.mmap(-1, 8)
+        self._life = mmap.mmap(-1, 8)  # a sign of life, and what should end what cannot be ended
         self._note: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 (to the end)
         self.places: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115
         self._facts: dict[str, Any] = {}
 
     def beat(self) -> None:
         """Show that handlers still run."""
+        self._life[1] = 0
         self._life[0] = (self._life[0] + 1) % 256
+
+    def give_up(self, reason: str) -> None:
+        """Say that what runs does not end from inside; until the next sign of life."""
+        self._life[1] = _REASONS.index(reason)
+
+    @property
+    def given_up(self) -> str:
+        """The limit that what runs should have ended at; empty as long as it may still do so."""
+        return _REASONS[self._life[1]]
 
     @property
     def life(self) -> int:
@@ -150,6 +163,7 @@ class _Waiting:
         self.asked = 0.0  # when the first signal came
         self.again = False
         self.full = 0.0  # since when there is too much in memory
+        self.done = 0.0  # since when the child has a code
         self.life, self.lived = self.line.life, 0.0
         self.limit = None if seconds is None else time.monotonic() + seconds
         self.pid = 0
@@ -169,7 +183,7 @@ class _Waiting:
         os.close(self.alive)
         for number, handler in handlers.items():
             signal.signal(number, handler)
-        _die_with(parent)
+        die_with(parent)
 
     def _pass_on(self, number: int, frame: FrameType | None) -> None:
         now = time.monotonic()
@@ -190,17 +204,8 @@ class _Waiting:
         assert _DUMP is not None
         faulthandler.enable(self.line.places, all_threads=False)
         faulthandler.register(_DUMP, self.line.places, all_threads=False)
-        leave = os._exit
-
-        def noted(status: int) -> NoReturn:
-            self.line.note(left=_stack())
-            leave(status)
-
-        os._exit = noted
-        try:
+        with watched(lambda stack: self.line.note(left=stack), _silent):
             code = run()
-        finally:
-            os._exit = leave
         self.line.note(code=code)
         for number in _SIGNALS:  # there is nothing left to lose
             if signal.getsignal(number) is not signal.SIG_IGN:
@@ -212,19 +217,23 @@ class _Waiting:
     def wait(self) -> End:
         """How the child ended."""
         end = End()
-        while not select.select([self.alive], [], [], _LOOK)[0]:
-            if reason := self._stuck():
+        status = None
+        while status is None:
+            closed = select.select([self.alive], [], [], _LOOK)[0]
+            status = self._status(os.WNOHANG)
+            if status is None and (reason := self._stuck()):
                 end.reason = reason
                 os.kill(self.pid, signal.SIGKILL)
-                break
-        status = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+                status = self._status()
+            elif status is None and closed:
+                time.sleep(_SOON)
         os.close(self.alive)
         end.facts, end.frames = self.line.noted(), self.line.told()
         known = end.facts.get("code")
-        if known is not None:
-            end.code = status if status >= 0 else known
-        elif -status in _SIGNALS:  # it was asked to end, again, when it was about to
-            end.code = _INCONCLUSIVE
+        if known is not None:  # whatever the spec did to the process afterwards
+            end.code = known
+        elif -status in _SIGNALS:  # the spec had seen to it that we do not hear it
+            end.reason = "interrupt"
         elif status >= 0:
             end.by = f"os._exit({status})"
             end.frames = [(str(f), int(n), str(w)) for f, n, w in end.facts.get("left", ())]
@@ -234,6 +243,11 @@ class _Waiting:
                 end.frames = []
         return end
 
+    def _status(self, how: int = 0) -> int | None:
+        """The exit code, below 0 for a signal; None where the child did not end."""
+        pid, status = os.waitpid(self.pid, how)
+        return os.waitstatus_to_exitcode(status) if pid else None
+
     def _stuck(self) -> str:
         """Why the child is to be killed; empty where it is not."""
         now = time.monotonic()
@@ -242,6 +256,11 @@ class _Waiting:
         if self.limit is not None and now > self.limit:
             return "time"
         facts = self.line.noted()
+        if "code" in facts:
+            self.done = self.done or now
+            return "done" if now - self.done > facts.get("leaving", _LEAVE) else ""
+        if reason := self.line.given_up:
+            return reason if self._inside(facts) else ""
         reason, since, patience = "", now, _STUCK
         if _memory_of(self.pid) > (facts.get("memory") or _most()):
             self.full = self.full or now
@@ -255,7 +274,9 @@ class _Waiting:
         return reason if self._inside(facts) else ""
 
     def _inside(self, facts: Mapping[str, Any]) -> bool:
-        """Whether the spec is running, as the child tells when it is asked now."""
+        """Whether the spec is running, or what we do with it may be ended too. The child tells when
+        it is asked now.
+        """
         from statewalk.checker.machine.places import place_of
 
         assert _DUMP is not None
@@ -265,24 +286,13 @@ class _Waiting:
         os.lseek(self.line.places.fileno(), 0, os.SEEK_SET)
         os.kill(self.pid, _DUMP)
         time.sleep(_ANSWER)
-        return place_of(self.line.told(), facts["files"]) is not None
+        return place_of(self.line.told(), facts["files"]) is not None or bool(facts.get("doing"))
 
 
-def _die_with(parent: int) -> None:
-    """Let this process end with its parent, where the system can do that."""
-    with suppress(ImportError, OSError, AttributeError):
-        import ctypes
-
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:
-        os._exit(_INCONCLUSIVE)
-
-
-def _stack() -> list[Frame]:
-    """Where this process is, innermost first."""
-    import traceback
-
-    return [(f.filename, f.lineno or 0, f.name) for f in reversed(traceback.extract_stack())]
+def _silent() -> None:
+    """Nobody waits for this process: the spec made it."""
+    global line  # noqa: PLW0603
+    line = None
 
 
 def _memory_of(pid: int) -> int:

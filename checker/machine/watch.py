@@ -23,6 +23,8 @@ _GRACE = 0.4  # seconds that one call of the spec may go on past a limit
 _LATEST = 1.0  # seconds that a search may go on past a limit in one call of the spec after another
 _ROUGH = 0.5  # past that, our own code is not spared if the spec called it
 _LOOK = 0.05
+_SWALLOWED = 0.3  # seconds after which what goes on regardless will not end from inside
+_IMPORTING = "<frozen importlib."  # beginning of the name of the files that import
 
 
 class CutShort(BaseException):
@@ -65,18 +67,25 @@ class Watchdog:
     """While entered, what the spec runs is ended soon after a limit: `CutShort` is raised in it.
 
     A call that begins after the limit has the same grace, all of a search's together `_LATEST`.
+    ``doing`` is what our own code does meanwhile, where that may be ended as well.
     Works in the main thread, where there are timers.
     """
 
     active: Watchdog | None = None
 
-    def __init__(self, timeout: float | None = None, memory: int | None = None) -> None:
+    def __init__(
+        self, timeout: float | None = None, memory: int | None = None, doing: str = ""
+    ) -> None:
         self.deadline = None if timeout is None else time.monotonic() + timeout
         self.memory = memory
+        self.doing = doing
         self.searching = True
         self.reason: Limit | None = None
-        self._call: FrameType | None = None  # of the spec, as the last look found it
+        self.cut: CutShort | None = None  # what was raised last
+        self._call: object = None  # of the spec, as the last look found it, or this for our own
         self._called = self._inside = 0.0
+        self._ended: object = None  # the call that something was raised in, and when
+        self._ended_at = 0.0
         self._saved: Any = None
         self._outer: Watchdog | None = None
         self._able = False
@@ -88,8 +97,13 @@ class Watchdog:
             self._outer, Watchdog.active = Watchdog.active, self
             self._saved = signal.signal(_TIMER, self._look)
             self._wait()
-        supervisor.note(deadline=self.deadline, memory=self.memory, files=sorted(FILES))
+        self._tell()
         return self
+
+    def _tell(self) -> None:
+        supervisor.note(
+            deadline=self.deadline, memory=self.memory, doing=self.doing, files=sorted(FILES)
+        )
 
     def __exit__(
         self,
@@ -97,7 +111,7 @@ class Watchdog:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._call = None
+        self._call = self._ended = None
         if not self._able or _TIMER is None:
             return
         signal.setitimer(signal.ITIMER_REAL, 0)
@@ -105,9 +119,9 @@ class Watchdog:
         Watchdog.active, self._able = self._outer, False
         if self._outer is not None:
             self._outer._wait()
-            supervisor.note(deadline=self._outer.deadline, memory=self._outer.memory)
+            self._outer._tell()
         else:
-            supervisor.note(deadline=None, memory=None)
+            supervisor.note(deadline=None, memory=None, doing="")
 
     def end(self, reason: Limit) -> None:
         """A limit is passed now."""
@@ -142,15 +156,9 @@ class Watchdog:
             self._end_call(frame, now)
 
     def _end_call(self, frame: FrameType | None, now: float) -> None:
-        """Raise in the spec's code if it has run for long enough."""
-        call = None
-        gentle, inside = False, True  # whether our own code is left alone
-        for each in _up(frame):
-            file = each.f_code.co_filename
-            if file in FILES:
-                gentle, call = gentle or inside, each
-            elif file.startswith(OURS):
-                inside = False
+        """Raise in the spec's code, or in ours, if it has run for long enough."""
+        spec, gentle, importing = _running(frame)
+        call: object = spec or (self if self.doing else None)
         if self._call is None:
             self._inside = now
         if call is not self._call:
@@ -160,8 +168,34 @@ class Watchdog:
         over = now - self._called - (0.0 if self.reason == "memory" else _GRACE)
         if self.searching:
             over = max(over, now - self._inside - _LATEST)
-        if over >= (0.0 if gentle else _ROUGH):
-            place = place_of(_told(f) for f in _up(frame))
+        if supervisor.line is not None and (
+            (importing and over >= _ROUGH)
+            or (call is self._ended and now - self._ended_at >= _SWALLOWED)
+        ):
+            supervisor.line.give_up(self.reason)
+            return
+        if importing and (supervisor.line is not None or spec is None):
+            return  # a module that is half imported is of no use to those that come after
+        if over >= (0.0 if gentle and not importing else _ROUGH):
+            place = place_of(_told(f) for f in _up(frame)) or Place(self.doing, "", 0)
+            self._ended, self._ended_at = call, now
             self._call = None
-            assert place is not None  # there is a call
-            raise CutShort(self.reason, place)
+            self.cut = CutShort(self.reason, place)
+            raise self.cut
+
+
+def _running(frame: FrameType | None) -> tuple[FrameType | None, bool, bool]:
+    """The outermost call of the spec; whether our own code is left alone where it ends now; whether
+    that would leave a module half imported.
+    """
+    call: FrameType | None = None
+    gentle, inside, importing = False, True, False
+    for each in _up(frame):
+        file = each.f_code.co_filename
+        if file in FILES:
+            gentle, call = gentle or inside, each
+        elif file.startswith(OURS):
+            inside = False
+        elif file.startswith(_IMPORTING):
+            importing = importing or call is None
+    return call, gentle or call is None, importing

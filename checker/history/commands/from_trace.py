@@ -48,24 +48,28 @@ def run(args: argparse.Namespace) -> int:
     """Repeat the trace and write its history; the exit code."""
     from statewalk.checker.commands.checking import terminal_width
     from statewalk.checker.history.formats.jsonl import lines_of
+    from statewalk.checker.library import spec_path
+    from statewalk.checker.machine import streams
     from statewalk.checker.machine.files import write_text
+    from statewalk.checker.machine.limits import Interruptions, within
     from statewalk.checker.report.replay import replay_page
     from statewalk.checker.traces.file import load_trace
     from statewalk.checker.verdict.exits import DIVERGED, HOLDS
 
     trace = load_trace(args.trace)
-    model, hook = load_with_hook(args.spec, trace)
-    outcome, states = walk(trace, model)
-    if not outcome.reproduced:
-        replay_page(outcome, width=terminal_width()).show(sys.stderr)
-        return DIVERGED
-    history = history_of(model, hook, states, source=str(args.trace))
+    with Interruptions(), within(spec_path(args.spec), "repeating the trace"):
+        model, hook = load_with_hook(args.spec, trace)
+        outcome, states = walk(trace, model)
+        if not outcome.reproduced:
+            replay_page(outcome, width=terminal_width()).show(sys.stderr)
+            return DIVERGED
+        history = history_of(model, hook, states, source=str(args.trace))
     text = "\n".join([*lines_of(history), ""])
     if args.out is None:
-        sys.stdout.write(text)
+        streams.out().write(text)
         return HOLDS
     write_text(args.out, text)
-    sys.stdout.write(f"{args.out}: {len(history)} transactions in {trace.length} steps\n")
+    streams.out().write(f"{args.out}: {len(history)} transactions in {trace.length} steps\n")
     return HOLDS
 
 

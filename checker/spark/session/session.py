@@ -27,11 +27,13 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import statewalk
+from statewalk.checker.machine import supervisor
 from statewalk.checker.spark.session.java import find_java
 from statewalk.dsl.errors import RunError
 
 SECRET = "STATEWALK_SPARK_SECRET"
 _SECRET = "spark.authenticate.secret"  # never an argument: all of a machine see those
+_LEAVE_SECONDS = 30.0
 _START_SECONDS = 60.0
 _GIVEN_UP_WITHIN = 0.5  # seconds
 _MEMORY, _FIRST_HEAP = "2g", "512m"
@@ -142,6 +144,7 @@ def _context(settings: dict[str, str], memory: str) -> Any:
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGINT, handler)  # Spark takes it for itself
     atexit.register(context.stop)  # runs before the JVM is ended
+    supervisor.note(leaving=_LEAVE_SECONDS)
     return context
 
 

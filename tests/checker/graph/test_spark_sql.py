@@ -177,7 +177,9 @@ def test_a_question_without_end(tables: SparkTables) -> None:
     tables.patience = Patience(2)
     try:
         with pytest.raises(TookTooLong, match="SW355"):
-            tables.ask("SELECT count(*) FROM range(100000000) a, range(1000000) b WHERE a.id < b.id")
+            tables.ask(
+                "SELECT count(*) FROM range(100000000) a, range(1000000) b WHERE a.id < b.id"
+            )
     finally:
         tables.patience = ENDLESS
 

@@ -1,24 +1,26 @@
 """What a spec runs ends soon after a limit, whatever it is; what was found until then is told."""
 
 import json
-import os
 import re
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import statewalk
-from tests.places import ROOT
-
-LIMIT = 2.0
-SLACK = 15.0  # for starting Python on a machine that does other things; a hang would last for ever
+from tests.checker.machine.hanging import (
+    COUNTER,
+    IMPORTS,
+    LIMIT,
+    LIMITS,
+    SLACK,
+    Ended,
+    ended,
+    start,
+)
 
 HANGS = {
     "while": "i = 0\nwhile True:\n    i += 1",
@@ -30,40 +32,6 @@ HANGS = {
     "sleep": "slow.wait()",
     "crash": "ctypes.string_at(len(empty))",
 }
-# how a limit is passed: seconds of --timeout, or a signal
-LIMITS = {"time": None, "term": signal.SIGTERM, "int": signal.SIGINT}
-
-IMPORTS = """
-import ctypes, itertools, re, slow
-from pathlib import Path
-from statewalk import Role, action, always, init, require
-
-empty = ()
-Path("ready").touch()
-
-"""
-COUNTER = """
-class Counter(Role):
-    n: int = 0
-
-    @action
-    def step(self) -> None:
-        self.n = min(self.n + 1, 3)
-{action}
-
-counter = Counter()
-{init}
-
-@always
-def low() -> bool:
-    return counter.n < 1
-
-
-@always
-def small() -> bool:
-{property}
-    return counter.n < 9
-"""
 
 
 def lines(text: str, depth: int) -> str:
@@ -107,53 +75,6 @@ def _compiled(tmp_path_factory: pytest.TempPathFactory) -> None:
     start(folder, "check", "spec.py", "--keep-going").communicate(timeout=300)
 
 
-@dataclass
-class Ended:
-    """How a command ended. ``late`` are seconds after the limit."""
-
-    code: int
-    out: str
-    err: str
-    late: float
-    result: dict[str, Any] = field(default_factory=dict)
-
-    @property
-    def bounds(self) -> str:
-        words: list[str] = self.result["warnings"]
-        return next(w for w in words if w.startswith("bounded"))
-
-
-def start(folder: Path, *words: str) -> "subprocess.Popen[str]":
-    (folder / "slow.py").write_text("import time\n\n\ndef wait():\n    time.sleep(600)\n")
-    return subprocess.Popen(
-        [sys.executable, "-m", "statewalk", *words],
-        cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-    )  # fmt: skip
-
-
-def ended(folder: Path, how: str, *words: str, after: float = LIMIT) -> Ended:
-    """Run a command on a spec that hangs, pass a limit, and wait."""
-    number = LIMITS[how]
-    if number is None:
-        words = (*words, "--timeout", f"{after:g}")
-    began = time.monotonic()
-    process = start(folder, *words)
-    if number is not None:
-        begun = (folder / "ready", folder / "run/request.json")
-        while not any(file.exists() for file in begun) and process.poll() is None:
-            time.sleep(0.05)
-        time.sleep(after)
-        began = time.monotonic() - after
-        process.send_signal(number)
-    out, err = process.communicate(timeout=60)
-    found = Ended(process.returncode, out, err, time.monotonic() - began - after)
-    file = folder / "run/result.json"
-    if file.exists():
-        found.result = json.loads(file.read_text())
-    return found
-
-
 def check(
     folder: Path, text: str, how: str, *words: str, name: str = "spec.py", after: float = LIMIT
 ) -> Ended:
@@ -172,6 +93,8 @@ def cases() -> Iterator[Any]:
             for how in LIMITS:
                 if what == "crash" and how != "time":
                     continue  # it does not wait for a limit
+                if how == "hup" and where not in ("load", "init"):
+                    continue  # as "term"
                 marks = () if (what, where, how) in fast else pytest.mark.slow
                 yield pytest.param(what, where, how, marks=marks)
 

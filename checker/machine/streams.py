@@ -1,0 +1,76 @@
+"""Standard output is for the answer to a command; what a spec prints there goes to standard error.
+
+A spec can print while it is loaded, in each step, from C and from programs that it starts. So it is
+not its words that are kept apart but the descriptor: 1 becomes the same as 2 before any spec runs,
+and only we know the other one.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from contextlib import suppress
+from typing import TextIO
+
+_ours: TextIO | None = None
+_OF_PYTHON = 3  # descriptors that are given away by number
+
+
+def out() -> TextIO:
+    """Where the answer to a command is written."""
+    return sys.stdout if _ours is None else _ours
+
+
+def divert() -> None:
+    """From now on, what is written to standard output by anybody but us goes to standard error."""
+    global _ours  # noqa: PLW0603 (one per process)
+    import fcntl
+
+    for number in range(_OF_PYTHON):  # what is closed would be opened as something else
+        with suppress(OSError):
+            os.fstat(number)
+            continue
+        os.open(os.devnull, os.O_RDWR)
+    encoding = "utf-8" if sys.stdout is None else sys.stdout.encoding
+    if sys.stdout is not None:
+        sys.stdout.flush()
+    own = fcntl.fcntl(1, fcntl.F_DUPFD_CLOEXEC, _OF_PYTHON)
+    os.dup2(2, 1)
+    _ours = open(own, "w", encoding=encoding, errors="replace")  # noqa: SIM115 (to the end)
+    if sys.stdout is not None:
+        sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
+
+
+def keep_silent() -> None:
+    """Nothing is written for us any more: another process is doing that."""
+    with suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, out().fileno())
+        os.close(nowhere)
+
+
+def width() -> int:
+    """Columns of the terminal that the answer goes to; 100 where there is none."""
+    with suppress(ValueError):
+        if (asked := int(os.environ.get("COLUMNS", ""))) > 0:
+            return asked
+    with suppress(OSError, ValueError):
+        return os.get_terminal_size(out().fileno()).columns or 100
+    return 100
+
+
+def let_go_of_the_terminal() -> None:
+    """Send what would be printed nowhere: writing to a terminal that is gone fails."""
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for stream in {0, 1, 2, *_number_of(out())}:
+        with suppress(OSError):
+            if stat.S_ISCHR(os.fstat(stream).st_mode):
+                os.dup2(nowhere, stream)
+    os.close(nowhere)
+
+
+def _number_of(stream: TextIO) -> list[int]:
+    with suppress(OSError, ValueError, AttributeError):
+        return [stream.fileno()]
+    return []

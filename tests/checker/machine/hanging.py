@@ -1,0 +1,97 @@
+"""Running a command on a spec that hangs, and passing a limit."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tests.places import ROOT
+
+LIMIT = 2.0
+SLACK = 15.0  # for starting Python on a machine that does other things; a hang would last for ever
+# how a limit is passed: seconds of --timeout, or a signal
+LIMITS = {"time": None, "term": signal.SIGTERM, "int": signal.SIGINT, "hup": signal.SIGHUP}
+
+IMPORTS = """
+import ctypes, itertools, re, slow
+from pathlib import Path
+from statewalk import Role, action, always, init, require
+
+empty = ()
+Path("ready").touch()
+
+"""
+COUNTER = """
+class Counter(Role):
+    n: int = 0
+
+    @action
+    def step(self) -> None:
+        self.n = min(self.n + 1, 3)
+{action}
+
+counter = Counter()
+{init}
+
+@always
+def low() -> bool:
+    return counter.n < 1
+
+
+@always
+def small() -> bool:
+{property}
+    return counter.n < 9
+"""
+
+
+@dataclass
+class Ended:
+    """How a command ended. ``late`` are seconds after the limit."""
+
+    code: int
+    out: str
+    err: str
+    late: float
+    result: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def bounds(self) -> str:
+        words: list[str] = self.result["warnings"]
+        return next(w for w in words if w.startswith("bounded"))
+
+
+def start(folder: Path, *words: str) -> "subprocess.Popen[str]":
+    (folder / "slow.py").write_text("import time\n\n\ndef wait():\n    time.sleep(600)\n")
+    return subprocess.Popen(
+        [sys.executable, "-m", "statewalk", *words],
+        cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+
+
+def ended(folder: Path, how: str, *words: str, after: float = LIMIT) -> Ended:
+    """Run a command on a spec that hangs, pass a limit, and wait."""
+    number = LIMITS[how]
+    if number is None:
+        words = (*words, "--timeout", f"{after:g}")
+    began = time.monotonic()
+    process = start(folder, *words)
+    if number is not None:
+        begun = (folder / "ready", folder / "run/request.json")
+        while not any(file.exists() for file in begun) and process.poll() is None:
+            time.sleep(0.05)
+        time.sleep(after)
+        began = time.monotonic() - after
+        process.send_signal(number)
+    out, err = process.communicate(timeout=60)
+    found = Ended(process.returncode, out, err, time.monotonic() - began - after)
+    file = folder / "run/result.json"
+    if file.exists():
+        found.result = json.loads(file.read_text())
+    return found
