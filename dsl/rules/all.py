@@ -25,7 +25,12 @@ from statewalk.dsl.rules.rule import Checked
 from statewalk.dsl.rules.shared import check_shared
 from statewalk.dsl.rules.state import check_property, check_values
 from statewalk.dsl.rules.types import check_types
-from statewalk.dsl.rules.warnings import warn_of_crashes, warn_of_fields, warn_of_function
+from statewalk.dsl.rules.warnings import (
+    warn_of_crashes,
+    warn_of_fields,
+    warn_of_function,
+    warn_of_history,
+)
 from statewalk.dsl.source.effects import Effects
 from statewalk.dsl.source.ranges import check_ranges
 from statewalk.dsl.source.tree import SpecTree
@@ -55,6 +60,7 @@ SPEC_RULES: tuple[Callable[[SpecTree, Effects, Mistakes], None], ...] = (
     check_ranges,
     warn_of_fields,
     warn_of_crashes,
+    warn_of_history,
 )
 
 

@@ -15,17 +15,17 @@ from statewalk.dsl.source.nodes import parents_of, walk, yields
 from statewalk.dsl.source.tree import Function, SpecTree
 from statewalk.dsl.source.usage import Receivers, mentions
 
+_WRITING = ("add", "append", "clear", "discard", "extend", "update")
 _CRASH = re.compile(r"(?:^|_)(?:crash|crashes|die|dies|kill|reboot|restart)(?:_|$)")
 
 
 def warn_of_function(checked: Checked) -> None:
-    """SW601 a guard written as ``if``; SW602 ``print`` in a step; SW604 history that decides;
-    SW606 a crash that flows survive.
+    """SW601 a guard written as ``if``; SW602 ``print`` in a step; SW606 a crash that flows
+    survive.
     """
     function = checked.function
     if function.marked("action"):
         _guard(checked)
-        _history(checked)
         _crash(checked)
     if not checked.running:
         return
@@ -59,29 +59,6 @@ def _mentions_constants_only(checked: Checked, test: ast.expr) -> bool:
     return all(n in checked.function.module.constants for n in names)
 
 
-def _history(checked: Checked) -> None:
-    """An auxiliary field that an action reads, itself or through what it calls."""
-    auxiliary = _annotated(checked.tree, "Auxiliary")
-    if not auxiliary:
-        return
-    for function in checked.effects.reached_from(checked.function):
-        receivers = Receivers(checked.tree, function)
-        parents = parents_of(function.node)
-        for node, meant in mentions(function.node):
-            if not isinstance(meant.ctx, ast.Load):
-                continue
-            owners = [c for c in receivers.owners(meant) if (c.__name__, meant.attr) in auxiliary]
-            if owners and not _only_written(node, parents):
-                checked.mistakes.warn(
-                    "SW604",
-                    f"The step '{checked.function.name}' reads {owners[0].__name__}.{meant.attr}, "
-                    "which is an Auxiliary field.",
-                    at=function.span(node),
-                    help="With --view on it is refused: such a field may decide nothing.",
-                )
-                return
-
-
 def _crash(checked: Checked) -> None:
     """An action that is called a crash and ends no flow of its role."""
     function, owner = checked.function, checked.function.owner
@@ -113,30 +90,67 @@ def _is_flow(function: Function) -> bool:
     return has_blocks(function) or yields(function.node)
 
 
+def warn_of_history(tree: SpecTree, effects: Effects, mistakes: Mistakes) -> None:
+    """SW604: an auxiliary field that an action reads, itself or through what it calls."""
+    auxiliary = _annotated(tree, "auxiliary")
+    for action in tree.functions if auxiliary else ():
+        if not action.marked("action") or action.module.source.dialect == "fizz":
+            continue
+        for function in effects.reached_from(action):
+            found = next(_read_in(tree, function, auxiliary), None)
+            if found is not None:
+                node, place = found
+                mistakes.warn(
+                    "SW604",
+                    f"The step '{action.name}' reads {place}, which is an Auxiliary field.",
+                    at=function.span(node),
+                    help="With --view on it is refused: such a field may decide nothing.",
+                )
+                break
+
+
+def _read_in(
+    tree: SpecTree, function: Function, fields: set[tuple[str, str]]
+) -> Iterator[tuple[ast.expr, str]]:
+    """Where a function looks at one of some fields, and at which."""
+    receivers = Receivers(tree, function)
+    parents = parents_of(function.node)
+    for node, meant in mentions(function.node):
+        if isinstance(meant.ctx, ast.Load) and not _only_written(node, parents):
+            for cls in receivers.owners(meant):
+                if (cls.__name__, meant.attr) in fields:
+                    yield node, f"{cls.__name__}.{meant.attr}"
+
+
 def _only_written(node: ast.expr, parents: dict[ast.AST, ast.AST]) -> bool:
     """``self.history.append(x)`` mentions a field without looking at it."""
     parent = parents.get(node)
-    if isinstance(parent, ast.Attribute) and parent.attr in ("add", "append", "extend", "update"):
+    if isinstance(parent, ast.Attribute) and parent.attr in _WRITING:
         return isinstance(parents.get(parents[parent]), ast.Expr)
     if isinstance(parent, ast.Subscript) and parent.value is node:
         return not isinstance(parent.ctx, ast.Load)
-    return isinstance(parent, ast.AugAssign)
+    return False
 
 
 def _annotated(tree: SpecTree, word: str) -> set[tuple[str, str]]:
-    """The fields whose type is ``word[...]``."""
+    """The fields whose type says a word, which `dsl.words.declare` defines."""
     found = set()
     for cls in tree.roles:
-        for name, hint in getattr(cls, "__annotations__", {}).items():
-            text = hint if isinstance(hint, str) else str(getattr(hint, "__metadata__", ""))
-            if f"{word}[" in text or f"statewalk.{word.lower()}" in text:
-                found.add((cls.__name__, name))
+        try:
+            hints = tree.hints(cls)
+        except Exception:  # said where fields are made
+            continue
+        found |= {
+            (cls.__name__, name)
+            for name, hint in hints.items()
+            if f"statewalk.{word}" in getattr(hint, "__metadata__", ())
+        }
     return found
 
 
 def warn_of_crashes(tree: SpecTree, effects: Effects, mistakes: Mistakes) -> None:
     """SW607: fields that a crash sets back, where nothing crashes."""
-    ephemeral = _annotated(tree, "Ephemeral")
+    ephemeral = _annotated(tree, "ephemeral")
     if not ephemeral or "role_crashes" in tree.loading.declared.options or may_crash(tree):
         return
     for name, at in _declared(tree, ephemeral):
@@ -157,7 +171,7 @@ def warn_of_fields(tree: SpecTree, effects: Effects, mistakes: Mistakes) -> None
         for _, node in mentions(function.node):
             found = read if isinstance(node.ctx, ast.Load) else written
             found |= {(c.__name__, node.attr) for c in receivers.owners(node)}
-    for name, at in _declared(tree, written - read - _annotated(tree, "Auxiliary")):
+    for name, at in _declared(tree, written - read - _annotated(tree, "auxiliary")):
         mistakes.warn(
             "SW603",
             f"{name} is written and never read.",

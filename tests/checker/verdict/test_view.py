@@ -198,3 +198,42 @@ def test_what_is_hidden_is_said_of_a_check_that_reads_none_of_it(tmp_path: Path)
     assert run.counts.distinct == 1
     assert "Lamp.count" in run.evidence.hidden
     assert CheckOptions(view=True) == run.evidence.options
+
+
+@pytest.mark.parametrize("how", sorted({*STEPS} - {"out of its range", "default"}))
+def test_a_step_that_reads_a_hidden_field_is_warned_of(tmp_path: Path, how: str) -> None:
+    (tmp_path / "spec.py").write_text(with_step(STEPS[how]))
+
+    assert "SW604" in [w.code for w in load(tmp_path / "spec.py").warnings]
+
+
+@pytest.mark.parametrize("how", sorted({*FREE} - {"set and read"}))
+def test_no_warning_is_given_of_a_step_that_only_writes(tmp_path: Path, how: str) -> None:
+    (tmp_path / "spec.py").write_text(with_step(FREE[how]))
+
+    assert "SW604" not in [w.code for w in load(tmp_path / "spec.py").warnings]
+
+
+@pytest.mark.parametrize("name", ["inherited", "renamed", "named", "qualified"])
+def test_a_hidden_field_is_one_however_it_is_declared(tmp_path: Path, name: str) -> None:
+    text = f"""
+import statewalk as sw
+from statewalk import *
+from statewalk import Auxiliary as Hidden
+History = Auxiliary[int]
+class Device(Role):
+    inherited: Auxiliary[int] = 0
+class Lamp(Device):
+    n: int = 0
+    renamed: Hidden[int] = 0
+    named: History = 0
+    qualified: sw.Auxiliary[int] = 0
+    @action
+    def step(self) -> None:
+        self.n += self.{name}
+        self.{name} += 1
+lamp = Lamp()
+"""
+
+    assert refused(tmp_path, text) == "SW356"
+    assert "SW604" in [w.code for w in load(tmp_path / "spec.py").warnings]
