@@ -13,6 +13,12 @@ _HERE = Path(__file__).resolve().parents[1]
 _PLACES = (_HERE.parent / "docs", _HERE / "pages")
 _ROW = re.compile(r"^\| \[?(SW\d{3})\b[^|]*\| (.*?) \|$", re.MULTILINE)
 
+_ROWS_ONLY = """# {} · {}
+
+The message says where the mistake is, what is wrong and what to do; there is no example of it, because
+it depends on this installation, or on files and options, rather than on a spec.
+"""
+
 
 def add_parser(subparsers: Any) -> None:
     """Add the command to the parser."""
@@ -44,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
             help="statewalk explain lists all there are.",
         )
     page = folder() / "errors" / f"{code}.md"
-    text = page.read_text(encoding="utf-8") if page.is_file() else f"# {code} · {known[code]}\n"
+    text = page.read_text(encoding="utf-8") if page.is_file() else _ROWS_ONLY.format(code, known[code])
     sys.stdout.write(text)
     return HOLDS
 

@@ -144,8 +144,10 @@ def _kind(values: Iterable[Any]) -> Kind:
 
 def _cell(value: Any, kind: Kind) -> Any:
     """A value as its column holds it: strings without quotes, None as NULL."""
-    if value is None or kind != "text" or type(value) is str:
+    if value is None or kind != "text":
         return value
+    if type(value) is str:  # half a character, which a column cannot hold, as in JSON
+        return value.encode(errors="backslashreplace").decode()
     return text_of(value)
 
 

@@ -145,7 +145,7 @@ def _unwritable(folder: Path, error: OSError) -> RunError:
 def finish(work: Path, about: About) -> None:
     """Write the manifest, which makes the folder a graph."""
     text = json.dumps(asdict(about), indent=2, ensure_ascii=False)
-    (work / MANIFEST).write_text(text + "\n", encoding="utf-8")
+    (work / MANIFEST).write_text(text + "\n", encoding="utf-8", errors="backslashreplace")
 
 
 def read_about(folder: Path) -> About:

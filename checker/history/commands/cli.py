@@ -204,7 +204,8 @@ def _check(history: History, args: argparse.Namespace, options: Options) -> int:
     first = next(iter(found.values()), None)
     for path, draw in ((args.svg, drawing.svg), (args.dot, drawing.dot)):
         if path and first is not None:
-            path.write_text(draw(history, first), encoding="utf-8")
+            text = draw(history, first)
+            path.write_text(text, encoding="utf-8", errors="backslashreplace")
         elif path:
             sys.stderr.write(f"{path} is not written: there is no violation to draw\n")
     return HOLDS if verdicts[args.level or "si"].holds else VIOLATED

@@ -183,7 +183,8 @@ def write(history: History, path: Path) -> list[str]:
     for t in range(len(history)):
         by_session.setdefault(int(history.session[t]), []).extend((2 * t, 2 * t + 1))
     ordered = _merge([[events[i] for i in mine] for mine in by_session.values()])
-    path.write_text("\n".join(ordered) + "\n", encoding="utf-8")
+    text = "\n".join(ordered) + "\n"
+    path.write_text(text, encoding="utf-8", errors="backslashreplace")
     return [f"{what} ({n} times)" if n > 1 else what for what, n in lost.items()]
 
 
