@@ -57,8 +57,8 @@ config("c", expect=%s)
 """
 
 
-def code_of(folder: Path, expect: str, *options: str) -> int:
-    (folder / "spec.py").write_text(SPEC % expect)
+def code_of(folder: Path, expect: str, *options: str, more: str = "") -> int:
+    (folder / "spec.py").write_text(SPEC % expect + more)
     words = ["check", str(folder / "spec.py"), "--engine", "reference", "--config", "c"]
     return main([*words, "--out", str(folder / "run"), *options])
 
@@ -104,6 +104,36 @@ def test_every_count_of_what_holds_decides(tmp_path: Path, word: str) -> None:
 
     assert 0 == main([*words, "--set", f"N={number}"])
     assert 4 == main([*words, "--set", f"N={int(number) + 1}"])
+
+
+CUT = """
+@constraint
+def few() -> bool:
+    return counter.n < 4
+"""
+LIVE = """
+@always
+@eventually
+def rests() -> bool:
+    return counter.n == 0
+"""
+
+
+def test_what_a_constraint_of_the_spec_leaves_is_compared(tmp_path: Path) -> None:
+    fine = ("--property", "fine")
+
+    assert 0 == code_of(tmp_path, "violates(small, states=4)", more=CUT)
+    assert 4 == code_of(tmp_path, "violates(small, states=5)", more=CUT)
+    assert 4 == code_of(tmp_path, "violates(fine, states=4)", more=CUT)
+    assert 4 == code_of(tmp_path, "violates(states=4)", *fine, more=CUT)
+    assert 3 == code_of(tmp_path, "violates(states=4)", *fine, "--max-depth", "2", more=CUT)
+
+
+def test_what_lies_beyond_a_constraint_cannot_be_told(tmp_path: Path) -> None:
+    rests = "violates('rests', states=4)"
+
+    assert 3 == code_of(tmp_path, "violates(huge, states=4)", more=CUT)
+    assert 3 == code_of(tmp_path, rests, "--no-liveness", more=CUT + LIVE)
 
 
 def test_what_was_not_looked_at_cannot_be_told(tmp_path: Path) -> None:
