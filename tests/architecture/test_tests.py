@@ -2,6 +2,7 @@
 
 import re
 
+from tests.cases import slow, some
 from tests.places import ROOT
 
 TESTS = ROOT / "tests"
@@ -25,3 +26,10 @@ def test_folders_of_tests_are_folders_of_the_code() -> None:
 
     assert mirrored
     assert [] == [folder for folder in mirrored if not (ROOT / folder).is_dir()]
+
+
+def test_a_table_loses_no_case() -> None:
+    found = some([1, 2, slow(3), (4, 5), 6], every=2)
+
+    assert [(1,), (2,), (3,), (4, 5), (6,)] == [case.values for case in found]
+    assert [False, True, True, False, True] == [bool(case.marks) for case in found]

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 
 from statewalk.checker import native
 from statewalk.checker.contract.search import Exploration, SearchOptions
@@ -21,11 +20,6 @@ from tests.places import ROOT
 
 FOLDER = ROOT / "models" / "kafka"
 Constants = dict[str, Any]
-
-
-def slow(*values: object) -> Any:
-    """A case of a test that takes more than a moment."""
-    return pytest.param(*values, marks=pytest.mark.slow)
 
 
 def search(spec: str | Path, *properties: str, **constants: Any) -> Exploration:

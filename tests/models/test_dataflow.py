@@ -41,6 +41,7 @@ from statewalk.models.stores.resolution import (
     summed,
 )
 from statewalk.models.stores.workloads import ITEMS, STARTS
+from tests.cases import some
 from tests.places import ROOT
 
 SPEC = ROOT / "models" / "stores" / "dataflow.py"
@@ -54,7 +55,7 @@ def configurations() -> dict[str, Configuration]:
 
 def rows() -> list[Any]:
     return [
-        pytest.param(name, marks=[pytest.mark.slow] if size(name) > 10_000 else [])
+        pytest.param(name, marks=[pytest.mark.slow] if size(name) > SMALL else [])
         for name in configurations()
     ]
 
@@ -67,12 +68,12 @@ def size(name: str) -> int:
     return found
 
 
-@pytest.mark.parametrize("name", rows())
+@pytest.mark.parametrize("name", some(rows(), every=3))
 def test_rows_are_as_expected(name: str) -> None:
     assert check(SPEC, config=name).as_expected
 
 
-@pytest.mark.parametrize("name", [n for n in configurations() if size(n) < SMALL])
+@pytest.mark.parametrize("name", some((n for n in configurations() if size(n) < SMALL), every=5))
 def test_engines_and_lowerings_agree(name: str) -> None:
     found = []
     for optimize in (True, False):
@@ -102,7 +103,10 @@ def transactions(tid: int, removals: bool) -> list[Transaction]:
     return [Transaction(tid, r, c) for r in required for c in changes]
 
 
-@pytest.mark.parametrize("shape", TABLE)
+@pytest.mark.parametrize(
+    "shape",
+    [pytest.param(s, marks=[pytest.mark.slow] if n > 2000 else []) for s, (n, *_) in TABLE.items()],
+)
 def test_every_batch(shape: tuple[int, bool]) -> None:
     number, removals = shape
     naive = exists_join = no_tid_bound = batches = 0

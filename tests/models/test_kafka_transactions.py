@@ -15,6 +15,7 @@ from statewalk.checker.contract.search import SearchOptions
 from statewalk.checker.engines import reference
 from statewalk.checker.liveness.check import check_liveness
 from statewalk.dsl.loader import load
+from tests.cases import slow, some
 from tests.models.kafka import (
     FOLDER,
     Constants,
@@ -23,7 +24,6 @@ from tests.models.kafka import (
     live,
     reached,
     search,
-    slow,
     slowly,
     steps,
     violated,
@@ -70,7 +70,7 @@ LARGE = [
 ]
 
 
-@pytest.mark.parametrize(("constants", "expected"), SMALL[:1] + SMALL[5:] + LARGE)
+@pytest.mark.parametrize(("constants", "expected"), some(SMALL[:1] + SMALL[5:] + LARGE, every=3))
 def test_the_numbers_of_states_are_those_of_the_table(
     constants: Constants, expected: tuple[int, int, int]
 ) -> None:
@@ -82,7 +82,7 @@ def test_the_numbers_of_states_are_those_of_the_table(
 
 
 @pytest.mark.parametrize("optimize", [True, False], ids=["lowered", "plain"])
-@pytest.mark.parametrize(("constants", "expected"), SMALL[:5])
+@pytest.mark.parametrize(("constants", "expected"), some(SMALL[:5], every=3))
 def test_the_reference_engine_counts_the_same(
     constants: Constants, expected: tuple[int, int, int], optimize: bool
 ) -> None:
@@ -123,12 +123,12 @@ def test_symmetric_states_of_the_public_spec_are_no_more_than_with_tlc() -> None
         ("silent_truncation", c(1, 2, 1), "Deadlock", 4),
         slow("silent_truncation", c(1, 2, 1, **CACHE), "Deadlock", 4),
         ("stale_commit", c(2, 2, 1), "log_prefix", 6),
-        ("stale_commit", c(2, 2, 1, **CACHE), "log_prefix", 6),  # TLC
+        slow("stale_commit", c(2, 2, 1, **CACHE), "log_prefix", 6),  # TLC
         ("no_epoch_check", c(2, 1, 0), "owner_only_transitions", 9),
         ("early_reply", c(1, 1, 0), "no_ok_above_hwm", 2),
         ("early_reply", c(2, 2, 1, **CACHE), "distinct_epochs", 7),  # TLC
         slow("early_reply", c(3, 2, 1), "distinct_epochs", 10),
-        ("pid_regress", c(4, 1, 0, TIDS=3), "pid_per_tid", 8),
+        slow("pid_regress", c(4, 1, 0, TIDS=3), "pid_per_tid", 8),
         slow("pid_regress", c(3, 2, 1, TIDS=2), "pid_per_tid", 10),
         slow("pid_regress", c(3, 2, 1, TIDS=2, **CACHE), "pid_per_tid", 10),
     ],
@@ -143,24 +143,27 @@ def test_a_mutant_breaks_its_property_in_so_many_steps(
 
 @pytest.mark.parametrize(
     ("mutant", "constants", "broken", "distinct"),
-    [
-        ("silent_truncation", c(1, 2, 0), "Deadlock", 9),
-        ("silent_truncation", c(1, 1, 1), "Deadlock", 9),
-        ("stale_commit", c(1, 2, 1), "log_prefix", 82),
-        ("stale_commit", c(1, 2, 1, **CACHE), "log_prefix", 102),  # TLC
-        slow("stale_commit", c(2, 1, 1), "log_prefix", 324),
-        ("stale_commit", c(2, 2, 0), "log_prefix", 324),
-        ("no_epoch_check", c(1, 1, 0), "owner_only_transitions", 9),
-        ("early_reply", c(1, 2, 1, **CACHE), "distinct_epochs", 170),
-        slow("early_reply", c(2, 1, 1, **CACHE), "distinct_epochs", 540),
-        ("early_reply", c(2, 2, 0, **CACHE), "distinct_epochs", 540),  # TLC
-        slow("early_reply", c(2, 2, 1), "distinct_epochs", 11993),
-        slow("early_reply", c(3, 2, 0), "distinct_epochs", 25688),
-        slow("pid_regress", c(2, 2, 1, TIDS=2), "pid_per_tid", 11037),
-        slow("pid_regress", c(2, 2, 1, TIDS=2, LOG_PARTITIONS=2), "pid_per_tid", 11009),
-        slow("pid_regress", c(3, 2, 0, TIDS=2), "pid_per_tid", 94665),
-        slow("pid_regress", c(3, 1, 0, TIDS=3), "pid_per_tid", 265132),
-    ],
+    some(
+        [
+            ("silent_truncation", c(1, 2, 0), "Deadlock", 9),
+            ("silent_truncation", c(1, 1, 1), "Deadlock", 9),
+            ("stale_commit", c(1, 2, 1), "log_prefix", 82),
+            ("stale_commit", c(1, 2, 1, **CACHE), "log_prefix", 102),  # TLC
+            slow("stale_commit", c(2, 1, 1), "log_prefix", 324),
+            ("stale_commit", c(2, 2, 0), "log_prefix", 324),
+            ("no_epoch_check", c(1, 1, 0), "owner_only_transitions", 9),
+            ("early_reply", c(1, 2, 1, **CACHE), "distinct_epochs", 170),
+            slow("early_reply", c(2, 1, 1, **CACHE), "distinct_epochs", 540),
+            ("early_reply", c(2, 2, 0, **CACHE), "distinct_epochs", 540),  # TLC
+            slow("early_reply", c(2, 2, 1), "distinct_epochs", 11993),
+            slow("early_reply", c(3, 2, 0), "distinct_epochs", 25688),
+            slow("pid_regress", c(2, 2, 1, TIDS=2), "pid_per_tid", 11037),
+            slow("pid_regress", c(2, 2, 1, TIDS=2, LOG_PARTITIONS=2), "pid_per_tid", 11009),
+            slow("pid_regress", c(3, 2, 0, TIDS=2), "pid_per_tid", 94665),
+            slow("pid_regress", c(3, 1, 0, TIDS=3), "pid_per_tid", 265132),
+        ],
+        every=3,
+    ),
 )
 def test_one_size_smaller_the_mutant_goes_unnoticed(
     mutant: str, constants: Constants, broken: str, distinct: int
@@ -193,7 +196,7 @@ def test_two_leaders_that_both_commit_write_different_logs() -> None:
     [
         c(1, 2, 1),
         c(2, 2, 0),
-        c(2, 2, 1),
+        slow(c(2, 2, 1)),
         slow(c(2, 2, 1, **CACHE)),
         slow(c(2, 2, 2)),
         slow(c(2, 2, 2, **CACHE)),
@@ -225,6 +228,7 @@ def test_mutants_that_keep_a_client_waiting(
     assert broken == {name for name, verdict in verdicts.items() if verdict == "violated"}
 
 
+@pytest.mark.slow
 def test_a_decision_that_nobody_completes_refuses_the_next_client_for_ever() -> None:
     model, graph = graph_of(SPEC, MUTANT="no_complete_partial")
 

@@ -20,6 +20,7 @@ from statewalk.checker.engines import reference
 from statewalk.dsl.declared import Configuration
 from statewalk.dsl.loader import load
 from statewalk.dsl.model import Model
+from tests.cases import slow, some
 from tests.places import ROOT
 
 PAIMON = ROOT / "models" / "tables" / "paimon.py"
@@ -80,7 +81,7 @@ def wanted(name: str) -> dict[str, int | None]:
     return {p: expect.length if p == expect.properties[0] else None for p in names}
 
 
-@pytest.mark.parametrize("name", rows())
+@pytest.mark.parametrize("name", some(rows(), every=4))
 def test_a_row_finds_what_it_states(name: str) -> None:
     model = model_of(name)
     found = explore(model)
@@ -93,7 +94,7 @@ def test_a_row_finds_what_it_states(name: str) -> None:
     assert witnesses == {f.property for f in found.witnesses}
 
 
-@pytest.mark.parametrize("name", ["P-4", "P-10", "P-18", "P-26"])
+@pytest.mark.parametrize("name", [slow("P-4"), slow("P-10"), slow("P-18"), "P-26"])
 def test_both_engines_and_both_lowerings_agree(name: str) -> None:
     expected = summary(explore(model_of(name), "reference"))
 
@@ -107,7 +108,7 @@ def test_the_reference_engine_agrees_on_every_row_it_can_reach(name: str) -> Non
     assert summary(explore(model_of(name), "reference")) == summary(explore(model_of(name)))
 
 
-@pytest.mark.parametrize("name", ["P-4", "P-18"])
+@pytest.mark.parametrize("name", [slow("P-4"), "P-18"])
 def test_both_grains_give_the_same_verdict(name: str) -> None:
     fine = explore(model_of(name, GRAIN="fine"))
 

@@ -26,6 +26,7 @@ from statewalk.dsl.declared import Configuration
 from statewalk.dsl.errors import RunError
 from statewalk.dsl.library.recording import did, judged
 from statewalk.dsl.loader import load
+from tests.cases import some
 from tests.models.stores import (
     SNAPSHOT,
     accepted,
@@ -38,6 +39,7 @@ from tests.models.stores import (
 )
 
 LARGE = 5000
+QUICK = 200
 ROWS = configurations()
 PROPERTIES = {
     "parallel_si": "parallel-si",
@@ -54,11 +56,15 @@ def size(row: Configuration) -> int:
 
 
 def cases(rows: dict[str, Configuration]) -> list[Any]:
-    """Names of rows, the large ones marked as slow."""
+    """Names of rows; those with more than a few states are slow."""
     return [
-        pytest.param(name, marks=[pytest.mark.slow] if size(row) > LARGE else [])
+        pytest.param(name, marks=[pytest.mark.slow] if size(row) > QUICK else [])
         for name, row in rows.items()
     ]
+
+
+def not_large(rows: dict[str, Configuration]) -> dict[str, Configuration]:
+    return {name: row for name, row in rows.items() if size(row) <= LARGE}
 
 
 def broken(row: Configuration) -> str:
@@ -75,7 +81,7 @@ def explored(name: str) -> Exploration:
     return search(dict(ROWS[name].constants))
 
 
-@pytest.mark.parametrize("name", cases(ROWS))
+@pytest.mark.parametrize("name", some(cases(ROWS), every=3))
 def test_a_run_finds_what_it_states(name: str) -> None:
     expect, found = ROWS[name].expect, explored(name)
     assert expect is not None
@@ -86,7 +92,7 @@ def test_a_run_finds_what_it_states(name: str) -> None:
     }
 
 
-@pytest.mark.parametrize("name", [n for n, row in ROWS.items() if size(row) <= 80])
+@pytest.mark.parametrize("name", some((n for n, row in ROWS.items() if size(row) <= 80), every=9))
 @pytest.mark.parametrize(
     "optimize",
     [
@@ -168,7 +174,10 @@ def test_scripts_are_made_smaller_by_one_operation() -> None:
 
 @pytest.mark.parametrize(
     ("name", "script"),
-    [(name, s) for name in SMALLEST for s in less(str(ROWS[name].constants["WORKLOAD"]))],
+    some(
+        ((name, s) for name in SMALLEST for s in less(str(ROWS[name].constants["WORKLOAD"]))),
+        every=6,
+    ),
 )
 def test_a_smaller_script_finds_nothing(name: str, script: str) -> None:
     found = search({**ROWS[name].constants, "WORKLOAD": script})
@@ -230,7 +239,7 @@ def trace_of(name: str, folder: Path) -> Trace:
     return load_trace(file)
 
 
-@pytest.mark.parametrize("name", cases(VIOLATING))
+@pytest.mark.parametrize("name", some(cases(VIOLATING), every=5))
 def test_the_clients_of_a_violating_trace_can_tell(name: str, tmp_path: Path) -> None:
     trace = trace_of(name, tmp_path / "run")
     model, hook = load_with_hook(str(SNAPSHOT), trace)
@@ -248,7 +257,7 @@ def test_the_clients_of_a_violating_trace_can_tell(name: str, tmp_path: Path) ->
         assert wanted == explain(history, known[0], verdict).name
 
 
-@pytest.mark.parametrize("name", [n for n, row in VIOLATING.items() if size(row) <= LARGE])
+@pytest.mark.parametrize("name", some(cases(not_large(VIOLATING)), every=5))
 def test_every_violating_history_has_one_name(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     level, names = broken(VIOLATING[name]), set()
     for (events, work), judgement in histories(
@@ -265,7 +274,7 @@ def test_every_violating_history_has_one_name(name: str, monkeypatch: pytest.Mon
 
 
 # -- three judges ----------------------------------------------------------------------------------
-@pytest.mark.parametrize("name", [n for n, row in ROWS.items() if size(row) <= LARGE])
+@pytest.mark.parametrize("name", some(cases(not_large(ROWS)), every=9))
 def test_the_library_agrees_with_execution_on_every_history(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
