@@ -14,9 +14,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from statewalk.checker.history.data import (
-    ABSENT,
     APPEND,
-    DELETE,
     INFO,
     INITIAL,
     LIST,
@@ -176,6 +174,3 @@ def _times(history: History, order: list[tuple[int, bool]], clock_error: float) 
                 soonest, who = end, t
         elif soonest + clock_error < begin:
             raise Mismatch(f"{history.name(who)} ended before {history.name(t)} began")
-
-
-__all__ = ["ABSENT", "DELETE", "Mismatch", "Store", "replay"]

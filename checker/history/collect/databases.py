@@ -6,6 +6,7 @@ Everything goes through one table of registers and one of lists, both created by
 from __future__ import annotations
 
 import re
+import sqlite3
 import threading
 from collections.abc import Iterable
 from contextlib import suppress
@@ -25,6 +26,8 @@ class Database:
 
     mark = "?"
     levels: tuple[str, ...] = ()
+    errors: tuple[type[Exception], ...] = ()
+    """What the driver raises when the database answers with an error, or not at all."""
 
     def __init__(self, url: str, isolation: str | None) -> None:
         """Name the database. Raises: HistoryError[SW708] for a level that it does not have."""
@@ -36,11 +39,6 @@ class Database:
                 expected=f"one of {', '.join(self.levels)}",
                 code="SW708",
             )
-
-    @property
-    def errors(self) -> tuple[type[Exception], ...]:
-        """What the driver raises when the database answers with an error, or not at all."""
-        raise NotImplementedError
 
     def connect(self) -> Any:
         """A new connection. Raises: one of `errors`."""
@@ -110,12 +108,8 @@ class DuckDB(Database):
         except ImportError:
             raise missing("duckdb", "DuckDB") from None
 
-        self._module, self._lock = duckdb, threading.Lock()
+        self.errors, self._lock = (duckdb.Error,), threading.Lock()
         self._root = duckdb.connect(url or ":memory:")
-
-    @property
-    def errors(self) -> tuple[type[Exception], ...]:
-        return (self._module.Error,)
 
     def connect(self) -> Any:
         with self._lock:
@@ -126,6 +120,7 @@ class SQLite(Database):
     """SQLite in this process, with a write-ahead log, so that readers do not wait."""
 
     levels = ("deferred", "immediate", "exclusive")
+    errors = (sqlite3.Error,)
 
     def __init__(self, url: str, isolation: str | None) -> None:
         """Name the file. Raises: HistoryError[SW708] without one: memory cannot be shared."""
@@ -135,15 +130,7 @@ class SQLite(Database):
         with suppress(OSError):
             Path(url).parent.mkdir(parents=True, exist_ok=True)
 
-    @property
-    def errors(self) -> tuple[type[Exception], ...]:
-        import sqlite3
-
-        return (sqlite3.Error,)
-
     def connect(self) -> Any:
-        import sqlite3
-
         connection = sqlite3.connect(
             self.url, timeout=2, isolation_level=None, check_same_thread=False
         )
@@ -168,7 +155,7 @@ class Postgres(Database):
             import psycopg
         except ImportError:
             raise missing("psycopg", "PostgreSQL") from None
-        self._module = psycopg
+        self._connect, self.errors = psycopg.connect, (psycopg.Error,)
         try:
             psycopg.conninfo.conninfo_to_dict(url)
         except psycopg.Error:  # its text repeats the URL
@@ -178,12 +165,8 @@ class Postgres(Database):
                 code="SW708",
             ) from None
 
-    @property
-    def errors(self) -> tuple[type[Exception], ...]:
-        return (self._module.Error,)
-
     def connect(self) -> Any:
-        return self._module.connect(self.url, autocommit=True, connect_timeout=5)
+        return self._connect(self.url, autocommit=True, connect_timeout=5)
 
     def begin(self, connection: Any) -> None:
         connection.execute(f"BEGIN ISOLATION LEVEL {self.isolation.upper()}")

@@ -18,30 +18,12 @@ from statewalk.checker.history.commands import collect, from_trace
 from statewalk.checker.history.errors import HistoryError, Undecided, no_access
 from statewalk.checker.verdict.exits import HOLDS, INCONCLUSIVE, INTERNAL, MISTAKE, VIOLATED
 from statewalk.dsl.errors import printable
+from statewalk.dsl.library.levels import LEVELS
 
 if TYPE_CHECKING:
     from statewalk.checker.history.data import History
     from statewalk.checker.history.decide.check import Options
 
-LEVEL_NAMES = (
-    *(
-        session + name
-        for name in (
-            "read-committed",
-            "monotonic-atomic-view",
-            "read-atomic",
-            "causal",
-            "parallel-si",
-            "prefix",
-            "si",
-        )
-        for session in ("", "strong-session-")
-    ),
-    "strong-si",
-    "serializable",
-    "strong-session-serializable",
-    "strict-serializable",
-)
 FORMATS = ("jsonl", "viper", "edn", "polysi", "dbcop", "cobra")
 
 
@@ -69,7 +51,7 @@ def _add_check(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     check.add_argument(
         "file", type=Path, metavar="FILE", help="a history file or log folder, or a folder of those"
     )
-    check.add_argument("--level", choices=LEVEL_NAMES, help="check this level only")
+    check.add_argument("--level", choices=tuple(LEVELS), help="check this level only")
     _add_format(check)
     check.add_argument(
         "--clock-error",
@@ -178,21 +160,10 @@ def run_check(args: argparse.Namespace) -> int:
 
 
 def _check(history: History, args: argparse.Namespace, options: Options) -> int:
-    from statewalk.checker.history.decide.check import check, check_levels, summary
-    from statewalk.checker.history.decide.scan import scan
     from statewalk.checker.history.explain import drawing, report
-    from statewalk.checker.history.explain.anomaly import explain
+    from statewalk.checker.history.explain.judging import judged
 
-    known = scan(history)
-    verdicts = (
-        {args.level: check(history, args.level, options, known=known)}
-        if args.level
-        else check_levels(history, options, known=known)
-    )
-    found = {
-        name: explain(history, known[0], verdicts[name], options.clock_error)
-        for name in summary(verdicts)[1]
-    }
+    verdicts, found = judged(history, args.level or "", options)
     if args.json == "-":
         sys.stdout.write(printable(report.as_json(history, verdicts, found)) + "\n")
     else:
@@ -261,11 +232,6 @@ def run_convert(args: argparse.Namespace) -> int:
 
 
 def _read(args: argparse.Namespace) -> History:
-    from dataclasses import replace
-
     from statewalk.checker.history import formats
 
-    history = formats.read(args.file, args.format)
-    if args.initial:
-        history = replace(history, initial_known=args.initial == "known")
-    return history
+    return formats.read(args.file, args.format, args.initial)

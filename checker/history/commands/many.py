@@ -22,7 +22,6 @@ from statewalk.checker.history.decide.check import Options
 from statewalk.checker.history.errors import HistoryError, Undecided
 from statewalk.checker.verdict import exits
 
-ENGINES = ("processes", "spark")
 HOLDS, VIOLATED, UNREADABLE, UNDECIDED, OURS = (
     "holds",
     "violated",
@@ -125,29 +124,15 @@ def check_file(path: str, asked: Asked) -> Row:
 
 
 def _check(row: Row, asked: Asked) -> None:
-    from dataclasses import replace
-
     from statewalk.checker.history import formats
-    from statewalk.checker.history.decide.check import check, check_levels, summary
-    from statewalk.checker.history.decide.scan import scan
+    from statewalk.checker.history.decide.check import summary
     from statewalk.checker.history.explain import report
-    from statewalk.checker.history.explain.anomaly import explain
+    from statewalk.checker.history.explain.judging import judged
 
-    history = formats.read(Path(row.file), asked.format)
-    if asked.initial:
-        history = replace(history, initial_known=asked.initial == "known")
-    known = scan(history)
-    verdicts = (
-        {asked.level: check(history, asked.level, asked.options, known=known)}
-        if asked.level
-        else check_levels(history, asked.options, known=known)
-    )
+    history = formats.read(Path(row.file), asked.format, asked.initial)
     row.transactions = len(history)
+    verdicts, found = judged(history, asked.level, asked.options)
     row.strongest, row.weakest = summary(verdicts)
-    found = {
-        name: explain(history, known[0], verdicts[name], asked.options.clock_error)
-        for name in row.weakest
-    }
     row.anomalies = [e.name for e in found.values()]
     row.result = json.loads(report.as_json(history, verdicts, found))
     row.outcome = HOLDS if verdicts[asked.level or "si"].holds else VIOLATED

@@ -12,15 +12,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from statewalk.checker.history.data import INITIAL, Bools, History, Ints
-from statewalk.checker.history.decide.graph import Graph, build, neighbours
+from statewalk.checker.history.data import INITIAL, Bools, Ints
+from statewalk.checker.history.decide.graph import Graph, neighbours
 from statewalk.checker.history.decide.kernels.reach import find_path, topological
-from statewalk.checker.history.decide.saturate import Reach, saturate
 from statewalk.checker.history.decide.scan import Facts
-from statewalk.checker.history.decide.search import decide
-from statewalk.dsl.library.levels import Level
 
-PATIENCE = 5.0
+_PATIENCE = 5.0
 _TRIES = 40
 _EXPANSIONS = 3000
 _FOLLOWED = 4
@@ -125,6 +122,11 @@ def search_support(graph: Graph, used: Ints) -> list[int]:
     return sorted(support.found)
 
 
+def support_of(graph: Graph, used: Ints) -> list[int]:
+    """Transactions that suffice, perhaps: by a cycle, or by the nodes of a search's conflicts."""
+    return search_support(graph, used) if len(used) else cycle_support(graph)
+
+
 def restrict(facts: Facts, kept: list[int]) -> Facts:
     """The facts about some of the members only; reads from the others are forgotten."""
     number = np.full(len(facts.members) + 1, -2, np.int64)
@@ -167,18 +169,6 @@ def _bridge(facts: Facts, kept: set[int]) -> Ints:
     return np.array(sorted(pairs), np.int64).reshape(-1, 3)
 
 
-def rejected(history: History, facts: Facts, level: Level, clock_error: float) -> bool:
-    """Whether these facts alone contradict the level."""
-    if not len(facts.members):
-        return False
-    graph = build(history, facts, level, clock_error)
-    done = saturate(graph, exact=True)
-    if len(done.order) < graph.size:
-        return True
-    reach = Reach(graph, done.order)
-    return not decide(graph, reach, np.zeros(graph.size), saturated=True).holds
-
-
 def minimal(
     kept: list[int], still: Callable[[list[int]], bool], deadline: float
 ) -> tuple[list[int], bool]:
@@ -203,22 +193,16 @@ def minimal(
             return kept, True
 
 
-def core(
-    history: History,
-    facts: Facts,
-    level: Level,
-    graph: Graph,
-    used: Ints,
-    clock_error: float,
-) -> tuple[Facts, bool]:
-    """The facts of a minimal rejected set of transactions, and whether it is known minimal."""
-    deadline = time.monotonic() + PATIENCE
+def core(facts: Facts, support: list[int], rejected: Callable[[Facts], bool]) -> tuple[Facts, bool]:
+    """The facts of a minimal set of transactions that is rejected, and whether it is known minimal.
+
+    It is looked for in `support`, if that is rejected by itself.
+    """
+    deadline = time.monotonic() + _PATIENCE
 
     def still(kept: list[int]) -> bool:
-        return rejected(history, restrict(facts, kept), level, clock_error)
+        return bool(kept) and rejected(restrict(facts, kept))
 
-    kept = search_support(graph, used) if len(used) else cycle_support(graph)
-    if not still(kept):
-        kept = list(range(len(facts.members)))
+    kept = support if still(support) else list(range(len(facts.members)))
     kept, proven = minimal(kept, still, deadline)
     return restrict(facts, kept), proven

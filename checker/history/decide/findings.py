@@ -35,8 +35,8 @@ class Scan:
         t = int(np.searchsorted(self.first, q, side="right")) - 1
         return t, int(self.ops[q, 4])
 
-    def say(self, name: str, refutes: str, qs: list[int], text: str) -> None:
-        """Record one finding."""
+    def say(self, name: str, qs: list[int], text: str, refutes: str = "read-committed") -> None:
+        """Record one finding, which refutes a level and all above it."""
         self.findings.append(Finding(name, refutes, tuple(self.at(q) for q in qs), text))
 
     def told(self, q: int) -> str:
@@ -67,23 +67,14 @@ def bad_source(work: Scan, row: int, write: int) -> None:
     q, p = int(work.reads[row, 3]), int(work.writes[write, 3])
     t = int(work.writes[write, 0])
     if t == int(work.reads[row, 0]):
-        work.say(
-            "future-read",
-            "read-committed",
-            [q, p],
-            f"{work.told(q)} returns what it only writes afterwards",
-        )
+        work.say("future-read", [q, p], f"{work.told(q)} returns what it only writes afterwards")
     elif work.history.status[t] == FAIL:
         work.say(
-            "G1a",
-            "read-committed",
-            [q, p],
-            f"{work.told(q)}, but {work.history.name(t)}, which wrote it, aborted",
+            "G1a", [q, p], f"{work.told(q)}, but {work.history.name(t)}, which wrote it, aborted"
         )
     else:
         work.say(
             "G1b",
-            "read-committed",
             [q, p],
             f"{work.told(q)}, but {work.history.name(t)} overwrote it before committing",
         )

@@ -11,32 +11,17 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from statewalk.checker.history.data import INFO, Array, Floats, History, Ints
-from statewalk.checker.history.decide.kernels.reach import adjacency, topological, topological_by
+from statewalk.checker.history.data import INFO, Floats, History, Ints
+from statewalk.checker.history.decide.kernels.reach import (
+    Index,
+    adjacency,
+    topological,
+    topological_by,
+)
 from statewalk.checker.history.decide.scan import Facts
 from statewalk.dsl.library.levels import Level
 
 BC, SO, RT, WR, WW, RW = -1, 0, 4, 1, 2, 3
-KIND = {BC: "bc", SO: "so", RT: "rt", WR: "wr", WW: "ww", RW: "rw"}
-
-
-@dataclass(frozen=True, slots=True)
-class Index:
-    """Writers by key and reads by key.
-
-    Shapes:  writer, writer_key (q,) sorted by key, chain, place; group (g+1,) runs of one key
-             and chain; group_chain (g,); by_key (keys+1,) runs of groups; key_at (keys+1,)
-             runs of writers; reads (·, 3) sorted by key: reader, key, writer; read_at (keys+1,).
-    """
-
-    writer: Ints
-    writer_key: Ints
-    group: Ints
-    group_chain: Ints
-    by_key: Ints
-    key_at: Ints
-    reads: Ints
-    read_at: Ints
 
 
 @dataclass(slots=True)
@@ -209,21 +194,3 @@ def ranks(order: Ints) -> Ints:
     rank = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order))
     return rank
-
-
-__all__ = [
-    "BC",
-    "KIND",
-    "RT",
-    "RW",
-    "SO",
-    "WR",
-    "WW",
-    "Array",
-    "Graph",
-    "Index",
-    "build",
-    "neighbours",
-    "order_by",
-    "ranks",
-]

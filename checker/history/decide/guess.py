@@ -28,9 +28,7 @@ def try_order(graph: Graph, base: Ints, order: Ints, priority: Floats) -> tuple[
     x, w = graph.index, graph.w
     rank = ranks(order)
     place = np.lexsort((rank[w * x.writer + w - 1], x.writer_key))
-    edges, pairs = next_writers(
-        w, place, x.writer, x.key_at, x.reads, x.read_at, np.empty(graph.n, np.int64)
-    )
+    edges, pairs = next_writers(w, place, x, np.empty(graph.n, np.int64))
     src = np.concatenate((base[:, 0], edges[:, 0]))
     dst = np.concatenate((base[:, 1], edges[:, 1]))
     found = order_by(graph.size, src, dst, priority)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from statewalk.checker.history.data import Floats, History
-from statewalk.checker.history.decide.core import cycle_support, search_support
+from statewalk.checker.history.decide.core import cycle_support, support_of
 from statewalk.checker.history.decide.graph import build, ranks
 from statewalk.checker.history.decide.saturate import Reach, saturate
 from statewalk.checker.history.decide.scan import Facts
@@ -40,8 +40,7 @@ def commit_order(
             found = decide(graph, reach, guess, saturated=True, deadline=deadline)
             if found.holds:
                 return ranks(found.order)[1 : 2 * graph.n : 2].astype(np.float64)
-            used = found.used
-            blamed = search_support(graph, used) if len(used) else cycle_support(graph)
+            blamed = support_of(graph, found.used)
         reads = kept.reads[~np.isin(kept.reads[:, 0], blamed)]
         if len(reads) == len(kept.reads):
             break

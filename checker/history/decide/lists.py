@@ -25,10 +25,7 @@ def list_orders(work: Scan, is_list: Ints, included: Bools, codes: Ints, index: 
     for _, q in found[:n].tolist():
         best = int(work.reads[longest[work.ops[q, 1]], 3])
         work.say(
-            "incompatible-order",
-            "read-committed",
-            [q, best],
-            f"{work.told(q)} is not a prefix of {work.told(best)}",
+            "incompatible-order", [q, best], f"{work.told(q)} is not a prefix of {work.told(best)}"
         )
     live = included[work.writes[:, 0]] & (is_list[work.writes[:, 1]] == 1)
     appends: dict[int, dict[int, list[int]]] = {}
@@ -54,14 +51,12 @@ def _chain(work: Scan, k: int, read: int, codes: Ints, index: Ints) -> Ints:
     elements = work.history.items[work.ops[q, 2] : work.ops[q, 2] + length]
     rows = lookup(work, np.full(length, k), elements, codes, index)
     if len(np.unique(elements)) < length:
-        work.say("incompatible-order", "read-committed", [q], f"{work.told(q)} repeats an element")
+        work.say("incompatible-order", [q], f"{work.told(q)} repeats an element")
     unknown = np.flatnonzero(rows < 0)
     if len(unknown):
         if unknown[0] < length - 1:  # the last element is judged as a read of its version
             value = work.history.values[elements[unknown[0]]]
-            work.say(
-                "garbage-read", "read-committed", [q], f"{work.told(q)}: nobody appended {value}"
-            )
+            work.say("garbage-read", [q], f"{work.told(q)}: nobody appended {value}")
         return np.zeros(0, np.int64)
     aborted = np.flatnonzero(work.history.status[work.writes[rows[:-1], 0]] == FAIL)
     for x in aborted.tolist():
@@ -81,14 +76,12 @@ def _own_order(
         if mine != all_of_t[: len(mine)]:
             work.say(
                 "incompatible-order",
-                "read-committed",
                 [q, int(work.writes[mine[0], 3])],
                 f"{work.told(q)} shows {name}'s appends out of its order",
             )
         elif len(mine) < len(all_of_t) and t != owners[-1]:
             work.say(
                 "G1b",
-                "read-committed",
                 [q, int(work.writes[all_of_t[len(mine)], 3])],
                 f"{work.told(q)} shows only some of what {name} appended",
             )

@@ -91,39 +91,12 @@ class Reach:
 
         def fill(base: int, one: Array, two: Array, out: Ints, m: int) -> int:
             g, x = self.graph, self.graph.index
-            if not self.graph.by_session:
+            if not g.by_session:
                 near = np.empty(int(np.diff(x.key_at).max(initial=1)) + 1, np.int64)
-                return bits.rules(
-                    one, two, base, g.w, x.writer, x.key_at, x.reads, x.read_at, near, out, m
-                )
+                return bits.rules(one, two, base, g.w, x, near, out, m)
             if g.w > 1:
-                m = chains.rule_one(
-                    one,
-                    two,
-                    base,
-                    g.pos,
-                    x.writer,
-                    x.writer_key,
-                    x.by_key,
-                    x.group,
-                    x.group_chain,
-                    out,
-                    m,
-                )
-            return chains.rules(
-                one,
-                two,
-                base,
-                g.w,
-                g.pos,
-                x.writer,
-                x.by_key,
-                x.group,
-                x.group_chain,
-                x.reads,
-                out,
-                m,
-            )
+                m = chains.rule_one(one, two, base, g.pos, x, out, m)
+            return chains.rules(one, two, base, g.w, g.pos, x, out, m)
 
         return self._collect(fill, 8)
 
@@ -155,11 +128,8 @@ class Reach:
     def _undecided(self, base: int, one: Array, two: Array, out: Ints, m: int) -> int:
         g, x = self.graph, self.graph.index
         if not g.by_session:
-            return bits.undecided(one, two, base, g.w, x.writer, x.key_at, out, m)
-        return chains.undecided(
-            one, two, base, g.w, g.pos, x.writer, x.writer_key, x.by_key, x.group, x.group_chain,
-            out, m,
-        )  # fmt: skip
+            return bits.undecided(one, two, base, g.w, x, out, m)
+        return chains.undecided(one, two, base, g.w, g.pos, x, out, m)
 
     def _collect(self, fill: Fill, width: int) -> Ints:
         """Run a kernel over all blocks, giving it room for the rows it says it needs."""

@@ -244,22 +244,18 @@ def _internal(work: Scan, code: int, q: int) -> None:
     before = [p for p in mine if p < q]
     if later and work.ops[q, 0] != LIST:
         work.say(
-            "future-read",
-            "read-committed",
-            [q, later[0]],
-            f"{work.told(q)} returns what it only writes afterwards",
+            "future-read", [q, later[0]], f"{work.told(q)} returns what it only writes afterwards"
         )
     elif code == kernels.DIFFER:
         work.say(
             "non-repeatable",
-            "read-atomic",
             [before[0], q],
             f"{work.told(before[0])}, then {work.told(q)}, without writing between",
+            refutes="read-atomic",
         )
     else:
         work.say(
             "internal",
-            "read-committed",
             [*before[-1:], q],
             f"{work.told(q)} does not return the transaction's own last write",
         )
@@ -285,7 +281,6 @@ def _judge_reads(work: Scan, writer: Ints) -> Ints:
         q = int(work.reads[row, 3])
         work.say(
             "garbage-read",
-            "read-committed",
             [q],
             f"{work.told(q)}: no transaction wrote that, and it is not the initial value",
         )

@@ -17,7 +17,7 @@ from itertools import pairwise
 import numpy as np
 
 from statewalk.checker.history.data import Floats, Ints
-from statewalk.checker.history.decide.graph import RW, WW, Graph, neighbours, order_by, ranks
+from statewalk.checker.history.decide.graph import Graph, neighbours, order_by, ranks
 from statewalk.checker.history.decide.guess import executed, placed_in, readers_of, try_order
 from statewalk.checker.history.decide.kernels import cdcl as cdcl_kernels
 from statewalk.checker.history.decide.kernels import cdcl_state as cdcl
@@ -302,6 +302,3 @@ def _more_room(state: cdcl.Search) -> cdcl.Search:
             watch_next=np.concatenate((state.watch_next, np.full_like(state.watch_next, -1))),
         )
     return state
-
-
-__all__ = ["PAIRS", "RW", "WW", "Decided", "Problem", "decide", "start"]

@@ -7,11 +7,14 @@ from itertools import islice, product
 
 from statewalk.checker.history.data import APPEND, INITIAL, LIST, RANGE, READ, WRITE, History
 from statewalk.checker.history.decide.check import Verdict
-from statewalk.checker.history.decide.core import core
 from statewalk.checker.history.decide.findings import Finding
 from statewalk.checker.history.decide.scan import Facts, scan
 from statewalk.checker.history.explain.prove import Link, Order, Proof, Small, prove, small
-from statewalk.checker.history.explain.weak_prove import closure_of, weak_core, weakest_refuted
+from statewalk.checker.history.explain.weak_prove import (
+    closure_of,
+    rejected_core,
+    weakest_refuted,
+)
 from statewalk.dsl.library import isolation
 from statewalk.dsl.library.cycles import Edge
 from statewalk.dsl.library.isolation import Transaction
@@ -100,12 +103,11 @@ def explain(
         return _of_finding(verdict)
     if verdict.holds or verdict.graph is None:
         raise ValueError(f"the history is {verdict.level.name}; there is nothing to explain")
-    if verdict.level.weak:
-        facts = scan(history, again=True)[0] if verdict.level.rule == VIEW else facts
-        few, proven = weak_core(history, facts, verdict.level, verdict.graph, verdict.used)
-    else:
-        few, proven = core(history, facts, verdict.level, verdict.graph, verdict.used, clock_error)
-    return Explainer(history, few, verdict.level, clock_error).explanation(proven)
+    level = verdict.level
+    if level.rule == VIEW:
+        facts = scan(history, again=True)[0]
+    few, proven = rejected_core(history, facts, level, verdict.graph, verdict.used, clock_error)
+    return Explainer(history, few, level, clock_error).explanation(proven)
 
 
 def _of_finding(verdict: Verdict) -> Explanation:

@@ -1,4 +1,4 @@
-"""The minimal set and the proof for a level below snapshot isolation.
+"""The minimal set that a level rejects, and the proof for one below snapshot isolation.
 
 The closures are slow twins of checker.history.decide.weak and prefix, as
 checker.history.explain.prove is of the kernels: the rules that belong to the level, with the path
@@ -8,22 +8,14 @@ that forced each derived edge.
 from __future__ import annotations
 
 import math
-import time
 from collections import deque
 from collections.abc import Callable
 
 import numpy as np
 
 from statewalk.checker.history.data import INITIAL, History, Ints
-from statewalk.checker.history.decide.core import (
-    PATIENCE,
-    cycle_support,
-    minimal,
-    rejected,
-    restrict,
-    search_support,
-)
-from statewalk.checker.history.decide.graph import Graph
+from statewalk.checker.history.decide.core import core, support_of
+from statewalk.checker.history.decide.graph import Graph, build
 from statewalk.checker.history.decide.prefix import build_halves
 from statewalk.checker.history.decide.saturate import Reach, saturate
 from statewalk.checker.history.decide.scan import Facts
@@ -42,29 +34,25 @@ from statewalk.dsl.library.levels import (
 )
 
 
-def weak_core(
-    history: History, facts: Facts, level: Level, graph: Graph, used: Ints
+def rejected_core(
+    history: History, facts: Facts, level: Level, graph: Graph, used: Ints, clock_error: float
 ) -> tuple[Facts, bool]:
     """The facts of a minimal rejected set of transactions, and whether it is known minimal."""
-    deadline = time.monotonic() + PATIENCE
-
-    def still(kept: list[int]) -> bool:
-        return bool(kept) and weakly_rejected(history, restrict(facts, kept), level)
-
-    support = search_support(graph, used) if len(used) else cycle_support(graph)
-    kept = sorted({t // 2 for t in support} if level.rule == PREFIX else set(support))
-    if not still(kept):
-        kept = list(range(len(facts.members)))
-    kept, proven = minimal(kept, still, deadline)
-    return restrict(facts, kept), proven
+    support = support_of(graph, used)
+    if level.rule == PREFIX:
+        support = sorted({t // 2 for t in support})
+    return core(facts, support, lambda some: rejected(history, some, level, clock_error))
 
 
-def weakly_rejected(history: History, facts: Facts, level: Level) -> bool:
+def rejected(history: History, facts: Facts, level: Level, clock_error: float) -> bool:
     """Whether these facts alone contradict the level."""
-    if level.rule != PREFIX:
+    if level.weak and level.rule != PREFIX:
         priority = facts.members.astype(np.float64)
         return not decide_weak(history, facts, level, priority, math.inf, hint=False).holds
-    graph = build_halves(history, facts, level)
+    if level.rule == PREFIX:
+        graph = build_halves(history, facts, level)
+    else:
+        graph = build(history, facts, level, clock_error)
     done = saturate(graph, exact=True)
     if len(done.order) < graph.size:
         return True
@@ -79,11 +67,7 @@ def weakest_refuted(history: History, facts: Facts, level: Level, clock_error: f
     """
     below = [x for x in LEVELS.values() if x.name in weaker(level.name)]
     for other in sorted(below, key=lambda x: (x.session, x.real_time)):
-        if (
-            weakly_rejected(history, facts, other)
-            if other.weak
-            else rejected(history, facts, other, clock_error)
-        ):
+        if rejected(history, facts, other, clock_error):
             return other.name
     return level.name
 

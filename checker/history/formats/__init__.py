@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from statewalk.checker.history.data import History
@@ -62,14 +63,15 @@ def _unknown(path: Path, expected: str) -> HistoryError:
     )
 
 
-def read(path: Path, format: str = "auto") -> History:
-    """The history in a file or folder.
+def read(path: Path, format: str = "auto", initial: str | None = None) -> History:
+    """The history in a file or folder; ``initial`` may say "known" or "unknown" of its beginning.
 
     Raises:  HistoryError saying where and what was expected; OSError when it cannot be opened.
     """
     if format == "auto":
         format, path = recognise(path)
-    return READERS[format](path)
+    history = READERS[format](path)
+    return replace(history, initial_known=initial == "known") if initial else history
 
 
 def write(history: History, path: Path, format: str) -> list[str]:

@@ -27,6 +27,7 @@ from statewalk.checker.history.data import (
     Scalar,
 )
 from statewalk.checker.history.formats.edn import EdnError, Reader, show
+from statewalk.checker.history.formats.plain import Lost
 
 _TYPES = {":ok": OK, ":fail": FAIL, ":info": INFO}
 _OP = "[:r key value], [:w key value] or [:append key element]"
@@ -155,27 +156,23 @@ def _scalar(build: Builder, value: Any, where: str) -> Scalar:
 
 def write(history: History, path: Path) -> list[str]:
     """Write one map per invocation and completion; what was dropped, in words."""
-    lost: dict[str, int] = {}
-
-    def drop(what: str) -> None:
-        lost[what] = lost.get(what, 0) + 1
-
+    lost = Lost()
     if history.initial or not history.initial_known:
-        drop("the initial state")
+        lost["the initial state"] += 1
     crashed = set[int]()
     for t in range(len(history)):
         if int(history.session[t]) in crashed:
-            drop("that a session goes on after an indeterminate transaction")
+            lost["that a session goes on after an indeterminate transaction"] += 1
         if history.status[t] == INFO:
             crashed.add(int(history.session[t]))
     events: list[tuple[float, int, str]] = []
     timed = not any(x != x for x in history.begin)  # noqa: PLR0124 - nan is not itself
     for t in range(len(history)):
         if t in history.names:
-            drop("transaction ids")
+            lost["transaction ids"] += 1
         if t in history.states:
-            drop("model states")
-        lines = _lines(history, t, drop)
+            lost["model states"] += 1
+        lines = _lines(history, t, lost)
         end = history.end[t] if history.end[t] == history.end[t] else float("inf")
         events.append((float(history.begin[t]) if timed else float(t), len(events), lines[0]))
         events.append((float(end) if timed else float(t), len(events), lines[1]))
@@ -185,7 +182,7 @@ def write(history: History, path: Path) -> list[str]:
     ordered = _merge([[events[i] for i in mine] for mine in by_session.values()])
     text = "\n".join(ordered) + "\n"
     path.write_text(text, encoding="utf-8", errors="backslashreplace")
-    return [f"{what} ({n} times)" if n > 1 else what for what, n in lost.items()]
+    return lost.told()
 
 
 def _merge(queues: list[list[tuple[float, int, str]]]) -> list[str]:
@@ -199,15 +196,15 @@ def _merge(queues: list[list[tuple[float, int, str]]]) -> list[str]:
     return [text for _, _, text in sorted(out)]
 
 
-def _lines(history: History, t: int, drop: Any) -> tuple[str, str]:
+def _lines(history: History, t: int, lost: Lost) -> tuple[str, str]:
     mops: list[tuple[str, str]] = []
     for op in history.operations(t):
         kind, key = int(history.kind[op]), show(history.keys[history.key[op]])
         if kind == RANGE:
-            drop("range queries")
+            lost["range queries"] += 1
             continue
         if kind in (INSERT, DELETE):
-            drop("the difference of insert and delete from write")
+            lost["the difference of insert and delete from write"] += 1
         if kind == LIST:
             mops.append(
                 (
@@ -221,13 +218,13 @@ def _lines(history: History, t: int, drop: Any) -> tuple[str, str]:
         if kind == READ:
             mops.append((f"[:r {key} nil]", f"[:r {key} {text}]"))
             if value == UNKNOWN and history.status[t] == OK:
-                drop("that a read's result is unknown")
+                lost["that a read's result is unknown"] += 1
         else:
             word = ":append" if kind == APPEND else ":w"
             mops.append((f"[{word} {key} {text}]",) * 2)  # pyright: ignore[reportArgumentType]
     session = history.sessions[history.session[t]]
     if not isinstance(session, int):
-        drop("the names of sessions")
+        lost["the names of sessions"] += 1
         session = int(history.session[t])
     kind_of = {OK: ":ok", FAIL: ":fail", INFO: ":info"}[int(history.status[t])]
     return (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
 from dataclasses import dataclass, field
 
 from statewalk.checker.history.data import (
@@ -20,7 +20,13 @@ from statewalk.checker.history.data import (
     Scalar,
 )
 
-Drop = Callable[[str], None]
+
+class Lost(Counter[str]):
+    """What a format cannot express, in words, and how often it was dropped."""
+
+    def told(self) -> list[str]:
+        """A line for each."""
+        return [f"{what} ({n} times)" if n > 1 else what for what, n in self.items()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +53,7 @@ def flatten(history: History, *, keep_names: bool) -> Plain:
     Integers stay as they are where all are positive (keys: not negative); else all of that sort
     are renumbered, which is said.
     """
-    plain, lost = Plain(), dict[str, int]()
-
-    def drop(what: str) -> None:
-        lost[what] = lost.get(what, 0) + 1
-
+    plain, lost = Plain(), Lost()
     keys = _numbers(list(history.keys), 0)
     values = _numbers([v for v in history.values[1:] if v is not None], 1)
     sessions = _numbers(list(history.sessions), 0)
@@ -61,47 +63,47 @@ def flatten(history: History, *, keep_names: bool) -> Plain:
         ("sessions", history.sessions, sessions),
     ):
         if list(kept) != table:
-            drop(f"the names of {name} (now numbers)")
+            lost[f"the names of {name} (now numbers)"] += 1
     if history.initial or not history.initial_known:
-        drop("the initial state")
+        lost["the initial state"] += 1
     named = set(range(len(history))) <= history.names.keys() and all(
         isinstance(x, int) and x >= 0 for x in history.names.values()
     )
     for t in range(len(history)):
         if history.status[t] != OK:
-            drop("transactions that did not commit")
+            lost["transactions that did not commit"] += 1
             continue
         if history.begin[t] == history.begin[t] or history.end[t] == history.end[t]:
-            drop("times")
+            lost["times"] += 1
         if t in history.states or (t in history.names and not (named and keep_names)):
-            drop("transaction ids and model states")
-        ops = _operations(history, t, keys, values, drop)
+            lost["transaction ids and model states"] += 1
+        ops = _operations(history, t, keys, values, lost)
         if not ops:
-            drop("transactions without operations")
+            lost["transactions without operations"] += 1
             continue
         given = history.names.get(t)
         number = given if isinstance(given, int) and named and keep_names else t
         plain.transactions.append(
             PlainTransaction(sessions[history.session[t]], number, ops, int(history.place[t]))
         )
-    plain.lost = [f"{what} ({n} times)" if n > 1 else what for what, n in lost.items()]
+    plain.lost = lost.told()
     return plain
 
 
 def _operations(
-    history: History, t: int, keys: list[int], values: list[int], drop: Drop
+    history: History, t: int, keys: list[int], values: list[int], lost: Lost
 ) -> list[tuple[int, int, int]]:
     found = []
     for op in history.operations(t):
         kind, value = int(history.kind[op]), int(history.value[op])
         if kind in (RANGE, LIST, APPEND):
-            drop("range and list operations")
+            lost["range and list operations"] += 1
             continue
         if value == UNKNOWN:
-            drop("reads of unknown result")
+            lost["reads of unknown result"] += 1
             continue
         if kind in (INSERT, DELETE):
-            drop("the difference of insert and delete from write")
+            lost["the difference of insert and delete from write"] += 1
         what = READ if kind == READ else WRITE
         found.append((what, keys[history.key[op]], 0 if value == NIL else values[value - 1]))
     return found

@@ -26,6 +26,7 @@ from statewalk.checker.history.data import (
     History,
     Scalar,
 )
+from statewalk.checker.history.formats.plain import Lost
 
 _OP = (
     '["r", key, value, is_dead], ["w", key, value, succeeded], ["i"|"d", key, written, read, '
@@ -146,37 +147,33 @@ def _written(build: Builder, value: Any, where: str) -> Scalar:
 def write(history: History, folder: Path) -> list[str]:
     """Write a log folder; what could not be expressed, in words."""
     folder.mkdir(parents=True, exist_ok=True)
-    lost: dict[str, int] = {}
+    lost = Lost()
     lines: dict[int, list[str]] = {}
     for t in range(len(history)):
         if history.status[t] != OK:
-            _drop(lost, "transactions that did not commit")
+            lost["transactions that did not commit"] += 1
             continue
         if history.begin[t] == history.begin[t] or history.end[t] == history.end[t]:
-            _drop(lost, "times")
+            lost["times"] += 1
         if t in history.names or t in history.states:
-            _drop(lost, "transaction ids and model states")
+            lost["transaction ids and model states"] += 1
         ops = [x for op in history.operations(t) for x in _written_op(history, op, lost)]
         lines.setdefault(int(history.session[t]), []).append(json.dumps({"value": ops}))
     if any(history.sessions[s] != f"J{s:04d}" for s in lines):
-        _drop(lost, "the names of sessions")
+        lost["the names of sessions"] += 1
     for s, text in lines.items():
         (folder / f"J{s:04d}.log").write_text("\n".join(text) + "\n", encoding="utf-8")
     if not history.initial_known:
-        _drop(lost, "that the initial state is unknown")
+        lost["that the initial state is unknown"] += 1
     if history.initial:
         ops = [["w", history.keys[k], history.values[v], True] for k, v in history.initial.items()]
         (folder / "Jinitial.log").write_text(
             json.dumps({"value": ops, "isInitial": True}) + "\n", encoding="utf-8"
         )
-    return [f"{what} ({n} times)" if n > 1 else what for what, n in lost.items()]
+    return lost.told()
 
 
-def _drop(lost: dict[str, int], what: str) -> None:
-    lost[what] = lost.get(what, 0) + 1
-
-
-def _written_op(history: History, op: int, lost: dict[str, int]) -> list[list[Any]]:
+def _written_op(history: History, op: int, lost: Lost) -> list[list[Any]]:
     kind, key, value = int(history.kind[op]), history.keys[history.key[op]], history.value[op]
     if kind == RANGE:
         b = history.bounds[op]
@@ -186,13 +183,13 @@ def _written_op(history: History, op: int, lost: dict[str, int]) -> list[list[An
         ]
         return [["range", *("nil" if x is None else x for x in (b.low, b.high)), *named]]
     if kind in (LIST, APPEND) or value == UNKNOWN:
-        _drop(lost, "list operations and reads of unknown result")
+        lost["list operations and reads of unknown result"] += 1
         return []
     if kind == READ:
         return [["r", key, 0 if value == NIL else history.values[value], False]]
     if history.values[value] == 0:
-        _drop(lost, "writes of the value 0, which is null there")
+        lost["writes of the value 0, which is null there"] += 1
         return []
     if kind != WRITE:
-        _drop(lost, "the difference of insert and delete from write")
+        lost["the difference of insert and delete from write"] += 1
     return [["w", key, history.values[value], True]]

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from statewalk.checker.history.data import Array, Ints
-from statewalk.checker.history.decide.kernels.reach import emit
+from statewalk.checker.history.decide.kernels.reach import Index, emit
 from statewalk.checker.machine.compiling import allocating
 
 _WW, _RW = 2, 3
@@ -83,20 +83,17 @@ def rules(
     up: Array,
     base: int,
     w: int,
-    writer: Ints,
-    by_key: Ints,
-    reads: Ints,
-    read_at: Ints,
+    x: Index,
     near: Ints,
     out: Ints,
     m: int,
 ) -> int:
     """New edges of the three rules for the writers of one block; rows of `out` now needed.
 
-    Shapes:  writer sorted by key, then transaction; by_key (keys+1,) its runs; reads (·, 3)
-             sorted by key, read_at (keys+1,) its runs; near: scratch as long as a run;
-             out (·, 8) as in reach_kernels.rules.
+    Shapes:  near: scratch as long as a run of writers of one key; out (·, 8) as in
+             reach_kernels.rules.
     """
+    writer, by_key, reads, read_at = x.writer, x.key_at, x.reads, x.read_at
     size = 64 * down.shape[1]
     for k in range(len(by_key) - 1):
         a, z = _inside(writer, w, base, size, by_key[k], by_key[k + 1])
@@ -200,10 +197,9 @@ def _read_rules(
 
 
 @allocating
-def undecided(
-    down: Array, up: Array, base: int, w: int, writer: Ints, by_key: Ints, out: Ints, m: int
-) -> int:
+def undecided(down: Array, up: Array, base: int, w: int, x: Index, out: Ints, m: int) -> int:
     """Pairs of writers (q, p), q's transaction the lesser, p in the block, not yet ordered."""
+    writer, by_key = x.writer, x.key_at
     d, size = w - 1, 64 * down.shape[1]
     for k in range(len(by_key) - 1):
         a, z = _inside(writer, w, base, size, by_key[k], by_key[k + 1])

@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from statewalk.checker.history.data import Ints
+from statewalk.checker.history.decide.kernels.reach import Index
 from statewalk.checker.machine.compiling import allocating
 
 
@@ -15,10 +16,7 @@ from statewalk.checker.machine.compiling import allocating
 def next_writers(
     w: int,
     place: Ints,
-    writer: Ints,
-    key_at: Ints,
-    reads: Ints,
-    read_at: Ints,
+    index: Index,
     turn: Ints,
 ) -> tuple[Ints, Ints]:
     """Edges of the version order `place`: each writer, and its readers, before the next.
@@ -27,6 +25,7 @@ def next_writers(
              transaction; returns edges (·, 2) and, row by row, the pair of places in `writer`
              whose order they stand for (-1 where it is the initial version's).
     """
+    writer, key_at, reads, read_at = index.writer, index.key_at, index.reads, index.read_at
     room = len(place) + len(reads)
     edges, pairs = np.empty((room, 2), np.int64), np.full((room, 2), -1, np.int64)
     m = 0

@@ -15,6 +15,7 @@ Slow twin: statewalk.checker.history.explain.prove, the same rules over sets.
 from __future__ import annotations
 
 import heapq
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,6 +24,24 @@ from statewalk.checker.machine.compiling import allocating
 
 FAR = np.int32(2**31 - 1)
 _WW, _RW = 2, 3
+
+
+class Index(NamedTuple):
+    """Writers by key and reads by key.
+
+    Shapes:  writer, writer_key (q,) sorted by key, chain, place; group (g+1,) runs of one key
+             and chain; group_chain (g,); by_key (keys+1,) runs of groups; key_at (keys+1,)
+             runs of writers; reads (·, 3) sorted by key: reader, key, writer; read_at (keys+1,).
+    """
+
+    writer: Ints
+    writer_key: Ints
+    group: Ints
+    group_chain: Ints
+    by_key: Ints
+    key_at: Ints
+    reads: Ints
+    read_at: Ints
 
 
 @allocating
@@ -192,15 +211,13 @@ def rule_one(
     last: Array,
     s0: int,
     pos: Ints,
-    writer: Ints,
-    writer_key: Ints,
-    by_key: Ints,
-    group: Ints,
-    group_chain: Ints,
+    x: Index,
     out: Ints,
     m: int,
 ) -> int:
     """New edges of rule 1 (snapshots only); see `rules` for the shapes."""
+    writer, writer_key, by_key = x.writer, x.writer_key, x.by_key
+    group, group_chain = x.group, x.group_chain
     for q in range(len(writer)):
         i = writer[q]
         b, c = 2 * i, 2 * i + 1
@@ -224,21 +241,16 @@ def rules(
     s0: int,
     w: int,
     pos: Ints,
-    writer: Ints,
-    by_key: Ints,
-    group: Ints,
-    group_chain: Ints,
-    reads: Ints,
+    x: Index,
     out: Ints,
     m: int,
 ) -> int:
     """New edges of rules 2 and 3 for the chains of one block; how many rows `out` now needs.
 
-    Shapes:  writer (q,) sorted by key, chain, place; group (g+1,) its runs of one key and
-             chain; by_key (keys+1,) runs of groups; reads (·, 3) reader, key, writer;
-             out (·, 8): source, target, kind, key, rule, i, j, r.
+    Shapes:  out (·, 8): source, target, kind, key, rule, i, j, r.
     Only the nearest writer of each chain is emitted; the chain implies the others.
     """
+    writer, by_key, group, group_chain, reads = x.writer, x.by_key, x.group, x.group_chain, x.reads
     d = w - 1
     for q in range(len(reads)):
         r, k, i = reads[q, 0], reads[q, 1], reads[q, 2]
@@ -272,11 +284,7 @@ def undecided(
     s0: int,
     w: int,
     pos: Ints,
-    writer: Ints,
-    writer_key: Ints,
-    by_key: Ints,
-    group: Ints,
-    group_chain: Ints,
+    x: Index,
     out: Ints,
     m: int,
 ) -> int:
@@ -284,6 +292,8 @@ def undecided(
 
     Shapes:  out (·, 2) places in `writer`; returns how many rows it needs.
     """
+    writer, writer_key, by_key = x.writer, x.writer_key, x.by_key
+    group, group_chain = x.group, x.group_chain
     for q in range(len(writer)):
         i = writer[q]
         for g in range(by_key[writer_key[q]], by_key[writer_key[q] + 1]):
