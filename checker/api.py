@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from statewalk.checker.contract import rescue
 from statewalk.checker.contract.options import CheckOptions
@@ -38,15 +38,15 @@ from statewalk.checker.machine.locks import held
 from statewalk.checker.machine.places import Place
 from statewalk.checker.machine.watch import CutShort, Watchdog
 from statewalk.checker.verdict import judge
+from statewalk.checker.verdict.evidence import Evidence, Notice
+from statewalk.checker.verdict.result import Result, RunVerdict
+from statewalk.checker.verdict.run import Run
 from statewalk.checker.verdict.vacuity import watched
 from statewalk.dsl.declared import Expectation
 from statewalk.dsl.errors import RunError, did_you_mean
 from statewalk.dsl.loader import load as load_spec
 from statewalk.dsl.model import Model
 from statewalk.dsl.view import Endless
-
-if TYPE_CHECKING:
-    from statewalk.checker.verdict.run import Run
 
 Watch = Callable[[Progress], None]
 LOADING = "loading the spec"
@@ -135,20 +135,23 @@ def not_loaded(
     running: Place | None,
 ) -> Run:
     """The run of a check whose spec did not get loaded within the limits."""
-    from statewalk.checker.verdict.evidence import Evidence, Notice
-    from statewalk.checker.verdict.result import Result
-    from statewalk.checker.verdict.run import Run
-
     text = judge.bound(options, stopped, running)
     notice = Notice("bounded", "", f"bounded: {text}")
+    evidence = Evidence(options=options, stopped=stopped, bounds=(text,), warnings=(notice,))
+    return not_begun(spec, constants, "bounded", evidence)
+
+
+def not_begun(
+    spec: str, constants: Mapping[str, Any], verdict: RunVerdict, evidence: Evidence
+) -> Run:
+    """The run of a check that did not get to its search, for what the evidence warns of."""
     result = Result(
         spec=spec,
         constants={name: str(value) for name, value in constants.items()},
-        engine=options.engine,
-        verdict="bounded",
-        warnings=(notice.text,),
+        engine=evidence.options.engine,
+        verdict=verdict,
+        warnings=tuple(notice.text for notice in evidence.warnings),
     )
-    evidence = Evidence(options=options, stopped=stopped, bounds=(text,), warnings=(notice,))
     return Run(result, evidence, {}, report_of)
 
 

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from difflib import get_close_matches
 from importlib import import_module
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, NoReturn, cast
 
 from statewalk.checker.commands import COMMANDS, RUN_SPECS
@@ -50,16 +49,9 @@ def make_parser(only: str | None = None) -> argparse.ArgumentParser:
         title="commands", metavar="COMMAND", required=True, dest="command"
     )
     for name, module in COMMANDS.items():
-        if only in (None, name) and _exists(module):
+        if only in (None, name):
             import_module(module).add_parser(commands)
     return parser
-
-
-def _exists(module: str) -> bool:
-    try:
-        return find_spec(module) is not None
-    except ModuleNotFoundError:
-        return False
 
 
 def prepare_streams() -> None:

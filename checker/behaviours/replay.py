@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from statewalk.dsl.model import Action, Model
     from statewalk.dsl.view import State
 
-_SHOWN = 8
-
 
 @dataclass(frozen=True)
 class Replay:
@@ -34,7 +32,8 @@ class Replay:
 
     ``step`` is the first that differs, counted from 0 = the initial state; None where all of it
     happened again. ``differences`` are the changes from the state of the trace to that of the spec
-    there. ``changed`` lists the files of the spec whose text is not what it was.
+    there. ``changed`` lists the files of the spec whose text is not what it was; ``states`` are
+    those gone through, where all of it happened again.
     """
 
     trace: Trace
@@ -44,6 +43,7 @@ class Replay:
     differences: tuple[Change, ...] = ()
     changed: tuple[str, ...] = ()
     still: bool | None = None
+    states: tuple[State, ...] = ()
 
     @property
     def reproduced(self) -> bool:
@@ -102,6 +102,7 @@ def _replay(trace: Trace, model: Model) -> Replay:
     if isinstance(start, Replay):
         return start
     state: State = start
+    states = [state]
     for number, step in enumerate(trace.steps, 1):
 
         def differs(why: str, differences: tuple[Change, ...] = (), number: int = number) -> Replay:
@@ -120,6 +121,7 @@ def _replay(trace: Trace, model: Model) -> Replay:
         if taken.state is None:
             break
         state = taken.state
+        states.append(state)
         content = content_of(model, state)
         if not same(content, trace.contents[number]):
             found = tuple(changes(trace.contents[number], content, trace.names))
@@ -129,7 +131,7 @@ def _replay(trace: Trace, model: Model) -> Replay:
         word = "is not reached" if trace.kind == "exists" else "holds"
         why = f"every step happens again, but {trace.property} {word} at the end"
         return Replay(trace, model.path, trace.length, why, (), changed, False)
-    return Replay(trace, model.path, changed=changed, still=still)
+    return Replay(trace, model.path, changed=changed, still=still, states=tuple(states))
 
 
 def _changed(trace: Trace, model: Model) -> tuple[str, ...]:

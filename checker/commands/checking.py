@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from pydantic import TypeAdapter
 
-from statewalk.checker.api import load_within, not_loaded, report_of, search
+from statewalk.checker.api import load_within, not_begun, not_loaded, report_of, search
 from statewalk.checker.contract import rescue
 from statewalk.checker.contract.rescue import left
 from statewalk.checker.machine import streams, supervisor
@@ -24,9 +24,9 @@ from statewalk.checker.machine.locks import held
 from statewalk.checker.machine.places import place_of_error
 from statewalk.checker.machine.watch import CutShort
 from statewalk.checker.report.check import report
-from statewalk.checker.report.page import show
 from statewalk.checker.report.progress import ProgressBlock
 from statewalk.checker.report.runs import RunFolder, new_folder
+from statewalk.checker.states.shortening import fit
 from statewalk.checker.verdict import exits
 from statewalk.checker.verdict.evidence import Evidence, Notice
 from statewalk.checker.verdict.result import Result
@@ -172,7 +172,7 @@ def checked(
         sys.stderr.write(f"{unsaved}\n")
     if folder is not None:
         supervisor.note(folder=str(folder.path))
-    constants = " ".join(f"{n}={show(v, 24)}" for n, v in model.constants.items())
+    constants = " ".join(f"{n}={fit(v, 24)}" for n, v in model.constants.items())
     block = ProgressBlock(sys.stderr, f"{model.name}  {constants}", model.action_names())
     notes = _Notes(block)
 
@@ -321,15 +321,8 @@ def error_result(
     spec: str, options: CheckOptions, constants: Mapping[str, Any], error: StatewalkError
 ) -> Run:
     """The result of a check that could not begin."""
-    result = Result(
-        spec=spec,
-        constants={name: str(value) for name, value in constants.items()},
-        engine=options.engine,
-        verdict="error",
-        warnings=(str(error),),
-    )
     why = Notice("error", error.code, str(error), error.at)
-    return Run(result, Evidence(options=options, warnings=(why,)), {}, report_of)
+    return not_begun(spec, constants, "error", Evidence(options=options, warnings=(why,)))
 
 
 def write_json(data: dict[str, Any], file: str) -> None:

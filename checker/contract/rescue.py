@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from statewalk.checker.contract.search import Counts, Exploration, Finding, Step
+from statewalk.checker.contract.search import Counts, Exploration, finding_in, finding_out
 from statewalk.checker.machine.places import Place, place_of
 from statewalk.dsl.errors import EngineError, Span, SpecError, StatewalkError
 
@@ -22,31 +22,15 @@ def noted(progress: Progress) -> dict[str, Any]:
         "queue": progress.queue,
         "seconds": progress.seconds,
         "fired": dict(progress.fired),
-        "found": [
-            (
-                f.property,
-                f.kind,
-                f.initial,
-                [*map(_noted, f.steps)],
-                _noted(f.failing),
-            )
-            for f in progress.findings
-        ],
+        "found": [*map(finding_out, progress.findings)],
     }
-
-
-def _noted(step: Step | None) -> tuple[int, tuple[int, ...]] | None:
-    return None if step is None else (step.action, step.choices)
 
 
 def exploration(end: End, engine: str) -> Exploration:
     """What a search had noted, as a search that ended there."""
     facts: Mapping[str, Any] = end.facts.get("search", {})
     levels = tuple(facts.get("levels", ()))
-    found = [
-        Finding(name, kind, initial, tuple(map(_step, steps)), failing and _step(failing))
-        for name, kind, initial, steps, failing in facts.get("found", ())
-    ]
+    found = [*map(finding_in, facts.get("found", ()))]
     return Exploration(
         engine=engine,
         counts=Counts(
@@ -63,10 +47,6 @@ def exploration(end: End, engine: str) -> Exploration:
         queue=facts.get("queue", 0),
         running=place(end),
     )
-
-
-def _step(noted: list[Any]) -> Step:
-    return Step(noted[0], tuple(noted[1]))
 
 
 def place(end: End) -> Place:

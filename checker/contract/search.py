@@ -106,6 +106,24 @@ class SearchOptions:
         families = {name.partition("(")[0] for name in names}
         return not self.keep_going and (names | families).issuperset(self.awaited)
 
+    def urgent(self, seconds: float) -> StoppedBy | None:
+        """Reasons to stop in the middle of a stage."""
+        if self.interrupted():
+            return "interrupt"
+        return "time" if self.timeout is not None and seconds > self.timeout else None
+
+    def ended(
+        self, found: Iterable[Finding], *, error: bool, violated: bool, distinct: int, depth: int
+    ) -> StoppedBy | None:
+        """Reasons to stop between stages; what the last one came to is said."""
+        if error:
+            return "error"
+        if violated and self.ends_with(found):
+            return "violation"
+        if self.max_states is not None and distinct >= self.max_states:
+            return "states"
+        return "depth" if self.max_depth is not None and depth >= self.max_depth else None
+
 
 @dataclass(frozen=True)
 class Step:
@@ -135,6 +153,37 @@ class Finding:
     def length(self) -> int:
         """Transitions, the failing one included."""
         return len(self.steps) + (self.failing is not None)
+
+
+def finding_out(finding: Finding) -> dict[str, Any]:
+    """A finding as JSON has it, without what it raised."""
+
+    def step(s: Step | None) -> list[Any] | None:
+        return None if s is None else [s.action, list(s.choices)]
+
+    return {
+        "property": finding.property,
+        "kind": finding.kind,
+        "initial": finding.initial,
+        "steps": [step(s) for s in finding.steps],
+        "failing": step(finding.failing),
+    }
+
+
+def finding_in(data: Mapping[str, Any]) -> Finding:
+    """The finding again, without what it raised."""
+
+    def step(s: list[Any]) -> Step:
+        return Step(s[0], tuple(s[1]))
+
+    failing = data["failing"]
+    return Finding(
+        data["property"],
+        data["kind"],
+        data["initial"],
+        tuple(map(step, data["steps"])),
+        None if failing is None else step(failing),
+    )
 
 
 @dataclass(frozen=True)

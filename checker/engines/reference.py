@@ -298,7 +298,7 @@ def _run_levels(
         outside: dict[Row, Entry] = {}
         for count, entry in enumerate(level):
             search.expand(entry, following, outside)
-            if count % 64 == 0 and (stopped := stop_now(options, time.monotonic() - started)):
+            if count % 64 == 0 and (stopped := options.urgent(time.monotonic() - started)):
                 break
         level = search.admit(following, outside)
         search.queue = len(level)
@@ -314,27 +314,15 @@ def _run_levels(
 # -- when it ends, and what is told of it ----------------------------------------------------------
 
 
-def stop_now(options: SearchOptions, seconds: float) -> StoppedBy | None:
-    """Reasons to stop in the middle of a stage."""
-    if options.interrupted():
-        return "interrupt"
-    if options.timeout is not None and seconds > options.timeout:
-        return "time"
-    return None
-
-
 def stop_between(search: Search, violated: bool, seconds: float) -> StoppedBy | None:
     """Reasons to stop between stages."""
-    options = search.options
-    if search.error:
-        return "error"
-    if violated and options.ends_with(search.found.values()):
-        return "violation"
-    if options.max_states is not None and len(search.seen) >= options.max_states:
-        return "states"
-    if options.max_depth is not None and len(search.levels) >= options.max_depth:
-        return "depth"
-    return stop_now(options, seconds)
+    return search.options.ended(
+        search.found.values(),
+        error=search.error,
+        violated=violated,
+        distinct=len(search.seen),
+        depth=len(search.levels),
+    ) or search.options.urgent(seconds)
 
 
 def tell(search: Search, seconds: float) -> None:

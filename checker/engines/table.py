@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib import import_module
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, cast
 
 from statewalk.checker.machine.extras import is_there, missing
@@ -25,7 +24,6 @@ class EngineEntry:
     name: str
     module: str
     needs: tuple[str, ...] = ()
-    threads: bool = False
     memory: bool = False
     symmetry: bool = False
     compares_states: bool = False
@@ -38,14 +36,13 @@ ENGINES: dict[str, EngineEntry] = {
             "native",
             "statewalk.checker.native",
             ("numba",),
-            threads=True,
             memory=True,
             symmetry=True,
         ),
         EngineEntry(
             "reference", "statewalk.checker.engines.reference", symmetry=True, compares_states=True
         ),
-        EngineEntry("spark", "statewalk.checker.spark", ("pyspark",), threads=True),
+        EngineEntry("spark", "statewalk.checker.spark", ("pyspark",)),
     )
 }
 NAMES = ("auto", *ENGINES)
@@ -75,8 +72,6 @@ def unable(entry: EngineEntry, model: Model, options: SearchOptions) -> str:
 
     An engine may offer ``unable(model, options) -> str`` for what only it knows.
     """
-    if not _exists(entry.module):
-        return "it is not part of this version"
     for package in entry.needs:
         if not is_there(package):
             lack = missing(package, "it")
@@ -93,12 +88,3 @@ def load_engine(entry: EngineEntry) -> Engine:
         return cast("Engine", import_module(entry.module))
     except ImportError as error:
         raise EngineError("SW902", f"The {entry.name} engine cannot be loaded: {error}.") from error
-
-
-def _exists(module: str) -> bool:
-    try:
-        found = find_spec(module)
-    except ImportError:
-        return False
-    # a folder without __init__.py is no engine
-    return found is not None and found.origin is not None

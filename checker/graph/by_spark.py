@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from statewalk.checker.spark.driver.stages import Spread
     from statewalk.dsl.model import Model
 
-_MASK = (1 << POSITION_SHIFT) - 1
 _COLUMNS = ("source", "link", "target", "outcome")
 
 

@@ -51,7 +51,7 @@ class Kept(Protocol):
 
 
 @dataclass
-class Seen:
+class InTable:
     """States that no constraint refused are in the search's own table."""
 
     search: Search
@@ -161,7 +161,7 @@ def collect(
     """
     plain, limits = bare(model, options)
     search = start(plain, limits, view=NamingView)
-    collector = Collector(search, Seen(search), on_states, on_steps, names)
+    collector = Collector(search, InTable(search), on_states, on_steps, names)
     return collected(search, run(loop_of(search, sink=collector)))
 
 

@@ -165,15 +165,7 @@ def build(model: Model, options: SearchOptions, properties: tuple[Property, ...]
             return work.graph(initial, "states")
         for source in range(work.expanded, len(work.rows)):
             work.expand(source)
-            if source % 64 == 0 and (stopped := _urgent(options, time.monotonic() - started)):
+            if source % 64 == 0 and (stopped := options.urgent(time.monotonic() - started)):
                 return work.graph(initial, stopped)
         depth += 1
     return work.graph(initial, None)
-
-
-def _urgent(options: SearchOptions, seconds: float) -> StoppedBy | None:
-    if options.interrupted():
-        return "interrupt"
-    if options.timeout is not None and seconds > options.timeout:
-        return "time"
-    return None

@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from statewalk.checker.contract.search import Finding, SearchOptions, Step
+from statewalk.checker.contract.search import Finding, SearchOptions, finding_out
 from statewalk.checker.engines.layout import Layout
 from statewalk.checker.machine.locks import Lock
 from statewalk.checker.native.kernels.arrays import Array
@@ -343,17 +343,8 @@ def _encode_path(path: tuple[Any, ...]) -> bytes:
 
 
 def _finding_out(finding: Finding) -> dict[str, Any]:
-    def step(s: Step | None) -> list[Any] | None:
-        return None if s is None else [s.action, list(s.choices)]
-
-    return {
-        "property": finding.property,
-        "kind": finding.kind,
-        "initial": finding.initial,
-        "steps": [step(s) for s in finding.steps],
-        "failing": step(finding.failing),
-        "error": None if finding.error is None else str(finding.error),
-    }
+    error = finding.error
+    return {**finding_out(finding), "error": None if error is None else str(error)}
 
 
 def writer(

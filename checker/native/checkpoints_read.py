@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from statewalk.checker.contract.search import Finding, Step
+from statewalk.checker.contract.search import Finding, finding_in
 from statewalk.checker.engines.layout import Layout
 from statewalk.checker.native.checkpoints import FORMAT, Saved, Totals
 from statewalk.checker.native.kernels.arrays import Array
@@ -21,6 +22,7 @@ from statewalk.checker.native.manifests import (
     read_arrays,
     read_manifest,
 )
+from statewalk.checker.native.state import Search
 from statewalk.dsl.model import Model
 from statewalk.dsl.state.decoding import decode
 
@@ -94,24 +96,22 @@ def restore_layout(parts: Iterable[Mapping[str, Array]], layout: Layout, model: 
             layout.value_id(layout.slots[slot], decode(value, model.classes))
 
 
+def take_up(search: Search, totals: Totals) -> None:
+    """Give a search the counters and findings of the saved one."""
+    search.initial, search.earlier = totals.initial, totals.seconds
+    search.fired[:], search.fresh[:] = totals.fired, totals.fresh
+    search.cut = Counter(totals.cut)
+    search.represented, search.found = totals.represented, findings_of(totals)
+
+
 def findings_of(totals: Totals) -> dict[str, Finding]:
     """The findings of the saved search."""
-    return {data["property"]: _finding_in(data) for data in totals.found}
-
-
-def _finding_in(data: Mapping[str, Any]) -> Finding:
-    def step(s: list[Any]) -> Step:
-        return Step(s[0], tuple(s[1]))
-
-    failing, error = data["failing"], data["error"]
-    return Finding(
-        data["property"],
-        data["kind"],
-        data["initial"],
-        tuple(map(step, data["steps"])),
-        None if failing is None else step(failing),
-        None if error is None else AssertionError(error),
-    )
+    found = {}
+    for data in totals.found:
+        raised = data["error"]
+        error = None if raised is None else AssertionError(raised)
+        found[data["property"]] = replace(finding_in(data), error=error)
+    return found
 
 
 def _parts(data: Array, ends: Array) -> Iterator[bytes]:

@@ -14,7 +14,7 @@ import zlib
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -43,35 +43,16 @@ def damaged(what: list[str]) -> RunError:
 # -- arrays --------------------------------------------------------------------------------------
 
 
-class _Digesting:
-    """A file that is written from beginning to end, and the digest of what was."""
-
-    def __init__(self, file: IO[bytes]) -> None:
-        self.file = file
-        self.size = 0
-        self.digest = hashlib.sha256()
-
-    def write(self, data: Any) -> int:
-        self.digest.update(data)
-        self.size += memoryview(data).nbytes
-        return self.file.write(data)
-
-    def read(self, n: int = -1) -> bytes:  # numpy takes what can be read for a file
-        raise OSError("written only")
-
-    def flush(self) -> None:
-        self.file.flush()
-
-
 def write_arrays(path: Path, run: str, arrays: Mapping[str, Array]) -> tuple[int, str]:
     """Write arrays, and which search they are of; the size and digest of the file."""
-    with open(path, "wb") as file:
-        out = _Digesting(file)
+    with open(path, "w+b") as file:
         about = {_RUN: np.frombuffer(run.encode(), np.uint8)}
-        np.savez(cast(Any, out), **cast(Any, {**about, **arrays}))
+        np.savez(file, **cast(Any, {**about, **arrays}))
         file.flush()
         os.fsync(file.fileno())
-    return out.size, out.digest.hexdigest()
+        size = file.seek(0, os.SEEK_END)
+        file.seek(0)
+        return size, hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def read_arrays(path: Path, run: str, size: int, digest: str) -> dict[str, Array]:

@@ -54,7 +54,7 @@ class _Runs:
         return self.count.append(len(values))
 
 
-class Learned:
+class LearnedOrbits:
     """What values say of members, in the arrays of `checker.native.kernels.orbit_arrays`."""
 
     def __init__(self, layout: Layout) -> None:
@@ -158,7 +158,7 @@ class Orbits:
     def __init__(self, layout: Layout, sample: Sample) -> None:
         assert layout.symmetry is not None
         self.sample = sample
-        self.learned = Learned(layout)
+        self.learned = LearnedOrbits(layout)
         self.order = layout.symmetry.order
         self._layout = layout
         self._n_facts = 64

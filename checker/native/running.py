@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
@@ -104,7 +103,6 @@ def _initial(layout: Layout, shape: Shape, rows: list[tuple[int, ...]]) -> Level
 
 def _restore(search: Search, saved: Saved) -> None:
     """Bring a search to where the saved one was."""
-    totals = saved.totals
     for fps, lows, link in saved.levels:
         search.links.append(link)
         part = Level(Rows(link, fps, lows, link), link)
@@ -115,11 +113,7 @@ def _restore(search: Search, saved: Saved) -> None:
     search.level = Level(Rows(saved.rows, fps, lows, quiet), link)
     search.shape.width = max(search.shape.width, saved.rows.shape[1])
     search.shape.dtype = saved.rows.dtype
-    search.initial, search.earlier = totals.initial, totals.seconds
-    search.fired[:], search.fresh[:] = totals.fired, totals.fresh
-    search.cut = Counter(totals.cut)
-    search.represented = totals.represented
-    search.found = checkpoints_read.findings_of(totals)
+    checkpoints_read.take_up(search, saved.totals)
     search.queue = search.level.n
 
 

@@ -253,16 +253,17 @@ class Loop:
 
     def stop(self, violated: bool) -> StoppedBy | None:
         """Reasons to stop between stages."""
-        search, options = self.search, self.search.options
-        if search.error:
-            return "error"
-        if violated and options.ends_with(search.found.values()):
-            return "violation"
-        if options.max_states is not None and search.distinct >= options.max_states:
-            return "states"
-        if options.max_depth is not None and len(search.links) >= options.max_depth:
-            return "depth"
-        return search.urgent()
+        search = self.search
+        return (
+            search.options.ended(
+                search.found.values(),
+                error=search.error,
+                violated=violated,
+                distinct=search.distinct,
+                depth=len(search.links),
+            )
+            or search.urgent()
+        )
 
     def tell(self, queue: int, at_once: bool = False) -> None:
         """Report progress, if wanted and if it is time; at the end of a level at once."""

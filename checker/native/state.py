@@ -87,10 +87,8 @@ class Search:
 
     def urgent(self) -> StoppedBy | None:
         """Reasons to stop in the middle of a stage."""
-        if self.options.interrupted():
-            return "interrupt"
-        if self.options.timeout is not None and self.seconds > self.options.timeout:
-            return "time"
+        if stopped := self.options.urgent(self.seconds):
+            return stopped
         if self.options.max_memory is not None and memory_in_use() > self.options.max_memory:
             return "memory"
         return None

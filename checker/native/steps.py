@@ -22,6 +22,27 @@ from statewalk.checker.native.states import Level, Partition
 from statewalk.checker.native.workers import Worker, once
 
 
+def picked(batch: Batch, partition: int, chosen: Array) -> Batch:
+    """Some candidates of a partition, as a batch of their own."""
+    fp, low, link, outcome = (
+        np.ascontiguousarray(
+            array[partition : partition + 1, : len(chosen)][:, chosen[: array.shape[1]]]
+        )
+        for array in batch[:4]
+    )
+    used = np.array([int(chosen.sum())])
+    return batch._replace(fp=fp, low=low, link=link, outcome=outcome, used=used)
+
+
+def leave(batch: Batch, partition: int, kept: Array) -> None:
+    """Take out of a partition all candidates but some."""
+    n = int(kept.sum())
+    for array in batch[:4]:
+        if array.shape[1]:
+            array[partition, :n] = array[partition, : len(kept)][kept]
+    batch.used[partition] = n
+
+
 @dataclass
 class StepChecks:
     """Checks the candidates of workers; ``outside`` keeps the states behind refused steps."""
@@ -82,20 +103,11 @@ class StepChecks:
 
     def _take_out(self, batch: Batch, partition: int, keep: Array) -> None:
         """Move refused candidates of a partition aside."""
-        n = len(keep)
         if keep.all():
             return
         search = self.search
-        fp, low, link, outcome = (
-            np.ascontiguousarray(array[partition : partition + 1, :n][:, ~keep[: array.shape[1]]])
-            for array in batch[:4]
-        )
-        used = np.array([n - int(keep.sum())])
-        aside = batch._replace(fp=fp, low=low, link=link, outcome=outcome, used=used)
-        for array in batch[:4]:
-            if array.shape[1]:
-                array[partition, : int(keep.sum())] = array[partition, :n][keep]
-        batch.used[partition] = int(keep.sum())
+        aside = picked(batch, partition, ~keep)
+        leave(batch, partition, keep)
         ignored = np.zeros_like(search.fresh)
         outcomes = search.learner.learned.outcomes()
         search.widen()

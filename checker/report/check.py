@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from statewalk.checker.report.findings import show_failure, show_violation
-from statewalk.checker.report.page import Page, Segment, number, plural, seconds, show
+from statewalk.checker.report.page import Page, Segment, number, plural, seconds
 from statewalk.checker.report.terms import summary
+from statewalk.checker.states.shortening import fit
 from statewalk.checker.states.showing import place
 from statewalk.checker.verdict.evidence import Evidence, NeverFired, NoticeKind
 from statewalk.dsl.model import SAFETY_KINDS
@@ -98,7 +99,7 @@ def _evidence(page: Page, run: Run) -> None:
     _row(page, "symmetry", evidence.symmetry)
     for kind, names in evidence.fairness.items():
         _row(page, "fairness", [f"{kind}: {names[0]}", *names[1:]], between=", ")
-    _row(page, "constants", [f"{n}={show(v, 40)}" for n, v in run.constants.items()], between=" ")
+    _row(page, "constants", [f"{n}={fit(v, 40)}" for n, v in run.constants.items()], between=" ")
     _row(page, "engine", [run.engine, _collision(evidence)])
     _row(page, "distributed", _distributed(run))
     _row(page, "expected", _expected(run))

@@ -5,11 +5,11 @@ from __future__ import annotations
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from statewalk.checker.report.page import Page, plural, show
+from statewalk.checker.report.page import Page, plural
 from statewalk.checker.report.terms import kind_word
 from statewalk.checker.report.trace import props_page, trace_page
 from statewalk.checker.states.diff import between
-from statewalk.checker.states.shortening import Steps, cut, first_difference
+from statewalk.checker.states.shortening import Steps, cut, first_difference, fit
 from statewalk.checker.states.showing import place, text_of
 from statewalk.checker.verdict.evidence import Failure, Guard, Violation
 from statewalk.dsl.values.stored import freeze
@@ -130,7 +130,7 @@ def _values(page: Page, indent: str, named: Values) -> None:
             paths |= {one: path, other: path}
             change = next(between("", freeze(a), freeze(b)), None)
             said = said or (str(change) if change is not None else "")
-    items = [f"{n} = {show(v, max(room - len(n), 40), paths.get(n, ()))}" for n, v in named]
+    items = [f"{n} = {fit(v, max(room - len(n), 40), paths.get(n, ()))}" for n, v in named]
     if items:
         page.flow([indent], items)
     if said:

@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from textwrap import wrap
-from typing import IO, Any
+from typing import IO
 
-from statewalk.checker.states.shortening import Steps, cut, fit
 from statewalk.dsl.errors import printable
 
 STYLES: dict[str, str] = {
@@ -96,6 +95,19 @@ class Page:
             first = start if number == 0 else (" " * len(start[0]), "")
             self.flow([first], [(word, style) for word in part.split()], between=" ")
 
+    def table(
+        self, heads: Sequence[str], rows: Sequence[Sequence[Segment | str]], left: Sequence[bool]
+    ) -> None:
+        """Add rows below their heads, in columns as wide as need be; to the left or the right."""
+        cells = [[s if isinstance(s, tuple) else (s, "") for s in row] for row in rows]
+        cells.insert(0, [(head, "head") for head in heads])
+        sizes = [max(len(text) for text, _ in column) for column in zip(*cells, strict=True)]
+        for row in cells:
+            line: list[Segment] = []
+            for (text, style), size, first in zip(row, sizes, left, strict=True):
+                line += [(f"{text:<{size}}" if first else f"{text:>{size}}", style), ("  ", "")]
+            self.lines.append(line[:-1])
+
     def plain(self) -> str:
         """The text, without styles and without blanks at the ends of lines."""
         text = "\n".join("".join(text for text, _ in line).rstrip() for line in self.lines)
@@ -124,16 +136,6 @@ def wants_colour(file: IO[str]) -> bool:
     if os.environ.get("NO_COLOR") or os.environ.get("CI") == "true":
         return False
     return file.isatty() and os.environ.get("TERM", "") not in ("dumb", "")
-
-
-def shorten(text: str, limit: int) -> str:
-    """A text with its middle left out, and a count of what was."""
-    return cut(text, limit)
-
-
-def show(value: Any, limit: int = 60, path: Steps = ()) -> str:
-    """A value on one line of a length, by what matters in it: see `checker.states.shortening`."""
-    return fit(value, limit, path)
 
 
 def number(n: int) -> str:

@@ -8,7 +8,8 @@ import time
 from collections.abc import Mapping
 from typing import IO, TYPE_CHECKING
 
-from statewalk.checker.report.page import number, shorten
+from statewalk.checker.report.page import number
+from statewalk.checker.states.shortening import cut
 from statewalk.dsl.errors import printable
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ class ProgressBlock:
             self.file.write(said + "\n")
         else:
             self._erase()
-            self.file.write("\n".join(shorten(line, self._width()) for line in lines) + "\n")
+            self.file.write("\n".join(cut(line, self._width()) for line in lines) + "\n")
             self.shown_lines = len(lines)
         self.file.flush()
 
@@ -115,7 +116,7 @@ class ProgressBlock:
                 lines.append(" " * max(1, len(head)) + part)
             else:
                 lines[-1:] = [longer]
-        return [shorten(line, self._width()) for line in lines]
+        return [cut(line, self._width()) for line in lines]
 
     def compiling(self) -> None:
         """Say once that nothing moves because kernels are compiled."""

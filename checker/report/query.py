@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from statewalk.checker.report.page import Page, plural, shorten
+from statewalk.checker.report.page import Page, plural
+from statewalk.checker.states.shortening import cut
 
 if TYPE_CHECKING:
     from statewalk.checker.graph.ask import Answer
@@ -27,16 +28,14 @@ def cell(value: Any) -> str:
 def answer_page(answer: Answer, *, width: int) -> Page:
     """An answer as a table; where that is too wide, each row as a list of its columns."""
     page = Page(width)
-    shown = [[shorten(cell(v), _CELL) for v in row] for row in answer.rows]
+    shown = [[cut(cell(v), _CELL) for v in row] for row in answer.rows]
     sizes = [
         max(len(name), *(len(row[at]) for row in shown), 0)
         for at, name in enumerate(answer.columns)
     ]
     if sum(sizes) + 2 * max(0, len(sizes) - 1) <= width:
-        right = [_is_number([row[at] for row in answer.rows]) for at in range(len(sizes))]
-        page.add((_line(answer.columns, sizes, right), "head"))
-        for line in shown:
-            page.add(_line(line, sizes, right))
+        left = [not _is_number([row[at] for row in answer.rows]) for at in range(len(sizes))]
+        page.table(answer.columns, shown, left)
     else:
         _records(page, answer, width)
     page.blank()
@@ -53,20 +52,13 @@ def _records(page: Page, answer: Answer, width: int) -> None:
         page.add((f"row {number}", "head"))
         for name, value in zip(answer.columns, row, strict=True):
             head = f"  {name:<{column}}  "
-            page.add((head, "dim"), shorten(cell(value), max(40, width - len(head))))
+            page.add((head, "dim"), cut(cell(value), max(40, width - len(head))))
 
 
 def _is_number(values: Sequence[Any]) -> bool:
     there = [v for v in values if v is not None]
     return bool(there) and all(
         isinstance(v, int | float) and not isinstance(v, bool) for v in there
-    )
-
-
-def _line(cells: Sequence[str], sizes: Sequence[int], right: Sequence[bool]) -> str:
-    return "  ".join(
-        f"{text:>{size}}" if number else f"{text:<{size}}"
-        for text, size, number in zip(cells, sizes, right, strict=True)
     )
 
 
@@ -77,14 +69,14 @@ def path_page(found: Found, columns: Mapping[str, str], *, width: int) -> Page:
     column = max((len(name) for name in columns), default=0)
     for name in columns:
         head = f"        {name:<{column}}  "
-        page.add((head, "dim"), shorten(cell(found.states[0][name]), max(40, width - len(head))))
+        page.add((head, "dim"), cut(cell(found.states[0][name]), max(40, width - len(head))))
     pairs = zip(found.states, found.states[1:], strict=False)
     for number, ((before, after), step) in enumerate(zip(pairs, found.steps, strict=True), 1):
         page.add((f"{number:>4}  ", "dim"), (step_text(step), "action"), _depth(after))
         changed = [name for name in columns if before[name] != after[name]]
         for name in changed:
             room = max(24, (width - len(name) - 15) // 2)
-            old, new = shorten(cell(before[name]), room), shorten(cell(after[name]), room)
+            old, new = cut(cell(before[name]), room), cut(cell(after[name]), room)
             page.add("        ", ("~ ", "~"), f"{name}  {old} → {new}")
         if not changed:
             page.add("        ", ("(changes nothing)", "dim"))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from statewalk.checker.report.page import Page, plural, show
+from statewalk.checker.report.page import Page, plural
 from statewalk.checker.report.trace import trace_page
-from statewalk.checker.states.shortening import first_difference
+from statewalk.checker.states.shortening import first_difference, fit
 
 if TYPE_CHECKING:
     from statewalk.checker.behaviours.replay import Replay
@@ -35,7 +35,7 @@ def replay_page(replay: Replay, *, width: int = 100) -> Page:
     page.words(("DIVERGED  ", "bad"), f"{where}: {replay.why}")
     for change in replay.differences[:_SHOWN]:
         path = first_difference(change.before, change.after)
-        before, after = show(change.before, 60, path), show(change.after, 60, path)
+        before, after = fit(change.before, 60, path), fit(change.after, 60, path)
         text = {
             "~": f"{change.place} is {after}, in the trace {before}",
             "+": f"{change.place} has {after}, the trace has not",

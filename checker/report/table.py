@@ -22,14 +22,7 @@ def table(rows: Sequence[tuple[Mapping[str, Any], Run]], *, width: int = 100) ->
     expected = ["expected"] if told else []
     heads = [*names, "verdict", *expected, "distinct", "generated", "depth", "time", "violated"]
     cells = [_cells(constants, run, told) for constants, run in rows]
-    widths = [max(len(head), *(len(row[i]) for row in cells)) for i, head in enumerate(heads)]
-    page.add((_line(heads, heads, widths), "head"))
-    for (_, run), row in zip(rows, cells, strict=True):
-        segments: list[Segment] = []
-        for head, text, size in zip(heads, row, widths, strict=True):
-            padded = f"{text:<{size}}" if head in _LEFT else f"{text:>{size}}"
-            segments += [(padded, _STYLE[run.verdict] if head == "verdict" else ""), ("  ", "")]
-        page.add(*segments)
+    page.table(heads, cells, [head in _LEFT for head in heads])
     for _, run in rows:
         if (error := run.evidence.error) is not None:
             page.blank()
@@ -41,13 +34,13 @@ def table(rows: Sequence[tuple[Mapping[str, Any], Run]], *, width: int = 100) ->
     return page
 
 
-def _cells(constants: Mapping[str, Any], run: Run, told: bool) -> list[str]:
+def _cells(constants: Mapping[str, Any], run: Run, told: bool) -> list[Segment | str]:
     counts = run.counts
     broken = [f"{p.name} at {p.length}" if p.length is not None else p.name
               for p in run.properties if p.verdict == "violated"]  # fmt: skip
     return [
         *(str(v) for v in constants.values()),
-        run.verdict,
+        (run.verdict, _STYLE[run.verdict]),
         *([_expected(run)] if told else []),
         number(counts.distinct),
         number(counts.generated),
@@ -61,10 +54,3 @@ def _expected(run: Run) -> str:
     if run.evidence.expectation is None:
         return ""
     return {True: "yes", False: "NO", None: "unknown"}[run.as_expected]
-
-
-def _line(heads: Sequence[str], row: Sequence[str], widths: Sequence[int]) -> str:
-    return "  ".join(
-        f"{text:<{size}}" if head in _LEFT else f"{text:>{size}}"
-        for head, text, size in zip(heads, row, widths, strict=True)
-    )

@@ -8,10 +8,10 @@ import re
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from statewalk.checker.report.page import Page, Segment, show
+from statewalk.checker.report.page import Page, Segment
 from statewalk.checker.states.content import show_field
 from statewalk.checker.states.diff import Change
-from statewalk.checker.states.shortening import first_difference, fit_in_lines
+from statewalk.checker.states.shortening import first_difference, fit, fit_in_lines
 from statewalk.checker.states.showing import place, text_of
 from statewalk.checker.traces.labels import label_parts
 from statewalk.checker.traces.truths import runs
@@ -28,7 +28,7 @@ _INDENT = 7
 def trace_page(trace: Trace, *, width: int = 100, full: bool = False) -> Page:
     """The steps of a trace; ``full`` shows each state whole after it."""
     page = Page(width)
-    constants = " ".join(f"{n}={show(v, 30)}" for n, v in trace.constants.items())
+    constants = " ".join(f"{n}={fit(v, 30)}" for n, v in trace.constants.items())
     start = f"init ({trace.initial + 1})" if trace.initial else "init"
     page.flow(
         [_number(trace, 0), (start, "action"), "  "],
@@ -130,8 +130,8 @@ def _from_to(head: list[Segment], change: Change, left: int, room: int) -> list[
     if len(before) + len(after) + 3 <= left:
         return [[*head, (f"{before} → {after}", "")]]
     return [
-        [*head, (show(change.before, left, path), "")],
-        [("    → ", "dim"), (show(change.after, room - 6, path), "")],
+        [*head, (fit(change.before, left, path), "")],
+        [("    → ", "dim"), (fit(change.after, room - 6, path), "")],
     ]
 
 
@@ -144,4 +144,4 @@ def _state(page: Page, trace: Trace, at: int) -> None:
         if content[path] is ABSENT:
             continue
         head = f"{' ' * (_INDENT + 2)}{name:<{column}}  "
-        page.add((head, "dim"), show(content[path], max(page.width - len(head), 60)))
+        page.add((head, "dim"), fit(content[path], max(page.width - len(head), 60)))

@@ -19,7 +19,6 @@ from statewalk.checker.spark.driver.commits import Committed, Committer
 from statewalk.checker.spark.driver.restoring import restore
 from statewalk.checker.spark.driver.search import Driver
 from statewalk.checker.spark.session.settings import Settings
-from statewalk.dsl.errors import RunError
 from statewalk.dsl.model import Model
 
 _ABOUT_MEMORY = ("seen_bytes", "bytes_per_state")
@@ -57,11 +56,7 @@ def folder_of(options: SearchOptions, settings: Settings) -> tuple[str, bool]:
         digest = hashlib.sha256(own.encode()).hexdigest()[:12]
         return os.path.join(os.path.abspath(shared), f"statewalk-{digest}"), False
     except OSError as error:
-        raise RunError(
-            "SW344",
-            f"The run directory {shared} cannot be used: {error.strerror or error}.",
-            help="Give another one with --spark-folder DIR, on storage all nodes share.",
-        ) from error
+        raise commits.unusable(shared, error) from error
 
 
 def _explore(

@@ -152,23 +152,17 @@ def violation_of(
     If ``brief``, without what is false and what blocks.
     """
     prop = next((p for p in model.properties if p.name == finding.property), None)
-    if brief:
-        doc, span = (prop.doc, prop.span) if prop else ("", None)
-        return Violation(
-            finding.property, finding.kind, trace, None, doc, span, (), not_taken, model.dialect
-        )
-    assertion, deadlock = finding.kind == "assertion", finding.kind == "deadlock"
-    return Violation(
-        finding.property,
-        finding.kind,
-        trace,
-        failed_assertion(model, finding) if assertion else explain(model, finding),
-        prop.doc if prop else "",
-        prop.span if prop else None,
-        blocked(model, final_states(model, finding)[0]) if deadlock else (),
-        not_taken,
-        model.dialect,
+    doc, span = (prop.doc, prop.span) if prop else ("", None)
+    found = Violation(
+        finding.property, finding.kind, trace, None, doc, span, (), not_taken, model.dialect
     )
+    if brief:
+        return found
+    if finding.kind == "assertion":
+        return replace(found, explanation=failed_assertion(model, finding))
+    if finding.kind == "deadlock":
+        found = replace(found, blocked=blocked(model, final_states(model, finding)[0]))
+    return replace(found, explanation=explain(model, finding))
 
 
 def _symmetry(checked: judge.Checked) -> tuple[str, ...]:

@@ -30,7 +30,7 @@ about act after again annotation answer asked back before begin body builder cal
 checked checker chosen classes clock close command committed copied current damaged data deadline
 decide declared did done drop dsl empty end entry expanded expected explanation extra factory fail
 failed failure first fixed fizz following forget fps full given has held here high hold indent
-inner inside item json keep last leave listed lock look made mask merged mine missed more most
+inner inside item json keep last leave listed lock look lost made mask merged mine missed more most
 move native now number offset old one other out outside own owner pair parameter parent part
 placed plain position priority progress prop properties reason report rest result running said
 same saved scan search second settings short show shown size some spark start statement statewalk

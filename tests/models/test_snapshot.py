@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 
 from statewalk.checker.api import check
+from statewalk.checker.behaviours.replay import replay
 from statewalk.checker.contract.search import Exploration, SearchOptions
 from statewalk.checker.engines import reference
-from statewalk.checker.history.commands.from_trace import history_of, load_with_hook, walk
+from statewalk.checker.history.commands.from_trace import history_of, load_with_hook
 from statewalk.checker.history.decide.check import check as check_history
 from statewalk.checker.history.decide.scan import scan
 from statewalk.checker.history.explain.anomaly import explain
@@ -243,10 +244,10 @@ def trace_of(name: str, folder: Path) -> Trace:
 def test_the_clients_of_a_violating_trace_can_tell(name: str, tmp_path: Path) -> None:
     trace = trace_of(name, tmp_path / "run")
     model, hook = load_with_hook(str(SNAPSHOT), trace)
-    outcome, states = walk(trace, model)
+    outcome = replay(trace, model)
     assert outcome.reproduced
 
-    history = history_of(model, hook, states)
+    history = history_of(model, hook, outcome.states)
     known = scan(history)
     level = broken(VIOLATING[name])
     verdict = check_history(history, level, known=known)
@@ -393,9 +394,8 @@ def test_a_spec_without_a_record_is_refused(tmp_path: Path) -> None:
 def test_transactions_point_to_the_states_of_the_trace(tmp_path: Path) -> None:
     trace = trace_of("lost-update-no-check", tmp_path / "run")
     model, hook = load_with_hook(str(SNAPSHOT), trace)
-    _, states = walk(trace, model)
 
-    history = history_of(model, hook, states)
+    history = history_of(model, hook, replay(trace, model).states)
 
     assert {"A1", "B1"} == set(history.names.values())
     for t, numbers in history.states.items():

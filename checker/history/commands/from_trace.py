@@ -46,6 +46,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def run(args: argparse.Namespace) -> int:
     """Repeat the trace and write its history; the exit code."""
+    from statewalk.checker.behaviours.replay import replay
     from statewalk.checker.commands.checking import terminal_width
     from statewalk.checker.history.formats.jsonl import lines_of
     from statewalk.checker.library import spec_path
@@ -59,11 +60,11 @@ def run(args: argparse.Namespace) -> int:
     trace = load_trace(args.trace)
     with Interruptions(), within(spec_path(args.spec), "repeating the trace"):
         model, hook = load_with_hook(args.spec, trace)
-        outcome, states = walk(trace, model)
+        outcome = replay(trace, model)
         if not outcome.reproduced:
             replay_page(outcome, width=terminal_width()).show(sys.stderr)
             return DIVERGED
-        history = history_of(model, hook, states, source=str(args.trace))
+        history = history_of(model, hook, outcome.states, source=str(args.trace))
     text = "\n".join([*lines_of(history), ""])
     if args.out is None:
         streams.out().write(text)
@@ -105,37 +106,6 @@ def load_with_hook(spec: str, trace: Trace) -> tuple[Model, Hook]:
             help=f"Give it a function {HOOK}() as statewalk.dsl.library.recording describes.",
         )
     return model, cast(Hook, hook)
-
-
-def walk(trace: Trace, model: Model) -> tuple[Any, list[State]]:
-    """What came of repeating a trace, and the states that were gone through."""
-    from statewalk.checker.behaviours.replay import replay
-    from statewalk.checker.traces.trace import take_step
-
-    outcome = replay(trace, model)
-    if not outcome.reproduced:
-        return outcome, []
-    states = [_first(trace, model)]
-    for step in trace.steps:
-        actions = [a for a in model.actions if _is(a, step)]
-        taken = take_step(model, states[-1], actions[0], [c.index for c in step.choices])
-        if taken is None or taken.state is None:
-            break
-        states.append(taken.state)
-    return outcome, states
-
-
-def _first(trace: Trace, model: Model) -> State:
-    from statewalk.checker.states.content import content_of, same
-
-    for state in model.initial_states:
-        if same(content_of(model, state), trace.contents[0]):
-            return state
-    raise AssertionError("a trace that was repeated begins in an initial state")
-
-
-def _is(action: Any, step: Any) -> bool:
-    return bool(action.index == step.index and action.name == step.action)
 
 
 def history_of(model: Model, hook: Hook, states: Sequence[State], source: str = "trace") -> History:

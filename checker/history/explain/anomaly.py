@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import islice, product
+from typing import Any
 
 from statewalk.checker.history.data import APPEND, INITIAL, LIST, RANGE, READ, WRITE, History
 from statewalk.checker.history.decide.check import Verdict
@@ -372,19 +373,12 @@ def _operation(history: History, t: int, k: int, *, writes: bool) -> int:
 
 
 def _in_range(history: History, op: int, k: int) -> bool:
-    b, key = history.bounds[op], history.keys[k]
-    for bound, sign in ((b.low, 1), (b.high, -1)):
-        if bound is None:
-            continue
-        if isinstance(bound, int) and isinstance(key, int):
-            if sign * (key - bound) < 0:
-                return False
-        elif isinstance(bound, str) and isinstance(key, str):
-            if (key < bound) if sign > 0 else (key > bound):
-                return False
-        else:
-            return False
-    return True
+    low: Any = history.bounds[op].low
+    high: Any = history.bounds[op].high
+    key: Any = history.keys[k]
+    if any(bound is not None and type(bound) is not type(key) for bound in (low, high)):
+        return False
+    return (low is None or low <= key) and (high is None or key <= high)
 
 
 def _time(history: History, value: float) -> str:

@@ -78,11 +78,7 @@ class Committer(Writer):
             (self.folder / MANIFEST).unlink(missing_ok=True)
             self.clear(set())
         except OSError as error:
-            raise RunError(
-                "SW344",
-                f"The run directory {self.folder} cannot be used: {error.strerror or error}.",
-                help="Give another one with --spark-folder DIR, on storage all nodes share.",
-            ) from error
+            raise unusable(str(self.folder), error) from error
 
     def level(self, depth: int, level: Level) -> None:
         """Levels are files of tasks, or in one that is written when the first of these begins."""
@@ -121,6 +117,15 @@ class Committer(Writer):
         for file in os.scandir(self.folder):
             if file.name not in keep and file.name.lstrip(".").startswith(_OURS):
                 Path(file.path).unlink(missing_ok=True)
+
+
+def unusable(folder: str | None, error: OSError) -> RunError:
+    """The error of a run directory that nothing can be written to."""
+    return RunError(
+        "SW344",
+        f"The run directory {folder} cannot be used: {error.strerror or error}.",
+        help="Give another one with --spark-folder DIR, on storage all nodes share.",
+    )
 
 
 def read(folder: Path, key: str, actions: int) -> Committed:

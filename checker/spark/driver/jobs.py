@@ -140,7 +140,7 @@ class RddJobs:
 
     def __init__(self, context: Any) -> None:
         self.context = context
-        self._tags = f"statewalk-{os.getpid()}-{id(self)}"
+        self._tag = f"statewalk-{os.getpid()}-{id(self)}"
 
     def cores(self) -> int:
         return int(self.context.defaultParallelism)
@@ -152,28 +152,27 @@ class RddJobs:
         place.destroy()
 
     def level(self, plan: Plan, version: Version) -> list[Report]:
-        self.context.addJobTag(self._tags)
-        try:
-            tasks = self.context.parallelize(range(plan.division.tasks), plan.division.tasks)
-            expanded = tasks.mapPartitionsWithIndex(partial(_expand_partition, plan, version))
-            moved = expanded.partitionBy(plan.division.tasks, int)
-            merged = moved.mapPartitionsWithIndex(partial(_merge_partition, plan, version))
-            result: list[Report] = merged.collect()
-        finally:
-            self.context.removeJobTag(self._tags)
-        return result
+        tasks = self.context.parallelize(range(plan.division.tasks), plan.division.tasks)
+        expanded = tasks.mapPartitionsWithIndex(partial(_expand_partition, plan, version))
+        moved = expanded.partitionBy(plan.division.tasks, int)
+        return self._collected(
+            moved.mapPartitionsWithIndex(partial(_merge_partition, plan, version))
+        )
 
     def each(self, function: Callable[[int, Load], Any], tasks: int) -> list[Any]:
         numbers = self.context.parallelize(range(tasks), tasks)
-        self.context.addJobTag(self._tags)
+        return self._collected(numbers.map(partial(_with_broadcasts, function)))
+
+    def _collected(self, rdd: Any) -> list[Any]:
+        self.context.addJobTag(self._tag)
         try:
-            found: list[Any] = numbers.map(partial(_with_broadcasts, function)).collect()
+            rows: list[Any] = rdd.collect()
         finally:
-            self.context.removeJobTag(self._tags)
-        return found
+            self.context.removeJobTag(self._tag)
+        return rows
 
     def cancel(self) -> None:
-        self.context.cancelJobsWithTag(self._tags)
+        self.context.cancelJobsWithTag(self._tag)
 
     def shuffled(self) -> int:
         return _written(self.context)

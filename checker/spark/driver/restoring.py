@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from statewalk.checker.native.checkpoints_read import findings_of, restore_layout
+from statewalk.checker.native.checkpoints_read import restore_layout, take_up
 from statewalk.checker.native.manifests import Damaged, damaged, read_arrays
 from statewalk.checker.native.state import Search
 from statewalk.checker.spark.driver.cluster import Cluster
@@ -34,12 +33,8 @@ def restore(search: Search, cluster: Cluster, saved: Committed) -> Spread:
     wrong = jobs.each(partial(_damages, folder, files, n), n)
     if any(wrong):
         raise damaged(sorted(chain.from_iterable(wrong)))
-    totals = saved.totals
     _restore_values(search, Path(folder), saved)
-    search.initial, search.earlier = totals.initial, totals.seconds
-    search.fired[:], search.fresh[:] = totals.fired, totals.fresh
-    search.cut = Counter(totals.cut)
-    search.found = findings_of(totals)
+    take_up(search, saved.totals)
     early = opened(folder, saved.early)
     search.links = [early[name] for name in sorted(early)]
     search.links.pop()

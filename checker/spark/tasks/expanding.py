@@ -35,14 +35,13 @@ from statewalk.checker.native.states import Partition
 from statewalk.checker.native.workers import Worker
 from statewalk.checker.spark.tasks.blobs import Blob, Sender, coded, rows_of
 from statewalk.checker.spark.tasks.files import opened, verified, write
-from statewalk.checker.spark.tasks.plan import Expanded, Here, Miss, Plan, sources
+from statewalk.checker.spark.tasks.plan import Examples, Expanded, Here, Plan, sources
 from statewalk.checker.spark.tasks.room import borrow, give_back
 from statewalk.checker.spark.tasks.step_checks import StepChecker
 from statewalk.dsl.errors import RunError
 
 NEVER = np.iinfo(np.int64).max
 BATCH = 1 << 13  # states
-EXAMPLES = 32  # rows told per miss: what lies behind it differs between them
 _FLUSH = 1 << 22  # successors held by a task before they are sent
 _EACH = 2  # successors of a state that there is room for; it grows where there are more
 _PARTITION_BITS = 4  # a partition is small enough to be sorted in the processor's cache
@@ -88,6 +87,7 @@ class Expander:
     def __init__(self, plan: Plan, tries: Tries, outcomes: Outcomes, task: int) -> None:
         self.plan, self.tries, self.outcomes = plan, tries, outcomes
         self.report = Expanded(task)
+        self.tell = Examples(self.report.misses).tell
         n_actions = plan.end_action - plan.first_action
         self.report.fired = np.zeros(n_actions, np.int64)
         self.report.walks = np.zeros(plan.n_roots, np.int64)
@@ -103,7 +103,6 @@ class Expander:
             )
         self.missed = Missed()
         self._scratch = np.zeros(n_actions, np.int64)
-        self._examples: dict[tuple[int, ...], int] = {}
 
     def run(self) -> Iterator[Item]:
         """Expand everything; successors come as they fill up the room for them."""
@@ -223,15 +222,6 @@ class Expander:
             for position, *miss in misses.tolist():
                 self.tell(miss, rows.values[position].tolist())
         return np.concatenate(missed)
-
-    def tell(self, miss: list[int], row: list[int], before: list[int] | None = None) -> None:
-        """Report a miss, unless it was reported often enough."""
-        key = tuple(miss)
-        known = self._examples.get(key, 0)
-        if known < EXAMPLES:
-            self._examples[key] = known + 1
-            found: Miss = (miss[0], miss[1], miss[2], miss[3], row, before)
-            self.report.misses.append(found)
 
     # -- deadlocks -------------------------------------------------------------------------------
 

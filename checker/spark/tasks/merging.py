@@ -25,9 +25,9 @@ from statewalk.checker.native.kernels.arrays import (
 from statewalk.checker.native.manifests import Damaged
 from statewalk.checker.native.workers import Worker
 from statewalk.checker.spark.tasks.blobs import Arrived, Blob, States, columns_of, rows_of
-from statewalk.checker.spark.tasks.expanding import BATCH, EXAMPLES, NEVER
+from statewalk.checker.spark.tasks.expanding import BATCH, NEVER
 from statewalk.checker.spark.tasks.files import Part, Stored, opened, write
-from statewalk.checker.spark.tasks.plan import Expanded, Left, Merged, Plan
+from statewalk.checker.spark.tasks.plan import Examples, Expanded, Left, Merged, Plan
 from statewalk.checker.spark.tasks.run_kernels import mark, merge
 
 
@@ -56,7 +56,7 @@ class Merger:
         self.report.fresh = np.zeros(plan.end_action - plan.first_action, np.int64)
         self.report.walks = np.zeros(plan.n_roots, np.int64)
         self.left = plan.before[task] if plan.before else Left()
-        self.examples: dict[tuple[int, ...], int] = {}
+        self.tell = Examples(self.report.misses).tell
 
     def run(self, blobs: dict[str, list[Blob]]) -> Merged:
         """Merge, check and write; the report."""
@@ -191,20 +191,13 @@ class Merger:
                 plan.n_properties,
             )  # fmt: skip
             for position, *miss in worker.take_misses(again=False).tolist():
-                self._tell(miss, values[position].tolist())
+                self.tell(miss, values[position].tolist())
         self._events(states, events, int(worker.batch.counters[FIRST_ERROR]))
         cut = np.flatnonzero(cut_by != NEVER)
         groups_cut, times = np.unique(cut_by[cut], return_counts=True)
         for group, count in zip(groups_cut.tolist(), times.tolist(), strict=True):
             report.cut[group] = report.cut.get(group, 0) + count
         return cut
-
-    def _tell(self, miss: list[int], row: list[int]) -> None:
-        key = tuple(miss)
-        known = self.examples.get(key, 0)
-        if known < EXAMPLES:
-            self.examples[key] = known + 1
-            self.report.misses.append((miss[0], miss[1], miss[2], miss[3], row, None))
 
     def _events(self, states: States, events: Array, failed: int) -> None:
         """Note the least state per property, and the least in which a predicate raised."""

@@ -8,6 +8,7 @@ wants, however many tasks there are.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -24,6 +25,22 @@ from statewalk.checker.spark.tasks.files import Part, Stored
 
 # (root, kind, operand, value), and the rows in which it was missed: after and before for a step.
 Miss = tuple[int, int, int, int, list[int], list[int] | None]
+_EXAMPLES = 32  # rows told per miss: what lies behind it differs between them
+
+
+@dataclass
+class Examples:
+    """Misses to be told to the driver: of each one as many as it can learn from."""
+
+    misses: list[Miss]
+    told: Counter[tuple[int, ...]] = field(default_factory=Counter)
+
+    def tell(self, miss: list[int], row: list[int], before: list[int] | None = None) -> None:
+        """Report a miss, unless it was reported often enough."""
+        key = tuple(miss)
+        if self.told[key] < _EXAMPLES:
+            self.told[key] += 1
+            self.misses.append((miss[0], miss[1], miss[2], miss[3], row, before))
 
 
 @dataclass

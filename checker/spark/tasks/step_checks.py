@@ -18,6 +18,7 @@ from statewalk.checker.native.kernels.arrays import (
     Tries,
 )
 from statewalk.checker.native.states import Partition
+from statewalk.checker.native.steps import leave, picked
 from statewalk.checker.native.workers import Worker
 from statewalk.checker.spark.tasks.plan import Expanded, Here, Plan
 
@@ -115,35 +116,21 @@ class StepChecker:
             gone = np.isin(own, pairs)
             roots = (own[gone] & ((1 << action_bits) - 1)) + plan.first_action
             np.subtract.at(batch.fired, roots, 1)
-            self._keep(partition, ~gone)
+            leave(batch, partition, ~gone)
         return np.stack([pairs >> action_bits, actions], 1)
-
-    def _keep(self, partition: int, kept: Array) -> None:
-        """Leave some candidates of a partition."""
-        batch, n = self.worker.batch, int(kept.sum())
-        for array in (batch.fp, batch.link, batch.outcome):
-            array[partition, :n] = array[partition, : len(kept)][kept]
-        batch.used[partition] = n
 
     def _sort_out(self, here: Here, partition: int, kept: Array, base: int) -> None:
         """Put refused candidates aside, and drop steps that lead back to where they start."""
         plan, rows = self.plan, here.rows
         batch, n = self.worker.batch, len(kept)
         if not kept.all():
-            fp, low, link, outcome = (
-                np.ascontiguousarray(
-                    array[partition : partition + 1, :n][:, ~kept[: array.shape[1]]]
-                )
-                for array in batch[:4]
-            )
-            used = np.array([n - int(kept.sum())])
-            refused = batch._replace(fp=fp, low=low, link=link, outcome=outcome, used=used)
+            refused = picked(batch, partition, ~kept)
             aside, before = self.aside, self.aside.n
             ignored = np.zeros(plan.end_action - plan.first_action, np.int64)
             aside.take(rows, self.outcomes, refused, ignored, plan.ordinal_bits)
             aside.segment.link[before : aside.n] += base
         parents = batch.link[partition, :n] >> POSITION_SHIFT
-        self._keep(partition, kept & (batch.fp[partition, :n] != rows.fp[parents]))
+        leave(batch, partition, kept & (batch.fp[partition, :n] != rows.fp[parents]))
 
 
 def changed(row: list[int], outcome: int, outcomes: Outcomes) -> list[int]:
