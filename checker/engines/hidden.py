@@ -87,10 +87,10 @@ class HidingView:
 
     def update(self, path: Path, key: object, fn: Callable[[Any], Any]) -> None:
         """See `View`."""
-        if self._is_hidden(path) and path not in self._set:
-            if not self._is_free(path, key):
-                self._refuse(path)
+        if self.is_unseen(path, key):
             self._changed = path
+        else:
+            self._look(path)
         self._view.update(path, key, fn)
 
     def call(self, key: tuple[object, ...], fn: Callable[[], Any]) -> Any:
@@ -117,6 +117,10 @@ class HidingView:
             self._refuse(path)
 
         return look
+
+    def is_unseen(self, path: Path, key: object) -> bool:
+        """Whether an update is of a slot that nobody may read, and cannot fail."""
+        return self._is_hidden(path) and path not in self._set and self._is_free(path, key)
 
     def _is_free(self, path: Path, key: object) -> bool:
         """Whether an update that is known by a key never fails for what is there."""

@@ -22,14 +22,16 @@ class AheadView(PlainView):
     """A view of what a step makes of another view, ``around`` it; that one is only read.
 
     ``unbounded`` steps may be more in flight, and more in number, than the spec's bounds allow.
+    ``unseen`` are the slots that the step changes and ``around`` lets nobody read.
     """
 
-    __slots__ = ("around", "unbounded")
+    __slots__ = ("around", "unbounded", "unseen")
 
     def __init__(self, around: View, script: Sequence[int] = (), unbounded: bool = False) -> None:
         super().__init__({}, script)
         self.around = around
         self.unbounded = unbounded
+        self.unseen: list[Path] = []
 
     def get(self, path: Path) -> Any:
         """See `View`."""
@@ -40,6 +42,18 @@ class AheadView(PlainView):
         if path in self.writes:
             return fn(self.writes[path])
         return self.around.project(path, key, fn, place)
+
+    def update(self, path: Path, key: object, fn: Callable[[Any], Any]) -> None:
+        """See `View`."""
+        if self.is_unseen(path, key):
+            self.unseen.append(path)
+        else:
+            super().update(path, key, fn)
+
+    def is_unseen(self, path: Path, key: object) -> bool:
+        """Whether an update is of a slot that nobody may read, and cannot fail."""
+        asked = getattr(self.around, "is_unseen", None)
+        return path not in self.writes and asked is not None and asked(path, key)
 
 
 @dataclass(frozen=True)
@@ -64,6 +78,8 @@ class NextStep:
     def changes(self) -> bool:
         """Whether the step changes the state."""
         view = self._view
+        for path in view.unseen:
+            view.around.get(path)
         return any(view.around.get(path) != value for path, value in view.writes.items())
 
 

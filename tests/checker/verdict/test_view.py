@@ -8,6 +8,7 @@ import pytest
 
 from statewalk import check, load
 from statewalk.checker.contract.options import CheckOptions
+from statewalk.checker.verdict.run import Run
 from statewalk.dsl.errors import RunError
 
 HEAD = """
@@ -65,8 +66,8 @@ PROPERTIES = {
     "range": "return all(True for _ in range(lamp.count))",
     "copy": "return [*lamp.log] != [3]",
     "set of values": "return len({l.count for l in (lamp, other)}) == 1",
-    "step looked at": "return all(not s.after(lambda: lamp.seen) for s in next_steps()[:0]) or "
-    "not lamp.seen",
+    "step that changes": "return any(s.changes for s in next_steps())",
+    "after a step": "return all(s.after(lambda: lamp.count) < 9 for s in next_steps())",
     "lambda": "return (lambda l: not l.seen)(lamp)",
 }
 STEPS = {
@@ -237,3 +238,43 @@ lamp = Lamp()
 
     assert refused(tmp_path, text) == "SW356"
     assert "SW604" in [w.code for w in load(tmp_path / "spec.py").warnings]
+
+
+def test_a_search_that_goes_on_is_refused_as_one_at_one_go(tmp_path: Path) -> None:
+    spec = tmp_path / "spec.py"
+    spec.write_text("""
+from statewalk import *
+class Counter(Role):
+    n: int = 0
+    log: Auxiliary[list[int]] = []
+    @action
+    def up(self) -> None:
+        require(self.n < 6)
+        self.n += 1
+        self.log.append(self.n)
+counter = Counter()
+@always
+def short() -> bool:
+    return counter.n < 5 or len(counter.log) < 9
+""")
+
+    def go_on(depth: int, *, resume: bool) -> Run:
+        folder = str(tmp_path / "saved")
+        return check(
+            load(spec), engine="native", view=True, max_depth=depth, checkpoint=folder,
+            checkpoint_every=0.0, resume=resume,
+        )  # fmt: skip
+
+    assert go_on(3, resume=False).verdict == "bounded"
+    assert go_on(4, resume=True).counts.distinct == 4
+    with pytest.raises(RunError, match=r"short.*log") as caught:
+        go_on(9, resume=True)
+    assert caught.value.code == "SW356"
+
+
+def test_a_property_may_look_ahead_along_steps_that_write_hidden_fields(tmp_path: Path) -> None:
+    ahead = "enabled(lamp.remember) and all(s.after(lambda: lamp.n) == 0 for s in next_steps())"
+    text = with_property(f"return {ahead}")
+
+    assert refused(tmp_path, text) == "holds"
+    assert refused(tmp_path, text, "reference") == "holds"
