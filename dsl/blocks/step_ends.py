@@ -66,12 +66,9 @@ class Threads(Orders):
     # -- functions ----------------------------------------------------------------------------
     def function(self, node: tree.Act | tree.Func) -> Statements:
         """The statements of an action or function, with a ``yield`` where a step ends."""
-        self._node, self._ends, self._yields, self._loops = node, Ends(), False, []
-        self._any_order = self._unsure = self._asked = False
+        self._begin(node)
         entry = NOT_YET if isinstance(node, tree.Act) else self.facts.entered[id(node)]
-        flow, kept = node.flow or "serial", [s for s in node.body if not is_text(s)]
-        while len(kept) == 1 and isinstance(kept[0], tree.FlowBlock):
-            flow, kept = kept[0].flow, [s for s in kept[0].body if not is_text(s)]
+        flow, kept = tree.flow_and_body(node)
         result, status = self.flow(kept, flow, entry, False, node)
         if isinstance(node, tree.Act):
             result += self._took(status, node)
@@ -91,6 +88,17 @@ class Threads(Orders):
         elif id(node) in self.facts.flows:
             result += self._never(node)
         return result or [statement("pass", node)]
+
+    def _begin(self, node: tree.Act | tree.Func) -> None:
+        self._node, self._ends, self._yields, self._loops = node, Ends(), False, []
+        self._any_order = self._unsure = self._asked = False
+
+    def status_after(self, node: ast.stmt, before: Status, act: tree.Act) -> Status:
+        """The status after a statement of an action in which no step ends."""
+        self._begin(act)
+        self._loops.append(Loop())
+        _, after = self.statement(node, "atomic", before, False)
+        return (after - OVER) | ACTED if after & OVER else after
 
     def _never(self, at: ast.AST) -> Statements:
         """A function of a name that others give way under is called as they are."""
@@ -303,12 +311,9 @@ class Threads(Orders):
         return [ast.copy_location(made, node), *stop], after
 
     def _return(self, node: ast.Return, before: Status) -> Made:
-        nothing = node.value is None or (
-            isinstance(node.value, ast.Constant) and node.value.value is None
-        )
         result: Statements = []
         if isinstance(self._node, tree.Act):
-            if nothing:
+            if tree.gives_nothing(node):
                 result = self._took(before, node)
         else:
             self._ends.returned |= before

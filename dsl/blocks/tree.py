@@ -96,6 +96,19 @@ class While(ast.While):
     flow: FlowName | None
 
 
+def flow_and_body(node: Act | Func) -> tuple[FlowName, list[ast.stmt]]:
+    """The flow of a function, and its statements; where they are one block, those of the block."""
+    flow, kept = node.flow or "serial", [s for s in node.body if not is_text(s)]
+    while len(kept) == 1 and isinstance(kept[0], FlowBlock):
+        flow, kept = kept[0].flow, [s for s in kept[0].body if not is_text(s)]
+    return flow, kept
+
+
+def gives_nothing(node: ast.Return) -> bool:
+    """Whether a return gives None."""
+    return node.value is None or (isinstance(node.value, ast.Constant) and node.value.value is None)
+
+
 def is_text(statement: ast.stmt) -> bool:
     """Whether a statement is only a string."""
     return (

@@ -15,7 +15,6 @@ from statewalk.dsl.blocks.own_pieces import RUNTIME, STEPS
 from statewalk.dsl.blocks.step_ends import Threads
 from statewalk.dsl.errors import Mistakes, SpecError
 from statewalk.dsl.fizz.names import collect
-from statewalk.dsl.fizz.rules.refuse import refuse_unsupported
 from statewalk.dsl.fizz.text import tree
 from statewalk.dsl.fizz.text.options import Options
 from statewalk.dsl.fizz.translate.translate import Translation
@@ -51,9 +50,7 @@ class _WithBlocks(Translation):
     """Writes the ``wanted`` functions with blocks."""
 
     def __init__(self, module: ast.Module, file: str, options: Options, wanted: Places) -> None:
-        names = collect(module)
-        refuse_unsupported(names, file)
-        super().__init__(names, file, options, counting=False)
+        super().__init__(collect(module), file, options, counting=False)
         self.wanted = wanted
         self.threads = _Writer(self, self.threads)
 
@@ -95,7 +92,7 @@ class _WithBlocks(Translation):
 
     def _action(self, node: tree.Act, role: str | None) -> ast.stmt:
         made = super()._action(node, role)
-        flow, _ = _flow_and_body(node)
+        flow, _ = tree.flow_and_body(node)
         if self.written(node) and flow != "atomic":
             assert isinstance(made, ast.FunctionDef)
             decorator = made.decorator_list[0]
@@ -118,7 +115,7 @@ class _Writer(Threads):
     def function(self, node: tree.Act | tree.Func) -> Statements:
         if not self.translation.written(node) or self.pieces is None:
             return super().function(node)
-        flow, kept = _flow_and_body(node)
+        flow, kept = tree.flow_and_body(node)
         body = self._block(kept)
         if isinstance(node, tree.Func) and flow != "atomic":
             body = [self._with(flow, body, node)]
@@ -156,13 +153,6 @@ class _Writer(Threads):
         flow = getattr(node, "flow", None)
         made = ast.copy_location(made, node)
         return [self._with(flow, [made], node)] if flow is not None else [made]
-
-
-def _flow_and_body(node: tree.Act | tree.Func) -> tuple[str, Statements]:
-    flow, kept = node.flow or "serial", [s for s in node.body if not tree.is_text(s)]
-    while len(kept) == 1 and isinstance(kept[0], tree.FlowBlock):
-        flow, kept = kept[0].flow, [s for s in kept[0].body if not tree.is_text(s)]
-    return flow, kept
 
 
 def _place(node: ast.AST) -> tuple[int, int]:

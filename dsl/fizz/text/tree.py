@@ -16,13 +16,15 @@ from statewalk.dsl.blocks.tree import (
     Node,
     Require,
     While,
+    flow_and_body,
+    gives_nothing,
     is_text,
 )
 
 __all__ = [
     "Act", "Assertion", "Choice", "ChoiceBlock", "Compose", "FlowBlock", "FlowName",
     "For", "Func", "InitStanza", "Invariant", "Invariants", "Labelled", "Node", "Require", "Role",
-    "While", "is_text",
+    "While", "flow_and_body", "gives_nothing", "is_text",
 ]  # fmt: skip
 
 

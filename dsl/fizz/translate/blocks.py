@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 from statewalk.dsl.blocks.status import ACTED, NOT_YET, Status, certainly_some, settled
+from statewalk.dsl.blocks.step_ends import Threads
 from statewalk.dsl.blocks.tree import is_text
 from statewalk.dsl.errors import SpecError
 from statewalk.dsl.fizz.text import tree
-from statewalk.dsl.fizz.translate.enabled import Enabling
 from statewalk.dsl.fizz.translate.exprs import Expressions
+from statewalk.dsl.fizz.translate.functions import Functions
 from statewalk.dsl.fizz.translate.live import live_at_loops
 from statewalk.dsl.fizz.translate.making import is_truth, with_created
 from statewalk.dsl.source.templates import IF, expression, statement
@@ -26,21 +27,23 @@ class NeedsFlag(Exception):
 
 @dataclass
 class Body:
-    """The function whose statements are translated."""
+    """The function whose statements are translated; ``act`` where it is an action."""
 
     kind: Kind
     name: str = ""
     role: str | None = None
     flag: str | None = None
     returns: str | None = None
+    act: tree.Act | None = None
 
 
 class Blocks:
     """Translates statements; `Expressions` does what is inside them."""
 
-    def __init__(self, expressions: Expressions, enabling: Enabling) -> None:
+    def __init__(self, expressions: Expressions, functions: Functions, threads: Threads) -> None:
         self.x = expressions
-        self.enabling = enabling
+        self.functions = functions
+        self.threads = threads  # follows statuses, and makes nothing
         self.body = Body("func")
         self.live: dict[int, frozenset[str]] = {}
         self.notes_choices = False
@@ -69,10 +72,15 @@ class Blocks:
         for index, node in enumerate(kept):
             ends = last and index + 1 == len(kept)
             result += self._statement(node, status, ends)
-            status = self.enabling.statement(node, status)
+            status = self._after(node, status)
             if ends and status and not isinstance(node, _ENDS_ITSELF):
                 result += self._exit(status, node)
         return result
+
+    def _after(self, node: ast.stmt, status: Status) -> Status:
+        """The status after a statement of an action; elsewhere nothing depends on it."""
+        act = self.body.act
+        return status if act is None else self.threads.status_after(node, status, act)
 
     def suite(self, statements: Statements, status: Status, last: bool, at: ast.AST) -> Statements:
         """The same for a block that must not be empty."""
@@ -120,9 +128,8 @@ class Blocks:
         if isinstance(node, tree.Require):
             return [self._require(self.x(node.test), node)]
         noted = [] if before == ACTED else self._note(True, node)
-        if isinstance(node, ast.Expr) and self.enabling.callee(node.value):
-            if not self.enabling.statement(node, before) & ACTED:
-                noted = []
+        if noted and isinstance(node, ast.Expr) and not self._after(node, before) & ACTED:
+            noted = []
         return [*self._simple(node), *noted]
 
     def _made(self, node: ast.stmt) -> Statements:
@@ -295,13 +302,13 @@ class Blocks:
         body = self.suite(node.body, before | ACTED, False, node)
         made: ast.stmt = ast.While(self.x(node.test), body, [])
         ast.copy_location(made, node)
-        if self.body.kind not in ("action", "func") or not self.enabling.chooses(node):
+        if self.body.kind not in ("action", "func") or not self.functions.chooses(node):
             return [made]
         word = self.fresh("loop")
         live = self.live.get(id(node), frozenset()) & self.x.scope.locals - {"self"}
         names = "".join(f", {name!r}" for name in sorted(live))
         body.insert(0, statement(f"LOOP.again(locals(){names})", node, LOOP=word))
-        loop = self.x.runtime("Loop", node)
+        loop = self.x.imported("Loop", node)
         return [statement("WORD = LOOP()", node, WORD=word, LOOP=loop), made]
 
     def _single(self, target: ast.expr) -> None:
@@ -313,10 +320,7 @@ class Blocks:
             )
 
     def _return(self, node: ast.Return, before: Status) -> Statements:
-        nothing = node.value is None or (
-            isinstance(node.value, ast.Constant) and node.value.value is None
-        )
-        checked = self._exit(before, node) if self.body.kind == "action" and nothing else []
+        checked = self._exit(before, node) if tree.gives_nothing(node) else []
         return [*checked, *self.returned(node)]
 
     def returned(self, node: ast.Return) -> Statements:

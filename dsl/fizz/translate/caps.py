@@ -135,13 +135,9 @@ class Caps:
         lines = []
         if cap.starts > 0:
             counter = f"{'self' if cap.each else self.x.state}.{cap.counter}"
-            lines += [f"{self._word('at_most')}({cap.starts}, {counter} + 1)", f"{counter} += 1"]
+            lines += [f"{self.x.word('at_most')}({cap.starts}, {counter} + 1)", f"{counter} += 1"]
         if cap.runs > 0 and suspended and cap.role and (not cap.each or cap.index is not None):
             of = "self" if cap.each else cap.role
-            flying = f"{self._word('in_flight')}({of}, {cap.action!r})"
-            lines.insert(0, f"{self._word('at_most')}({cap.runs}, {flying} + 1)")
+            flying = f"{self.x.word('in_flight')}({of}, {cap.action!r})"
+            lines.insert(0, f"{self.x.word('at_most')}({cap.runs}, {flying} + 1)")
         return lines
-
-    def _word(self, word: str) -> str:
-        self.x.needs.runtime.add(word)
-        return self.x.dsl.get(word, word)

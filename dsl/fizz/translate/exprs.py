@@ -9,13 +9,16 @@ from __future__ import annotations
 import ast
 from typing import Any, TypeVar
 
+from statewalk.dsl.fizz.text.build_exprs import no_arguments
 from statewalk.dsl.fizz.translate.nominal import asked_of_domain, declared_domain
 from statewalk.dsl.fizz.translate.words import Words
+from statewalk.dsl.source.nodes import copied
 
 E = TypeVar("E", bound=ast.AST)
 
-# Functions that come from the runtime module. The others are Python's own.
+# Functions that are imported. The others are Python's own.
 RUNTIME = {
+    "bag": "Bag",
     "record": "record", "struct": "struct", "enum": "enum", "genericset": "genericset",
     "genericmap": "genericmap", "deepcopy": "deepcopy", "fail": "fail", "type": "type_name",
     "math": "math", "itertools": "itertools",
@@ -97,10 +100,8 @@ class Expressions(Words):
         scope = self.scope
         if word in scope.locals or word in self.names.constants or word in self.names.members:
             return ast.copy_location(ast.Name(word, node.ctx), node)
-        if word in ("bag", *RUNTIME) and isinstance(node.ctx, ast.Load):
-            return (
-                self.imported("Bag", node) if word == "bag" else self.runtime(RUNTIME[word], node)
-            )
+        if word in RUNTIME and isinstance(node.ctx, ast.Load):
+            return self.imported(RUNTIME[word], node)
         if word in _REFUSED:
             raise self.refuse(node, _REFUSED[word])
         if word in (scope.before, scope.after) and word is not None:
@@ -146,9 +147,8 @@ class Expressions(Words):
                 )
             if not self.names.roles:
                 return self.call(self.imported("old", node), found)
-            self.needs.ahead.add("before_step")
-            asked = self.name(self.dsl.get("before_step", "before_step"), node)
-            return self.call(asked, ast.copy_location(ast.Lambda(_nothing(), found), node))
+            asked = self.imported("before_step", node)
+            return self.call(asked, ast.copy_location(ast.Lambda(no_arguments(), found), node))
         return found
 
     def _is_lazy(self, node: ast.Call) -> bool:
@@ -178,8 +178,7 @@ class Expressions(Words):
             if word in self.names.roles:
                 return self._create(node, word)
             if word == "next_states" and not node.args:
-                self.needs.ahead.add(word)
-                ahead = self.name(self.dsl.get(word, word), node)
+                ahead = self.imported(word, node)
                 return self.call(ahead, *([self.name(self.state, node)] * self.has_state))
             if word == "symmetric_values" and 1 <= len(node.args) <= 2:
                 prefix = ast.copy_location(ast.Constant("value"), node)
@@ -280,17 +279,9 @@ class Expressions(Words):
         defaults = [self(d) for d in node.args.defaults]
         with self.bound({a.arg for a in node.args.args}):
             body = self(node.body)
-        arguments = ast.arguments(
-            posonlyargs=[], args=node.args.args, vararg=node.args.vararg, kwonlyargs=[],
-            kw_defaults=[], kwarg=node.args.kwarg, defaults=defaults,
-        )  # fmt: skip
+        arguments = copied(node.args)
+        arguments.defaults = defaults
         return ast.copy_location(ast.Lambda(arguments, body), node)
-
-
-def _nothing() -> ast.arguments:
-    return ast.arguments(
-        posonlyargs=[], args=[], vararg=None, kwonlyargs=[], kw_defaults=[], kwarg=None, defaults=[]
-    )
 
 
 def _is_singleton(node: ast.expr) -> bool:

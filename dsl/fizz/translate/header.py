@@ -3,22 +3,14 @@
 from __future__ import annotations
 
 import ast
+import itertools
 
 from statewalk.dsl.fizz.names import Names, RoleInfo, returns_values
 from statewalk.dsl.fizz.text.options import Options
 from statewalk.dsl.fizz.translate.caps import Caps
 from statewalk.dsl.fizz.translate.exprs import Expressions
+from statewalk.dsl.fizz.translate.words import MODULES, SOURCES
 from statewalk.dsl.source.nodes import placed
-
-_DSL_NAMES = (
-    "Any", "Bag", "Constant", "Flow", "Role", "State", "action", "always", "any_of", "deadlock",
-    "eventually", "exists", "init", "named", "old", "next_states", "on_step", "require",
-    "symmetric_values", "record", "struct", "enum", "genericset", "genericmap", "max_actions",
-    "Loop", "deepcopy", "fail", "type_name", "math", "itertools", "acts", "waits", "chooses",
-    "acted", "took", "ends", "gives_way", "over", "chose", "settles", "done", "fell", "threads",
-    "crashes", "interrupt", "nominal", "before_step", "at_most", "in_flight",
-)  # fmt: skip
-
 
 MOST_COUNTED = 20
 
@@ -32,7 +24,7 @@ class Header:
         self.options = options
         taken = names.used
         self.aliases = {}
-        for word in _DSL_NAMES:
+        for word in ("Any", *MODULES, *itertools.chain(*SOURCES.values())):
             alias = word
             while alias in names.bound:
                 alias += "_"
@@ -53,56 +45,39 @@ class Header:
         counted = self.threaded and self.options.max_actions <= MOST_COUNTED
         counted = counted and not self.counting
         counts = ", counted=True" if counted else ""
-        lines = [f"{self.aliases['max_actions']}({self.options.max_actions}{counts})"]
-        self.x.needs.runtime.add("max_actions")
+        word = self.x.word
+        lines = [f"{word('max_actions')}({self.options.max_actions}{counts})"]
         if self.threaded:
-            lines.append(f"{self.aliases['threads']}({self.at_most()})")
-            self.x.needs.dsl.add("threads")
+            lines.append(f"{word('threads')}({self.at_most()})")
             if self.options.crash_on_yield and not self.counting:
-                lines.append(f"{self.aliases['crashes']}(True)")
-                self.x.needs.dsl.add("crashes")
+                lines.append(f"{word('crashes')}(True)")
         if self.threaded and self.counting:
             listed = ", ".join(map(repr, sorted(self.temporaries)))
-            lines.append(f"keep_locals({listed})")
-            self.x.needs.runtime.add("keep_locals")
+            lines.append(f"{word('keep_locals')}({listed})")
         if not self.options.deadlock_detection:
-            lines.append(f"{self.aliases['deadlock']}(False)")
-            self.x.needs.dsl.add("deadlock")
+            lines.append(f"{word('deadlock')}(False)")
         return ast.parse("\n".join(lines)).body
 
     def _imports(self) -> list[ast.stmt]:
-        lines = []
         needed = self.x.needs
-        if "Any" in needed.dsl:
-            needed.dsl.discard("Any")
-            lines.append("from typing import " + self._import_name("Any"))
-        for runtime in sorted(needed.runtime & {"math", "itertools"}):
-            alias = self.aliases[runtime]
-            lines.append(f"import {runtime}" + (f" as {alias}" if alias != runtime else ""))
-        for source, words in (
-            ("statewalk", needed.dsl),
-            ("statewalk.dsl.fizz.runtime.values", needed.runtime - {"math", "itertools"}),
-            ("statewalk.dsl.blocks.steps", needed.steps),
-            ("statewalk.dsl.fizz.runtime.symmetry", needed.domains),
-            ("statewalk.dsl.fizz.runtime.next", needed.ahead),
-        ):
-            if words:
-                lines.append(
-                    f"from {source} import " + ", ".join(map(self._import_name, sorted(words)))
-                )
+        lines = ["from typing import " + self._import_name("Any")] if "Any" in needed else []
+        lines += [f"import {self._import_name(m)}" for m in MODULES if m in needed]
+        for source, words in SOURCES.items():
+            if not needed.isdisjoint(words):
+                listed = map(self._import_name, sorted(needed.intersection(words)))
+                lines.append(f"from {source} import " + ", ".join(listed))
         return ast.parse("\n".join(lines)).body
 
     def _import_name(self, word: str) -> str:
-        alias = self.aliases.get(word, word)
+        alias = self.aliases[word]
         return word if alias == word else f"{word} as {alias}"
 
     def _state(self) -> list[ast.stmt]:
-        self.x.needs.dsl.add("State")
-        lines = [f"class {self.state_class}({self.aliases['State']}):"]
+        lines = [f"class {self.state_class}({self.x.word('State')}):"]
         lines += [f"    {name}: {self._annotation('', name)}" for name in self.names.state]
         lines += [f"    {name}: int = 0" for name in self.caps.shared]
         if self.returns:
-            lines.append(f"    returns: dict[str, {self._any()}] = {{}}")
+            lines.append(f"    returns: dict[str, {self.x.word('Any')}] = {{}}")
         lines.append(f"{self.x.state} = {self.state_class}()")
         return ast.parse("\n".join(lines)).body
 
@@ -120,12 +95,11 @@ class Header:
         """The crash of a role: its runs end, its ephemeral fields start again."""
         if not self.crashing(info):
             return []
-        self.x.needs.dsl |= {"interrupt", "action"}
         name = "crash" if "crash" not in info.members else "crash_of_role"
         lines = [
-            f"@{self.aliases['action']}(fault=True)",
+            f"@{self.x.word('action')}(fault=True)",
             f"def {name}(self) -> None:",
-            f"    {self.aliases['interrupt']}(self)",
+            f"    {self.x.word('interrupt')}(self)",
             *(f"    self.{n} = self.{n}_at_start" for n in info.ephemeral),
         ]
         return placed(["\n".join(lines)], info.node)
@@ -134,12 +108,9 @@ class Header:
         """How many runs may be in flight."""
         return min(self.options.max_concurrent_actions, self.options.max_actions)
 
-    def _any(self) -> str:
-        self.x.needs.dsl.add("Any")
-        return self.aliases["Any"]
-
     def _annotation(self, owner: str, name: str) -> str:
         text = self.names.annotation(owner, name)
-        if "Bag" in text:
-            self.x.needs.dsl.add("Bag")
-        return text.replace("Any", self._any()).replace("Bag", self.aliases["Bag"])
+        for word in ("Any", "Bag"):
+            if word in text:
+                text = text.replace(word, self.x.word(word))
+        return text

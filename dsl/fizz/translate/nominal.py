@@ -38,8 +38,7 @@ def declared_domain(x: Words, node: ast.Call) -> ast.expr | None:
         raise x.wrong(node, f"There is no symmetry.{kind}(...).", _HELP)
     if x.scope.state or x.scope.role is not None:
         raise x.wrong(node, "Domains are declared at the top level of the file.")
-    x.needs.domains.add("nominal")
-    return x.name(x.dsl.get("nominal", "nominal"), node)
+    return x.imported("nominal", node)
 
 
 def asked_of_domain(x: Words, function: ast.expr) -> str | None:

@@ -63,7 +63,7 @@ class FizzPieces(Pieces):
         return self.b._require(condition, at)
 
     def call(self, word: str, at: ast.AST, *arguments: ast.expr) -> ast.expr:
-        return self.x.call(self.x.noting(word, at), *arguments)
+        return self.x.call(self.x.imported(word, at), *arguments)
 
     def any_of(self, options: ast.expr, at: ast.AST) -> ast.expr:
         return self.b._any_of(options, at, "none")

@@ -7,6 +7,7 @@ both languages point there.
 from __future__ import annotations
 
 import ast
+import copy
 from collections.abc import Iterable
 from typing import Any
 
@@ -26,10 +27,11 @@ from statewalk.dsl.fizz.names import (
 from statewalk.dsl.fizz.rules.check import check_names
 from statewalk.dsl.fizz.rules.refuse import refuse_unsupported
 from statewalk.dsl.fizz.text import tree
+from statewalk.dsl.fizz.text.build_exprs import no_arguments
 from statewalk.dsl.fizz.text.options import Options
 from statewalk.dsl.fizz.translate.blocks import Blocks, Body, Kind, NeedsFlag
-from statewalk.dsl.fizz.translate.enabled import Enabling
 from statewalk.dsl.fizz.translate.exprs import AT_ONCE
+from statewalk.dsl.fizz.translate.functions import Functions
 from statewalk.dsl.fizz.translate.header import Header
 from statewalk.dsl.fizz.translate.pieces import FizzPieces
 from statewalk.dsl.fizz.translate.words import Scope
@@ -67,10 +69,12 @@ class Translation(Header):
 
     def __init__(self, names: Names, file: str, options: Options, counting: bool) -> None:
         super().__init__(names, file, options, counting)
-        enabling = Enabling(names)
-        self.blocks = Blocks(self.x, enabling)
-        self.threads = Threads(enabling)
+        functions = Functions(names)
+        self.threads = Threads(functions)
         self.threads.analyse()
+        following = Threads(functions)
+        following.facts = copy.deepcopy(self.threads.facts)
+        self.blocks = Blocks(self.x, functions, following)
         self.threaded = bool(self.threads.facts.flows)
         pieces = self.threads.pieces = FizzPieces(self.blocks, self.returns)
         self.temporaries = pieces.temporaries
@@ -139,10 +143,9 @@ class Translation(Header):
         if not isinstance(target, ast.Name) or kind is None or target.id in seen:
             return made
         seen.add(target.id)
-        self.x.needs.dsl.add("Constant")
         if "Any" in kind:
-            kind = kind.replace("Any", self._any())
-        text = f"{self.aliases['Constant']}[{kind}]"
+            kind = kind.replace("Any", self.x.word("Any"))
+        text = f"{self.x.word('Constant')}[{kind}]"
         annotation = _unplaced(ast.parse(text, mode="eval").body)
         constant = ast.AnnAssign(target, annotation, made[0].value, simple=1)
         return [ast.copy_location(constant, node)]
@@ -165,7 +168,8 @@ class Translation(Header):
         """A function; its body is translated again with a flag where that is needed."""
         statements = body_of(node.body)  # type: ignore[attr-defined]
         returns = name if self.returns and kind == "action" else None
-        self.blocks.body = Body(kind, name, scope.role, returns=returns)
+        act = node if kind == "action" and isinstance(node, tree.Act) else None
+        self.blocks.body = Body(kind, name, scope.role, None, returns, act)
         self.x.may_create = kind == "init" or id(node) in self.names.from_init_only
         self.x.at_once = kind in ("init", "property", "def") or name.endswith(AT_ONCE)
         with self.x.within(scope):
@@ -176,7 +180,7 @@ class Translation(Header):
                     body = self.blocks.function(statements, flow) if statements else []
             except NeedsFlag:
                 flag = self.blocks.fresh("acted")
-                self.blocks.body = Body(kind, name, scope.role, flag, returns)
+                self.blocks.body = Body(kind, name, scope.role, flag, returns, act)
                 noted = self.blocks._note(False, node)
                 body = [*noted, *self.blocks.function(statements, flow)]
             if kind == "init" and scope.role is not None:
@@ -199,19 +203,11 @@ class Translation(Header):
         return kind == "func" and not self.x.at_once and id(node) in self._reached
 
     def _arguments(self, arguments: ast.arguments | None, scope: Scope) -> ast.arguments:
-        found = ast.arguments(
-            posonlyargs=[],
-            args=[],
-            vararg=None,
-            kwonlyargs=[],
-            kw_defaults=[],
-            kwarg=None,
-            defaults=[],
-        )
+        found = no_arguments()
         if scope.role is not None:
             found.args.append(ast.arg("self"))
         for argument in arguments.args if arguments else []:
-            annotation = ast.Name(self._any(), ast.Load())
+            annotation = ast.Name(self.x.word("Any"), ast.Load())
             found.args.append(ast.copy_location(ast.arg(argument.arg, annotation), argument))
         if arguments is not None:
             found.vararg, found.kwarg = arguments.vararg, arguments.kwarg
@@ -249,11 +245,10 @@ class Translation(Header):
         return self._def(node, node.name, "action", flow, scope, None, [decorator], result)
 
     def _result(self, node: ast.AST, suspended: bool) -> str:
-        result = self._any() if gives(node) else "None"
+        result = self.x.word("Any") if gives(node) else "None"
         if not suspended:
             return result
-        self.x.needs.dsl.add("Flow")
-        return f"{self.aliases['Flow']}[{result}]"
+        return f"{self.x.word('Flow')}[{result}]"
 
     def _function(self, node: tree.Func, role: str | None) -> list[ast.stmt]:
         """A function; one that gives way also as one that does not, where that is called."""
@@ -274,7 +269,7 @@ class Translation(Header):
         scope = self._scope(node, parameters(node.args), None)
         scope.locals |= set(stored_names(node.body))
         scope.state = role is not None
-        return self._def(node, node.name, "def", None, scope, node.args, [], self._any())
+        return self._def(node, node.name, "def", None, scope, node.args, [], self.x.word("Any"))
 
     def _init_stanza(self, node: tree.InitStanza) -> ast.stmt:
         scope = Scope()
@@ -310,7 +305,7 @@ class Translation(Header):
         ]
         lines += [f"{name}: int = 0" for name in self.caps.of_role(info.node.name)]
         if self.crashing(info):
-            kept = [f"{n}_at_start: {self._any()}" for n in info.ephemeral]
+            kept = [f"{n}_at_start: {self.x.word('Any')}" for n in info.ephemeral]
             lines += kept
         return ast.parse("\n".join(lines)).body
 

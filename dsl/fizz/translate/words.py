@@ -23,15 +23,25 @@ class Scope:
     after: str | None = None
 
 
-@dataclass
-class Needs:
-    """What the translated module has to import."""
-
-    dsl: set[str] = field(default_factory=set)
-    runtime: set[str] = field(default_factory=set)
-    steps: set[str] = field(default_factory=set)
-    domains: set[str] = field(default_factory=set)
-    ahead: set[str] = field(default_factory=set)
+# What translated text imports, and from where.
+SOURCES = {
+    "statewalk": (
+        "Bag", "Constant", "Flow", "Role", "State", "action", "always", "any_of", "atomic",
+        "crashes", "deadlock", "eventually", "exists", "init", "interrupt", "old", "on_step",
+        "oneof", "parallel", "require", "serial", "symmetric_values", "threads",
+    ),
+    "statewalk.dsl.fizz.runtime.values": (
+        "Loop", "at_most", "deepcopy", "enum", "fail", "genericmap", "genericset", "in_flight",
+        "keep_locals", "max_actions", "record", "struct", "type_name",
+    ),
+    "statewalk.dsl.blocks.steps": (
+        "acted", "acts", "chooses", "chose", "done", "ends", "fell", "gives_way", "over",
+        "settles", "took", "waits",
+    ),
+    "statewalk.dsl.fizz.runtime.symmetry": ("nominal",),
+    "statewalk.dsl.fizz.runtime.next": ("before_step", "next_states"),
+}  # fmt: skip
+MODULES = ("itertools", "math")
 
 
 class Words:
@@ -42,7 +52,7 @@ class Words:
         self.file = file
         self.dsl = dsl
         self.state = state
-        self.needs = Needs()
+        self.needs: set[str] = set()
         self.scope = Scope()
         self.has_state = False
         self.created: list[tuple[str, ast.Call]] = []
@@ -60,20 +70,14 @@ class Words:
         """The same as a target."""
         return ast.copy_location(ast.Name(word, ast.Store()), at)
 
+    def word(self, word: str) -> str:
+        """What one of the `SOURCES` gives, by the name that it has in this module."""
+        self.needs.add(word)
+        return self.dsl[word]
+
     def imported(self, word: str, at: ast.AST) -> ast.expr:
-        """A name of the embedded language."""
-        self.needs.dsl.add(word)
-        return self.name(self.dsl.get(word, word), at)
-
-    def runtime(self, word: str, at: ast.AST) -> ast.expr:
-        """A name of the runtime module."""
-        self.needs.runtime.add(word)
-        return self.name(self.dsl.get(word, word), at)
-
-    def noting(self, word: str, at: ast.AST) -> ast.expr:
-        """A name of `dsl.blocks.steps`."""
-        self.needs.steps.add(word)
-        return self.name(self.dsl.get(word, word), at)
+        """The same as an expression."""
+        return self.name(self.word(word), at)
 
     def call(self, function: ast.expr, *arguments: ast.expr) -> ast.Call:
         """A call, placed where the function's name is."""
