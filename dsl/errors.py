@@ -6,6 +6,7 @@ the command line, `EngineError` for us. Each carries a stable code; ``docs/error
 
 from __future__ import annotations
 
+import ast
 import difflib
 import re
 from collections.abc import Iterable
@@ -67,6 +68,14 @@ class Span:
     line: int
     column: int = 1
     end_column: int | None = None
+
+    @staticmethod
+    def of(node: ast.AST, file: str) -> Span:
+        """The place of a node; its end only where that is on the same line."""
+        line = getattr(node, "lineno", 1)
+        same = getattr(node, "end_lineno", None) == line
+        end = getattr(node, "end_col_offset", 0) + 1 if same else None
+        return Span(file, line, getattr(node, "col_offset", 0) + 1, end)
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}:{self.column}"

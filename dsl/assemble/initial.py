@@ -12,6 +12,7 @@ from statewalk.dsl.errors import SpecError, StatewalkError
 from statewalk.dsl.source.modules import place_of, raised
 from statewalk.dsl.source.tree import SpecTree, class_span, field_span
 from statewalk.dsl.state import refs
+from statewalk.dsl.state.decoding import decode
 from statewalk.dsl.state.plain_view import PlainView, apply_writes
 from statewalk.dsl.state.roles import Field, RoleLayout
 from statewalk.dsl.values.stored import ABSENT, freeze, intern_key
@@ -171,8 +172,4 @@ def _value_of(field: Field, role: Any, content: Mapping[Path, Any]) -> Any:
 
 
 def _decoded(key: Any) -> Any:
-    if type(key) is bytes:
-        from statewalk.dsl.state.decoding import decode
-
-        return decode(key, binding.classes)
-    return key
+    return decode(key, binding.classes) if type(key) is bytes else key

@@ -22,6 +22,7 @@ from statewalk.dsl.blocks.status import ACTED, NONE, NOT_YET, RESUMED, Status
 from statewalk.dsl.blocks.step_ends import Threads
 from statewalk.dsl.errors import Mistakes
 from statewalk.dsl.lowering import calls as lowered
+from statewalk.dsl.lowering.compiling import install
 from statewalk.dsl.source.effects import Effects
 from statewalk.dsl.source.nodes import copied, yields
 from statewalk.dsl.source.tree import Function, SpecTree
@@ -251,8 +252,6 @@ def expand_blocks(spec: SpecTree, mistakes: Mistakes, first: int = 1) -> None:
 
 
 def _install(function: Function, node: ast.FunctionDef) -> None:
-    from statewalk.dsl.lowering.compiling import install
-
     if function.function.__code__.co_freevars:
         raise refused(
             function, function.node, "super() in a function with blocks",

@@ -131,8 +131,3 @@ class Notes:
 def constant(value: object, at: ast.AST) -> ast.expr:
     """A constant, placed somewhere."""
     return ast.copy_location(ast.Constant(value), at)  # type: ignore[arg-type]
-
-
-def passing(at: ast.AST) -> Statements:
-    """A block that does nothing."""
-    return [ast.copy_location(ast.Pass(), at)]

@@ -12,7 +12,7 @@ from __future__ import annotations
 import ast
 
 from statewalk.dsl.blocks import tree
-from statewalk.dsl.blocks.notes import Ends, Loop, Made, Program, Statements, passing
+from statewalk.dsl.blocks.notes import Ends, Loop, Made, Program, Statements
 from statewalk.dsl.blocks.orders import Orders
 from statewalk.dsl.blocks.status import (
     ACTED,
@@ -263,7 +263,7 @@ class Threads(Orders):
             orelse, second = self.block(node.orelse, flow, before, more)
         else:
             orelse, second = self.after_statement(before, flow, more, node)
-        test, body = self._expression(node.test), body or passing(node)
+        test, body = self._expression(node.test), body or [statement("pass", node)]
         return [statement(IF, node, TEST=test, BODY=body, ORELSE=orelse)], first | second
 
     def _branch(self, body: Statements, flow: str, before: Status, more: bool, at: ast.AST) -> Made:
@@ -298,7 +298,7 @@ class Threads(Orders):
         target, source = node.target, node.iter
         if self.pieces is not None:
             target, source = self.pieces.loop_head(node)
-        made = ast.For(target, source, body or passing(node), [], None)
+        made = ast.For(target, source, body or [statement("pass", node)], [], None)
         return [ast.copy_location(made, node), *stop], after
 
     def _while(self, node: ast.While, flow: str, before: Status, more: bool) -> Made:
@@ -307,7 +307,7 @@ class Threads(Orders):
         body, head, breaks = self._turns(node, inner, before)
         left = settled(breaks) if endless else head | settled(breaks)
         stop, after = self.after_statement(left, flow, more, node)
-        made = ast.While(self._expression(node.test), body or passing(node), [])
+        made = ast.While(self._expression(node.test), body or [statement("pass", node)], [])
         return [ast.copy_location(made, node), *stop], after
 
     def _return(self, node: ast.Return, before: Status) -> Made:

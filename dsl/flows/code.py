@@ -20,6 +20,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from statewalk.dsl.blocks.read import refused
 from statewalk.dsl.blocks.steps import asks_for_notes
 from statewalk.dsl.errors import SpecError
 from statewalk.dsl.lowering.compiling import RUNTIME, compile_function, definition_of
@@ -178,12 +179,8 @@ class Compiler:
             raise self.refused(node, f"{what} inside '{type(node).__name__.lower()}'")
 
     def refused(self, node: ast.AST, what: str) -> SpecError:
-        return SpecError(
-            "SW116",
-            f"'{self.function.name}' cannot be suspended: {what}.",
-            at=self.function.span(node),
-            help="yield stands on its own, in if, while and for; results: x = yield from f().",
-        )
+        help = "yield stands on its own, in if, while and for; results: x = yield from f()."
+        return refused(self.function, node, what, help)
 
     def branch(self, node: ast.If) -> None:
         asks = asks_for_notes(node.test, self.function.module.namespace)
@@ -266,7 +263,6 @@ class Compiler:
         given = [*receiver, *called.args, *(k.value for k in called.keywords)]
         arguments = ast.copy_location(ast.Tuple(given, ast.Load()), called)
         target = self.temporary("result")
-        self.locals.add(target)
         self.emit(
             "call", node, *self.expression(arguments), writes=(target,), target=target, callee=name,
             names=tuple(n for n in names if n is not None),

@@ -9,6 +9,7 @@ anonymous.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from statewalk.dsl.binding import binding
@@ -305,16 +306,14 @@ class Flows:
         return Frame(code, at, {n: restored(v, self.fields) for n, v in kept}, target)
 
 
+@dataclass(eq=False, slots=True)
 class Frame:
     """A call in progress."""
 
-    __slots__ = ("at", "code", "locals", "target")
-
-    def __init__(self, code: FlowCode, at: int, locals: dict[str, Any], target: str) -> None:
-        self.code = code
-        self.at = at
-        self.locals = locals
-        self.target = target
+    code: FlowCode
+    at: int
+    locals: dict[str, Any]
+    target: str
 
     def value(self, one: Any) -> Any:
         """The value of an instruction's code."""

@@ -8,13 +8,10 @@ from collections.abc import Callable
 from typing import Any
 
 from statewalk.dsl.binding import binding
-from statewalk.dsl.state.containers import (
-    DictReference,
-    ElementsReference,
-    EntriesReference,
-    ListReference,
-)
+from statewalk.dsl.state.containers import ElementsReference
 from statewalk.dsl.state.detaching import forget
+from statewalk.dsl.state.dicts import DictReference, EntriesReference
+from statewalk.dsl.state.lists import ListReference
 from statewalk.dsl.state.packing import NotPackable, pack, unpack
 from statewalk.dsl.state.refs import (
     RecordReference,

@@ -64,11 +64,6 @@ def compile_function(function: Function, node: ast.FunctionDef) -> Any:
     return namespace[node.name]
 
 
-def compile_turn(function: Function) -> Any:
-    """Compile a turn of a loop, which was rewritten with the function that it is taken out of."""
-    return compile_function(function, Old().visit(function.node))
-
-
 def install(function: Function, node: ast.FunctionDef) -> None:
     """Compile a rewritten function and give its code to the function object everyone holds."""
     function.function.__code__ = compile_function(function, node).__code__

@@ -15,7 +15,7 @@ import ast
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from statewalk.dsl.lowering.compiling import RUNTIME, compile_turn, definition_of
+from statewalk.dsl.lowering.compiling import RUNTIME, Old, compile_function, definition_of
 from statewalk.dsl.source import scopes
 from statewalk.dsl.source.effects import Effects
 from statewalk.dsl.source.nodes import copied, walk
@@ -111,7 +111,7 @@ def take_out(function: Function, turns: list[Turn]) -> None:
     for turn in reversed(turns):
         loop = turn.loop
         taken = _as_function(function, loop, turn.names)
-        function.module.namespace[taken.name] = compile_turn(taken)
+        function.module.namespace[taken.name] = compile_function(taken, Old().visit(taken.node))
         given = {f"N{at}": name for at, name in enumerate((taken.name, *turn.names))}
         leaving = _Leaving()
         for part in loop.body:

@@ -175,28 +175,15 @@ def _compares(node: ast.AST) -> bool:
 
 
 def check_configurations(tree: SpecTree, effects: Effects, mistakes: Mistakes) -> None:
-    """SW301 and SW306 for configurations: constants nobody declares, a name used twice."""
+    """SW301 for constants in configurations that nobody declares."""
     known = [name for m in tree.loading.modules for name in m.constants]
     qualified = {f"{m.name}.{name}" for m in tree.loading.modules for name in m.constants}
     for module in tree.loading.modules:
-        names: dict[str, int] = {}
         for node in walk(module.source.tree):
             if not (isinstance(node, ast.Call) and getattr(node.func, "id", "") == "config"):
                 continue
             for keyword in node.keywords:
-                if keyword.arg and keyword.arg != "expect" and keyword.arg not in known:
-                    if keyword.arg not in qualified:
-                        message = f"There is no constant {keyword.arg}. "
-                        message += did_you_mean(keyword.arg, known)
-                        mistakes.add("SW301", message, at=module.source.span(keyword))
-            name = (
-                node.args[0].value if node.args and isinstance(node.args[0], ast.Constant) else None
-            )
-            if isinstance(name, str) and name in names:
-                mistakes.add(
-                    "SW305",
-                    f"There are two configurations '{name}' (the other in line {names[name]}).",
-                    at=module.source.span(node),
-                )
-            if isinstance(name, str):
-                names.setdefault(name, node.lineno)
+                if keyword.arg and keyword.arg not in {"expect", *known, *qualified}:
+                    message = f"There is no constant {keyword.arg}. "
+                    message += did_you_mean(keyword.arg, known)
+                    mistakes.add("SW301", message, at=module.source.span(keyword))

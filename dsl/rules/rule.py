@@ -68,7 +68,7 @@ def attribute_name(node: ast.Attribute) -> ast.expr:
     return name
 
 
-def shortened(node: ast.AST, size: int = 60) -> str:
+def shortened(node: ast.AST) -> str:
     """The text of a node, first line only, cut in the end."""
     text = ast.unparse(node).partition("\n")[0]
-    return text if len(text) <= size else text[: size - 3] + "..."
+    return text if len(text) <= 60 else text[:57] + "..."

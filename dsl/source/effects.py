@@ -11,7 +11,7 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
 from types import ModuleType
 from typing import Any, Literal
@@ -39,11 +39,6 @@ Effect = Literal["pure", "reads", "effects"]
 _RANK: dict[Effect, int] = {"pure": 0, "reads": 1, "effects": 2}
 
 
-def effects(tree: SpecTree) -> dict[str, Effect]:
-    """The effect of every function of a spec by `Function.qualified`; equal names are joined."""
-    return Effects(tree).table
-
-
 def join(a: Effect, b: Effect) -> Effect:
     """The stronger of two effects."""
     return a if _RANK[a] >= _RANK[b] else b
@@ -68,7 +63,6 @@ class Effects:
     """The effects of all functions of one spec."""
 
     tree: SpecTree
-    table: dict[str, Effect] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._methods: dict[str, list[Function]] = {}
@@ -87,9 +81,6 @@ class Effects:
                 if now != self._effects[id(function)]:
                     self._effects[id(function)] = now
                     changed = True
-        for function in self.tree.functions:
-            known = self.table.get(function.qualified, "pure")
-            self.table[function.qualified] = join(known, self._effects[id(function)])
 
     def of(self, function: Function) -> Effect:
         """The effect of calling a function."""

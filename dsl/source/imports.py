@@ -8,6 +8,7 @@ import sys
 import sysconfig
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from importlib.machinery import BuiltinImporter, FrozenImporter, PathFinder
 from pathlib import Path
 
@@ -87,7 +88,7 @@ def is_spec_module(path: Path, package: str, folders: tuple[str, ...], seen: set
         inside = any(path.is_relative_to(folder) for folder in folders)
         if "statewalk" not in text and not inside:  # most modules are settled without being parsed
             return False
-        names = _imported(ast.parse(text), package)
+        names = _imported(text, package)
     except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
         return False
     if any(map(_is_language, names)):
@@ -116,10 +117,11 @@ def _is_language(name: str) -> bool:
     return package == "statewalk" and rest.partition(".")[0] not in ("", "checker", *_SERVICES)
 
 
-def _imported(tree: ast.Module, package: str) -> list[str]:
+@lru_cache(maxsize=256)  # a load asks several times
+def _imported(text: str, package: str) -> list[str]:
     """The full names that a module imports; of `from m import n`, both `m` and `m.n`."""
     names: list[str] = []
-    for node in ast.walk(tree):
+    for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):
             names += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):

@@ -72,12 +72,7 @@ class Source:
 
     def span(self, node: ast.AST) -> Span:
         """Where a node is."""
-        line = getattr(node, "lineno", 1)
-        end = getattr(node, "end_col_offset", None)
-        same = getattr(node, "end_lineno", line) == line
-        return Span(
-            self.path, line, getattr(node, "col_offset", 0) + 1, end + 1 if same and end else None
-        )
+        return Span.of(node, self.path)
 
 
 def read_source(path: str) -> Source:

@@ -12,7 +12,7 @@ from typing import Any
 
 from statewalk.dsl.errors import EngineError
 from statewalk.dsl.state import refs
-from statewalk.dsl.state.dicts import DictReference, EntriesReference, entries, replace_entries
+from statewalk.dsl.state.dicts import DictReference, EntriesReference
 from statewalk.dsl.state.lists import ListReference
 from statewalk.dsl.state.refs import Reference
 from statewalk.dsl.state.sized import Sized
@@ -30,18 +30,6 @@ from statewalk.dsl.values.stored import (
     hashable,
     intern_key,
 )
-
-__all__ = [
-    "BagReference",
-    "DictReference",
-    "ElementsReference",
-    "EntriesReference",
-    "FrozenSetReference",
-    "ListReference",
-    "SetReference",
-    "entries",
-    "replace_entries",
-]
 
 
 class FrozenSetReference(SetOperators, Sized):

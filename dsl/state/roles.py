@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, dataclass_transform
 
 from statewalk.dsl.binding import binding
 from statewalk.dsl.declared import declaring
 from statewalk.dsl.errors import SpecError, no_delete, no_field
 from statewalk.dsl.state import refs
-from statewalk.dsl.state.containers import ElementsReference, entries, replace_entries
+from statewalk.dsl.state.containers import ElementsReference
 from statewalk.dsl.state.detaching import forget
+from statewalk.dsl.state.dicts import entries, replace_entries
 from statewalk.dsl.state.refs import (
     Reference,
     current_view,
@@ -38,6 +40,7 @@ from statewalk.dsl.view import Path
 RoleLayout = Literal["whole", "entries", "elements"]
 
 
+@dataclass(eq=False, slots=True)
 class Field:
     """A field of a role as part of the state.
 
@@ -47,29 +50,20 @@ class Field:
     one slot, which is not there until it has.
     """
 
-    __slots__ = (
-        "auxiliary", "constant", "domain", "ephemeral", "keys", "kind", "layout", "name", "owner",
-        "settled",
-    )  # fmt: skip
+    owner: str
+    name: str
+    domain: Domain
+    auxiliary: bool = False
+    ephemeral: bool = False
+    keys: bool = True
+    constant: bool = False
+    settled: bool = False
+    kind: Kind = field(init=False)
+    layout: RoleLayout = field(init=False)
 
-    def __init__(
-        self,
-        owner: str,
-        name: str,
-        domain: Domain,
-        auxiliary: bool = False,
-        ephemeral: bool = False,
-    ) -> None:
-        self.owner = owner
-        self.name = name
-        self.domain = domain
-        self.kind: Kind = domain.kind
-        self.auxiliary = auxiliary
-        self.ephemeral = ephemeral
-        self.layout: RoleLayout = "entries" if domain.kind == "dict" else "whole"
-        self.keys = True
-        self.constant = False
-        self.settled = False
+    def __post_init__(self) -> None:
+        self.kind = self.domain.kind
+        self.layout = "entries" if self.kind == "dict" else "whole"
 
     def path(self, role: Role) -> Path:
         """The slot of a role's field."""

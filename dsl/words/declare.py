@@ -11,7 +11,7 @@ from statewalk.dsl.binding import before_the_step, binding
 from statewalk.dsl.declared import Fairness, LeadsTo, Mark, declaring, marks
 from statewalk.dsl.errors import SpecError, did_you_mean
 from statewalk.dsl.values.records import check_option
-from statewalk.dsl.values.stored import FrozenSet, freeze, ordered
+from statewalk.dsl.values.stored import freeze, ordered
 from statewalk.dsl.view import Disabled
 
 T = TypeVar("T")
@@ -139,10 +139,7 @@ def any_of(options: Iterable[T], /, *, fair: Fairness = "none") -> T:
     if fair not in FAIRNESSES:
         close = did_you_mean(str(fair), FAIRNESSES, quoted=True)
         raise SpecError("SW119", f"There is no fairness {fair!r} of a choice. {close}")
-    if isinstance(options, set | frozenset | FrozenSet):
-        found = list(options) if not isinstance(options, set | frozenset) else ordered(options)
-    else:
-        found = list(options)
+    found = ordered(options) if isinstance(options, set | frozenset) else list(options)
     view = binding.view
     if view is not None:
         for option in found:

@@ -15,21 +15,19 @@ from collections.abc import Iterable, Iterator
 from unicodedata import normalize
 
 from statewalk.dsl.errors import Mistakes, Span, did_you_mean
-from statewalk.dsl.fizz.names import Names, parameters, stored_names
+from statewalk.dsl.fizz.names import Names, RoleInfo, parameters, stored_names
 from statewalk.dsl.fizz.rules.allowed import (
     FUNCTIONS,
     INSIDES,
     INSTEAD,
     LITERALS,
-    METHODS,
     MODULES,
-    PARTS,
     TAKEN,
     VALUES,
 )
 from statewalk.dsl.fizz.rules.early import early_reads
+from statewalk.dsl.fizz.rules.fields import Fields
 from statewalk.dsl.fizz.text import tree
-from statewalk.dsl.fizz.text.parse import span
 
 _SANDBOX = "A .fizz file can be checked without trust in who wrote it: it never runs Python."
 _OUTSIDE = (("_", ast.Name), ("__returns__", ast.Name), ("__id__", ast.Attribute))
@@ -50,9 +48,16 @@ class _Check:
         self.file = file
         self.mistakes = mistakes
         self.top = {*names.constants, *names.members, *names.roles}
-        self.fields = _fields(names)
+        self.fields = Fields(names)
+        self.role: RoleInfo | None = None
 
     def run(self) -> None:
+        combined = [n for n in self.names.module.body if isinstance(n, tree.Compose)]
+        for joined in combined:
+            said = f"'{joined.name}:' combines specifications, which is not supported."
+            self.mistakes.add("SW152", said, at=self._at(joined))
+        if combined:
+            return
         for node in self.names.module.body:
             if isinstance(node, tree.Role):
                 self._role(node)
@@ -81,9 +86,13 @@ class _Check:
             visible = self.top | set(self.names.state)
             if not isinstance(member, ast.FunctionDef):
                 visible.add("self")
+            # nobody checks what assertions in roles say
+            known = not isinstance(member, tree.Assertion)
+            self.role = self.names.roles[node.name] if known else None
             self.visit(member, visible)
+        self.role = None
 
-    def visit(self, node: ast.AST, visible: set[str]) -> None:
+    def visit(self, node: ast.AST, visible: set[str], *, called: bool = False) -> None:
         """Hold what is below a node against the names that are visible there."""
         if isinstance(node, ast.Name):
             self._name(node, visible)
@@ -101,7 +110,7 @@ class _Check:
             self.visit(node.body, visible | set(parameters(node.args)))
             return
         if isinstance(node, ast.Attribute):
-            self._attribute(node, visible)
+            self._attribute(node, visible, called=called)
         elif isinstance(node, ast.Call):
             self._call(node, visible)
         else:
@@ -182,7 +191,7 @@ class _Check:
             self.python(node, f"'{word}' is what Python calls a part of its insides.")
 
     # -- attributes and calls -----------------------------------------------------------------
-    def _attribute(self, node: ast.Attribute, visible: set[str]) -> None:
+    def _attribute(self, node: ast.Attribute, visible: set[str], *, called: bool = False) -> None:
         word, root = node.attr, node.value
         own = isinstance(root, ast.Name) and root.id in visible and root.id not in TAKEN
         if isinstance(root, ast.Name) and not own and root.id in FUNCTIONS:
@@ -197,19 +206,11 @@ class _Check:
         self.visit(root, visible)
         if word == "format":
             self.python(node, "'format' can be called on text that is written here, and no more.")
-        elif word not in self.fields | METHODS | PARTS and word not in INSIDES and word[:1] != "_":
-            self._no_field(node)
-
-    def _no_field(self, node: ast.Attribute) -> None:
-        own = sorted(self.fields)
-        close = difflib.get_close_matches(node.attr, [*own, *METHODS], n=1)
-        self.mistakes.add(
-            "SW101",
-            f"There is no field or method '{node.attr}'.",
-            at=self._at(node),
-            why="Fields are what is assigned (self.x = ...) or given by name (record(x=1)).",
-            help=f"Did you mean '{close[0]}'?" if close else did_you_mean(node.attr, own),
-        )
+        elif word not in INSIDES and word[:1] != "_":
+            wrong = self.fields.wrong(node, self.role, called=called)
+            if wrong is not None:
+                at, why, help = self._at(node), wrong.why, wrong.help
+                self.mistakes.add("SW101", wrong.message, at=at, why=why, help=help)
 
     def _call(self, node: ast.Call, visible: set[str]) -> None:
         function = node.func
@@ -222,7 +223,7 @@ class _Check:
         elif isinstance(function, ast.Attribute) and function.attr == "format":
             self._format(node, function, visible)
         else:
-            self.visit(function, visible)
+            self.visit(function, visible, called=True)
         for argument in (*node.args, *(k.value for k in node.keywords)):
             self.visit(argument, visible)
 
@@ -247,7 +248,7 @@ class _Check:
                     help='"{}".format(x.field)',
                 )
         else:
-            self._attribute(function, visible)
+            self._attribute(function, visible, called=True)
 
     def _decorator(self, node: ast.expr) -> None:
         name = node.func if isinstance(node, ast.Call) else node
@@ -275,7 +276,7 @@ class _Check:
         self.mistakes.add("SW155", message, at=self._at(node), why=_SANDBOX, help=help)
 
     def _at(self, node: ast.AST) -> Span:
-        place = span(node, self.file)
+        place = Span.of(node, self.file)
         if isinstance(node, ast.Attribute) and place.end_column:
             begin = place.end_column - len(node.attr)
             return Span(self.file, place.line, begin, place.end_column)
@@ -333,30 +334,6 @@ def _is_names(target: ast.expr) -> bool:
     if isinstance(target, ast.Tuple | ast.List):
         return all(map(_is_names, target.elts))
     return isinstance(target, ast.Name)
-
-
-def _fields(names: Names) -> set[str]:
-    """The names that follow a dot in the specification's own right."""
-    found = set(names.state)
-    everything = list(ast.walk(names.module))
-    for info in names.roles.values():
-        found |= set(info.members)
-    for node in everything:
-        if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
-            found.add(node.attr)
-        elif isinstance(node, ast.Call):
-            found |= {k.arg for k in node.keywords if k.arg is not None}
-            open_ended = any(k.arg is None for k in node.keywords)
-            starred = any(isinstance(a, ast.Starred) for a in node.args)
-            enum = isinstance(node.func, ast.Name) and node.func.id == "enum"
-            if open_ended or enum:
-                found |= _texts(everything if open_ended or starred else ast.walk(node))
-    return found
-
-
-def _texts(nodes: Iterable[ast.AST]) -> set[str]:
-    constants = (n.value for n in nodes if isinstance(n, ast.Constant))
-    return {v for v in constants if isinstance(v, str)}
 
 
 def _placeholders(text: str) -> Iterator[str]:

@@ -139,9 +139,6 @@ class _Reference(RecordReference):
             forget(self._path, (*self._sub, ("f", name)))
         self._update(("set", name, intern_key(value)), lambda r: r._with(name, value))
 
-    def _augment(self, name: str, key: object, fn: Any) -> None:
-        self._update((key, name), lambda r: r._with(name, fn(getattr(r, name))))
-
     def __add__(self, other: record) -> record:
         merged: record = self._freeze() + other
         return merged

@@ -16,6 +16,7 @@ from statewalk.dsl.fizz.text.build_exprs import (
     BuildError,
     BuildExpressions,
     Parts,
+    always,
     no_arguments,
     placed,
     stored,
@@ -174,14 +175,9 @@ class Build(BuildExpressions):  # pyright: ignore[reportGeneralTypeIssues]
     def expression(self, meta: Meta, parts: Parts) -> ast.stmt:
         return placed(ast.Expr(parts[0]), meta)
 
-    def pass_stmt(self, meta: Meta, parts: Parts) -> ast.stmt:
-        return placed(ast.Pass(), meta)
-
-    def break_stmt(self, meta: Meta, parts: Parts) -> ast.stmt:
-        return placed(ast.Break(), meta)
-
-    def continue_stmt(self, meta: Meta, parts: Parts) -> ast.stmt:
-        return placed(ast.Continue(), meta)
+    pass_stmt = always(ast.Pass)
+    break_stmt = always(ast.Break)
+    continue_stmt = always(ast.Continue)
 
     def return_stmt(self, meta: Meta, parts: Parts) -> ast.stmt:
         return placed(ast.Return(parts[0]), meta)

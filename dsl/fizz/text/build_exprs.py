@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 from lark import Token, Transformer, v_args
@@ -67,6 +68,15 @@ def no_arguments() -> ast.arguments:
     )
 
 
+def always(make: Callable[[], ast.AST]) -> Any:
+    """What is made of a rule that is always the same."""
+
+    def rule(self: object, meta: Meta, parts: Parts) -> ast.AST:
+        return placed(make(), meta)
+
+    return rule
+
+
 @v_args(meta=True)
 class BuildExpressions(Transformer[Token, Any]):
     """Expressions."""
@@ -92,14 +102,9 @@ class BuildExpressions(Transformer[Token, Any]):
             raise BuildError(node, "This string cannot be read.") from error
         return placed(ast.Constant(value), meta)
 
-    def none(self, meta: Meta, parts: Parts) -> ast.expr:
-        return placed(ast.Constant(None), meta)
-
-    def true(self, meta: Meta, parts: Parts) -> ast.expr:
-        return placed(ast.Constant(True), meta)
-
-    def false(self, meta: Meta, parts: Parts) -> ast.expr:
-        return placed(ast.Constant(False), meta)
+    none = always(lambda: ast.Constant(None))
+    true = always(lambda: ast.Constant(True))
+    false = always(lambda: ast.Constant(False))
 
     def group(self, meta: Meta, parts: Parts) -> ast.expr:
         inner: ast.expr = parts[0]

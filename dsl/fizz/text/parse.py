@@ -85,7 +85,7 @@ def parse(text: str, file: str) -> ast.Module:
         raise _syntax_error(error, text, file) from None
     assert isinstance(module, ast.Module)
     if (node := too_deep(module)) is not None:
-        raise too_nested("SW150", span(node, file))
+        raise too_nested("SW150", Span.of(node, file))
     return module
 
 
@@ -104,16 +104,8 @@ def _own_error(error: TokenError | BuildError, file: str) -> SpecError:
         token = error.token
         at = Span(file, token.line or 1, token.column or 1, token.end_column)
     else:
-        at = span(error.node, file)
+        at = Span.of(error.node, file)
     return SpecError("SW150", error.message, at=at, help=error.help)
-
-
-def span(node: ast.AST, file: str) -> Span:
-    """The place of a node; its end only when that is on the same line."""
-    line = getattr(node, "lineno", 1)
-    column = getattr(node, "col_offset", 0) + 1
-    same = getattr(node, "end_lineno", None) == line
-    return Span(file, line, column, getattr(node, "end_col_offset", 0) + 1 if same else None)
 
 
 def _syntax_error(error: UnexpectedInput, text: str, file: str) -> SpecError:

@@ -221,16 +221,20 @@ class Blocks:
         body = self.suite(node.body, NOT_YET, last, node)
         if skipped_disables or certainly_some(node.options):
             choice = self._any_of(options, node.options, node.fair)
-            return [statement("T = V", node, T=target, V=choice), *self._reset(node), *body]
-        word = self.fresh("options")
-        keep = statement("WORD = list(OPTIONS)", node, WORD=word, OPTIONS=options)
-        choice = self._any_of(self.x.name(word, node), node.options, node.fair)
-        inside = [statement("T = V", node, T=target, V=choice), *self._reset(node), *body]
+            return [statement("T = V", node, T=target, V=choice), *self._note(False, node), *body]
         skipped = self._exit(before, node) if last else []
-        return [keep, statement(IF, node, TEST=word, BODY=inside, ORELSE=skipped)]
+        inside = [*self._note(False, node), *body]
+        return self.chosen_unless_empty(node, self.fresh("options"), inside, skipped)
 
-    def _reset(self, at: ast.stmt) -> Statements:
-        return self._note(False, at)
+    def chosen_unless_empty(
+        self, node: tree.ChoiceBlock, word: str, inside: Statements, skipped: Statements
+    ) -> Statements:
+        """A block with a choice, whose options are kept in a local."""
+        listed = self.x.call(self.x.name("list", node.options), self.x.iterable(node.options))
+        keep = statement("WORD = LISTED", node, WORD=word, LISTED=listed)
+        choice = self._any_of(self.x.name(word, node), node.options, node.fair)
+        chosen = statement("T = V", node, T=self._target(node.target), V=choice)
+        return [keep, statement(IF, node, TEST=word, BODY=[chosen, *inside], ORELSE=skipped)]
 
     def _oneof(self, node: tree.FlowBlock, last: bool) -> Statements:
         children = [s for s in node.body if not is_text(s)]
@@ -258,7 +262,7 @@ class Blocks:
                 continue
             test = expression("WORD == INDEX", child, WORD=word, INDEX=index)
             branches = [statement(IF, child, TEST=test, BODY=body, ORELSE=branches)]
-        return [chosen, *self._reset(node), *branches]
+        return [chosen, *self._note(False, node), *branches]
 
     def _same_place(self, children: Statements) -> ast.stmt | None:
         """``oneof`` between constants for one name is a choice of a constant."""

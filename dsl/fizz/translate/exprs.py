@@ -263,14 +263,10 @@ class Expressions(Words):
         made: ast.expr = type(node)(*values, generators)
         return ast.copy_location(made, node)
 
-    def _listcomp(self, node: ast.ListComp) -> ast.expr:
+    def _listcomp(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> ast.expr:
         return self._comprehension(node, "elt")
 
-    def _setcomp(self, node: ast.SetComp) -> ast.expr:
-        return self._comprehension(node, "elt")
-
-    def _generatorexp(self, node: ast.GeneratorExp) -> ast.expr:
-        return self._comprehension(node, "elt")
+    _setcomp = _generatorexp = _listcomp
 
     def _dictcomp(self, node: ast.DictComp) -> ast.expr:
         return self._comprehension(node, "key", "value")

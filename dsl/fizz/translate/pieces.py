@@ -8,7 +8,7 @@ from statewalk.dsl.blocks.pieces import Pieces, Statements
 from statewalk.dsl.fizz.text import tree
 from statewalk.dsl.fizz.translate.blocks import Blocks
 from statewalk.dsl.fizz.translate.counts import STATEMENTS_LEFT
-from statewalk.dsl.source.templates import IF, expression, statement
+from statewalk.dsl.source.templates import expression, statement
 
 
 class FizzPieces(Pieces):
@@ -86,9 +86,4 @@ class FizzPieces(Pieces):
         self, node: tree.ChoiceBlock, inside: Statements, skipped: Statements
     ) -> Statements:
         self.b._single(node.target)
-        word = self.fresh("options")
-        keep = statement("WORD = LISTED", node, WORD=word, LISTED=self.listed(node.options))
-        choice = self.b._any_of(self.x.name(word, node), node.options, node.fair)
-        chosen = statement("T = V", node, T=self.b._target(node.target), V=choice)
-        made = statement(IF, node, TEST=word, BODY=[chosen, *inside], ORELSE=skipped)
-        return [keep, made]
+        return self.b.chosen_unless_empty(node, self.fresh("options"), inside, skipped)

@@ -25,7 +25,6 @@ from statewalk.dsl.fizz.names import (
     stored_names,
 )
 from statewalk.dsl.fizz.rules.check import check_names
-from statewalk.dsl.fizz.rules.refuse import refuse_unsupported
 from statewalk.dsl.fizz.text import tree
 from statewalk.dsl.fizz.text.build_exprs import no_arguments
 from statewalk.dsl.fizz.text.options import Options
@@ -59,7 +58,6 @@ def translate(
     Raises:  SpecError (SW101, SW102, SW152, SW153, SW155) with the place of the first mistake.
     """
     names = collect(module)
-    refuse_unsupported(names, file)
     check_names(names, file)
     return Translation(names, file, options, counting).module()
 

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from statewalk.dsl.errors import SpecError
+from statewalk.dsl.errors import Span, SpecError
 from statewalk.dsl.fizz.names import Names
-from statewalk.dsl.fizz.text.parse import span
 
 
 @dataclass
@@ -86,12 +85,12 @@ class Words:
     def refuse(self, node: ast.AST, what: str, help: str = "") -> SpecError:
         """The error of a construct that is known and not supported."""
         return SpecError(
-            "SW152", f"{what}, which is not supported.", at=span(node, self.file), help=help
+            "SW152", f"{what}, which is not supported.", at=Span.of(node, self.file), help=help
         )
 
     def wrong(self, node: ast.AST, message: str, help: str = "") -> SpecError:
         """The error of a construct that the language does not allow."""
-        return SpecError("SW153", message, at=span(node, self.file), help=help)
+        return SpecError("SW153", message, at=Span.of(node, self.file), help=help)
 
     @contextmanager
     def within(self, scope: Scope) -> Iterator[None]:
