@@ -74,11 +74,6 @@ class FairGraph:
         """How many words the conditions fill."""
         return len(self.takes)
 
-    def named(self, word: int, bits: int) -> list[Condition]:
-        """The conditions of a word of bits."""
-        part = self.conditions[word * BITS : (word + 1) * BITS]
-        return [c for at, c in enumerate(part) if bits >> at & 1]
-
 
 def with_fairness(model: Model, graph: StateGraph) -> FairGraph:
     """Find the conditions and where each is enabled."""

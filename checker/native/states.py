@@ -198,11 +198,6 @@ class Seen:
         return sum(p.n for p in self.partitions)
 
     @property
-    def entries(self) -> int:
-        """States in tables."""
-        return sum(p.entries for p in self.partitions)
-
-    @property
     def bytes(self) -> int:
         """Memory held for the tables."""
         return sum(p.bytes for p in self.partitions)

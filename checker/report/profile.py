@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from statewalk.checker.contract.search import Exploration, SearchOptions
+    from statewalk.checker.contract.search import SearchOptions
     from statewalk.checker.machine.places import Place
     from statewalk.dsl.model import Model
 
@@ -59,11 +59,7 @@ def profile(model: Model, options: SearchOptions) -> Profile:
     """Search with the native engine and say what took the time."""
     from statewalk.checker import native
 
-    return of_exploration(model, native.explore(model, options))
-
-
-def of_exploration(model: Model, exploration: Exploration) -> Profile:
-    """The profile of a search that the native engine made."""
+    exploration = native.explore(model, options)
     statistics: Any = exploration.statistics
     found: Any = statistics["profile"]
     return Profile(

@@ -221,9 +221,9 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         process.kill()
 
 
-def cluster_context(master: str, conf: Mapping[str, str] | None = None) -> Any:
+def cluster_context(master: str) -> Any:
     """A context of a cluster. Raises RunError[SW332] where it cannot be reached."""
-    settings = {**_QUIET, **_authentication(master), "spark.master": master, **(conf or {})}
+    settings = {**_QUIET, **_authentication(master), "spark.master": master}
     if _is_here(master):
         settings = {**_LOCAL, **settings}
     with _starting:

@@ -72,10 +72,10 @@ def _cut(text: str) -> str:
     return text if len(text) <= _LIMIT else text[: _LIMIT - 1] + "…"
 
 
-def lanes(trace: Trace) -> list[str]:
-    """The lanes that something happens in, in order of appearance."""
+def lanes(trace: Trace) -> dict[str, str]:
+    """The lanes that something happens in, in order of appearance, each with a short name."""
     found = [name for event in events(trace) for name in (event.source, event.target) if name]
-    return list(dict.fromkeys(found))
+    return {name: f"L{at}" for at, name in enumerate(dict.fromkeys(found))}
 
 
 def _plain(text: str) -> str:
@@ -84,7 +84,7 @@ def _plain(text: str) -> str:
 
 def to_mermaid(trace: Trace) -> str:
     """A trace as a mermaid ``sequenceDiagram``."""
-    ids = {name: f"L{at}" for at, name in enumerate(lanes(trace))}
+    ids = lanes(trace)
     lines = ["sequenceDiagram", f"  %% {trace.property} of {trace.spec}"]
     lines += [f"  participant {i} as {_plain(name)}" for name, i in ids.items()]
     for event in events(trace):
@@ -92,15 +92,14 @@ def to_mermaid(trace: Trace) -> str:
             lines.append(f"  {ids[event.source]}->>{ids[event.target]}: {_plain(event.text)}")
         else:
             lines.append(f"  Note over {ids[event.source]}: {_plain(event.text)}")
-    last = ids[next(iter(ids))] if ids else ""
-    if trace.loop is not None and last:
-        lines.append(f"  Note over {last}: back to state {trace.loop}, for ever")
+    if trace.loop is not None and ids:
+        lines.append(f"  Note over L0: back to state {trace.loop}, for ever")
     return "\n".join(lines) + "\n"
 
 
 def to_plantuml(trace: Trace) -> str:
     """A trace as a PlantUML sequence diagram."""
-    ids = {name: f"L{at}" for at, name in enumerate(lanes(trace))}
+    ids = lanes(trace)
     lines = ["@startuml", f"title {trace.property}"]
     lines += [f'participant "{name}" as {i}' for name, i in ids.items()]
     for event in events(trace):
