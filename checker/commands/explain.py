@@ -15,8 +15,8 @@ _ROW = re.compile(r"^\| \[?(SW\d{3})\b[^|]*\| (.*?) \|$", re.MULTILINE)
 
 _ROWS_ONLY = """# {} · {}
 
-The message says where the mistake is, what is wrong and what to do; there is no example of it, because
-it depends on this installation, or on files and options, rather than on a spec.
+The message says where the mistake is, what is wrong and what to do; there is no example, as it
+depends on this installation, or on files and options, rather than on a spec.
 """
 
 
@@ -50,8 +50,8 @@ def run(arguments: argparse.Namespace) -> int:
             help="statewalk explain lists all there are.",
         )
     page = folder() / "errors" / f"{code}.md"
-    text = page.read_text(encoding="utf-8") if page.is_file() else _ROWS_ONLY.format(code, known[code])
-    sys.stdout.write(text)
+    row = _ROWS_ONLY.format(code, known[code])
+    sys.stdout.write(page.read_text(encoding="utf-8") if page.is_file() else row)
     return HOLDS
 
 

@@ -175,6 +175,8 @@ def _trace(data: _File, file: Path) -> Trace:
     completed = sum(step.completed for step in data.steps)
     if len(data.states) != completed + 1 or not all(s.completed for s in data.steps[:-1]):
         raise corrupt(f"{len(data.steps)} steps and {len(data.states)} states")
+    if not all(path and isinstance(path[0], str) for state in data.states for path, _ in state):
+        raise corrupt("a place in a state that is none")
     if data.loop is not None and not 0 <= data.loop < len(data.states):
         raise corrupt(f"a loop to state {data.loop}")
     if any(len(truth) != len(data.states) for truth in data.truths.values()):

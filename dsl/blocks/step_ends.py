@@ -10,6 +10,7 @@ give way, with which statuses they are entered, and how they end.
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 
 from statewalk.dsl.blocks import tree
 from statewalk.dsl.blocks.notes import Ends, Loop, Made, Program, Statements
@@ -42,18 +43,28 @@ class Threads(Orders):
         self._loops: list[Loop] = []
 
     # -- facts --------------------------------------------------------------------------------
-    def analyse(self) -> None:
-        """Find out about every function that actions reach."""
+    def analyse(self, uncalled: Sequence[tree.Func] = ()) -> None:
+        """Find out about every function that actions reach, and of ``uncalled`` those that call
+        what gives way.
+        """
         pending: list[tree.Act | tree.Func]
         pending = [a for a in self.program.acts if a.name != "Init"]
         known: object = None
         while known != self.facts.size():
             known = self.facts.size()
+            for function in uncalled:
+                if id(function) not in self.facts.entered and self._calls_flows(function):
+                    self.facts.entered[id(function)] = NOT_YET
             for node in [*pending, *self._entered()]:
                 self.function(node)
             for same in self.program.together.values():
                 if any(id(f) in self.facts.flows for f in same):
                     self.facts.flows |= {id(f) for f in same if id(f) in self.facts.entered}
+
+    def _calls_flows(self, function: tree.Func) -> bool:
+        self._node = function
+        calls = [node for node in ast.walk(function) if isinstance(node, ast.Call)]
+        return any(id(f) in self.facts.flows for call in calls for f in self._callees(call))
 
     def reached(self) -> set[int]:
         """Functions (by identity) that run as part of suspended actions, or keep notes."""

@@ -14,7 +14,7 @@ from statewalk.dsl.blocks.expand import expand_blocks
 from statewalk.dsl.blocks.own_pieces import RUNTIME, STEPS
 from statewalk.dsl.blocks.step_ends import Threads
 from statewalk.dsl.errors import Mistakes, SpecError
-from statewalk.dsl.fizz.names import collect
+from statewalk.dsl.fizz.names import called_at_once, collect
 from statewalk.dsl.fizz.text import tree
 from statewalk.dsl.fizz.text.options import Options
 from statewalk.dsl.fizz.translate.translate import Translation
@@ -47,7 +47,11 @@ def with_blocks(parsed: Callable[[], ast.Module], file: str, options: Options) -
 
 
 class _WithBlocks(Translation):
-    """Writes the ``wanted`` functions with blocks."""
+    """Writes the ``wanted`` functions with blocks.
+
+    A function that nothing calls is written too, and as a run of its own where it calls others that
+    give way: Python's text is looked at whole.
+    """
 
     def __init__(self, module: ast.Module, file: str, options: Options, wanted: Places) -> None:
         super().__init__(collect(module), file, options, counting=False)
@@ -82,6 +86,10 @@ class _WithBlocks(Translation):
         for part in ast.walk(node):
             if isinstance(part, ast.Call):
                 yield from self.threads.program.callee(part)
+
+    def uncalled(self) -> list[tree.Func]:
+        at_once = called_at_once(self.names)
+        return [f for f in self._functions() if id(f) not in at_once]
 
     def written(self, node: ast.AST) -> bool:
         """Whether a function is written with blocks."""

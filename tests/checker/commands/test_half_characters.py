@@ -13,7 +13,7 @@ import pytest
 
 from statewalk.checker.cli import main
 
-_SPEC = r'''from statewalk import Constant, Role, action, always, any_of
+_SPEC = r"""from statewalk import Constant, Role, action, always, any_of
 S: Constant[str] = "\udc80"
 class R(Role):
     x: str = ""
@@ -27,7 +27,7 @@ r = R()
 @always
 def fine() -> bool:
     return r.x != S or len(r.d) < 2
-'''
+"""
 
 
 @pytest.mark.parametrize("name", [b"a.py", b"a\x80.py"])
@@ -38,7 +38,18 @@ def test_all_that_a_check_writes_is_utf8_and_its_trace_replays(
     spec = os.fsdecode(name)
     Path(spec).write_text(_SPEC)
     given = os.fsdecode(b"S=\x81")
-    asked = "--json r.json --out run --junit j.xml --sarif s.sarif --graph g".split()
+    asked = [
+        "--json",
+        "r.json",
+        "--out",
+        "run",
+        "--junit",
+        "j.xml",
+        "--sarif",
+        "s.sarif",
+        "--graph",
+        "g",
+    ]
 
     assert 1 == main(["check", spec, "--set", given, *asked])
 

@@ -198,6 +198,7 @@ def damaged(data: dict[str, Any]) -> list[tuple[str, str]]:
         (altered(version=99), "version 99"),
         (altered(states=states[:-1]), "4 steps and 4 states"),
         (altered(steps="none"), "steps"),
+        (altered(states=[[[[], 0]], *states[1:]]), "a place in a state"),
         (altered(loop=17), "a loop to state 17"),
         (altered(classes={"Node": {"role": -1}}), "the class Node"),
         (altered(classes={}), "unknown class"),
