@@ -13,7 +13,8 @@ from typing import Any
 from tests.places import ROOT
 
 LIMIT = 2.0
-SLACK = 15.0  # for starting Python on a machine that does other things; a hang would last for ever
+# for starting Python on a machine that does other things; a hang would last for ever
+SLACK = 15.0 * max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
 # how a limit is passed: seconds of --timeout, or a signal
 LIMITS = {"time": None, "term": signal.SIGTERM, "int": signal.SIGINT, "hup": signal.SIGHUP}
 
@@ -89,7 +90,7 @@ def ended(folder: Path, how: str, *words: str, after: float = LIMIT) -> Ended:
         time.sleep(after)
         began = time.monotonic() - after
         process.send_signal(number)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=60 + SLACK)
     found = Ended(process.returncode, out, err, time.monotonic() - began - after)
     file = folder / "run/result.json"
     if file.exists():

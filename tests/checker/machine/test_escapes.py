@@ -77,7 +77,7 @@ def test_what_a_spec_leaves_behind_changes_neither_the_answer_nor_the_code(
     (tmp_path / "spec.py").write_text(READY + STAYS[what] + WELL)
 
     process = start(tmp_path, "check", "spec.py", "--json", "-", "--engine", "reference")
-    out, _ = process.communicate(timeout=60)
+    out, _ = process.communicate(timeout=60 + SLACK)
 
     assert 0 == process.returncode
     assert ("holds", 4) == (json.loads(out)["verdict"], json.loads(out)["counts"]["distinct"])
@@ -113,7 +113,7 @@ def test_what_a_spec_prints_is_not_in_the_answer(words: tuple[str, ...], tmp_pat
         start(tmp_path, "check", "spec.py", "--out", "run", "--property", "low").communicate()
         (tmp_path / "run/low.trace.json").rename(tmp_path / "low.trace.json")
 
-    out, err = start(tmp_path, *words).communicate(timeout=60)
+    out, err = start(tmp_path, *words).communicate(timeout=60 + SLACK)
 
     assert ["P1", "P2", "P3", "P4"] == [w for w in err.split() if w in ("P1", "P2", "P3", "P4")][:4]
     assert "PA" in err

@@ -149,7 +149,7 @@ always assertion Low:
 def test_a_text_spec_that_hangs_ends_too(hang: str, how: str, tmp_path: Path) -> None:
     more = ["--max-memory", "2G"] if "+" in hang else []
     more += ["--engine", "reference"]
-    found = check(tmp_path, FIZZ.format(hang=hang), how, *more, name="spec.fizz")
+    found = check(tmp_path, FIZZ.format(hang=hang), how, *more, name="spec.fizz", after=6.0)
 
     assert "in the action 'Hang' (spec.fizz:1" in found.bounds
     assert 1 == found.code, "Low is violated"
