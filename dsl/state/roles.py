@@ -247,7 +247,8 @@ def no_value(role: Role, name: str) -> SpecError:
         "SW208",
         f"{role!r}.{name} has no value yet.",
         why="It has no default, and neither the constructor nor an @init gave it one.",
-        help=f"Give it a default in the class body, or say {type(role).__name__}({name}=...).",
+        help=f"Give it a default in the class body, or say {type(role).__name__}({name}=...).\n"
+        "In a .fizz file: assign it in the role's action Init.",
     )
 
 
