@@ -7,7 +7,7 @@ in one thread.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ class Binding:
 
     ``references`` holds every live reference taken in this run by place, so that one place has one
     reference object, and replacing a place can detach it. ``reading`` names the property being
-    evaluated, if one is. ``classes`` are the record classes of the model by name, ``actions`` the
+    evaluated, if one is. ``classes`` are the classes of the model's values by name, ``actions`` the
     action instances that a property may look ahead along. ``step`` and ``ended`` are notes that a
     step makes about itself, see `dsl.blocks.steps`; ``handed`` are the values that it took into
     use, see `dsl.fizz.runtime.symmetry`.
@@ -34,7 +34,7 @@ class Binding:
         self.before: View | None = None
         self.references: dict[Path, dict[tuple[Any, ...], Any]] = {}
         self.reading: str = ""
-        self.classes: Mapping[str, type] = {}
+        self.classes: dict[str, type] = {}
         self.actions: Sequence[Any] = ()
         self.step = "idle"
         self.ended = ""
@@ -51,9 +51,9 @@ class bound:  # noqa: N801 (reads as a verb: with bound(view): ...)
 
     def __init__(
         self,
-        view: View,
+        view: View | None,
         before: View | None = None,
-        classes: Mapping[str, type] | None = None,
+        classes: dict[str, type] | None = None,
         reading: str = "",
         actions: Sequence[Any] = (),
     ) -> None:

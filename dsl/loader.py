@@ -13,15 +13,17 @@ from statewalk.dsl.assemble.initial import InitialStates
 from statewalk.dsl.assemble.instances import make_instances, make_leads
 from statewalk.dsl.assemble.properties import make_property, property_kind
 from statewalk.dsl.assemble.suspended import bounds_of, deadlock_besides_faults
+from statewalk.dsl.binding import bound
 from statewalk.dsl.blocks.expand import expand_blocks
 from statewalk.dsl.blocks.read import flow_of, flow_option
-from statewalk.dsl.declared import Configuration, property_name
+from statewalk.dsl.declared import Configuration
 from statewalk.dsl.errors import Mistakes, Span, SpecError, StatewalkError, did_you_mean
 from statewalk.dsl.flows.run import Flows
 from statewalk.dsl.lowering.conjuncts import split_property
 from statewalk.dsl.lowering.lower import Lowering
 from statewalk.dsl.model import Dialect, Model, Property
 from statewalk.dsl.rules.all import allowed, check_tree
+from statewalk.dsl.rules.twins import refuse_made_twins, refuse_twins
 from statewalk.dsl.source.folding import fold_constants
 from statewalk.dsl.source.modules import (
     Loading,
@@ -34,8 +36,10 @@ from statewalk.dsl.source.modules import (
     run_spec,
 )
 from statewalk.dsl.source.nodes import not_python, too_nested
-from statewalk.dsl.source.tree import PROPERTY_MARKS, Function, SpecTree, class_span, read_tree
+from statewalk.dsl.source.tree import PROPERTY_MARKS, SpecTree, read_tree
 from statewalk.dsl.source.usage import analyse
+from statewalk.dsl.state.roles import Field
+from statewalk.dsl.values.stored import freeze
 
 
 def load(
@@ -124,6 +128,20 @@ def model_of(loading: Loading, path: str, *, optimize: bool = True) -> Model:
     fields = make_fields(tree, analysis, mistakes)
     mistakes.raise_if_any()
     classes = tree.classes | _open_records(loading)
+    with bound(None, classes=classes):
+        return _assembled(tree, fields, classes, mistakes, path, optimize)
+
+
+def _assembled(
+    tree: SpecTree,
+    fields: dict[tuple[str, str], Field],
+    classes: dict[str, type],
+    mistakes: Mistakes,
+    path: str,
+    optimize: bool,
+) -> Model:
+    """The Model of a tree without mistakes, in which names of classes have their meaning."""
+    loading = tree.loading
     lowering = Lowering(tree, fields, classes, optimize=optimize)
     states, fixed = InitialStates(tree, fields, classes).compute()
     if not states:
@@ -136,6 +154,9 @@ def model_of(loading: Loading, path: str, *, optimize: bool = True) -> Model:
     actions = make_actions(tree, flows, mistakes)
     actions += crashes_of_roles(tree, fields, len(actions))
     properties, constraints, step_constraints, terminal = _properties(tree, lowering, mistakes)
+    refuse_twins(tree, mistakes)  # also roles that were made since
+    refuse_made_twins(actions, properties, mistakes)
+    _check_constants(loading)
     mistakes.raise_if_any()
     limits, used_up = bounds_of(flows)
     constraints, terminal = [*constraints, *limits], [*terminal, *used_up]
@@ -147,7 +168,7 @@ def model_of(loading: Loading, path: str, *, optimize: bool = True) -> Model:
         name=Path(path).stem,
         path=path,
         dialect=loading.modules[-1].source.dialect,
-        constants={n: v for m in loading.modules for n, v in m.constants.items()},
+        constants=loading.constants,
         initial_states=tuple(states),
         actions=tuple(actions),
         properties=tuple(properties) if stuck is None else (*properties, stuck),
@@ -175,40 +196,10 @@ def model_of(loading: Loading, path: str, *, optimize: bool = True) -> Model:
 def _looked_at(tree: SpecTree) -> Mistakes:
     """Raises the mistakes that the tree shows; what is only warned of is in the result."""
     mistakes = Mistakes()
-    _refuse_twins(tree, mistakes)
+    refuse_twins(tree, mistakes)
     check_tree(tree, mistakes)
     mistakes.raise_if_any()
     return mistakes
-
-
-def _refuse_twins(tree: SpecTree, mistakes: Mistakes) -> None:
-    """SW126: a state knows classes by name, so two of one name would be taken for one."""
-    first: dict[str, type] = {}
-    played = [cls for cls in tree.roles if cls._instances]
-    for cls in [*played, *tree.records, *tree.enums]:
-        other = first.setdefault(cls.__name__, cls)
-        if other is not cls:
-            mistakes.add(
-                "SW126",
-                f"There are two classes called {cls.__name__}, in {other.__module__} and "
-                f"{cls.__module__}.",
-                at=class_span(tree, cls),
-                why="States, traces and reports tell classes by their names.",
-                help="Give one of them another name.",
-            )
-    named: dict[str, Function] = {}
-    for function in tree.functions:
-        if function.is_property and function.owner is None:
-            name = property_name(function.function)
-            earlier = named.setdefault(name, function)
-            if earlier is not function:
-                mistakes.add(
-                    "SW126",
-                    f"There are two properties called {name}.",
-                    at=function.span(),
-                    why="Verdicts are told by name.",
-                    help="Give one of them another name, or one with @named.",
-                )
 
 
 def _nothing_to_check(path: str, dialect: Dialect, mistakes: Mistakes) -> SpecError:
@@ -253,6 +244,16 @@ def _properties(
     for name, lead, span in tree.leads:
         found += make_leads(tree, name, lead, span, mistakes)
     return found, constraints, step_constraints, terminal
+
+
+def _check_constants(loading: Loading) -> None:
+    """Raises SpecError[SW126, SW203] for a value of a class that traces could not tell by name."""
+    for value in loading.constants.values():
+        try:
+            freeze(value)
+        except StatewalkError as error:
+            if error.code == "SW126":
+                raise
 
 
 def _open_records(loading: Loading) -> dict[str, type]:

@@ -150,7 +150,7 @@ class Model:
     fixed: State = field(default_factory=dict)
     configurations: tuple[Configuration, ...] = ()
     sources: Mapping[str, str] = field(default_factory=dict)
-    classes: Mapping[str, type] = field(default_factory=dict)
+    classes: dict[str, type] = field(default_factory=dict)
     roles: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     symmetric: tuple[str, ...] = ()
     symmetric_values: tuple[tuple[str, ...], ...] = ()

@@ -10,7 +10,7 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Callable, Mapping, Sequence
-from enum import Enum
+from enum import KEEP, Enum, Flag
 from typing import Any
 
 from statewalk.dsl.errors import RunError, StatewalkError
@@ -41,8 +41,8 @@ def to_json(value: Any) -> Any:
         return {"#bag": [[to_json(v), count] for v, count in value.counts()]}
     if kind is FrozenDict:
         return {"#dict": [[to_json(k), to_json(v)] for k, v in value.items()]}
-    if isinstance(value, Enum):
-        return {"#enum": [kind.__name__, value.name]}
+    if isinstance(value, Enum):  # some flags together have no name
+        return {"#enum": [kind.__name__, value.value if isinstance(value, Flag) else value.name]}
     if isinstance(value, Role):
         return {"#role": [kind.__name__, value.index]}
     if isinstance(value, Record):
@@ -66,7 +66,7 @@ def plain(value: Any) -> Any:
     if kind is FrozenDict:
         return {k if type(k) is str else repr(k): plain(v) for k, v in value.items()}
     if isinstance(value, Enum):
-        return value.name
+        return value.name or repr(value)
     if isinstance(value, Record):
         return {n: plain(getattr(value, n)) for n in fields_of(value)}
     return repr(value)
@@ -105,6 +105,11 @@ def _stand_in(name: str, form: Mapping[str, Any]) -> type:
                 return Enum(name, names)  # type: ignore[return-value]
             except (TypeError, ValueError):
                 raise corrupt(f"the members of {name}") from None
+        case {"flag": dict(members)} if all(type(n) is int for n in members.values()):
+            try:
+                return Flag(name, members, boundary=KEEP)  # type: ignore[return-value]
+            except (TypeError, ValueError):
+                raise corrupt(f"the members of {name}") from None
         case {"role": int(count)} if 0 <= count < 1 << 20:
             cls = type(name, (Role,), {})
             for _ in range(count):
@@ -117,7 +122,9 @@ def describe_classes(classes: Mapping[str, type]) -> dict[str, Any]:
     """What `Classes` makes stand-ins of."""
     found: dict[str, Any] = {}
     for name, cls in classes.items():
-        if issubclass(cls, Enum):
+        if issubclass(cls, Flag):
+            found[name] = {"flag": {n: m.value for n, m in cls.__members__.items()}}
+        elif issubclass(cls, Enum):
             found[name] = {"enum": [m.name for m in cls]}
         elif issubclass(cls, Role):
             found[name] = {"role": len(cls._instances)}
@@ -174,6 +181,12 @@ def _dict(content: Any, classes: Classes, depth: int) -> FrozenDict:
     )
 
 
+def _enum(content: Any, classes: Classes, depth: int) -> Any:
+    name, member = content
+    cls = classes.get(name, Enum)
+    return cls(member) if issubclass(cls, Flag) else cls[member]
+
+
 def _role(content: Any, classes: Classes, depth: int) -> Any:
     name, index = content
     if type(index) is not int or index < 0:
@@ -193,7 +206,7 @@ _READERS: Mapping[str, Callable[[Any, Classes, int], Any]] = {
     "#set": lambda content, classes, depth: FrozenSet(_items(content, classes, depth)),
     "#bag": _bag,
     "#dict": _dict,
-    "#enum": lambda content, classes, depth: classes.get(content[0], Enum)[content[1]],
+    "#enum": _enum,
     "#role": _role,
     "#record": _record,
     "#bytes": lambda content, classes, depth: decode(

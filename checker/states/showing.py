@@ -17,7 +17,7 @@ def text_of(value: Any) -> str:
         value = freeze(value)
     kind = type(value)
     if isinstance(value, Enum):
-        return value.name
+        return value.name or repr(value)  # no flag at all may have no name
     if kind is FrozenList or kind is list:
         return f"[{_listed(value)}]"
     if kind is tuple:

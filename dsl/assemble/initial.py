@@ -68,7 +68,7 @@ class InitialStates:
         wanted: dict[Field, RoleLayout] = {}
         for field in self.fields.values():
             defaults = self.classes[field.owner]._defaults  # type: ignore[attr-defined]
-            if field.layout != "whole" and defaults[field.name] is ABSENT:
+            if field.layout != "whole" and defaults.get(field.name) is ABSENT:
                 wanted[field], field.layout = field.layout, "whole"
         return wanted
 

@@ -13,6 +13,7 @@ import importlib
 import importlib.util
 import sys
 import types
+from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -42,7 +43,7 @@ from statewalk.dsl.source.set_order import (
 )
 from statewalk.dsl.state.refs import NeedsState, too_early
 from statewalk.dsl.view import Disabled
-from statewalk.dsl.words.constants import is_constant, read_constant, unknown_constant
+from statewalk.dsl.words.constants import check_given, is_constant, no_value, read_constant
 from statewalk.dsl.words.given import Given
 
 FILES: set[str] = set()  # of the specs that were loaded, as their code objects name them
@@ -152,7 +153,17 @@ class Loading:
     modules: list[SpecModule] = field(default_factory=list)
     by_name: dict[str, types.ModuleType] = field(default_factory=dict)
     declared: Declared = field(default_factory=Declared)
-    used: set[str] = field(default_factory=set)
+    used: dict[str, list[str]] = field(default_factory=dict)  # given name -> constants it set
+
+    @property
+    def constants(self) -> dict[str, Any]:
+        """The constants of all modules; those that share a name go by ``module.NAME``."""
+        shared = Counter(name for m in self.modules for name in m.constants)
+        return {
+            name if shared[name] == 1 else f"{m.name}.{name}": value
+            for m in self.modules
+            for name, value in m.constants.items()
+        }
 
     @property
     def folders(self) -> tuple[str, str]:
@@ -165,7 +176,7 @@ class Loading:
         _, package = place_in_packages(path)
         with searching(self.root):
             self.run(source, f"{package}.{path.stem}" if package else path.stem, package)
-        self.check_given()
+        check_given(self.given, self.used, [*self.constants])
 
     def run(
         self, source: Source, name: str, package: str = "", *, part: bool = True
@@ -182,7 +193,7 @@ class Loading:
         namespace["__builtins__"] = self._builtins(source)
         self.by_name[name] = module
         spec = SpecModule(name, source, namespace)
-        stored = _Storing(self, spec)
+        stored = _Storing(self, spec, part=part)
         stored.check()
         tree = with_ordered_sets(copied(without_ranges(source.tree)), source.imported)
         level = -1 if self.assuming else 1  # without assertions
@@ -225,7 +236,7 @@ class Loading:
 
     def _assumption(self, error: AssertionError, source: Source) -> SpecError:
         span = place_of(error, self.paths(source))
-        shown = ", ".join(f"{n}={v!r}" for m in self.modules for n, v in m.constants.items())
+        shown = ", ".join(f"{name}={value!r}" for name, value in self.constants.items())
         return SpecError(
             "SW304",
             f"An assumption on the constants is false{': ' + str(error) if str(error) else ''}.",
@@ -291,18 +302,11 @@ class Loading:
                 setattr(self.by_name[outer], last, self.by_name[name])
         return self.by_name[name]
 
-    def check_given(self) -> None:
-        """Raises SpecError[SW301] for a constant that was given and that nobody declares."""
-        known = [n for m in self.modules for n in m.constants]
-        for name in self.given:
-            if name not in self.used:
-                raise unknown_constant(name, known)
-
 
 class _Storing(dict[str, Any]):
     """The local namespace of a running module: stores go to the module, constants overridden."""
 
-    def __init__(self, loading: Loading, module: SpecModule) -> None:
+    def __init__(self, loading: Loading, module: SpecModule, *, part: bool) -> None:
         super().__init__()
         self._loading = loading
         self._module = module
@@ -310,21 +314,15 @@ class _Storing(dict[str, Any]):
             node.target.id: (hint, node)
             for node in module.source.tree.body
             if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
-            if (hint := is_constant(node.annotation)) is not None
+            if part and (hint := is_constant(node.annotation)) is not None
         }
 
     def check(self) -> None:
         """Raises SpecError[SW301] for a constant without a value, which would be none at all."""
         for name, (_, node) in self._hints.items():
             if node.value is None:
-                hint = ast.unparse(node.annotation)
-                raise SpecError(
-                    "SW301",
-                    f"The constant {name} has no value.",
-                    at=self._module.source.span(node),
-                    help=f"Give it one here, {name}: {hint} = ...; --set {name}=VALUE and "
-                    "configurations change it.",
-                )
+                hint, at = ast.unparse(node.annotation), self._module.source.span(node)
+                raise no_value(name, hint, at)
 
     def __setitem__(self, name: str, value: Any) -> None:
         namespace = self._module.namespace
@@ -347,9 +345,11 @@ class _Storing(dict[str, Any]):
         except Exception:
             resolved = None
         try:
-            for key in (f"{self._module.name}.{name}", name):
+            full = f"{self._module.name}.{name}"
+            for key in (full, name):
                 if key in loading.given:
-                    loading.used.add(key)
+                    meant = loading.used.setdefault(key, [])
+                    meant += [full] if full not in meant else []
                     known = Given(loading.by_name, loading.is_own, resolved)
                     given = known.adopted(name, loading.given[key])
                     break

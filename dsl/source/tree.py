@@ -8,9 +8,12 @@ nodes are needed; roles, properties and functions are found here by name.
 from __future__ import annotations
 
 import ast
+import sys
 import typing
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import Any
 
 from statewalk.dsl.declared import LeadsTo, Mark, marks
@@ -72,7 +75,10 @@ class Function:
 
 @dataclass
 class SpecTree:
-    """All of a spec after its modules ran."""
+    """All of a spec after its modules ran.
+
+    Of roles with one name, those without instances come first: the last is what the name means.
+    """
 
     loading: Loading
     roles: list[type[Role]] = field(default_factory=list)
@@ -84,7 +90,11 @@ class SpecTree:
     @property
     def classes(self) -> dict[str, type]:
         """All classes by name."""
-        return {c.__name__: c for c in [*self.roles, *self.records, *self.enums]}
+        return {cls.__name__: cls for cls in self.every_class()}
+
+    def every_class(self) -> list[type]:
+        """All classes, also several of one name: the last is what the name means."""
+        return [*self.roles, *self.records, *self.enums]
 
     @property
     def led(self) -> list[Callable[..., bool]]:
@@ -92,10 +102,19 @@ class SpecTree:
         return [p for _, lead, _ in self.leads for p in (lead.premise, lead.conclusion)]
 
     def hints(self, cls: type) -> dict[str, Any]:
-        """The types of the fields of a class. Raises what evaluating them raises."""
-        found = _definition(self, cls)
-        names = {**(found[0].namespace if found else {}), **self.classes}
-        return typing.get_type_hints(cls, localns=names, include_extras=True)
+        """The types of the fields of a class, as the modules name them where the fields are
+        written. Raises what evaluating them raises.
+        """
+        found: dict[str, Any] = {}
+        for base in reversed(cls.__mro__):
+            declared = base.__dict__.get("__annotations__")
+            if declared and base not in (Role, Record):
+                module = self.loading.by_name.get(base.__module__, sys.modules.get(base.__module__))
+                names = {**self.classes, **(vars(module) if module is not None else {})}
+                names.pop("__builtins__", None)
+                part = type(base.__name__, (), {"__annotations__": declared})
+                found |= typing.get_type_hints(part, names, include_extras=True)
+        return found
 
     def of_kind(self, *kinds: str) -> Iterator[Function]:
         return (f for f in self.functions if any(m.kind in kinds for m in f.marks))
@@ -123,7 +142,39 @@ def read_tree(loading: Loading) -> SpecTree:
                 value = module.namespace.get(getattr(target, "id", ""))
                 if isinstance(target, ast.Name) and isinstance(value, LeadsTo):
                     tree.leads.append((target.id, value, module.source.span(node)))
+    names = Counter(role.__name__ for role in tree.roles)
+    tree.roles.sort(key=lambda role: names[role.__name__] == 1 or bool(role._instances))
+    _read_other_classes(tree)
     return tree
+
+
+def _read_other_classes(tree: SpecTree) -> None:
+    """Enums and records that helpers have, that are written in classes, or made by calls.
+
+    Of several with one name the first counts; a state that is to hold another is refused
+    (`dsl.values.named`).
+    """
+    known = {cls.__name__ for cls in tree.every_class()}
+    for module in tree.loading.by_name.values():
+        for value in vars(module).values():
+            for cls in _classes_in(tree, value):
+                if cls.__name__ not in known and not cls.__module__.startswith(_OURS):
+                    known.add(cls.__name__)
+                    (tree.enums if issubclass(cls, Enum) else tree.records).append(cls)
+
+
+_OURS = ("enum", "statewalk.checker", "statewalk.dsl")
+
+
+def _classes_in(tree: SpecTree, value: Any) -> Iterator[type]:
+    """The enums and records that a value of a module is, is of, or has in its body."""
+    cls = value if isinstance(value, type) else type(value)
+    if issubclass(cls, Enum | Record):
+        yield cls
+    if cls is value and cls.__module__ in tree.loading.by_name:
+        for inner in vars(cls).values():
+            if isinstance(inner, type) and inner.__qualname__.startswith(f"{cls.__qualname__}."):
+                yield from _classes_in(tree, inner)
 
 
 def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
@@ -148,8 +199,6 @@ def _is_from(found: Any, node: ast.FunctionDef) -> bool:
 
 
 def _read_class(tree: SpecTree, module: SpecModule, node: ast.ClassDef) -> None:
-    import enum
-
     cls = module.namespace.get(node.name)
     if not isinstance(cls, type):
         return
@@ -157,7 +206,7 @@ def _read_class(tree: SpecTree, module: SpecModule, node: ast.ClassDef) -> None:
         tree.roles.append(cls)
     elif issubclass(cls, Record):
         tree.records.append(cls)
-    elif issubclass(cls, enum.Enum):
+    elif issubclass(cls, Enum):
         tree.enums.append(cls)
     for item in _statements(node.body):
         if not isinstance(item, ast.FunctionDef):

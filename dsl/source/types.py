@@ -89,7 +89,7 @@ class Types:
         self.tree = tree
         self.function = function
         self.namespace = function.module.namespace
-        self.classes = tree.classes
+        self.names = {**tree.classes, **self.namespace}
         self._hints: dict[type, dict[str, Any]] = {}
         self.locals: dict[str, Any] = {}
         parameters = dict(self._parameters(function.node))
@@ -187,7 +187,7 @@ class Types:
         if not isinstance(text, str):
             return None
         try:
-            return eval(text, self.namespace, self.classes)
+            return eval(text, self.names)
         except Exception:
             return None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from enum import Enum
+from enum import Enum, Flag
 from typing import Any
 
 from statewalk.dsl.errors import RunError
@@ -99,6 +99,8 @@ class _Reader:
         cls = self.named(Enum)
         self.byte()
         members, at = list(cls), self.integer()
+        if issubclass(cls, Flag):
+            return cls(at)
         if at >= len(members):
             raise RunError("SW402", f"{cls.__name__} has no member number {at}.")
         return members[at]

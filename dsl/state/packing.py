@@ -14,6 +14,7 @@ from statewalk.dsl.state.refs import Reference, make
 from statewalk.dsl.state.roles import Role
 from statewalk.dsl.values.domains import Domain
 from statewalk.dsl.values.frozen import FROZEN, SCALARS
+from statewalk.dsl.values.named import is_named
 from statewalk.dsl.values.ordered_sets import OrderedFrozenSet, OrderedSet
 from statewalk.dsl.values.records import Bag, Record, fields_of
 from statewalk.dsl.values.stored import (
@@ -76,6 +77,8 @@ def pack(value: Any) -> Any:
             (kind, value._path, value._sub, value._domain, getattr(value, "_keys", None)),
             place + b"\x00" + steps,
         )
+    if isinstance(value, Enum | Record) and not is_named(kind):
+        raise NotPackable
     if isinstance(value, Enum):
         return value
     if isinstance(value, Record):

@@ -2,8 +2,8 @@
 
 `encode` gives each stored value its *canonical bytes*. They are injective (``True`` and ``1``
 differ), comparing them compares values in the canonical order (None, bool, int, str, enum by
-definition, role by class and index, tuple, list, record, set, bag, dict), and `dsl.state.decoding`
-reads them back.
+definition (flags by number), role by class and index, tuple, list, record, set, bag, dict), and
+`dsl.state.decoding` reads them back.
 
 Source of the order-preserving scheme: the tuple layer of FoundationDB (escaped terminators, length-
 prefixed big-endian integers).
@@ -11,11 +11,12 @@ prefixed big-endian integers).
 
 from __future__ import annotations
 
-from enum import Enum
+from enum import Enum, Flag
 from functools import lru_cache
 from typing import Any
 
 from statewalk.dsl.errors import EngineError, SpecError
+from statewalk.dsl.values.named import check_named
 
 
 class _Absent:
@@ -64,6 +65,12 @@ def text_bytes(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass").replace(b"\x00", b"\x00\xff") + END
 
 
+def class_bytes(cls: type) -> bytes:
+    """The name of a value's class in canonical bytes. Raises SpecError[SW126, SW203]."""
+    check_named(cls)
+    return text_bytes(cls.__name__)
+
+
 _SMALL = {n: int_bytes(n) for n in range(-16, 1024)}
 
 
@@ -85,8 +92,8 @@ def encode(value: Any) -> bytes:
         result: bytes = canonical()
         return result
     if isinstance(value, Enum):
-        members = list(type(value))
-        return ENUM_TAG + text_bytes(type(value).__name__) + int_bytes(members.index(value))
+        at = value.value if isinstance(value, Flag) else list(type(value)).index(value)
+        return ENUM_TAG + class_bytes(kind) + int_bytes(at)
     raise TypeError(f"{value!r} is not a stored value")
 
 

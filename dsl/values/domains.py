@@ -6,7 +6,7 @@ import types
 import typing
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from enum import Enum
+from enum import Enum, Flag
 from typing import Any, Literal
 
 from statewalk.dsl.values.ordered_sets import PLAIN
@@ -216,6 +216,14 @@ def _class(cls: type) -> Domain:
             record=cls,
             records=tuple(_with_subclasses(cls)),
             records_only=True,
+        )
+    if issubclass(cls, Flag):
+        return Domain(
+            f"a {cls.__name__}",
+            lambda v: type(v) is cls,
+            options=tuple(cls),
+            records_only=True,
+            may_contain=False,
         )
     if issubclass(cls, Enum):
         return _finite(tuple(cls), f"a {cls.__name__}")

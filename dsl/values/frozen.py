@@ -21,6 +21,7 @@ from statewalk.dsl.values.canonical import (
     unstorable,
 )
 from statewalk.dsl.values.lists import FrozenList, Unchangeable
+from statewalk.dsl.values.named import check_named
 
 
 def can_change(value: Any) -> bool:
@@ -335,6 +336,9 @@ def freeze(value: Any) -> Any:
         return FrozenSet(value)
     if kind in MAKERS:
         return MAKERS[kind](value)
-    if isinstance(value, Enum) or value is ABSENT:
+    if isinstance(value, Enum):
+        check_named(kind)
+        return value
+    if value is ABSENT:
         return value
     raise unstorable(value)

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Generic, TypeVar, dataclass_transform
 
 from statewalk.dsl.errors import SpecError, did_you_mean, no_delete, no_field
 from statewalk.dsl.values.canonical import END, RECORD_TAG, VALUES, text_bytes, unstorable
+from statewalk.dsl.values.named import check_named
 from statewalk.dsl.values.ordered_sets import OrderedSet
 from statewalk.dsl.values.stored import (
     FrozenBag,
@@ -116,6 +117,7 @@ class Record:
         if "_bytes" in self.__dict__:
             return self
         cls = type(self)
+        check_named(cls)
         result = object.__new__(cls)
         content = result.__dict__
         for name in cls._fields:
@@ -214,14 +216,13 @@ def check_option(option: Any) -> None:
     elif kind is dict:
         for part in (*option, *option.values()):
             check_option(part)
+    elif isinstance(option, Enum):
+        check_named(kind)
     elif isinstance(option, Record) and kind is record_class(option):
+        check_named(kind)
         for name in fields_of(option) if "_bytes" not in option.__dict__ else ():
             check_option(getattr(option, name))
-    elif (
-        not hasattr(kind, "_canonical")
-        and not hasattr(kind, "_freeze")
-        and (option is not None and not isinstance(option, Enum))
-    ):
+    elif not hasattr(kind, "_canonical") and not hasattr(kind, "_freeze") and option is not None:
         error = unstorable(option)
         error.message = error.message.replace("The state cannot hold", "any_of cannot choose")
         error.why = error.why.replace("It holds", "What is chosen tells steps apart. It can be")

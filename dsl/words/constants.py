@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import ast
+import types
 import typing
-from enum import Enum
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from enum import Enum, Flag
+from functools import reduce
+from itertools import product
+from operator import or_
 from typing import Any
 
-from statewalk.dsl.errors import SpecError, StatewalkError, did_you_mean
-from statewalk.dsl.values.domains import ANYTHING, Domain, domain_of
-from statewalk.dsl.values.stored import freeze
+from statewalk.dsl.errors import Span, SpecError, StatewalkError, did_you_mean
+from statewalk.dsl.values.domains import ANYTHING, Domain, domain_of, meant_by
+from statewalk.dsl.values.stored import encode, freeze
 
 
 class GivenText(str):
@@ -18,6 +23,7 @@ class GivenText(str):
     __slots__ = ()
 
 
+_MANY = (tuple, list, set, frozenset)
 _WORDS = {"true": True, "True": True, "false": False, "False": False, "None": None}
 
 
@@ -39,12 +45,14 @@ def is_constant(annotation: ast.expr) -> ast.expr | None:
 def read_constant(name: str, given: Any, hint: Any) -> Any:
     """The value of a constant from what was given for it. Raises SpecError[SW301]."""
     domain = domain_of(hint) if hint is not None else ANYTHING
-    value = _from_text(given, hint, domain) if isinstance(given, GivenText) else given
+    if isinstance(given, GivenText):
+        value = _from_text(name, given, hint)
+    elif type(given) is str and not _fits(domain, given):
+        value = _the_one(name, given, [*_members_called(given, hint)], given)
+    else:
+        value = given
     if not _fits(domain, value):
-        member = _member_called(value, hint) if type(value) is str else None
-        if member is None:
-            raise _misfit(name, given, domain)
-        value = member
+        raise _misfit(name, given, domain)
     return value
 
 
@@ -65,38 +73,118 @@ def _misfit(name: str, given: Any, domain: Domain) -> SpecError:
     return SpecError("SW301", f"{name} cannot be {shown}. It is {text}.", help=close)
 
 
-def _member_called(text: str, hint: Any) -> Enum | None:
-    """The member that a text names, of the enums in a type."""
-    for enum in (hint, *typing.get_args(hint)):
-        if isinstance(enum, type) and issubclass(enum, Enum):
-            word = text.removeprefix(enum.__name__ + ".")
-            if word in enum.__members__:
-                return enum[word]
-    return None
-
-
-def _from_text(text: GivenText, hint: Any, domain: Domain) -> Any:
+def _from_text(name: str, text: GivenText, hint: Any) -> Any:
     plain = str(text)
-    if (member := _member_called(plain, hint)) is not None:
-        return member
-    if domain.options is not None and any(type(o) is str and o == plain for o in domain.options):
-        return plain
     if hint is str:
         return plain
-    if plain in _WORDS:
-        return _WORDS[plain]
-    try:
-        value = ast.literal_eval(plain)
-    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
-        return plain
+    value = _literal(plain)
     wanted = typing.get_origin(hint) or hint
-    if wanted in (tuple, list, set, frozenset) and isinstance(
-        value, tuple | list | set | frozenset
-    ):
-        return wanted(value)
-    return value
+    if wanted in _MANY and isinstance(value, tuple | list | set | frozenset):
+        value = wanted(value)
+    return _the_one(name, plain, _readings(plain, hint), value)
 
 
-def unknown_constant(name: str, known: list[str]) -> SpecError:
-    """The error of a constant that no module of the spec declares."""
-    return SpecError("SW301", f"There is no constant {name}. {did_you_mean(name, known)}")
+def _the_one(name: str, text: str, readings: list[Any], otherwise: Any) -> Any:
+    """What a text means, of all that it can. Raises SpecError[SW301] where that is unclear."""
+    if len(readings) > 1:
+        readings = [*{encode(freeze(value)): value for value in readings}.values()]
+    if len(readings) > 1:
+        shown = " or ".join(map(_shown, readings))
+        raise SpecError(
+            "SW301", f"{name} cannot be {text}, which can mean {shown}.", help="Say which."
+        )
+    return readings[0] if readings else otherwise
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, tuple):
+        return f"({', '.join(map(_shown, value))}{',' * (len(value) == 1)})"
+    return f"{type(value).__name__}.{value.name}" if isinstance(value, Enum) else repr(value)
+
+
+def _readings(text: str, hint: Any) -> list[Any]:
+    """Every value of a type that a text can mean."""
+    hint = meant_by(hint)
+    origin, args = typing.get_origin(hint), typing.get_args(hint)
+    if origin in (typing.Union, types.UnionType):
+        found = [value for arg in args if arg is not str for value in _readings(text, arg)]
+        return found or (_readings(text, str) if str in args else [])
+    if origin in _MANY:
+        found = [*_readings_of_many(text, origin, args)]
+    else:
+        found = [*_members_called(text, hint), _literal(text)]
+        if origin is typing.Literal and not _fits(domain_of(hint), found[-1]):
+            found.append(text)
+    return [value for value in found if _fits(domain_of(hint), value)]
+
+
+def _readings_of_many(text: str, kind: Any, args: tuple[Any, ...]) -> Iterator[Any]:
+    node = _parsed(text)
+    if not isinstance(node, ast.Tuple | ast.List | ast.Set):
+        found = _literal(text)
+        if isinstance(found, set | frozenset):  # set()
+            yield kind(found)
+        return
+    parts = [ast.get_source_segment(text, part) or "" for part in node.elts]
+    if kind is tuple and args[-1] is not Ellipsis:
+        hints = args if len(args) == len(parts) else ()
+    else:
+        hints = (args[0],) * len(parts)
+    if len(hints) == len(parts):
+        yield from map(kind, product(*map(_readings, parts, hints)))
+
+
+def _members_called(text: str, hint: Any) -> Iterator[Enum]:
+    """The members that a text names, of the enums in a type; ``A | B`` of flags."""
+    for part in (hint, *typing.get_args(hint)):
+        if isinstance(part, Enum) and text in (part.name, f"{type(part).__name__}.{part.name}"):
+            yield part
+        elif isinstance(part, type) and issubclass(part, Enum):
+            words = text.split("|") if issubclass(part, Flag) else [text]
+            names = [word.strip().removeprefix(part.__name__ + ".") for word in words]
+            if all(name in part.__members__ for name in names):
+                yield reduce(or_, (part[name] for name in names))
+
+
+def _literal(text: str) -> Any:
+    """A text as Python reads it; one that is no literal as it is."""
+    if text in _WORDS:
+        return _WORDS[text]
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
+        return text
+
+
+def _parsed(text: str) -> ast.expr | None:
+    try:
+        return ast.parse(text, mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def check_given(
+    given: Iterable[str], used: Mapping[str, Sequence[str]], known: Sequence[str]
+) -> None:
+    """Raises SpecError[SW301] for a name that was given to no constant, or to more than one."""
+    for name in given:
+        meant = used.get(name, ())
+        if not meant:
+            raise SpecError("SW301", f"There is no constant {name}. {did_you_mean(name, known)}")
+        if len(meant) > 1:
+            raise SpecError(
+                "SW301",
+                f"{name} is the name of {len(meant)} constants: {', '.join(meant)}.",
+                help=f"Say which: --set {meant[-1]}=VALUE",
+            )
+
+
+def no_value(name: str, hint: str, at: Span) -> SpecError:
+    """The error of a constant without a value, which would be none at all."""
+    return SpecError(
+        "SW301",
+        f"The constant {name} has no value.",
+        at=at,
+        help=f"Give it one here, {name}: {hint} = ...; --set {name}=VALUE and configurations "
+        "change it.",
+    )

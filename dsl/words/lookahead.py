@@ -158,7 +158,9 @@ def _is(instance: Any, action: Callable[..., object] | str) -> bool:
     bound_to = getattr(action, "__self__", None)
     if bound_to is not None:
         return bool(instance.actor == bound_to)
-    return instance.actor is None or getattr(type(instance.actor), action.__name__, None) is action
+    if instance.actor is None:
+        return "." not in action.__qualname__  # of a module, not of a role
+    return getattr(type(instance.actor), action.__name__, None) is action
 
 
 def _name(action: Callable[..., object]) -> str:

@@ -94,7 +94,7 @@ def to_value(value: Any) -> Any:
     if kind is FrozenDict:
         return {"#map": [[to_value(k), to_value(v)] for k, v in value.items()]}
     if isinstance(value, Enum):
-        return value.name
+        return value.name or repr(value)  # no flag at all may have no name
     if isinstance(value, Role):
         return repr(value)
     if isinstance(value, Record):

@@ -17,6 +17,7 @@ from statewalk.dsl.state import refs
 from statewalk.dsl.state.detaching import forget
 from statewalk.dsl.state.refs import RecordReference
 from statewalk.dsl.values.canonical import END, RECORD_TAG, VALUES, text_bytes
+from statewalk.dsl.values.named import check_named
 from statewalk.dsl.values.records import Record
 from statewalk.dsl.values.stored import (
     ABSENT,
@@ -70,6 +71,7 @@ class record(Record):  # noqa: N801 (the name it has in Fizzbee)
     def _freeze(self) -> Any:
         if "_bytes" in self.__dict__:
             return self
+        check_named(record)
         result = object.__new__(record)
         content = result.__dict__
         for name in sorted(self.__dict__):
