@@ -38,7 +38,8 @@ _SIGNALS = [
 _DUMP = getattr(signal, "SIGUSR2", None)
 _LEAVE = 0.5  # seconds to leave once there is a code: what is left may not end
 _ONCE = 0.5  # seconds in which several signals are one: a terminal sends to parent and child
-_ANSWER = 0.05  # seconds that an answer takes
+_ANSWER = 0.05  # seconds that an answer takes,
+_PATIENCE = 10  # and so many times as long on a machine that is busy
 _SOON = 0.01  # seconds
 _INCONCLUSIVE = 3  # as `checker.verdict.exits` has it
 
@@ -285,7 +286,10 @@ class _Waiting:
         os.ftruncate(self.line.places.fileno(), 0)
         os.lseek(self.line.places.fileno(), 0, os.SEEK_SET)
         os.kill(self.pid, _DUMP)
-        time.sleep(_ANSWER)
+        for _ in range(_PATIENCE):
+            time.sleep(_ANSWER)
+            if self.line.told():
+                break
         return place_of(self.line.told(), facts["files"]) is not None or bool(facts.get("doing"))
 
 
