@@ -47,11 +47,6 @@ class Ends:
     fell: Status = NONE
     yielded: bool = False
 
-    @property
-    def ways(self) -> int:
-        """In how many ways it may end."""
-        return bool(self.returned) + bool(self.fell) + self.yielded
-
 
 @dataclass
 class Facts:

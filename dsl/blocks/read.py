@@ -12,7 +12,7 @@ from typing import Any
 from statewalk.dsl.blocks import tree
 from statewalk.dsl.blocks.tree import FlowName
 from statewalk.dsl.errors import SpecError
-from statewalk.dsl.source.nodes import copied, meaning
+from statewalk.dsl.source.nodes import copied, meaning, walk
 from statewalk.dsl.source.tree import Function
 from statewalk.dsl.words import declare
 
@@ -49,11 +49,12 @@ def has_blocks(function: Function) -> bool:
     """Whether steps of a function end elsewhere than at ``yield``."""
     if flow_option(function) not in (None, "atomic"):
         return True
-    namespace = function.module.namespace
-    return any(
-        isinstance(n, ast.With) and flow_of(n, namespace) is not None
-        for n in ast.walk(function.node)
-    )
+    return holds_blocks(function.node, function.module.namespace)
+
+
+def holds_blocks(node: ast.AST, namespace: dict[str, Any]) -> bool:
+    """Whether there are blocks inside a node."""
+    return any(isinstance(n, ast.With) and flow_of(n, namespace) is not None for n in walk(node))
 
 
 class Reader:
@@ -103,22 +104,18 @@ class Reader:
         if isinstance(node, ast.If):
             return ast.If(node.test, self.block(node.body), self.block(node.orelse))
         if isinstance(node, ast.For | ast.While):
-            if node.orelse and (self.flow != "atomic" or self._matters(node)):
+            if node.orelse and (self.flow != "atomic" or holds_blocks(node, self.namespace)):
                 raise refused(self.function, node.orelse[0], "the else of a loop")
             if not node.orelse and isinstance(node, ast.For):
                 return ast.For(node.target, node.iter, self.block(node.body), [], None)
             if not node.orelse and isinstance(node, ast.While):
                 return ast.While(node.test, self.block(node.body), [])
-        elif isinstance(node, ast.With | ast.Try | ast.Match) and self._matters(node):
-            raise refused(self.function, node, f"a block inside '{type(node).__name__.lower()}'")
+        elif isinstance(node, ast.With | ast.Try | ast.Match):
+            if holds_blocks(node, self.namespace):
+                raise refused(
+                    self.function, node, f"a block inside '{type(node).__name__.lower()}'"
+                )
         return None
-
-    def _matters(self, node: ast.AST) -> bool:
-        """Whether there are blocks inside a statement."""
-        return any(
-            isinstance(n, ast.With) and flow_of(n, self.namespace) is not None
-            for n in ast.walk(node)
-        )
 
     def _simple(self, node: ast.stmt) -> ast.stmt | None:
         if isinstance(node, ast.AnnAssign):

@@ -15,8 +15,6 @@ from statewalk.dsl.fizz.translate.translate import translate
 class FizzSpec:
     """A .fizz file as a module of the embedded language, with the options it carries."""
 
-    path: str
-    text: str
     tree: ast.Module
     options: Options
 
@@ -42,4 +40,4 @@ def read_fizz(path: str, text: str, *, counting: bool = False) -> FizzSpec:
     except SyntaxError as error:
         at = Span(path, error.lineno or 1, error.offset or 1)
         raise SpecError("SW153", f"This does not fit together: {error.msg}.", at=at) from None
-    return FizzSpec(path, text, module, options)
+    return FizzSpec(module, options)

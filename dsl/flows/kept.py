@@ -15,7 +15,7 @@ from statewalk.dsl.errors import SpecError
 from statewalk.dsl.state.containers import FrozenSetReference
 from statewalk.dsl.state.decoding import decode
 from statewalk.dsl.state.detaching import Sub, sub_key
-from statewalk.dsl.state.refs import Reference, current_view, place, show_place, walk
+from statewalk.dsl.state.refs import Reference, current_view, follow, place, show_place
 from statewalk.dsl.state.roles import Field
 from statewalk.dsl.values.ordered_sets import OrderedSet
 from statewalk.dsl.values.records import Bag, Record, own
@@ -128,7 +128,7 @@ def _is_there(value: Any, sub: Sub) -> bool:
     if value is ABSENT:
         return False
     try:
-        walk(value, sub)
+        follow(value, sub)
     except (LookupError, AttributeError):
         return False
     return True

@@ -26,8 +26,8 @@ Comprehension = ast.GeneratorExp | ast.ListComp | ast.SetComp
 
 
 @dataclass(frozen=True)
-class Scope:
-    """Where comprehensions stand: their function, its locals, the names that mean the state.
+class Gathering:
+    """Rewrites the comprehensions of one function, given its locals and the names that mean state.
 
     ``rewrite`` is done with what is left of one that becomes a projection.
     """
@@ -38,24 +38,14 @@ class Scope:
     effects: Effects
     rewrite: Callable[[ast.AST], Any]
 
-
-class Gathering:
-    """Rewrites the comprehensions of one function."""
-
-    def __init__(self, scope: Scope) -> None:
-        self.scope = scope
-        self.namespace = scope.function.module.namespace
-        self.state_names = scope.state_names
+    @property
+    def namespace(self) -> dict[str, Any]:
+        return self.function.module.namespace
 
     def aggregate(self, node: ast.Call) -> ast.AST | None:
         """``any(... for ...)`` and its like; None where it is not one."""
         name = getattr(node.func, "id", "")
-        if (
-            name not in AGGREGATES
-            or name in self.scope.locals
-            or len(node.args) != 1
-            or node.keywords
-        ):
+        if name not in AGGREGATES or name in self.locals or len(node.args) != 1 or node.keywords:
             return None
         inner = node.args[0]
         if not isinstance(inner, ast.GeneratorExp | ast.ListComp | ast.SetComp):
@@ -102,7 +92,7 @@ class Gathering:
         if len(parts) > 1:
             test = parts[1] if len(parts) == 2 else ast.BoolOp(ast.And(), parts[1:])
             condition = lambda_of([target.id, *names], test)
-        site = f"{self.scope.function.qualified}:{at.lineno}:{at.col_offset}"
+        site = f"{self.function.qualified}:{at.lineno}:{at.col_offset}"
         source, over, bounds = self._source(generator.iter)
         arguments: list[Any] = [
             ast.Constant(name),
@@ -122,20 +112,20 @@ class Gathering:
         """(container, what to loop over given it as ``_it``, bounds of a slice)"""
         over: ast.expr = ast.Name("_it", ast.Load())
         if not (isinstance(iterated, ast.Subscript) and isinstance(iterated.slice, ast.Slice)):
-            return self.scope.rewrite(copied(iterated)), over, None
+            return self.rewrite(copied(iterated)), over, None
         part = iterated.slice
         bounds = [
             ast.Constant(None) if bound is None else copied(bound)
             for bound in (part.lower, part.upper, part.step)
         ]
         over = ast.Subscript(over, copied(part), ast.Load())
-        return self.scope.rewrite(copied(iterated.value)), over, bounds
+        return self.rewrite(copied(iterated.value)), over, bounds
 
     def _plain(self, name: str, node: Comprehension, over: ast.expr) -> ast.Lambda:
         """The source itself, as a function of the container."""
         body = copied(node)
-        body.elt = self.scope.rewrite(body.elt)
-        body.generators[0].ifs = [self.scope.rewrite(i) for i in body.generators[0].ifs]
+        body.elt = self.rewrite(body.elt)
+        body.generators[0].ifs = [self.rewrite(i) for i in body.generators[0].ifs]
         body.generators[0].iter = over
         generator: ast.expr = body
         if not isinstance(body, ast.ListComp) or name != "list":
@@ -169,16 +159,14 @@ class Gathering:
         return list(dict.fromkeys(chains))
 
     def _harmless(self, node: ast.Call) -> bool:
-        function = self.scope.function
-        return self.scope.effects.of_call(node, function) == "pure"
+        return self.effects.of_call(node, self.function) == "pure"
 
     def _is_stateful(self, name: str, variable: str, inner: set[str]) -> bool:
         """Whether a bare name is a function that looks at the state."""
-        if name == variable or name in inner or name in self.scope.locals:
+        if name == variable or name in inner or name in self.locals:
             return False
-        effects = self.scope.effects
-        function = effects.function_of(self.namespace.get(name))
-        return function is not None and effects.of(function) != "pure"
+        function = self.effects.function_of(self.namespace.get(name))
+        return function is not None and self.effects.of(function) != "pure"
 
 
 def bound_inside(parts: list[ast.expr]) -> set[str]:
@@ -208,7 +196,7 @@ class _Hoist(ast.NodeTransformer):
 
     def __init__(self, gathering: Gathering, variable: str, inner: set[str]) -> None:
         self.gathering = gathering
-        self.locals = gathering.scope.locals
+        self.locals = gathering.locals
         self.kept = inner | {variable}
         self.hoisted: dict[str, ast.expr] = {}
 

@@ -17,7 +17,7 @@ from collections.abc import Mapping
 
 from statewalk.dsl.lowering import calls as lowered
 from statewalk.dsl.lowering.compiling import RUNTIME, Old, install, runtime_call
-from statewalk.dsl.lowering.comprehensions import Gathering, Scope
+from statewalk.dsl.lowering.comprehensions import Gathering
 from statewalk.dsl.lowering.turns import find_turns, take_out
 from statewalk.dsl.source.effects import Effects
 from statewalk.dsl.source.nodes import copied, walk, yields
@@ -91,9 +91,8 @@ class Rewriter(ast.NodeTransformer):
         self.lowering = lowering
         self.function = function
         self.locals = extra | locals_of(function.node)
-        self.gathering = Gathering(
-            Scope(function, self.locals, lowering.state_names, lowering.effects, self.visit)
-        )
+        names, effects = lowering.state_names, lowering.effects
+        self.gathering = Gathering(function, self.locals, names, effects, self.visit)
 
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
         self.generic_visit(node)

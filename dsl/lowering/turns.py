@@ -87,7 +87,7 @@ def _needed(node: ast.FunctionDef, loop: ast.For, bound: Names) -> tuple[str, ..
         return None
     if around.early or inside.early:
         return None
-    free = (_read(loop.body) & bound) - changed
+    free = (scopes.read(*loop.body) & bound) - changed
     if not free <= around.before:
         return None
     return (*sorted(own), *sorted(free))
@@ -183,7 +183,7 @@ class _Reading:
         return bound
 
     def _look(self, bound: Names, *nodes: ast.AST | None) -> None:
-        self.early |= (_read([n for n in nodes if n is not None]) & self.watched) - bound
+        self.early |= (scopes.read(*filter(None, nodes)) & self.watched) - bound
 
     def _statement(self, node: ast.stmt, bound: Names) -> Names | None:
         if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
@@ -235,13 +235,3 @@ def _both(one: Names | None, other: Names | None) -> Names | None:
     if one is None or other is None:
         return other if one is None else one
     return one & other
-
-
-def _read(nodes: Iterable[ast.AST]) -> Names:
-    """The names that nodes read."""
-    return frozenset(
-        part.id
-        for node in nodes
-        for part in walk(node)
-        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load)
-    )

@@ -16,6 +16,7 @@ from typing import Any
 
 from statewalk.dsl.rules.rule import Checked
 from statewalk.dsl.source.nodes import walk
+from statewalk.dsl.source.scopes import stored
 from statewalk.dsl.source.types import bare, spec_class
 from statewalk.dsl.state.roles import Role
 from statewalk.dsl.values.lists import CHANGING
@@ -40,7 +41,7 @@ class _Known:
 
     def forget(self, node: ast.AST) -> None:
         """Know nothing any more of what a statement may do."""
-        bound = {n.id for n in walk(node) if isinstance(n, ast.Name) and _stored(n)}
+        bound = stored(node)
         replaced = [ast.unparse(n) for n in walk(node) if _is_store(n)]
         for name in list(self.places):
             if name in bound or any(_within(self.places[name], text) for text in replaced):
@@ -146,10 +147,6 @@ class _Detached:
 
 def _within(place: str, text: str) -> bool:
     return place == text or place.startswith((f"{text}.", f"{text}["))
-
-
-def _stored(node: ast.Name) -> bool:
-    return not isinstance(node.ctx, ast.Load)
 
 
 def _is_store(node: ast.AST) -> bool:

@@ -11,7 +11,7 @@ from statewalk.dsl.rules.names import field_instead
 from statewalk.dsl.rules.rule import shortened
 from statewalk.dsl.source.effects import Effects
 from statewalk.dsl.source.nodes import walk
-from statewalk.dsl.source.scopes import arguments
+from statewalk.dsl.source.scopes import locals_of
 from statewalk.dsl.source.tree import Function, SpecTree
 from statewalk.dsl.state.roles import Role
 from statewalk.dsl.values.records import Bag, Record
@@ -40,8 +40,7 @@ def check_shared(tree: SpecTree, effects: Effects, mistakes: Mistakes) -> None:
 
 def _look_at(function: Function, mistakes: Mistakes) -> None:
     namespace = function.module.namespace
-    bound = {n.id for n in walk(function.node) if isinstance(n, ast.Name) and _binds(n)}
-    bound |= arguments(function.node)
+    bound = locals_of(function.node)
     for node in walk(function.node):
         changed = changed_in(node)
         root: Any = changed
@@ -66,10 +65,6 @@ def _look_at(function: Function, mistakes: Mistakes) -> None:
 
 def _shown(node: ast.AST) -> str:
     return shortened(node) + (" = ..." if isinstance(getattr(node, "ctx", None), ast.Store) else "")
-
-
-def _binds(name: ast.Name) -> bool:
-    return not isinstance(name.ctx, ast.Load)
 
 
 def _holds_roles(value: Any, depth: int = 0) -> bool:

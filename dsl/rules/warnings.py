@@ -64,14 +64,8 @@ def _crash(checked: Checked) -> None:
     function, owner = checked.function, checked.function.owner
     if owner is None or not _CRASH.search(function.name):
         return
-    flow = next(
-        (
-            f
-            for f in checked.tree.functions
-            if f.owner and issubclass(owner, f.owner) and _is_flow(f)
-        ),
-        None,
-    )
+    own = (f for f in checked.tree.functions if f.owner and issubclass(owner, f.owner))
+    flow = next((f for f in own if has_blocks(f) or yields(f.node)), None)
     reached = checked.effects.reached_from(function)
     calls = (n for f in reached for n in walk(f.node) if isinstance(n, ast.Call))
     if flow is None or any(
@@ -84,10 +78,6 @@ def _crash(checked: Checked) -> None:
         function.node,
         help="If the instance forgets what it was doing: interrupt(self), or crash(self)",
     )
-
-
-def _is_flow(function: Function) -> bool:
-    return has_blocks(function) or yields(function.node)
 
 
 def warn_of_history(tree: SpecTree, effects: Effects, mistakes: Mistakes) -> None:

@@ -18,6 +18,12 @@ def names(*nodes: ast.AST) -> set[str]:
     return {n.id for node in nodes for n in walk(node) if isinstance(n, ast.Name)}
 
 
+def read(*nodes: ast.AST) -> frozenset[str]:
+    """Names that are read, whatever the scope."""
+    found = (n for node in nodes for n in walk(node) if isinstance(n, ast.Name))
+    return frozenset(n.id for n in found if isinstance(n.ctx, ast.Load))
+
+
 def stored(*nodes: ast.AST) -> set[str]:
     """Names that are bound or deleted, whatever the scope."""
     return {

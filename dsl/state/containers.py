@@ -146,10 +146,7 @@ class BagReference(Sized):
         e = hashable(element)
         self._update(("discard", intern_key(e)), lambda b: b.adjusted(e, -1))
 
-    def remove(self, element: Any) -> None:
-        if element not in self:
-            raise KeyError(element)
-        self.discard(element)
+    remove = SetReference.remove
 
     def clear(self) -> None:
         self._update("clear", lambda b: FrozenBag())

@@ -80,10 +80,8 @@ class _DictMethods:
     def items(self) -> Keys:
         return Keys((key, self[key]) for key in self)
 
-    def __reversed__(self) -> Iterator[Any]:
-        return iter(list(self)[::-1])
-
     fromkeys = staticmethod(dict.fromkeys)
+    __reversed__ = FrozenDict.__reversed__
 
     def update(self, other: Any = (), **named: Any) -> None:
         pairs = other.items() if hasattr(other, "items") else other
@@ -97,13 +95,10 @@ class _DictMethods:
     def copy(self) -> dict[Any, Any]:
         return dict(self.items())
 
-    def __or__(self, other: Any) -> Any:
-        return {**self.copy(), **other} if isinstance(other, dict) else NotImplemented
+    __or__: Any = FrozenDict.__or__
+    __ror__: Any = FrozenDict.__ror__
 
-    def __ror__(self, other: Any) -> Any:
-        return {**other, **self.copy()} if isinstance(other, dict) else NotImplemented
-
-    def __ior__(self, other: Any) -> Any:
+    def __ior__(self, other: Any) -> Any:  # type: ignore[misc]
         self.update(other)
         return self
 

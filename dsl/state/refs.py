@@ -12,6 +12,7 @@ Steps into a value are pairs: ("f", field), ("i", index), ("k", key).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any
 
 from statewalk.dsl.binding import binding
@@ -33,7 +34,7 @@ from statewalk.dsl.view import WHOLE, Path, Place, View
 _CONTAINERS = (FrozenList, FrozenSet, FrozenBag, FrozenDict, Record)
 
 
-def walk(value: Any, sub: Sub) -> Any:
+def follow(value: Any, sub: Sub) -> Any:
     """The value at the end of steps into a value."""
     for kind, key in sub:
         value = getattr(value, key) if kind == "f" else value[key]
@@ -91,31 +92,31 @@ class Reference:
 
     def _freeze(self) -> Any:
         if self._cell is not None:
-            return walk(self._cell.get(), self._sub)
+            return follow(self._cell.get(), self._sub)
         sub = self._sub
         if not sub:
             return current_view().get(self._path)
-        return current_view().project(self._path, WHOLE, lambda v: walk(v, sub), self._place)
+        return current_view().project(self._path, WHOLE, lambda v: follow(v, sub), self._place)
 
     def _project(self, key: object, fn: Callable[[Any], Any]) -> Any:
         if self._cell is not None:
-            return fn(walk(self._cell.get(), self._sub))
+            return fn(follow(self._cell.get(), self._sub))
         sub = self._sub
         if not sub:
             return current_view().project(self._path, key, fn)
-        return current_view().project(self._path, key, lambda v: fn(walk(v, sub)), self._place)
+        return current_view().project(self._path, key, lambda v: fn(follow(v, sub)), self._place)
 
     def _update(self, key: object, fn: Callable[[Any], Any]) -> None:
         forbid_change(self._path)
         sub = self._sub
         if self._cell is not None:
             whole = self._cell.get()
-            self._cell.set(put(whole, sub, fn(walk(whole, sub))))
+            self._cell.set(put(whole, sub, fn(follow(whole, sub))))
         elif not sub:
             current_view().update(self._path, key, fn)
         else:
             current_view().update(
-                self._path, (key, self._place), lambda v: put(v, sub, fn(walk(v, sub)))
+                self._path, (key, self._place), lambda v: put(v, sub, fn(follow(v, sub)))
             )
 
     def _at(self, step: tuple[str, Any], domain: Domain | None) -> Any:
@@ -195,7 +196,7 @@ def outside(what: str, value: Any, domain: Domain) -> SpecError:
     return SpecError("SW201", f"{what} cannot be {value!r}. It is {domain.text}.")
 
 
-class Mark:
+class StandIn:
     """What stands for a container or a record of a class where only that is looked at."""
 
     __slots__ = ("_bytes", "example")
@@ -209,15 +210,15 @@ class Mark:
         return self._bytes
 
 
-_MARKS: dict[type, Mark] = {}
+_STAND_INS: dict[type, StandIn] = {}
 
 
 def look(value: Any) -> Any:
-    """A scalar itself; of a container or a record only the class, as a `Mark`."""
+    """A scalar itself; of a container or a record only the class, as a `StandIn`."""
     kind = type(value)
-    known = _MARKS.get(kind)
+    known = _STAND_INS.get(kind)
     if known is None and isinstance(value, _CONTAINERS):
-        known = _MARKS[kind] = Mark(kind() if kind in REFERENCES else object.__new__(kind))
+        known = _STAND_INS[kind] = StandIn(kind() if kind in REFERENCES else object.__new__(kind))
     return value if known is None else known
 
 
@@ -248,7 +249,7 @@ def reference_to(cls: type, path: Path, sub: Sub, domain: Domain | None, at: Pla
 
 def place_in(cell: Cell, path: Path, sub: Sub, domain: Domain | None) -> Any:
     """The same in what a cell holds, where ``path`` once was."""
-    value = walk(cell.get(), sub)
+    value = follow(cell.get(), sub)
     if not isinstance(value, _CONTAINERS):
         return value
     at = sub_key(sub)
@@ -281,48 +282,39 @@ def make(
 def _scalar_or_example(view: View, path: Path, sub: Sub, domain: Domain | None, at: Place) -> Any:
     """The value at a place when scalar; when a container, some value of the same class."""
     if domain is not None and not domain.may_contain:
-        return view.project(path, WHOLE, lambda v: walk(v, sub), at) if sub else view.get(path)
+        return view.project(path, WHOLE, lambda v: follow(v, sub), at) if sub else view.get(path)
     if domain is not None and domain.kind == "record" and domain.record is not None:
         derived: list[type] = domain.record.__subclasses__()
         if all(hasattr(c, "_referenced") for c in derived):
             return _example(domain.record)
-    seen = view.project(path, LOOK, lambda v: look(walk(v, sub)), at)
-    return seen.example if type(seen) is Mark else seen
+    seen = view.project(path, LOOK, lambda v: look(follow(v, sub)), at)
+    return seen.example if type(seen) is StandIn else seen
 
 
 LOOK = "look"
-_EXAMPLES: dict[Any, Any] = {}
 
 
+@cache
 def _example(cls: type) -> Any:
     """An empty instance that only stands for its class."""
-    if cls not in _EXAMPLES:
-        _EXAMPLES[cls] = object.__new__(cls)
-    return _EXAMPLES[cls]
+    return object.__new__(cls)
 
 
 def class_for(value: Any, domain: Domain | None = None) -> type:
     """The class of references to values like this one, where such are stored."""
-    kind = type(value)
+    kind: Any = type(value)
     if kind is FrozenSet and domain is not None and not domain.changing_sets:
         return BY_KIND["frozenset"]
-    if kind in REFERENCES:
-        return REFERENCES[kind]
-    return record_reference(kind)
+    return REFERENCES.get(kind) or record_reference(kind)
 
 
-_RECORD_REFERENCES: dict[type, type] = {}
-
-
+@cache
 def record_reference(cls: type) -> type:
     """The class of references to records of a class; a subclass, so that `isinstance` holds."""
-    known = _RECORD_REFERENCES.get(cls)
-    if known is None:
-        base = getattr(cls, "_reference", RecordReference)
-        content = {"_referenced": cls, "__slots__": (), "__module__": cls.__module__}
-        content |= {name: _part(cls, name) for name in cls._fields}  # type: ignore[attr-defined]
-        known = _RECORD_REFERENCES[cls] = type(cls.__name__, (base, cls), content)
-    return known
+    base = getattr(cls, "_reference", RecordReference)
+    content = {"_referenced": cls, "__slots__": (), "__module__": cls.__module__}
+    content |= {name: _part(cls, name) for name in cls._fields}  # type: ignore[attr-defined]
+    return type(cls.__name__, (base, cls), content)
 
 
 def _part(cls: type, name: str) -> property:

@@ -124,10 +124,6 @@ def _tuple(parts: tuple[Domain, ...], *, repeated: bool) -> Domain:
     return Domain(f"a tuple of {', '.join(part.text for part in parts)}", admits, records_only=True)
 
 
-def _literal(values: tuple[Any, ...]) -> Domain:
-    return _finite(values, "one of " + ", ".join(map(repr, values)))
-
-
 _PLAIN: Mapping[Any, Domain] = {
     bool: _finite((False, True), "True or False"),
     int: _exactly(int, "an integer"),
@@ -155,7 +151,7 @@ def domain_of(hint: Any) -> Domain:
         return _BARE[hint]
     origin, args = typing.get_origin(hint), typing.get_args(hint)
     if origin is Literal:
-        return _literal(args)
+        return _finite(args, "one of " + ", ".join(map(repr, args)))
     if origin is typing.Annotated:
         return _annotated(args)
     if origin is typing.Union or origin is types.UnionType:
@@ -192,11 +188,6 @@ def _annotated(args: tuple[Any, ...]) -> Domain:
     return domain_of(args[0])
 
 
-def _fields_fit(record: Record) -> bool:
-    """Whether the fields of a stored record are in their domains."""
-    return misfit_of(record) is None
-
-
 def misfit_of(record: Record) -> tuple[str, Any, Domain] | None:
     """The first field of a record with a value outside its type: name, value and type."""
     domains: Mapping[str, Domain] = getattr(type(record), "_domains", {})
@@ -211,7 +202,7 @@ def _class(cls: type) -> Domain:
     if issubclass(cls, Record):
         return Domain(
             f"a {cls.__name__}",
-            lambda v: isinstance(v, cls) and _fields_fit(v),
+            lambda v: isinstance(v, cls) and misfit_of(v) is None,
             "record",
             record=cls,
             records=tuple(_with_subclasses(cls)),

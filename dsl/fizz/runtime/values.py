@@ -124,7 +124,7 @@ class _Reference(RecordReference):
         found = self._project(("field", name), lambda r: refs.look(r.__dict__.get(name, ABSENT)))
         if found is ABSENT:
             raise AttributeError(f"record has no field '{name}'")
-        if type(found) is not refs.Mark:
+        if type(found) is not refs.StandIn:
             return found
         step = ("f", name)
         if self._cell is not None:

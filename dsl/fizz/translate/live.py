@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
 
 from statewalk.dsl.fizz.names import targets_of
 from statewalk.dsl.fizz.text import tree
+from statewalk.dsl.source.scopes import read
 
 Live = frozenset[str]
 
@@ -16,16 +16,6 @@ def live_at_loops(statements: list[ast.stmt]) -> dict[int, Live]:
     analysis = _Analysis()
     analysis.block(statements, frozenset(), frozenset(), frozenset())
     return analysis.loops
-
-
-def _read(nodes: Iterable[ast.AST | None]) -> Live:
-    return frozenset(
-        part.id
-        for node in nodes
-        if node is not None
-        for part in ast.walk(node)
-        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load)
-    )
 
 
 class _Analysis:
@@ -44,15 +34,15 @@ class _Analysis:
         if isinstance(node, ast.Continue):
             return continued
         if isinstance(node, ast.Return):
-            return _read([node.value])
+            return read(node.value) if node.value is not None else frozenset()
         if isinstance(node, ast.If):
             body = self.block(node.body, after, broken, continued)
             orelse = self.block(node.orelse, after, broken, continued)
-            return body | orelse | _read([node.test])
+            return body | orelse | read(node.test)
         if isinstance(node, ast.While):
-            return self._loop(node, _read([node.test]), frozenset(), after)
+            return self._loop(node, read(node.test), frozenset(), after)
         if isinstance(node, ast.For):
-            return self._loop(node, frozenset(), _stored(node), after) | _read([node.iter])
+            return self._loop(node, frozenset(), _stored(node), after) | read(node.iter)
         if isinstance(node, tree.FlowBlock | tree.Labelled):
             if isinstance(node, tree.FlowBlock) and node.flow == "oneof":
                 found = [self.statement(s, after, broken, continued) for s in node.body]
@@ -60,10 +50,10 @@ class _Analysis:
             return self.block(node.body, after, broken, continued)
         if isinstance(node, tree.ChoiceBlock):
             body = self.block(node.body, after, broken, continued) - _stored(node)
-            return body | after | _read([node.options])
+            return body | after | read(node.options)
         if isinstance(node, ast.AugAssign):
-            return after | _stored(node) | _read([node])
-        return (after - _stored(node)) | _read([node])
+            return after | _stored(node) | read(node)
+        return (after - _stored(node)) | read(node)
 
     def _loop(self, node: ast.For | ast.While, tested: Live, bound: Live, after: Live) -> Live:
         head = tested | after
