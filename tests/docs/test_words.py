@@ -23,7 +23,7 @@ MOST_LINES = 50  # in which a word may stand unexplained
 PYTHONS = (builtins, str, list, dict, set, bytes, ast, typing, argparse.ArgumentParser)
 LIBRARIES = """
 argparse array attr cls column dataclasses dtype flatnonzero func ids metavar monotonic namespace
-numpy ops orelse pathlib parser stat stdout suppress token tolist uint
+numpy ops orelse pathlib parser stat stdout stream suppress token tolist uint
 """
 PLAIN = """
 about act after again annotation answer asked back before begin body builder called change changed
