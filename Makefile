@@ -9,7 +9,7 @@ STAMP := $(VENV)/.installed
 # How many processes run the tests: a number or `auto`.
 JOBS ?= auto
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
-PYTEST = $(BIN)/pytest -n $(JOBS) --doctest-modules
+PYTEST = $(BIN)/pytest -n $(JOBS) --dist loadgroup --doctest-modules
 PACKAGES := statewalk
 
 # pyright is installed at a pinned version: do not look for a newer one
@@ -49,8 +49,8 @@ test: $(STAMP)  ## run the tests, without the slow ones
 test-postgres: $(STAMP)  ## run the tests that need PostgreSQL, on a server of their own
 	$(BIN)/python tests/checker/history/postgres_server.py $(BIN)/pytest -m postgres tests/checker/history
 
-test-slow: $(STAMP)  ## run the slow tests
-	$(PYTEST) -m slow tests
+test-slow: $(STAMP)  ## run the slow tests, and generate more
+	$(PYTEST) -m "slow or hypothesis" --hypothesis-profile=default tests
 
 lint: $(STAMP)  ## look for mistakes and for formatting that differs
 	$(BIN)/ruff check .

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 
 def slow(*values: object) -> Any:
@@ -29,3 +30,8 @@ def some(cases: Iterable[Any], *, every: int) -> list[Any]:
             quick += 1
         found.append(given)
     return found
+
+
+def examples(number: int) -> int:
+    """How many examples are generated, where the slow run generates a number of them."""
+    return max(3, number * settings().max_examples // 100)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from statewalk.checker.liveness.result import LIVENESS_KINDS
 from statewalk.checker.states.fingerprints import Fingerprints
 from statewalk.checker.verdict.run import Run
 from statewalk.dsl.errors import RunError
+from tests.cases import some
 from tests.places import ROOT
 
 MODELS = ROOT / "models"
@@ -30,9 +32,10 @@ def told(result: Run) -> Any:
     return result.verdict, result.counts, properties, traces
 
 
-@pytest.mark.parametrize("symmetry", [False, True])
-@pytest.mark.parametrize("engine", ["native", "reference"])
-@pytest.mark.parametrize("spec", SPECS)
+@pytest.mark.parametrize(
+    ("spec", "engine", "symmetry"),
+    some(product(SPECS, ["native", "reference"], [False, True]), every=3),
+)
 def test_answers_do_not_depend_on_the_bits(spec: str, engine: str, symmetry: bool) -> None:
     some, all_ = (
         check(MODELS / spec, engine=engine, symmetry=symmetry, fingerprint_bits=bits)

@@ -8,6 +8,7 @@ import pytest
 
 from statewalk import load
 from statewalk.checker.cli import main
+from tests.cases import slow
 
 FAST = ["--engine", "reference"]
 
@@ -18,7 +19,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("name", ["toys/die_hard", "die_hard"])
+@pytest.mark.parametrize("name", [slow("toys/die_hard"), "die_hard"])
 def test_every_command_that_takes_a_spec_takes_a_model(
     name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -40,7 +41,7 @@ def test_what_is_listed_is_what_to_type(capsys: pytest.CaptureFixture[str]) -> N
 
     assert "kafka/init_pid" in listed
     assert "Check one with: statewalk check kafka/init_pid" == last
-    assert listed == [f"{Path(load(n).path).parent.name}/{load(n).name}" for n in listed]
+    assert listed == [f"{Path(m.path).parent.name}/{m.name}" for m in map(load, listed)]
 
 
 def test_a_path_that_exists_wins(elsewhere: Path, capsys: pytest.CaptureFixture[str]) -> None:

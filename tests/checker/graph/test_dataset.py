@@ -26,6 +26,7 @@ from statewalk.checker.states.showing import text_of
 from statewalk.dsl.errors import RunError
 from statewalk.dsl.model import Model
 from statewalk.dsl.values.stored import encode
+from tests.cases import examples
 from tests.checker.graph.explicit import explicit
 from tests.checker.native.generated import generate
 from tests.places import ROOT
@@ -208,7 +209,7 @@ def test_damage_is_named(tmp_path: Path) -> None:
         read_about(folder)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=examples(30))
 @given(random=st.randoms(use_true_random=False), max_depth=st.sampled_from([None, 3]))
 def test_generated_models(random: Random, max_depth: int | None) -> None:
     model = generate(random)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,11 @@ from statewalk.checker.graph.dataset import read_about
 from statewalk.checker.graph.paths import shortest_path, states_where
 from statewalk.checker.graph.write import write_graph
 from statewalk.dsl.model import Model
+from tests.cases import some
 from tests.checker.graph.test_dataset import CUT, SPECS
 from tests.places import ROOT
+
+pytestmark = pytest.mark.spark
 
 
 def sorted_rows(folder: Path, table: str) -> list[Any]:
@@ -45,8 +49,10 @@ def both(model: Model, folder: Path, **settings: Any) -> None:
         assert schemas[0] == schemas[1]
 
 
-@pytest.mark.parametrize("name", ["two_phase_commit", "choices", "init_pid"])
-@pytest.mark.parametrize("native_until", [1, 20])
+@pytest.mark.parametrize(
+    ("name", "native_until"),
+    some(product(["two_phase_commit", "choices", "init_pid"], [1, 20]), every=3),
+)
 def test_the_rows_are_the_same(name: str, native_until: int, tmp_path: Path) -> None:
     path, constants = SPECS[name]
     both(load(ROOT / path, constants), tmp_path, native_until=native_until, tasks=3, buckets=8)

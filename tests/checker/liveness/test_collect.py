@@ -15,6 +15,7 @@ from statewalk.checker.liveness.graph import StateGraph
 from statewalk.checker.liveness.result import LIVENESS_KINDS
 from statewalk.dsl.loader import load
 from statewalk.dsl.model import Model, Property
+from tests.cases import slow
 from tests.places import ROOT
 
 FOLDER = Path(__file__).parent / "specs"
@@ -48,7 +49,7 @@ def both(model: Model, options: SearchOptions) -> tuple[StateGraph, StateGraph, 
     return native, build(model, options, tuple(properties)), properties
 
 
-@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("threads", [slow(1), 2])
 @pytest.mark.parametrize("path", SPECS, ids=lambda p: p.stem)
 def test_native_and_reference_build_one_graph(path: Path, threads: int) -> None:
     for config in load(path).configurations:
@@ -68,7 +69,7 @@ def test_native_and_reference_build_one_graph(path: Path, threads: int) -> None:
     [
         {},
         {"CLIENTS": 1, "MUTANT": "weak_send"},
-        {"CLIENTS": 3, "BROKERS": 1, "TIDS": 2, "MUTANT": "phantom_pending"},
+        slow({"CLIENTS": 3, "BROKERS": 1, "TIDS": 2, "MUTANT": "phantom_pending"}),
     ],
 )
 def test_they_agree_on_init_pid(constants: dict[str, object]) -> None:

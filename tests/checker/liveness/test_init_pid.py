@@ -13,6 +13,7 @@ from statewalk.checker.liveness.explore import build
 from statewalk.checker.liveness.result import LivenessResult
 from statewalk.dsl.loader import load
 from statewalk.dsl.model import Model
+from tests.cases import slow
 from tests.places import ROOT
 
 SPEC = ROOT / "models/kafka/init_pid.py"
@@ -30,7 +31,7 @@ def decide(
 
 @pytest.mark.parametrize(
     ("clients", "brokers", "tids"),
-    [(1, 1, 1), (1, 2, 1), (2, 2, 1), (3, 1, 2), pytest.param(3, 2, 1, marks=pytest.mark.slow)],
+    [(1, 1, 1), (1, 2, 1), (2, 2, 1), slow(3, 1, 2), slow(3, 2, 1)],
 )
 def test_every_client_gets_a_producer_id(clients: int, brokers: int, tids: int) -> None:
     _, result = decide(clients, brokers, tids)
@@ -63,7 +64,8 @@ def test_a_phantom_transition_locks_a_client_out() -> None:
 
 
 @pytest.mark.parametrize(
-    ("clients", "brokers", "tids"), [(1, 1, 2), (2, 1, 2), (2, 2, 2), (2, 2, 1), (3, 1, 1)]
+    ("clients", "brokers", "tids"),
+    [(1, 1, 2), (2, 1, 2), slow(2, 2, 2), slow(2, 2, 1), slow(3, 1, 1)],
 )
 def test_a_phantom_transition_needs_three_clients_and_two_ids(
     clients: int, brokers: int, tids: int

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import statewalk
+from tests.cases import slow, some
 from tests.checker.machine.hanging import (
     COUNTER,
     IMPORTS,
@@ -156,8 +157,10 @@ def test_a_text_spec_that_hangs_ends_too(hang: str, how: str, tmp_path: Path) ->
     assert found.late < 2 + SLACK
 
 
-@pytest.mark.parametrize("engine", ["native", "reference"])
-@pytest.mark.parametrize("what", ["while", "sum"])
+@pytest.mark.parametrize(
+    ("what", "engine"),
+    [("while", "native"), slow("while", "reference"), slow("sum", "native"), ("sum", "reference")],
+)
 def test_every_engine_keeps_what_it_found(what: str, engine: str, tmp_path: Path) -> None:
     words = ("--engine", engine, "--property", "small")
     found = check(tmp_path, spec(what, "action"), "time", *words, after=6.0)
@@ -179,7 +182,7 @@ def test_json_on_standard_output_is_one_object_when_the_process_had_to_be_killed
     assert "bounded" == json.loads(found.out)["verdict"]
 
 
-@pytest.mark.parametrize("what", ["while", "sum"])
+@pytest.mark.parametrize("what", ["while", slow("sum")])
 def test_a_random_walk_that_hangs_says_where(what: str, tmp_path: Path) -> None:
     (tmp_path / "spec.py").write_text(spec(what, "action").replace("< 1", "< 9"))
 
@@ -198,7 +201,7 @@ def test_a_profile_of_what_hangs_says_where(tmp_path: Path) -> None:
     assert "The search was ended in the action 'hang' (spec.py:" in found.out
 
 
-@pytest.mark.parametrize("what", ["while", "sum"])
+@pytest.mark.parametrize("what", [slow("while"), "sum"])
 def test_a_sweep_keeps_the_runs_that_ended(what: str, tmp_path: Path) -> None:
     text = (
         spec(what, "action")
@@ -238,7 +241,7 @@ def test_a_spec_that_ends_the_program_is_no_success(text: str, tmp_path: Path) -
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("after", [0.06, 0.1, 0.15, 0.2, 0.3, 0.5])
+@pytest.mark.parametrize("after", some([0.06, 0.1, 0.15, 0.2, 0.3, 0.5], every=3))
 def test_a_signal_while_we_start_is_no_verdict_and_no_traceback(
     number: int, after: float, tmp_path: Path
 ) -> None:

@@ -18,6 +18,7 @@ from statewalk.checker.native.manifests import MANIFEST
 from statewalk.dsl.errors import RunError
 from statewalk.dsl.loader import load
 from statewalk.dsl.model import Model
+from tests.cases import slow, some
 from tests.checker.native.agreement import told
 from tests.checker.native.generated import generate
 from tests.checker.native.hand import two_phase_commit
@@ -44,7 +45,7 @@ def test_a_resumed_search_ends_like_one_that_was_never_interrupted(
     assert () == resumed.warnings
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", some(range(30), every=3))
 def test_generated_models_are_resumed(seed: int, tmp_path: Path) -> None:
     model = generate(random.Random(seed))
     options = SearchOptions(keep_going=True, max_states=300)
@@ -58,7 +59,7 @@ def test_generated_models_are_resumed(seed: int, tmp_path: Path) -> None:
     assert told(expected) == told(resumed)
 
 
-@pytest.mark.parametrize("depth", [2, 5])
+@pytest.mark.parametrize("depth", [2, slow(5)])
 @pytest.mark.parametrize("spec", THREADED, ids=lambda path: path.name)
 def test_specs_with_threads_are_resumed(spec: Path, depth: int, tmp_path: Path) -> None:
     expected = native.explore(load(spec), SearchOptions(keep_going=True))

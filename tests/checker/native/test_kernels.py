@@ -14,9 +14,10 @@ from statewalk.checker.contract.search import SearchOptions
 from statewalk.checker.native.kernels import expand as kernels
 from statewalk.checker.native.kernels import tables
 from statewalk.checker.native.states import Partition, Shape
+from tests.cases import slow
 from tests.checker.native.hand import two_phase_commit
 
-KERNELS = [kernels.expand, kernels.check, tables.insert, tables.gather]
+KERNELS = [slow(kernels.expand), kernels.check, slow(tables.insert), tables.gather]
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.__name__)

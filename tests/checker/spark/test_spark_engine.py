@@ -15,6 +15,7 @@ from statewalk.checker.spark import explore, unable
 from statewalk.checker.spark.session.java import find_java, java_version, whole_java
 from statewalk.dsl.errors import RunError
 from statewalk.dsl.loader import load
+from tests.cases import some
 from tests.places import ROOT
 
 MODELS = ROOT / "models"
@@ -43,7 +44,8 @@ def _same(native: Exploration, found: Exploration) -> None:
 
 @pytest.mark.spark
 @pytest.mark.parametrize(
-    ("spec", "constants", "buckets", "tasks", "native_until", "keep_going", "form"), CASES
+    ("spec", "constants", "buckets", "tasks", "native_until", "keep_going", "form"),
+    some(CASES, every=4),
 )
 def test_spark_equals_native(
     spec: str,

@@ -18,6 +18,7 @@ from statewalk.checker.engines.reference import explore as explore_plainly
 from statewalk.checker.native import explore as explore_natively
 from statewalk.checker.spark import explore
 from statewalk.dsl.loader import load
+from tests.cases import slow
 
 SAME = (
     "counts", "levels", "findings", "witnesses", "fired", "fresh", "stopped", "complete", "cut",
@@ -90,6 +91,10 @@ def two_are_sold() -> bool:
 """
 
 
+ROWS = {"buckets": 16, "tasks": 3, "native_until": 1}
+FRAME = {"buckets": 8, "tasks": 2, "native_until": 9, "form": "frame"}
+
+
 @pytest.fixture
 def spec(tmp_path: Path) -> Path:
     path = tmp_path / "clerks.py"
@@ -98,13 +103,8 @@ def spec(tmp_path: Path) -> Path:
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("keep_going", [True, False])
 @pytest.mark.parametrize(
-    "settings",
-    [
-        {"buckets": 16, "tasks": 3, "native_until": 1},
-        {"buckets": 8, "tasks": 2, "native_until": 9, "form": "frame"},
-    ],
+    ("settings", "keep_going"), [(ROWS, True), slow(ROWS, False), slow(FRAME, True), (FRAME, False)]
 )
 def test_flows_with_constraints_of_steps(
     spec: Path, settings: dict[str, Any], keep_going: bool

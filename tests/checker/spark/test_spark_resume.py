@@ -24,6 +24,7 @@ from statewalk.checker.spark import explore
 from statewalk.dsl.errors import RunError
 from statewalk.dsl.loader import load
 from statewalk.dsl.model import Model
+from tests.cases import slow
 from tests.places import ROOT
 
 MODELS = ROOT / "models"
@@ -65,7 +66,7 @@ def _same(found: Exploration, model: Model | None = None) -> None:
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("tasks", [1, 2, 3])
+@pytest.mark.parametrize("tasks", [1, slow(2), slow(3)])
 def test_a_search_goes_on_whatever_the_number_of_tasks(
     begun: Path, tmp_path: Path, tasks: int
 ) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from statewalk.checker.traces.trace import build
 from statewalk.dsl.errors import RunError
 from statewalk.dsl.loader import load
 from statewalk.dsl.model import Model
+from tests.cases import examples, slow, some
 from tests.checker.native.agreement import told
 from tests.checker.symmetry.specs import MODELS, SPECS, load_text, orbits_by_force, write
 
@@ -37,9 +39,9 @@ def agree(model: Model, threads: tuple[int, ...] = (1, 2), **options: Any) -> No
         assert expected.statistics["represented"] == found.statistics["represented"]
 
 
-@pytest.mark.parametrize("bits", [64, 128])
-@pytest.mark.parametrize("keep_going", [False, True])
-@pytest.mark.parametrize("name", SPECS)
+@pytest.mark.parametrize(
+    ("name", "keep_going", "bits"), some(product(SPECS, [False, True], [64, 128]), every=3)
+)
 def test_small_specs(name: str, keep_going: bool, bits: int, tmp_path: Path) -> None:
     agree(load_text(tmp_path, SPECS[name]), keep_going=keep_going, fingerprint_bits=bits)
 
@@ -48,9 +50,9 @@ def test_small_specs(name: str, keep_going: bool, bits: int, tmp_path: Path) -> 
     ("constants", "view"),
     [
         ({}, True),
-        ({"KEEP_PROCESSED": True}, True),
-        ({"KEEP_PROCESSED": True}, False),
-        ({"BROKERS": 3}, True),
+        slow({"KEEP_PROCESSED": True}, True),
+        slow({"KEEP_PROCESSED": True}, False),
+        slow({"BROKERS": 3}, True),
         ({"MUTANT": "phantom_pending", "BROKERS": 1, "TIDS": 2}, False),
         ({"MUTANT": "no_pending_check"}, False),
     ],
@@ -154,7 +156,7 @@ def test_spark_refuses() -> None:
     assert "SW307" == caught.value.code
 
 
-@pytest.mark.parametrize("kernel", [orbit_kernels.orbits, orbit_kernels.spread])
+@pytest.mark.parametrize("kernel", [slow(orbit_kernels.orbits), orbit_kernels.spread])
 def test_kernels_do_not_count_references(kernel: Any, tmp_path: Path) -> None:
     native.explore(load_text(tmp_path, SPECS["an ordered queue of members"]),
                    SearchOptions(symmetry=True))  # fmt: skip
@@ -221,7 +223,9 @@ def symmetric_specs(draw: st.DrawFn) -> str:
 
 
 @settings(
-    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(30),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(text=symmetric_specs())
 def test_generated_specs(text: str, tmp_path: Path) -> None:

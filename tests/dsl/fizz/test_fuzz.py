@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from statewalk.dsl.errors import SpecError
 from statewalk.dsl.fizz.read import read_fizz
+from tests.cases import examples
 from tests.places import ROOT
 
 SPECS = sorted((ROOT / "specs").rglob("*.fizz"))
@@ -46,13 +47,13 @@ def reads(text: str) -> None:
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=60).map("".join))
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(200), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_any_mixture_of_words_is_read_or_refused(text: str) -> None:
     reads(text)
 
 
 @given(st.text(max_size=80))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_any_text_is_read_or_refused(text: str) -> None:
     reads(text)
 

@@ -1,10 +1,12 @@
 """``next_states()`` in .fizz assertions: what can happen next, and the state after it."""
 
+from itertools import product
 from pathlib import Path
 
 import pytest
 
 from statewalk import check
+from tests.cases import some
 
 HEAD = "---\ndeadlock_detection: false\noptions:\n  crash_on_yield: false\n---\n"
 SPEC = """
@@ -66,8 +68,7 @@ TRUE = [
 ]
 
 
-@pytest.mark.parametrize("engine", ["reference", "native"])
-@pytest.mark.parametrize("body", TRUE)
+@pytest.mark.parametrize(("body", "engine"), some(product(TRUE, ["reference", "native"]), every=3))
 def test_what_holds_of_next_states(body: str, engine: str, tmp_path: Path) -> None:
     text = SPEC.replace(
         "BODY", body.replace("ups()", "[s for s in next_states() if s.action_name == 'Up']")

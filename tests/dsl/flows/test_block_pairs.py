@@ -16,6 +16,7 @@ from statewalk.checker.engines.reference import explore
 from statewalk.checker.native import explore as explore_natively
 from statewalk.dsl.loader import load
 from statewalk.dsl.view import Endless
+from tests.cases import examples
 from tests.dsl.flows.bisimilar import difference
 from tests.dsl.flows.engines import graph_of
 from tests.dsl.flows.pairs import Pairs
@@ -24,7 +25,7 @@ from tests.dsl.flows.search import Search, TooMany
 MANY = int(os.environ.get("BLOCK_SPECS", "400"))
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))  # pyright: ignore[reportArgumentType]
+@settings(max_examples=examples(25), deadline=None, suppress_health_check=list(HealthCheck))  # pyright: ignore[reportArgumentType]
 @given(seed=st.integers(0, 2**32))
 def test_generated_blocks_mean_what_they_mean_in_fizz_text(
     seed: int, tmp_path_factory: pytest.TempPathFactory
@@ -62,7 +63,7 @@ def as_read_naively(seed: int, folder: Path, most: int) -> bool:
     return True
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))  # pyright: ignore[reportArgumentType]
+@settings(max_examples=examples(25), deadline=None, suppress_health_check=list(HealthCheck))  # pyright: ignore[reportArgumentType]
 @given(seed=st.integers(0, 2**32))
 def test_generated_blocks_are_as_the_text_is_read_naively(
     seed: int, tmp_path_factory: pytest.TempPathFactory

@@ -20,6 +20,7 @@ from statewalk.checker.contract.search import SearchOptions
 from statewalk.checker.engines import reference
 from statewalk.checker.native import search as native_search
 from statewalk.dsl.loader import load
+from tests.cases import examples
 from tests.checker.native.agreement import told
 from tests.dsl.flows.bisimilar import difference
 from tests.dsl.flows.engines import graph_of
@@ -68,7 +69,7 @@ def compare(path: Path, naive: Search, random: Random, most: int) -> bool:
     return True
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))  # pyright: ignore[reportArgumentType]
+@settings(max_examples=examples(12), deadline=None, suppress_health_check=list(HealthCheck))  # pyright: ignore[reportArgumentType]
 @given(random=st.randoms(use_true_random=False))
 def test_generated_specs_with_threads(
     random: Random, tmp_path_factory: pytest.TempPathFactory

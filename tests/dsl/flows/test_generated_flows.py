@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from statewalk.dsl.view import Endless
+from tests.cases import examples
 from tests.dsl.flows.replayed import agree
 
 MANY = int(os.environ.get("FLOW_SPECS", "400"))
@@ -110,7 +111,7 @@ def _in_helper(lines: list[str], at: int) -> bool:
     return any("def helper" in line for line in lines[:at])
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))  # pyright: ignore[reportArgumentType]
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=list(HealthCheck))  # pyright: ignore[reportArgumentType]
 @given(text=flows())
 def test_generated_flows_agree(text: str, tmp_path_factory: pytest.TempPathFactory) -> None:
     try:

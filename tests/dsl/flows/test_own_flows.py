@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.cases import examples
 from tests.dsl.flows.own_search import OwnSearch
 from tests.dsl.flows.own_source import source
 from tests.dsl.flows.test_fizz_flows import MANY, compare
@@ -26,7 +27,7 @@ def agree(random: Random, folder: Path, most: int) -> bool:
     return compare(path, OwnSearch(text), random, most)
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))  # pyright: ignore[reportArgumentType]
+@settings(max_examples=examples(12), deadline=None, suppress_health_check=list(HealthCheck))  # pyright: ignore[reportArgumentType]
 @given(random=st.randoms(use_true_random=False))
 def test_generated_specs_with_flows(
     random: Random, tmp_path_factory: pytest.TempPathFactory

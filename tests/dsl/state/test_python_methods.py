@@ -6,10 +6,13 @@ What differs is listed here, each with its reason; nothing else may.
 from __future__ import annotations
 
 import copy
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.cases import some
 
 from .python_methods import CONTENTS, PLACES, VALUES, Outcome, Places, call, calls, in_state
 
@@ -45,8 +48,7 @@ def allowed(name: str, place: str, kind: type, theirs: Outcome, ours: Outcome) -
     return name == "pop" and kind is dict and ours[0] == "TypeError"
 
 
-@pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize("kind", CONTENTS, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize(("kind", "place"), some(product(CONTENTS, PLACES), every=3))
 def test_a_container_of_the_state_does_what_pythons_does(
     kind: type, place: str, places: Places
 ) -> None:

@@ -28,6 +28,7 @@ from statewalk.dsl.values.stored import (
     ordered,
     thaw,
 )
+from tests.cases import examples
 
 
 class Colour(Enum):
@@ -166,7 +167,7 @@ def has_merged(value: Any) -> bool:
     return isinstance(value, Pair)
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(st.lists(VALUES, max_size=6))
 def test_sets_and_dicts_iterate_in_canonical_order(values: list[Any]) -> None:
     expected = sorted({encode(v): v for v in values})
