@@ -9,7 +9,7 @@ STAMP := $(VENV)/.installed
 # How many processes run the tests: a number or `auto`.
 JOBS ?= auto
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
-PYTEST = $(BIN)/pytest -n $(JOBS) --dist loadgroup --doctest-modules
+PYTEST = $(BIN)/pytest -n $(JOBS) --doctest-modules
 PACKAGES := statewalk
 
 # pyright is installed at a pinned version: do not look for a newer one

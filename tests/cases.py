@@ -23,7 +23,7 @@ def some(cases: Iterable[Any], *, every: int) -> list[Any]:
     quick = 0
     for case in cases:
         values = case if isinstance(case, tuple) else (case,)
-        given = case if hasattr(case, "marks") else pytest.param(*values)
+        given: Any = case if hasattr(case, "marks") else pytest.param(*values)
         if not given.marks:
             if quick % every:
                 given = given._replace(marks=(pytest.mark.slow,))

@@ -33,3 +33,18 @@ def test_a_table_loses_no_case() -> None:
 
     assert [(1,), (2,), (3,), (4, 5), (6,)] == [case.values for case in found]
     assert [False, True, True, False, True] == [bool(case.marks) for case in found]
+
+
+def test_what_starts_spark_has_it_in_its_name() -> None:
+    """So that one process runs them all: see `tests/conftest.py`."""
+    marked = [f for f in TESTS.rglob("test_*.py") if "mark.spark\n" in f.read_text("utf-8")]
+    starts = re.compile(r"^@pytest\.mark\.spark\n(?:[^d].*\n|\n)*def (\w+)", re.MULTILINE)
+
+    assert len(marked) > 5
+    assert [] == [
+        f"{file.name}::{name}"
+        for file in marked
+        if "spark" not in str(file.relative_to(TESTS))
+        for name in starts.findall(file.read_text("utf-8"))
+        if "spark" not in name
+    ]
