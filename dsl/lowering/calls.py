@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import builtins
 import operator
+import sys
 from collections.abc import Callable
+from enum import Enum
 from typing import Any
 
 from statewalk.dsl.binding import binding
+from statewalk.dsl.state.alone import NotAlone, alone
 from statewalk.dsl.state.containers import ElementsReference
 from statewalk.dsl.state.detaching import forget
 from statewalk.dsl.state.dicts import DictReference, EntriesReference
 from statewalk.dsl.state.lists import ListReference
-from statewalk.dsl.state.packing import NotPackable, pack, unpack
+from statewalk.dsl.state.packing import NotPackable, pack, pack_new, unpack
 from statewalk.dsl.state.refs import (
     RecordReference,
     Reference,
@@ -95,9 +98,7 @@ AGGREGATES["any_of"] = list
 _KEEPING = frozenset({"list", "any_of", "tuple"})
 _REDUCING = frozenset({"any", "all", "sum", "len"})
 _PLAIN = (bool, int, str, type(None))
-
-
-Chains = tuple[tuple[str, ...], ...]
+_BY_KEY = (EntriesReference, ElementsReference, DictReference)
 
 
 def gather(
@@ -108,84 +109,72 @@ def gather(
     element: Callable[..., Any] | None,
     condition: Callable[..., Any] | None,
     captures: Callable[[], tuple[Any, ...]],
-    chains: Chains,
+    identity: bool,
     bounds: Callable[[], tuple[Any, Any, Any]] | None = None,
 ) -> Any:
     """An aggregate over a comprehension, as one projection of the container's slot where that is
     sound.
 
-    ``plain`` is the source itself as a function of the container. ``element`` (None: the element
-    itself) and ``condition`` take an element and the captured values, and look at no state,
-    provided that following the attribute ``chains`` from an element stays within records.
-    ``bounds`` are those of a slice of the container.
+    ``plain`` is the source itself as a function of the container: what is done where elements look
+    at more than themselves and the captured values, or raise. ``element`` (None: the element
+    itself) and ``condition`` take an element and the captured values; ``identity`` tells that they
+    may ask whether two things are the same one. ``bounds`` are those of a slice of the container.
     """
-    if not isinstance(source, Reference) or source._cell is not None:
-        return plain(source)
-    if isinstance(source, EntriesReference | ElementsReference | DictReference):
+    if not isinstance(source, Reference) or source._cell is not None or isinstance(source, _BY_KEY):
         return plain(source)
     inner = source._domain.element if source._domain is not None else None
-    if chains and not _within_records(inner, chains):
-        return plain(source)
     in_list = isinstance(source, ListReference)
     by_index = in_list and element is None and kind in _KEEPING
     if in_list and element is None and (inner is None or inner.may_contain):
         if not by_index or bounds is not None:
             return plain(source)
     try:
-        values = tuple(freeze(v) for v in captures())
+        captured = captures()
+        values = tuple(freeze(v) for v in captured)
         part = None if bounds is None else slice(*bounds())
         key = ("gather", kind, site, tuple(intern_key(v) for v in values), _bounds_key(part))
     except Exception:
         return plain(source)
+    simple = all(map(_is_plain, captured))
+    if identity and not simple:
+        return plain(source)
 
     def project(container: Any) -> Any:
         whole = container if part is None else tuple.__getitem__(container, part)
+        if identity and not all(map(_is_plain, whole)):
+            raise NotAlone
         kept = [(at, x) for at, x in enumerate(whole) if condition is None or condition(x, *values)]
         if by_index and part is None:
-            return pack([at for at, _ in kept])
+            return pack(tuple(at for at, _ in kept))
         found = [x if element is None else element(x, *values) for _, x in kept]
-        if in_list and not all(type(f) in _PLAIN or isinstance(f, Role) for f in found):
-            return AGGREGATES[kind](found) if kind in _REDUCING else None
-        return pack(AGGREGATES[kind](found))
+        if kind not in _REDUCING and not all(map(_is_plain, found)):
+            if in_list or (element is not None and not simple):
+                raise NotAlone  # what was found may be something that can change, where it is
+        return pack_new(AGGREGATES[kind](found))
 
-    if by_index and part is None:
-        chosen = [source[at] for at in unpack(source._project(key, project))]  # type: ignore[index]
-        return any_of(chosen) if kind == "any_of" else AGGREGATES[kind](chosen)
     try:
-        found = source._project(key, project)
-    except NotPackable:
+        result = unpack(source._project(key, lambda container: alone(project, container)))
+    except NotAlone:
         return plain(source)
-    if found is None:
-        return plain(source)
-    result = unpack(found)
+    if by_index and part is None:
+        result = [source[at] for at in result]  # type: ignore[index]
+        return any_of(result) if kind == "any_of" else AGGREGATES[kind](result)
     return any_of(result) if kind == "any_of" else result
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether a value has no parts: where it comes from makes no difference."""
+    return type(value) in _PLAIN or isinstance(value, Role | Enum)
 
 
 def _bounds_key(part: slice | None) -> tuple[Any, Any, Any] | None:
     return None if part is None else (part.start, part.stop, part.step)
 
 
-def _within_records(domain: Domain | None, chains: Chains) -> bool:
-    """Whether following attribute chains from a value of a domain meets records only."""
-    return domain is not None and all(_stays(domain, chain) for chain in chains)
-
-
-def _stays(domain: Domain, chain: tuple[str, ...]) -> bool:
-    at: list[Domain] = [domain]
-    for name in chain:
-        if not all(each.records_only for each in at):
-            return False
-        records = [record for each in at for record in each.records]
-        tables = [getattr(record, "_domains", {}) for record in records]
-        following = [table[name] for table in tables if name in table]
-        if records and not following:
-            return False
-        at = following
-    return True
-
-
 def call(function: Callable[..., Any], *arguments: Any) -> Any:
-    """A call of a function that only reads, remembered by the state it looked at."""
+    """A call of a function that only reads, remembered by the state it looked at, where nobody can
+    tell what it is given, or gives, from a copy.
+    """
     view = binding.view
     if view is None:
         return function(*arguments)
@@ -199,7 +188,26 @@ def call(function: Callable[..., Any], *arguments: Any) -> Any:
         )
     except NotPackable:
         return function(*arguments)
-    return unpack(view.call(key, lambda: pack(function(*arguments))))
+    result: Any = None
+
+    def run() -> Any:
+        nonlocal result
+        result, held = _given(function, arguments)
+        return pack_new(result) if held == _NEW else pack(result)
+
+    try:
+        return unpack(view.call(key, run))
+    except NotPackable:
+        return result
+
+
+def _given(function: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[Any, int]:
+    """What a function gives, and how often it is held: more often if somebody else does too."""
+    result = function(*arguments)
+    return result, sys.getrefcount(result)
+
+
+_NEW = _given(list, ())[1]
 
 
 def listed(values: Any) -> list[Any]:

@@ -1,10 +1,9 @@
 """Which comprehensions may become projections, and how they are rewritten.
 
-A comprehension over a container of the state is a projection when its parts look at no state
-themselves: attributes of the loop variable are free when elements are records; attributes of
-captured names are read once, outside. This is decided in the text, never by looking at the
-elements: a projection is also asked for values that were not there when it was learned, and an
-empty set would hide what its elements do.
+A comprehension over a container of the state may become a projection when its parts seem to look at
+nothing but the loop variable; attributes of captured names are read once, outside. What the text
+does not show (a dunder, ``getattr``, a role among the elements) shows when the projection is
+evaluated, see `dsl.state.alone`: for such a container the comprehension is run as it stands.
 """
 
 from __future__ import annotations
@@ -23,6 +22,7 @@ from statewalk.dsl.source.tree import Function
 from statewalk.dsl.state.roles import Role
 
 Comprehension = ast.GeneratorExp | ast.ListComp | ast.SetComp
+_CONTAINER = ".container"  # no name that a spec could have
 
 
 @dataclass(frozen=True)
@@ -81,8 +81,7 @@ class Gathering:
         originals = [node.elt, *generator.ifs]
         hoisting = _Hoist(self, target.id, bound_inside(originals))
         parts = [hoisting.visit(copied(part)) for part in originals]
-        chains = self._chains(parts, target.id)
-        if chains is None:
+        if self._looks_further(parts, target.id):
             return None
         names, values = hoisting.captures(parts)
         element: ast.expr = ast.Constant(None)
@@ -102,15 +101,15 @@ class Gathering:
             element,
             condition,
             lambda_of([], ast.Tuple(values, ast.Load())),
-            ast.Tuple([_names(chain) for chain in chains], ast.Load()),
+            ast.Constant(self._asks_identity(originals)),
         ]
         if bounds is not None:
             arguments.append(lambda_of([], ast.Tuple(bounds, ast.Load())))
         return ast.copy_location(runtime_call("gather", arguments), at)
 
     def _source(self, iterated: ast.expr) -> tuple[ast.expr, ast.expr, list[ast.expr] | None]:
-        """(container, what to loop over given it as ``_it``, bounds of a slice)"""
-        over: ast.expr = ast.Name("_it", ast.Load())
+        """(container, what to loop over given it, bounds of a slice)"""
+        over: ast.expr = ast.Name(_CONTAINER, ast.Load())
         if not (isinstance(iterated, ast.Subscript) and isinstance(iterated.slice, ast.Slice)):
             return self.rewrite(copied(iterated)), over, None
         part = iterated.slice
@@ -136,27 +135,30 @@ class Gathering:
                     else body
                 )
                 generator = ast.Call(ast.Name(name, ast.Load()), [inner], [])
-        return lambda_of(["_it"], generator)
+        return lambda_of([_CONTAINER], generator)
 
-    def _chains(self, parts: list[ast.expr], variable: str) -> list[tuple[str, ...]] | None:
-        """The attribute chains on the loop variable that must stay within records.
-
-        None where the parts look at the state, or may.
-        """
-        chains: list[tuple[str, ...]] = []
+    def _looks_further(self, parts: list[ast.expr], variable: str) -> bool:
+        """Whether the text shows that the parts look at the state, or do something to it."""
         inner = bound_inside(parts)
-        for part in parts:
-            for node in walk(part):
-                if isinstance(node, ast.Attribute) and node.attr in self.state_names:
-                    chain = _chain(node)
-                    if chain is None or chain[0] != variable or variable in inner:
-                        return None
-                    chains.append(chain[1:])
-                elif (isinstance(node, ast.Call) and not self._harmless(node)) or (
-                    isinstance(node, ast.Name) and self._is_stateful(node.id, variable, inner)
-                ):
-                    return None
-        return list(dict.fromkeys(chains))
+        for node in (node for part in parts for node in walk(part)):
+            if isinstance(node, ast.Attribute) and node.attr in self.state_names:
+                chain = _chain(node)
+                if chain is None or chain[0] != variable or variable in inner:
+                    return True
+            elif (isinstance(node, ast.Call) and not self._harmless(node)) or (
+                isinstance(node, ast.Name) and self._is_stateful(node.id, variable, inner)
+            ):
+                return True
+        return False
+
+    def _asks_identity(self, parts: list[ast.expr]) -> bool:
+        """Whether the parts, or functions that they call, may ask if two things are the same."""
+        effects, function = self.effects, self.function
+        nodes = [node for part in parts for node in walk(part)]
+        for node in tuple(nodes):
+            for callee in effects.callees(node, function) if isinstance(node, ast.Call) else ():
+                nodes += [n for f in effects.reached_from(callee) for n in walk(f.node)]
+        return any(map(_is_identity, nodes))
 
     def _harmless(self, node: ast.Call) -> bool:
         return self.effects.of_call(node, self.function) == "pure"
@@ -175,8 +177,12 @@ def bound_inside(parts: list[ast.expr]) -> set[str]:
     return names(*(node.target for node in inner)) | arguments(*parts)
 
 
-def _names(chain: tuple[str, ...]) -> ast.Tuple:
-    return ast.Tuple([ast.Constant(name) for name in chain], ast.Load())
+def _is_identity(node: ast.AST) -> bool:
+    """``a is b``, in whatever words; not ``a is None``."""
+    if isinstance(node, ast.Compare) and any(isinstance(o, ast.Is | ast.IsNot) for o in node.ops):
+        return not any(isinstance(n, ast.Constant) for n in (node.left, *node.comparators))
+    name = getattr(node, "id", None) or getattr(node, "attr", None)
+    return name in ("id", "is_", "is_not")
 
 
 def _chain(node: ast.expr) -> tuple[str, ...] | None:
@@ -207,7 +213,7 @@ class _Hoist(ast.NodeTransformer):
         root = chain[0]
         if root not in self.locals and not isinstance(self.gathering.namespace.get(root), Role):
             return self.generic_visit(node)
-        name = "_h_" + "_".join(chain)
+        name = ".".join(chain)  # no name that a spec could have
         self.hoisted[name] = node
         return ast.copy_location(ast.Name(name, ast.Load()), node)
 

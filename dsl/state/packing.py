@@ -1,7 +1,8 @@
 """Results of memoised calls and projections as hashable values, and back.
 
 A reference is packed as its place, so that what a remembered call returns still reaches the state.
-Plain lists, sets, dicts and unfrozen records come back as fresh ones each time.
+What can change is packed only where nobody else holds it: each time it comes back as a new one, and
+nobody could tell.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ def _of_parts(kind: str, parts: list[Any]) -> Packed:
 
 
 def pack(value: Any) -> Any:
-    """A hashable stand-in for a value. Raises `NotPackable`."""
+    """A hashable stand-in for what cannot change, or is in the state. Raises `NotPackable`."""
     kind = type(value)
     if kind in SCALARS or isinstance(value, Role) or kind in FROZEN:
         return value
@@ -75,30 +76,37 @@ def pack(value: Any) -> Any:
         return Packed(
             "ref",
             (kind, value._path, value._sub, value._domain, getattr(value, "_keys", None)),
-            place + b"\x00" + steps,
+            b"\x00".join((f"{kind.__module__}.{kind.__qualname__}".encode(), place, steps)),
         )
-    if isinstance(value, Enum | Record) and not is_named(kind):
-        raise NotPackable
-    if isinstance(value, Enum):
-        return value
-    if isinstance(value, Record):
-        if "_bytes" in value.__dict__:
+    if isinstance(value, Enum | Record) and is_named(kind):
+        if isinstance(value, Enum) or "_bytes" in value.__dict__:
             return value
-        names = fields_of(value)
-        parts = [pack(value.__dict__[name]) for name in names]
-        data = kind.__name__.encode() + b"".join(encode(p) for p in (names, *parts))
-        return Packed("record", (kind, names, *parts), data)
     if kind is tuple:
         return _of_parts("tuple", [pack(v) for v in value])
+    if isinstance(value, frozenset):
+        return _of_parts(kind.__name__, sorted((pack(v) for v in value), key=encode))
+    raise NotPackable
+
+
+def pack_new(value: Any) -> Any:
+    """The same for a value that nobody else holds, and that may change therefore."""
+    kind = type(value)
+    if isinstance(value, Reference):
+        return pack(value)
     if kind is list:
         return _of_parts("list", [pack(v) for v in value])
-    if isinstance(value, set | frozenset):
+    if isinstance(value, set):
         return _of_parts(kind.__name__, sorted((pack(v) for v in value), key=encode))
     if kind is dict:
         return _of_parts("dict", [pack(p) for item in value.items() for p in item])
     if kind is Bag:
         return Packed("bag", (value._freeze(),), encode(value._freeze()))
-    raise NotPackable
+    if isinstance(value, Record) and is_named(kind) and "_bytes" not in value.__dict__:
+        names = fields_of(value)
+        parts = [pack(value.__dict__[name]) for name in names]
+        data = kind.__name__.encode() + b"".join(encode(p) for p in (names, *parts))
+        return Packed("record", (kind, names, *parts), data)
+    return pack(value)
 
 
 def unpack(value: Any) -> Any:
@@ -109,7 +117,9 @@ def unpack(value: Any) -> Any:
     if value.kind == "ref":
         return _reference(*parts)
     if value.kind == "record":
-        return parts[0](**dict(zip(parts[1], map(unpack, parts[2:]), strict=True)))
+        record = object.__new__(parts[0])
+        record.__dict__.update(zip(parts[1], map(unpack, parts[2:]), strict=True))
+        return record
     found = [unpack(p) for p in parts]
     if value.kind == "dict":
         return dict(zip(found[::2], found[1::2], strict=True))

@@ -365,9 +365,6 @@ class RecordReference(Reference):
     def __hash__(self) -> int:  # type: ignore[override]
         return hash(self._freeze())
 
-    def __bool__(self) -> bool:
-        return True
-
 
 # Filled by statewalk.dsl.state.containers, which defines the container references.
 REFERENCES: dict[type, type] = {}
