@@ -57,6 +57,8 @@ def _copy_of(value: Any) -> Any:
         return (_OWN, "tuple", parts) if parts[:1] in ((_PLACE,), (_OWN,)) else parts
     if kind is list or kind is Keys:
         return (_OWN, kind.__name__, FrozenList(keep(v) for v in value))
+    if kind is range:
+        return (_OWN, "range", (value.start, value.stop, value.step))
     if kind is dict:
         return (_OWN, "dict", FrozenDict({k: keep(v) for k, v in value.items()}))
     if isinstance(value, set | Bag):
@@ -88,6 +90,8 @@ def restored(value: Any, fields: Fields) -> Any:
     _, kind, content = value
     if kind in _ROWS:
         return _ROWS[kind](restored(v, fields) for v in content)
+    if kind == "range":
+        return range(*content)
     if kind == "dict":
         return {k: restored(v, fields) for k, v in content.items()}
     if kind == "set":
@@ -144,6 +148,8 @@ def told(value: Any) -> Any:
         return "→ " + show_place(path, tuple(steps))
     if value[:1] == (_OWN,):
         kind, content = value[1:]
+        if kind == "range":
+            return str(range(*content))
         if kind in _ROWS:
             return FrozenList(told(v) for v in content)
         if type(content) is FrozenDict:

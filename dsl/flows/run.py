@@ -14,7 +14,8 @@ from typing import Any
 
 from statewalk.dsl.binding import binding
 from statewalk.dsl.errors import SpecError
-from statewalk.dsl.flows.code import Compiler, FlowCode, Instruction
+from statewalk.dsl.flows.code import Compiler
+from statewalk.dsl.flows.instructions import FlowCode, Instruction
 from statewalk.dsl.flows.kept import keep, listed, restored
 from statewalk.dsl.lowering.lower import Lowering
 from statewalk.dsl.source.nodes import yields
@@ -222,7 +223,10 @@ class Flows:
                 frame.at = frame.code.resuming(frame.at)
                 return tuple(self.frozen(f) for f in frames)
             if kind == "do":
-                frame.locals.update(frame.value(one))
+                given = frame.value(one)
+                for name in one.unbinds:
+                    frame.locals.pop(name, None)
+                frame.locals.update(given)
             elif kind == "test":
                 if not frame.value(one):
                     frame.at = one.to
@@ -315,14 +319,12 @@ class Frame:
     locals: dict[str, Any]
     target: str
 
-    def value(self, one: Any) -> Any:
-        """The value of an instruction's code."""
-        arguments = []
-        for name in one.reads:
-            if name not in self.locals:
-                raise UnboundLocalError(f"'{name}' has no value yet")
-            arguments.append(self.locals[name])
-        return one.code(*arguments)
+    def value(self, one: Instruction) -> Any:
+        """The value of an instruction's code. A local without a value is one there too."""
+        assert one.code is not None
+        missing = tuple(name for name in one.reads if name not in self.locals)
+        run = one.code.lacking(missing) if missing else one.code.run
+        return run(*map(self.locals.get, one.reads))
 
 
 def slot_of(actor: Any, name: str) -> Path:

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from statewalk.dsl.flows.code import FlowCode
+from statewalk.dsl.flows.instructions import FlowCode
 from statewalk.dsl.flows.kept import told
 from statewalk.dsl.values.stored import FrozenBag, FrozenDict, FrozenList
 

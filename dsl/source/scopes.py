@@ -25,13 +25,33 @@ def read(*nodes: ast.AST) -> frozenset[str]:
 
 
 def stored(*nodes: ast.AST) -> set[str]:
-    """Names that are bound or deleted, whatever the scope."""
-    return {
-        n.id
-        for node in nodes
-        for n in walk(node)
-        if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)
-    }
+    """Names that are bound or deleted, whatever the scope; not the name of a function itself."""
+    parts = {n for node in nodes for n in walk(node)}
+    parts -= {node for node in nodes if isinstance(node, _DEFINITIONS)}
+    return {name for part in parts for name in _binds(part)}
+
+
+def _binds(node: ast.AST) -> tuple[str, ...]:
+    """The names that a node itself binds or deletes."""
+    match node:
+        case ast.Name(id=name):
+            return () if isinstance(node.ctx, ast.Load) else (name,)
+        case (
+            ast.FunctionDef(name=name)
+            | ast.AsyncFunctionDef(name=name)
+            | ast.ClassDef(name=name)
+            | ast.MatchAs(name=str(name))
+            | ast.MatchStar(name=str(name))
+            | ast.MatchMapping(rest=str(name))
+            | ast.ExceptHandler(name=str(name))
+        ):
+            return (name,)
+        case ast.alias(name=name, asname=other):
+            return (other or name.partition(".")[0],)
+    return ()
+
+
+_DEFINITIONS = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 def bindings(nodes: Iterable[ast.AST]) -> Iterator[tuple[ast.expr, ast.expr | None]]:
@@ -68,12 +88,20 @@ def bound(*nodes: ast.AST) -> frozenset[str]:
     """Names that nodes bind in their own function: not those of comprehensions and lambdas."""
     found: set[str] = set()
     for node in nodes:
-        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-            found.add(node.id)
-        elif isinstance(node, ast.FunctionDef):
-            found.add(node.name)
-        elif isinstance(node, ast.comprehension):
+        found.update(_binds(node))
+        if isinstance(node, ast.comprehension):
             found |= bound(node.iter, *node.ifs)
-        elif not isinstance(node, ast.Lambda):
+        elif isinstance(node, ast.Lambda):
+            found |= bound(*defaults(node))
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            found |= bound(*defaults(node), *node.decorator_list)
+        elif isinstance(node, ast.ClassDef):
+            found |= bound(*node.bases, *node.keywords, *node.decorator_list)
+        else:
             found |= bound(*ast.iter_child_nodes(node))
     return frozenset(found)
+
+
+def defaults(node: ast.Lambda | ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.expr]:
+    """What a function's arguments are where they are not given: evaluated outside of it."""
+    return [*node.args.defaults, *(d for d in node.args.kw_defaults if d is not None)]

@@ -1,0 +1,138 @@
+"""Which locals a piece of a flow needs, and which a suspended run still needs."""
+
+from __future__ import annotations
+
+import ast
+
+from statewalk.dsl.flows.instructions import Instruction
+from statewalk.dsl.source.scopes import arguments, bound, defaults, names
+
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_IMPORTS = (ast.Import, ast.ImportFrom)
+_STRAIGHT = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, *_IMPORTS, *_FUNCTIONS)
+
+
+def exposed(statements: list[ast.stmt], defined: frozenset[str]) -> tuple[set[str], frozenset[str]]:
+    """(names read before they are certainly bound, names certainly bound at the end)"""
+    reads: set[str] = set()
+    for node in statements:
+        if isinstance(node, ast.If):
+            reads |= loads(node.test) - defined
+            defined |= certain(node.test)
+            first, after_first = exposed(node.body, defined)
+            second, after_second = exposed(node.orelse, defined)
+            reads |= first | second
+            defined = after_first & after_second
+        elif isinstance(node, ast.For | ast.While):
+            head = node.iter if isinstance(node, ast.For) else node.test
+            reads |= loads(head) - defined
+            defined |= certain(head)
+            inside = defined | (bound(node.target) if isinstance(node, ast.For) else frozenset())
+            reads |= exposed(node.body, inside)[0] | exposed(node.orelse, defined)[0]
+            defined -= unbound(node)
+        elif isinstance(node, ast.Match):
+            reads |= loads(node.subject) - defined
+            defined |= certain(node.subject)
+            for case in node.cases:
+                inside = defined | bound(case.pattern)
+                reads |= loads(case.pattern) - defined
+                reads |= (loads(case.guard) if case.guard else set()) - inside
+                reads |= exposed(case.body, inside)[0]
+            defined -= unbound(node)
+        elif isinstance(node, _STRAIGHT):
+            reads |= loads(node) - defined
+            defined |= certain(node)
+        else:
+            reads |= loads(node) - defined
+            defined -= unbound(node)
+    return reads, defined
+
+
+def certain(node: ast.AST) -> frozenset[str]:
+    """Names that a statement without blocks, or an expression, binds whenever it is done."""
+    match node:
+        case ast.BoolOp(values=[first, *_]):
+            return certain(first)
+        case ast.IfExp(test=test, body=body, orelse=orelse):
+            return certain(test) | (certain(body) & certain(orelse))
+        case ast.Compare(left=left, comparators=[first, *_]):
+            return certain(left) | certain(first)
+        case ast.AnnAssign(value=None) | ast.Lambda():
+            return frozenset()
+        case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
+            return certain(node.generators[0].iter)
+        case ast.FunctionDef(name=name):
+            return frozenset((name,))
+        case ast.Name() | ast.alias():
+            return bound(node)
+    return frozenset().union(*map(certain, ast.iter_child_nodes(node)))
+
+
+def unbound(*nodes: ast.AST) -> set[str]:
+    """Names that may have no value any more after some statements."""
+    found = set()
+    for node in nodes:
+        for part in ast.walk(node):
+            if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Del):
+                found.add(part.id)
+            elif isinstance(part, ast.ExceptHandler) and part.name:
+                found.add(part.name)
+    return found
+
+
+def loads(node: ast.AST) -> set[str]:
+    """Names that a node reads from outside: not those bound by its comprehensions and lambdas."""
+    if isinstance(node, ast.Name):
+        return set() if isinstance(node.ctx, ast.Store) else {node.id}
+    if isinstance(node, ast.Nonlocal):
+        return set(node.names)
+    found = set().union(*(loads(child) for child in ast.iter_child_nodes(node)))
+    if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+        found.add(node.target.id)
+    if isinstance(node, ast.ExceptHandler) and node.name:
+        found.add(node.name)
+    return (found - _own(node)).union(*map(loads, _outside(node)))
+
+
+def _outside(node: ast.AST) -> list[ast.expr]:
+    """Parts of a comprehension or lambda that see the names around it, not its own."""
+    if isinstance(node, ast.Lambda | ast.FunctionDef | ast.AsyncFunctionDef):
+        return [*defaults(node), *getattr(node, "decorator_list", [])]
+    return [g.iter for g in getattr(node, "generators", [])[:1]]
+
+
+def _own(node: ast.AST) -> set[str]:
+    """Names that a node binds for itself alone."""
+    if isinstance(node, ast.Lambda):
+        return arguments(node.args)
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        return (arguments(node.args) | bound(*node.body)) - nonlocals(node)
+    return names(*(g.target for g in getattr(node, "generators", [])))
+
+
+def nonlocals(*nodes: ast.AST) -> set[str]:
+    """Names of the function around that functions inside nodes bind."""
+    parts = (part for node in nodes for part in ast.walk(node))
+    return {name for part in parts if isinstance(part, ast.Nonlocal) for name in part.names}
+
+
+def find_live(code: list[Instruction]) -> None:
+    """Backward data flow: a local is live where some way on reads it before binding it."""
+    live: list[frozenset[str]] = [frozenset()] * (len(code) + 1)
+    changed = True
+    while changed:
+        changed = False
+        for at in range(len(code) - 1, -1, -1):
+            one = code[at]
+            after: frozenset[str] = frozenset()
+            if one.kind not in ("give", "jump"):
+                after |= live[at + 1]
+            if one.kind in ("jump", "test", "next"):
+                after |= live[one.to]
+            bound = frozenset() if one.kind == "next" else frozenset(one.writes)
+            now = (after - bound) | frozenset(one.reads)
+            if now != live[at]:
+                live[at] = now
+                changed = True
+    for at, one in enumerate(code):
+        one.live = live[at]

@@ -1,0 +1,250 @@
+"""Calls ``yield from f(...)`` inside expressions, in Python's order.
+
+A call is taken out and stands before what is left of the statement. What Python evaluates before
+it is evaluated before it, into locals of the translation; what is evaluated under a condition
+(``and``, ``or``, ``if`` ``else``, chains of comparisons) becomes a branch. Constants and names that
+nothing binds meanwhile stay where they are.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+from statewalk.dsl.flows.emit import Emitter
+from statewalk.dsl.source.nodes import copied, yields
+from statewalk.dsl.source.scopes import bound, defaults
+from statewalk.dsl.source.templates import expression as made
+
+Put = Callable[[ast.expr], None]
+_SCOPES = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+
+
+class InOrder(Emitter):
+    """Takes the calls out of expressions and simple statements."""
+
+    def pulled(self, node: ast.expr) -> ast.expr:
+        """What is left of an expression when the calls in it have been done."""
+        if not yields(node):
+            return node
+        match node:
+            case ast.YieldFrom():
+                return self.call(node)
+            case ast.Yield():
+                raise self.refused(node, "a yield inside an expression")
+            case ast.Lambda():
+                raise self.refused(node, "a yield inside a lambda")
+            case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
+                return self.comprehension(node)
+            case ast.BoolOp():
+                return self.short(node)
+            case ast.IfExp(body=body, orelse=orelse) if yields(body) or yields(orelse):
+                return self.either(node)
+            case ast.Compare(comparators=[_, *more]) if any(map(yields, more)):
+                return self.short(self.conjunction(node))
+        self.operands(node)
+        return node
+
+    def operands(self, node: ast.AST) -> None:
+        """Take the calls out of the parts of a node that are all evaluated, one after the other."""
+        _merged_at_once(node)
+        parts = _parts(node)
+        last = max((at for at, (part, _) in enumerate(parts) if yields(part)), default=-1)
+        for at, (part, put) in enumerate(parts[: last + 1]):
+            left = self.pulled(part)
+            later = [following for following, _ in parts[at + 1 :]]
+            put(left if at == last else self.kept(left, bound(*later)))
+
+    def kept(self, node: ast.expr, rebound: frozenset[str]) -> ast.expr:
+        """An expression whose value is that of a given one here, whatever comes after."""
+        if self.stays(node, rebound):
+            return node
+        match node:
+            case ast.Starred(value=value):
+                node.value = self.saved(ast.copy_location(ast.List([node], ast.Load()), value))
+                return ast.copy_location(ast.Starred(node.value, ast.Load()), node)
+            case ast.Slice():
+                for part, put in _parts(node):
+                    put(self.kept(part, rebound))
+                return node
+            case ast.FormattedValue():
+                text = self.saved(ast.copy_location(ast.JoinedStr([node]), node))
+                return ast.copy_location(ast.FormattedValue(text, -1), node)
+        return self.saved(node)
+
+    def stays(self, node: ast.expr, rebound: frozenset[str]) -> bool:
+        """Whether an expression has the same value after other things were evaluated."""
+        match node:
+            case ast.Constant():
+                return True
+            case ast.Name(id=name):
+                return isinstance(node.ctx, ast.Store) or name not in rebound | self.shared
+            case ast.Lambda():
+                return all(self.stays(part, rebound) for part in defaults(node))
+            case ast.Attribute(value=ast.Name(id=name)) if name not in self.locals:
+                owner = self.function.module.namespace.get(name)
+                return isinstance(owner, ModuleType | type)
+        return False
+
+    # -- what is evaluated under a condition -------------------------------------------------------
+    def short(self, node: ast.BoolOp) -> ast.expr:
+        """``a and b``: b is evaluated only if a is true."""
+        values = node.values
+        yielding = [at for at, value in enumerate(values) if yields(value)]
+        first, last = max(1, yielding[0]), yielding[-1]
+        lead = ast.BoolOp(node.op, values[:first]) if first > 1 else values[0]
+        found = self.saved(self.pulled(ast.copy_location(lead, node)))
+        leave = []
+        for value in values[first : last + 1]:
+            asked = "X" if isinstance(node.op, ast.And) else "not X"
+            test = made(asked, node, X=found.id)
+            leave.append(self.emit("test", node, *self.expression(test)))
+            self.bind(found.id, self.pulled(value))
+        for at in leave:
+            self.here(at)
+        rest = values[last + 1 :]
+        return ast.copy_location(ast.BoolOp(node.op, [found, *rest]), node) if rest else found
+
+    def either(self, node: ast.IfExp) -> ast.expr:
+        found = self.temporary("value")
+        test = self.emit("test", node, *self.expression(self.pulled(node.test)))
+        self.bind(found, self.pulled(node.body))
+        over = self.emit("jump", node)
+        self.here(test)
+        self.bind(found, self.pulled(node.orelse))
+        self.here(over)
+        return _name(found, node)
+
+    def conjunction(self, node: ast.Compare) -> ast.BoolOp:
+        """``a < b < c`` as ``a < b and b < c``, in which b is evaluated once."""
+        values: list[ast.expr] = []
+        left = node.left
+        for at, (sign, right) in enumerate(zip(node.ops, node.comparators, strict=True)):
+            asked: ast.expr = right
+            if at < len(node.ops) - 1:
+                word = self.temporary("value")
+                asked = ast.NamedExpr(ast.Name(word, ast.Store()), right)
+            values.append(ast.Compare(left, [sign], [asked]))
+            left = _name(word, node) if asked is not right else right
+        return ast.fix_missing_locations(ast.copy_location(ast.BoolOp(ast.And(), values), node))
+
+    def comprehension(self, node: ast.expr) -> ast.expr:
+        """What a comprehension goes through is evaluated outside of it, and before."""
+        assert isinstance(node, _SCOPES)
+        node.generators[0].iter = self.pulled(node.generators[0].iter)
+        if yields(node):
+            raise self.refused(node, "a yield inside a comprehension")
+        return node
+
+    # -- statements --------------------------------------------------------------------------------
+    def assigned(self, node: ast.Assign) -> None:
+        """The value comes first, then each target with what is in it."""
+        node.value = self.pulled(node.value)
+        if not any(map(yields, node.targets)):
+            self.piece([node])
+            return
+        value = self.saved(node.value)
+        for target in node.targets:
+            if isinstance(target, ast.Tuple | ast.List) and yields(target):
+                raise self.refused(target, "a yield among several targets")
+            self.piece([ast.copy_location(ast.Assign([self.pulled(target)], value), node)])
+
+    def augmented(self, node: ast.AugAssign) -> None:
+        """``a.x += v``: a, then what it has there, then the value; then the result is stored."""
+        target, rebound = node.target, bound(node.value)
+        if isinstance(target, ast.Name):
+            early = yields(node.value) and not self.stays(_name(target.id, node), rebound)
+        else:
+            early, parts = yields(node.value), _parts(target)
+            for at, (part, put) in enumerate(parts if early or yields(target) else []):
+                later = bound(*(part for part, _ in parts[at + 1 :]))
+                put(self.kept(self.pulled(part), rebound | later))
+        if early:
+            loaded = copied(target)
+            loaded.ctx = ast.Load()
+            before = self.saved(loaded)
+            node.value = self.pulled(node.value)
+            self._in_place(before, node)
+        else:
+            node.value = self.pulled(node.value)
+            self.piece([node])
+
+    def _in_place(self, before: ast.Name, node: ast.AugAssign) -> None:
+        changed = ast.AugAssign(ast.Name(before.id, ast.Store()), node.op, node.value)
+        stored = ast.Assign([node.target], before)
+        made = [ast.copy_location(changed, node), ast.copy_location(stored, node)]
+        self.piece([ast.fix_missing_locations(one) for one in made])
+
+    def call(self, node: ast.YieldFrom) -> ast.Name:
+        called = node.value
+        names = [k.arg for k in called.keywords] if isinstance(called, ast.Call) else [None]
+        if not isinstance(called, ast.Call) or None in names:
+            raise self.refused(node, "yield from takes a call, and arguments one by one")
+        self.operands(called)
+        name, receiver = getattr(called.func, "id", ""), []
+        if isinstance(called.func, ast.Attribute):
+            name, receiver = "." + called.func.attr, [called.func.value]
+        given = [*receiver, *called.args, *(k.value for k in called.keywords)]
+        arguments = ast.copy_location(ast.Tuple(given, ast.Load()), called)
+        target = self.temporary("result")
+        self.emit(
+            "call", node, *self.expression(arguments), writes=(target,), target=target, callee=name,
+            names=tuple(n for n in names if n is not None),
+        )  # fmt: skip
+        return _name(target, node)
+
+
+def _name(word: str, at: ast.AST) -> ast.Name:
+    return ast.copy_location(ast.Name(word, ast.Load()), at)
+
+
+def _merged_at_once(node: ast.AST) -> None:
+    """``**e`` as ``**{**e}``, whose value is what e has in it by then."""
+    if isinstance(node, ast.Call):
+        for keyword in node.keywords:
+            if keyword.arg is None:
+                keyword.value = _unpacked(keyword.value)
+    elif isinstance(node, ast.Dict):
+        for at, key in enumerate(node.keys):
+            if key is None:
+                node.values[at] = _unpacked(node.values[at])
+
+
+def _unpacked(node: ast.expr) -> ast.expr:
+    return ast.copy_location(ast.Dict([None], [node]), node)
+
+
+def _parts(node: Any) -> list[tuple[ast.expr, Put]]:
+    """The expressions directly in a node, as Python evaluates them, each with how to replace it."""
+    found: list[tuple[ast.expr, Put]] = []
+    if isinstance(node, ast.Dict):
+        for at, key in enumerate(node.keys):
+            found += [] if key is None else [(key, _putter(node.keys, at))]
+            found.append((node.values[at], _putter(node.values, at)))
+        return found
+    for name in node._fields:
+        value = getattr(node, name, None)
+        if isinstance(node, ast.Call) and name == "func" and isinstance(value, ast.Attribute):
+            found.append((value.value, _putter(value, "value")))
+        elif isinstance(value, ast.expr):
+            found.append((value, _putter(node, name)))
+        elif isinstance(value, list):
+            for at, part in enumerate(value):
+                alone = isinstance(node, ast.Call) and name == "args" and len(value) == 1
+                if isinstance(part, ast.keyword) or (alone and isinstance(part, ast.Starred)):
+                    found.append((part.value, _putter(part, "value")))  # gone through when called
+                elif isinstance(part, ast.expr):
+                    found.append((part, _putter(value, at)))
+    return found
+
+
+def _putter(holder: Any, at: Any) -> Put:
+    def put(part: ast.expr) -> None:
+        if isinstance(holder, list):
+            holder[at] = part
+        else:
+            setattr(holder, at, part)
+
+    return put
