@@ -35,7 +35,7 @@ def check_calls(checked: Checked) -> None:
         return
     origins = _imported(checked)
     local = set(checked.types.locals)
-    for node, scope in checked.types.walk():
+    for node, scope in checked.types.nodes:
         if isinstance(node, ast.Attribute | ast.Name) and isinstance(node.ctx, ast.Load):
             if not isinstance(checked.parents.get(node), ast.Attribute):
                 _check_origin(checked, node, origins, local)
@@ -151,7 +151,7 @@ def check_flow(checked: Checked) -> None:
 
 def check_index(checked: Checked) -> None:
     """SW106: the number of an interchangeable role decides something."""
-    for node, scope in checked.types.walk():
+    for node, scope in checked.types.nodes:
         if isinstance(node, ast.Attribute) and node.attr == "index":
             cls = spec_class(checked.types.of(node.value, scope))
             if cls is not None and _symmetric(cls) and not _compares_equal(checked, node):

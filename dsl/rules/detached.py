@@ -64,7 +64,7 @@ class _Detached:
 
     @cached_property
     def _scopes(self) -> dict[int, Any]:
-        return {id(node): scope for node, scope in self.checked.types.walk()}
+        return {id(node): scope for node, scope in self.checked.types.nodes}
 
     def block(self, statements: list[ast.stmt], known: _Known) -> None:
         for statement in statements:

@@ -25,7 +25,7 @@ def check_methods(checked: Checked) -> None:
     a method without self; SW125: a choice among what has no elements.
     """
     _check_self(checked)
-    for node, scope in checked.types.walk():
+    for node, scope in checked.types.nodes:
         if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
             kind = _declared_kind(checked, node.value, scope)
             if kind is not None and not hasattr(kind, node.attr):

@@ -21,7 +21,7 @@ _DECLARED = "Fields are declared in the class body with a type."
 
 def check_fields(checked: Checked) -> None:
     """SW101: a field that a role or record does not have, where its class is known."""
-    for node, scope in checked.types.walk():
+    for node, scope in checked.types.nodes:
         if isinstance(node, ast.Attribute):
             cls = spec_class(checked.types.of(node.value, scope))
             if cls is not None and not _has(cls, node):

@@ -54,7 +54,7 @@ def _statement(function: ast.FunctionDef, node: ast.AST) -> ast.AST:
 
 def check_values(checked: Checked) -> None:
     """SW201 for literals that a field cannot hold, SW202 for changed elements of sets."""
-    for node, scope in checked.types.walk():
+    for node, scope in checked.types.nodes:
         if isinstance(node, ast.Assign):
             for target in node.targets:
                 _check_store(checked, target, node.value, scope)

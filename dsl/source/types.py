@@ -12,7 +12,7 @@ import types
 import typing
 from collections.abc import Callable, Iterator, Mapping
 from enum import Enum
-from functools import partial
+from functools import cached_property, partial
 from typing import Annotated, Any
 
 from statewalk.dsl.source.scopes import arguments
@@ -152,10 +152,14 @@ class Types:
         elif isinstance(target, ast.Starred):
             self._bind(target.value, None, found)
 
-    def walk(self) -> Iterator[tuple[ast.AST, Scope]]:
+    @cached_property
+    def nodes(self) -> list[tuple[ast.AST, Scope]]:
         """Every node of the body with the scope it is in."""
-        for statement in self.function.node.body:
-            yield from self._walk(statement, self.locals)
+        return [
+            found
+            for statement in self.function.node.body
+            for found in self._walk(statement, self.locals)
+        ]
 
     def _walk(self, node: ast.AST, scope: Scope) -> Iterator[tuple[ast.AST, Scope]]:
         yield node, scope
