@@ -29,8 +29,15 @@ from statewalk.dsl.values.domains import Domain
 from statewalk.dsl.values.stored import ABSENT, freeze, intern_key
 from statewalk.dsl.words.declare import any_of
 
+
+def _plus_is(left: Any, right: Any) -> Any:
+    """``left += right``, which is told from ``+`` as it stands in a text, see `is_in_place`."""
+    left += right
+    return left
+
+
 _OPERATORS: dict[str, tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]] = {
-    "+": (operator.add, operator.iadd),
+    "+": (operator.add, _plus_is),
     "-": (operator.sub, operator.isub),
     "*": (operator.mul, operator.imul),
     "%": (operator.mod, operator.imod),

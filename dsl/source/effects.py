@@ -23,8 +23,10 @@ from statewalk.dsl.source.known_effects import (
     PURE_LIBRARIES,
     PURE_NAMES,
     fresh_locals,
+    is_number,
     nested_functions,
     own_nodes,
+    scalar_arguments,
 )
 from statewalk.dsl.source.nodes import walk
 from statewalk.dsl.source.scopes import locals_of
@@ -178,6 +180,7 @@ class _Scan:
         self.namespace = function.module.namespace
         self.types = Receivers(effects.tree, function)
         self.fresh = fresh_locals(function.node, self._constructs)
+        self.scalars = scalar_arguments(function.node)
         self.nested = nested_functions(function.node)
         self.bound = locals_of(function.node)
 
@@ -203,10 +206,8 @@ class _Scan:
                 text = f"{ast.unparse(node)} {sign}"
                 yield Cause(node, "effects", text, known=self._in_state(node))
         elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
-            # `x += [1]` changes what x refers to where that is a list in the state
-            if node.target.id not in self.fresh and isinstance(
-                node.value, ast.List | ast.Set | ast.ListComp
-            ):
+            # `x += y` changes what x refers to where that is a list, also an argument
+            if node.target.id not in self.fresh | self.scalars and not is_number(node):
                 yield Cause(node, "effects", ast.unparse(node), known=False)
         elif isinstance(node, ast.Attribute):
             if self.types.owners(node):

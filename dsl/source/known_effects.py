@@ -142,3 +142,31 @@ def _makes(value: ast.expr, constructs: Callable[[ast.Call], bool]) -> bool:
     if isinstance(value, ast.IfExp):
         return _makes(value.body, constructs) and _makes(value.orelse, constructs)
     return isinstance(value, _DISPLAYS) or (isinstance(value, ast.Call) and constructs(value))
+
+
+def scalar_arguments(function: ast.FunctionDef) -> set[str]:
+    """Arguments that are numbers or strings, as their types say."""
+    found = (n for n in walk(function.args) if isinstance(n, ast.arg) and n.annotation is not None)
+    return {n.arg for n in found if ast.unparse(n.annotation) in ("int", "str", "bool")}  # type: ignore[arg-type]
+
+
+def is_number(node: ast.AugAssign | ast.expr) -> bool:
+    """Whether this surely is a number, or takes one: a container is changed by no number."""
+    match node:
+        case ast.AugAssign(op=ast.Mult()):  # a list is repeated
+            return False
+        case ast.AugAssign(op=ast.Add() | ast.Sub() | ast.BitOr() | ast.BitAnd() | ast.BitXor()):
+            return is_number(node.value)
+        case ast.AugAssign() | ast.Compare() | ast.UnaryOp():
+            return True
+        case ast.Constant(value=value):
+            return isinstance(value, int)
+        case ast.BinOp(left=left, op=ast.Mult(), right=right):
+            return is_number(left) and is_number(right)
+        case ast.BinOp(left=left, right=right):
+            return is_number(left) or is_number(right)
+        case ast.IfExp(body=left, orelse=right):
+            return is_number(left) and is_number(right)
+        case ast.Call(func=ast.Name(id=name)):
+            return name in ("len", "int", "ord", "abs")
+    return False

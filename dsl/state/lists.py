@@ -11,6 +11,7 @@ from statewalk.dsl.state import refs
 from statewalk.dsl.state.detaching import forget, shift
 from statewalk.dsl.state.sized import Sized
 from statewalk.dsl.values.canonical import taken_for
+from statewalk.dsl.values.lists import is_in_place
 from statewalk.dsl.values.stored import FrozenList, freeze, intern_key
 
 
@@ -31,7 +32,13 @@ class ListReference(Sized):
             at += 1
 
     def __reversed__(self) -> Iterator[Any]:
-        return iter([self[i] for i in range(len(self) - 1, -1, -1)])
+        return self._from(len(self) - 1)
+
+    def _from(self, at: int) -> Iterator[Any]:
+        """The elements from one backwards, as far as there are any."""
+        while 0 <= at < len(self._freeze()):
+            yield self[at]
+            at -= 1
 
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
@@ -165,7 +172,9 @@ class ListReference(Sized):
         return [*self[:], *other] if isinstance(other, list) else NotImplemented
 
     def __radd__(self, other: Any) -> Any:
-        return [*other, *self[:]] if isinstance(other, list) else NotImplemented
+        if not isinstance(other, list) or is_in_place(sys._getframe(1)):
+            return NotImplemented
+        return other + self[:]
 
     def __iadd__(self, other: Any) -> Any:
         self.extend(other)

@@ -101,7 +101,7 @@ class FrozenDict(ByBytes, Mapping[Any, Any]):
         return {**self.copy(), **other} if isinstance(other, dict) else NotImplemented
 
     def __ror__(self, other: Any) -> Any:
-        return {**other, **self.copy()} if isinstance(other, dict) else NotImplemented
+        return other | self.copy() if isinstance(other, dict) else NotImplemented
 
     def __ior__(self, other: Any) -> Any:
         return self.copy().__ior__(other)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import dis
+import sys
+from types import FrameType
 from typing import Any
 
 from statewalk.dsl.values.canonical import END, LIST_TAG, encode, taken_for, unchangeable
@@ -79,7 +82,11 @@ class FrozenList(Unchangeable, tuple[Any, ...]):
         return list(self) + _listed(other, "+")
 
     def __radd__(self, other: Any) -> Any:
-        return _listed(other, "+") + list(self)
+        if isinstance(other, tuple):
+            _listed(other, "+")
+        if not isinstance(other, list) or is_in_place(sys._getframe(1)):
+            return NotImplemented
+        return other + list(self)
 
     def __iadd__(self, other: Any) -> Any:
         return [*self, *other]
@@ -107,6 +114,22 @@ class FrozenList(Unchangeable, tuple[Any, ...]):
 
     def __repr__(self) -> str:
         return repr(list(self))
+
+
+_PLUS_IS = next(
+    (found.opcode, found.arg)
+    for found in dis.get_instructions(compile("a += b", "", "exec"))
+    if found.opname == "BINARY_OP"
+)
+
+
+def is_in_place(frame: FrameType) -> bool:
+    """Whether it is at a ``+=`` that a frame asks a right-hand side, not at a ``+``.
+
+    A list of Python's asks what stands on the right first, and extends itself when that declines.
+    """
+    code, at = frame.f_code.co_code, frame.f_lasti
+    return (code[at], code[at + 1]) == _PLUS_IS
 
 
 def _listed(other: object, sign: str) -> list[Any]:

@@ -11,8 +11,9 @@ from statewalk.dsl.binding import before_the_step, binding
 from statewalk.dsl.declared import Fairness, LeadsTo, Mark, declaring, marks
 from statewalk.dsl.errors import SpecError, did_you_mean
 from statewalk.dsl.values.records import check_option
-from statewalk.dsl.values.stored import freeze, ordered
+from statewalk.dsl.values.stored import ordered
 from statewalk.dsl.view import Disabled
+from statewalk.dsl.words.lasting import lasting
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., object])
@@ -198,7 +199,7 @@ def old(value: T, /) -> T:
     """
     if callable(value) and binding.before is not None:
         with before_the_step():
-            result: T = freeze(value())
+            result: T = lasting(value(), "old")
             return result
     if binding.view is not None:
         raise SpecError(

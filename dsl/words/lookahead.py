@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from statewalk.dsl.binding import binding, bound
 from statewalk.dsl.errors import SpecError, did_you_mean
 from statewalk.dsl.state.plain_view import PlainView
 from statewalk.dsl.view import Disabled, Path, Place, View, runs
+from statewalk.dsl.words.lasting import lasting
 
 T = TypeVar("T")
 
@@ -68,11 +69,13 @@ class NextStep:
     arguments: tuple[tuple[str, Any], ...]
     _view: AheadView
     kind: str = "action"
+    is_lasting: ClassVar[bool] = True
 
     def after(self, expression: Callable[[], T], /) -> T:
         """An expression's value in the state after the step: ``step.after(lambda: self.n)``."""
         with bound(self._view, None, None, binding.reading, binding.actions):
-            return expression()
+            found: T = lasting(expression(), "after")
+            return found
 
     @property
     def changes(self) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import itertools
 import operator
+from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from typing import Any
 from statewalk.dsl.binding import bound
 from statewalk.dsl.errors import SpecError
 from statewalk.dsl.loader import load
+from statewalk.dsl.source.set_order import settled
 from statewalk.dsl.state.plain_view import PlainView
 from statewalk.dsl.state.refs import Reference
 from statewalk.dsl.values.stored import FrozenBag, freeze
@@ -124,6 +126,19 @@ def swapped(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     return called
 
 
+def changed_by(sign: str) -> Callable[[Any, Any], Any]:
+    """``other sign= container``: what it is now, and whether it still is the same object."""
+    code = compile(f"mine {sign}= container", "<in place>", "exec")
+
+    def called(container: Any, other: Any) -> Any:
+        names = {"mine": other, "container": container}
+        exec(code, names)
+        return names["mine"], other, names["mine"] is other
+
+    called.__name__ = f"{sign}= on the left"
+    return called
+
+
 ALONE = (
     len, bool, list, tuple, reversed, sorted, sum, min, max, enumerate, copy.copy, copy.deepcopy,
     set, frozenset, dict, iter, hash,
@@ -135,6 +150,7 @@ OPERATORS = (
 IN_PLACE = (
     operator.iadd, operator.imul, operator.ior, operator.iand, operator.isub, operator.ixor,
 )  # fmt: skip
+LEFT_IN_PLACE = tuple(map(changed_by, ("+", "-", "*", "|", "&", "^")))
 ASKING = (operator.contains, operator.getitem, operator.delitem)
 CONTENTS: dict[type, list[Any]] = {
     list: [[], [1], [3, 1, 2], [1, 2, 1, 2, 1], ["b", "a"]],
@@ -146,11 +162,12 @@ _SETS = [1, 9, set(), {1}, {1, 2, 4}, frozenset({2, 9}), [1], (2, 3), "xy", None
 ARGUMENTS: dict[type, list[Any]] = {
     list: [
         -7, -2, 0, 1, 7, [], [9], [1, 2], (7,), "xy", None, slice(None), slice(1, 3),
-        slice(None, None, -1), slice(0, 9, 2), range(2),
+        slice(None, None, -1), slice(0, 9, 2), range(2), deque([1, 2], 3), bytearray(b"a"),
     ],
     set: _SETS,
     frozenset: _SETS,
-    dict: [1, 9, {}, {1: 5}, {9: 9}, [(1, 7)], None, "x", (1, 2), [1, 2], "xy"],
+    dict: [1, 9, {}, {1: 5}, {9: 9}, [(1, 7)], None, "x", (1, 2), [1, 2], "xy",
+           OrderedDict({1: 5}), defaultdict(list, {9: 9})],
 }  # fmt: skip
 NAMED: dict[tuple[type, str], list[dict[str, Any]]] = {
     (list, "sort"): [{"reverse": True}, {"key": lambda v: str(v)[::-1]}, {"key": None}],
@@ -163,7 +180,7 @@ def calls(kind: type) -> Iterator[tuple[Callable[..., Any], tuple[Any, ...], dic
     pool = ARGUMENTS[kind]
     yield from ((function, (), {}) for function in ALONE)
     for one in pool:
-        for function in (*OPERATORS, *map(swapped, OPERATORS), *IN_PLACE, *ASKING):
+        for function in (*OPERATORS, *map(swapped, OPERATORS), *IN_PLACE, *LEFT_IN_PLACE, *ASKING):
             yield function, (one,), {}
         yield from ((operator.setitem, (one, other), {}) for other in pool)
     for name in (n for n in dir(kind) if n[:1] != "_"):
@@ -180,7 +197,7 @@ Outcome = tuple[str, Any, Any]
 def call(function: Callable[..., Any], container: Any, arguments: Any, named: Any) -> Outcome:
     """What a call does."""
     try:
-        result = function(container, *copy.deepcopy(arguments), **named)
+        result = function(container, *settled(copy.deepcopy(arguments)), **named)
     except SpecError as error:
         return error.code, None, plain(container)
     except Exception as error:

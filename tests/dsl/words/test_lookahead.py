@@ -122,3 +122,106 @@ def test_what_was_before_is_asked_of_steps_only(
     assert isinstance(found[0].error, SpecError)
     assert found[0].error.code == "SW121"
     assert "old(...) is asked where no step is looked at." in found[0].error.message
+
+
+GIVEN = """
+from statewalk import *
+
+class Item(Record):
+    k: int = 0
+    xs: list[int] = []
+
+class Box(State):
+    xs: list[int] = []
+    s: set[int] = set()
+    d: dict[str, list[int]] = {"a": []}
+    item: Item = Item()
+    items: list[Item] = [Item()]
+
+    @action
+    def go(self) -> None:
+        require(len(self.xs) < 2)
+        self.xs.append(1)
+        self.s.add(len(self.xs))
+        self.d["a"].append(1)
+        self.item.k += 1
+        self.item.xs.append(1)
+        self.items[0].k += 1
+
+box = Box()
+deadlock(False)
+
+def item() -> Item:
+    return box.item
+
+@on_step
+def there() -> bool:
+    given = old(GIVEN)
+    return READ + 1 == (lambda given: READ)(GIVEN)
+
+@always
+def ahead() -> bool:
+    here = (lambda given: READ)(GIVEN)
+    return all((lambda given: READ)(s.after(lambda: GIVEN)) == here + 1 for s in next_steps())
+"""
+
+
+@pytest.mark.parametrize("engine", [reference, native])
+@pytest.mark.parametrize("optimize", [True, False])
+@pytest.mark.parametrize(
+    ("given", "read"),
+    [
+        ("box.xs", "len(given)"),
+        ("box.xs", "sum(x for x in given)"),
+        ("box.s", "len(given)"),
+        ("box.d", "len(given['a'])"),
+        ("box.d['a']", "len(given)"),
+        ("box.d.values()", "sum(len(v) for v in given)"),
+        ("box.d.items()", "sum(len(v) for k, v in given)"),
+        ("dict(box.d).values()", "sum(len(v) for v in given)"),
+        ("box.item", "given.k"),
+        ("box.item", "len(given.xs)"),
+        ("box.item.xs", "len(given)"),
+        ("box.items", "given[0].k"),
+        ("box.items[0]", "given.k"),
+        ("item()", "given.k"),
+        ("(box.item, [box.xs])", "given[0].k"),
+        ("(box.item, [box.xs])", "len(given[1][0])"),
+        ("{'x': box.xs}", "len(given['x'])"),
+        ("{box.item}", "next(iter(given)).k"),
+        ("[i for i in box.items]", "given[0].k"),
+        ("Item(1, box.xs)", "len(given.xs)"),
+        ("len(box.xs) / 1", "given"),
+    ],
+)
+def test_what_is_given_out_of_another_state_is_a_value_of_that_state(
+    given: str, read: str, optimize: bool, engine: ModuleType, tmp_path: Path
+) -> None:
+    spec = tmp_path / "spec.py"
+    spec.write_text(GIVEN.replace("GIVEN", given).replace("READ", read))
+    found = engine.explore(load(spec, optimize=optimize), SearchOptions())
+
+    assert () == tuple(found.findings)
+    assert 3 == found.counts.distinct
+
+
+@pytest.mark.parametrize(
+    "given",
+    ["(x for x in box.xs)", "iter(box.xs)", "map(abs, box.xs)", "lambda: box.xs", "box.xs.count"],
+)
+@pytest.mark.parametrize("word", ["old", "after"])
+def test_what_would_look_at_a_state_later_is_not_given_out(
+    word: str, given: str, tmp_path: Path
+) -> None:
+    spec = tmp_path / "spec.py"
+    asked = (
+        f"old({given})" if word == "old" else f"[s.after(lambda: {given}) for s in next_steps()]"
+    )
+    mark = "on_step" if word == "old" else "always"
+    text = GIVEN.partition("@on_step")[0]
+    spec.write_text(f"{text}\n@{mark}\ndef p() -> bool:\n    return bool({asked})\n")
+    error = reference.explore(load(spec), SearchOptions()).findings[0].error
+
+    assert isinstance(error, SpecError)
+    assert "SW121" == error.code
+    assert f"{word}(...) gives out" in error.message
