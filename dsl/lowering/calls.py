@@ -7,6 +7,7 @@ import operator
 import sys
 from collections.abc import Callable
 from enum import Enum
+from functools import partial
 from typing import Any
 
 from statewalk.dsl.binding import binding
@@ -24,9 +25,9 @@ from statewalk.dsl.state.refs import (
     outside,
     show_place,
 )
-from statewalk.dsl.state.roles import Field, Role, no_value
+from statewalk.dsl.state.roles import Field, Role
 from statewalk.dsl.values.domains import Domain
-from statewalk.dsl.values.stored import ABSENT, freeze, intern_key
+from statewalk.dsl.values.stored import freeze, intern_key
 from statewalk.dsl.words.declare import any_of
 
 
@@ -48,41 +49,58 @@ _OPERATORS: dict[str, tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]
 }
 
 
-def augment(target: Any, name: str, sign: str, value: Any) -> None:
-    """``target.name sign= value``, as a blind update where the field is a number or a string."""
+def augment(target: Any, name: str, sign: str, value: Callable[[], Any]) -> None:
+    """``target.name sign= value``, as a blind update where the field is a number or a string.
+
+    ``value`` only looks. It is asked after the old value, as Python does, which makes a difference
+    only where one of the two raises: a blind update is of what certainly has a value.
+    """
     plain, in_place = _OPERATORS[sign]
-    if isinstance(target, Role) and type(value) in (int, str):
+    change = _change_of(target, name)
+    old = getattr(target, name) if change is None else None
+    added = value()
+    if change is not None and type(added) in (int, str):
+        change((sign, intern_key(added)), lambda old: plain(old, added))
+    else:
+        setattr(target, name, in_place(old if change is None else getattr(target, name), added))
+
+
+def _change_of(target: Any, name: str) -> Callable[[object, Callable[[Any], Any]], None] | None:
+    """What updates a field, or a part of a record, by a key and a function; None where it may have
+    no value, or is no number or string.
+    """
+    if isinstance(target, Role):
         field = type(target).__dict__.get(name) or getattr(type(target), name, None)
-        if isinstance(field, Field) and field.kind == "scalar" and not field.constant:
-            path = field.path(target)
-            forbid_change(path)
-            domain = field.domain
+        if isinstance(field, Field) and field.kind == "scalar" and field.settled:
+            return None if field.constant else partial(_change_field, target, field)
+    elif isinstance(target, RecordReference):
+        domain: Domain | None = getattr(target._referenced, "_domains", {}).get(name)
+        if domain is not None and domain.text in ("an integer", "a string"):
+            return partial(_change_part, target, name, domain)
+    return None
 
-            def changed(old: Any) -> Any:
-                if old is ABSENT:
-                    raise no_value(target, name)
-                new = freeze(plain(old, value))
-                if not domain.admits(new):
-                    raise outside(show_place(path, ()), new, domain)
-                return new
 
-            forget(path)
-            current_view().update(path, (sign, intern_key(value)), changed)
-            return
-    if isinstance(target, RecordReference) and type(value) in (int, str):
-        part: Domain | None = getattr(target._referenced, "_domains", {}).get(name)
-        if part is not None and part.text in ("an integer", "a string"):
-            place = show_place(target._path, (*target._sub, ("f", name)))
+def _change_field(target: Role, field: Field, key: object, change: Callable[[Any], Any]) -> None:
+    path = field.path(target)
+    forbid_change(path)
+    forget(path)
+    fitting = partial(_fitting, change, field.domain, show_place(path, ()))
+    current_view().update(path, key, fitting)
 
-            def changed_part(old: Any) -> Any:
-                new = freeze(plain(old, value))
-                if not part.admits(new):
-                    raise outside(place, new, part)
-                return new
 
-            target._augment(name, (sign, intern_key(value)), changed_part)
-            return
-    setattr(target, name, in_place(getattr(target, name), value))
+def _change_part(
+    target: RecordReference, name: str, domain: Domain, key: object, change: Callable[[Any], Any]
+) -> None:
+    place = show_place(target._path, (*target._sub, ("f", name)))
+    target._augment(name, key, partial(_fitting, change, domain, place))
+
+
+def _fitting(change: Callable[[Any], Any], domain: Domain, place: str, old: Any) -> Any:
+    """A value changed, where the result is one that the place may hold."""
+    new = freeze(change(old))
+    if not domain.admits(new):
+        raise outside(place, new, domain)
+    return new
 
 
 AGGREGATES: dict[str, Callable[[Any], Any]] = {

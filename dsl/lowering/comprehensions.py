@@ -81,7 +81,8 @@ class Gathering:
         originals = [node.elt, *generator.ifs]
         hoisting = _Hoist(self, target.id, bound_inside(originals))
         parts = [hoisting.visit(copied(part)) for part in originals]
-        if self._looks_further(parts, target.id):
+        taken_out = [*hoisting.hoisted.values(), *_bounds(generator.iter)]
+        if self._looks_further(parts, target.id) or any(map(self._does, taken_out)):
             return None
         names, values = hoisting.captures(parts)
         element: ast.expr = ast.Constant(None)
@@ -110,14 +111,10 @@ class Gathering:
     def _source(self, iterated: ast.expr) -> tuple[ast.expr, ast.expr, list[ast.expr] | None]:
         """(container, what to loop over given it, bounds of a slice)"""
         over: ast.expr = ast.Name(_CONTAINER, ast.Load())
-        if not (isinstance(iterated, ast.Subscript) and isinstance(iterated.slice, ast.Slice)):
+        bounds = _bounds(iterated)
+        if not bounds or not isinstance(iterated, ast.Subscript):
             return self.rewrite(copied(iterated)), over, None
-        part = iterated.slice
-        bounds = [
-            ast.Constant(None) if bound is None else copied(bound)
-            for bound in (part.lower, part.upper, part.step)
-        ]
-        over = ast.Subscript(over, copied(part), ast.Load())
+        over = ast.Subscript(over, copied(iterated.slice), ast.Load())
         return self.rewrite(copied(iterated.value)), over, bounds
 
     def _plain(self, name: str, node: Comprehension, over: ast.expr) -> ast.Lambda:
@@ -160,6 +157,10 @@ class Gathering:
                 nodes += [n for f in effects.reached_from(callee) for n in walk(f.node)]
         return any(map(_is_identity, nodes))
 
+    def _does(self, node: ast.expr) -> bool:
+        """Whether evaluating what is taken out, perhaps once more, makes a difference."""
+        return self.effects.of_part(node, self.function) == "effects"
+
     def _harmless(self, node: ast.Call) -> bool:
         return self.effects.of_call(node, self.function) == "pure"
 
@@ -175,6 +176,17 @@ def bound_inside(parts: list[ast.expr]) -> set[str]:
     """Names that comprehensions and lambdas inside some expressions bind."""
     inner = (n for part in parts for n in walk(part) if isinstance(n, ast.comprehension))
     return names(*(node.target for node in inner)) | arguments(*parts)
+
+
+def _bounds(iterated: ast.expr) -> list[ast.expr]:
+    """The bounds of ``xs[a:b:c]``; none of other expressions."""
+    if not (isinstance(iterated, ast.Subscript) and isinstance(iterated.slice, ast.Slice)):
+        return []
+    part = iterated.slice
+    return [
+        ast.Constant(None) if bound is None else copied(bound)
+        for bound in (part.lower, part.upper, part.step)
+    ]
 
 
 def _is_identity(node: ast.AST) -> bool:

@@ -16,7 +16,7 @@ import ast
 from collections.abc import Mapping
 
 from statewalk.dsl.lowering import calls as lowered
-from statewalk.dsl.lowering.compiling import RUNTIME, Old, install, runtime_call
+from statewalk.dsl.lowering.compiling import RUNTIME, Old, install, lambda_of, runtime_call
 from statewalk.dsl.lowering.comprehensions import Gathering
 from statewalk.dsl.lowering.turns import find_turns, take_out
 from statewalk.dsl.source.effects import Effects
@@ -47,6 +47,8 @@ class Lowering:
         self.classes = classes
         self.optimize = optimize
         self.effects = Effects(tree)
+        hidden_calls = [f for f in tree.functions if f.name[:2] == "__" and f.name != "__init__"]
+        self.operators_write = any(self.effects.of(f) == "effects" for f in hidden_calls)
         self.state_names = {name for cls in tree.roles for name in cls._fields}
         self.state_names |= {f.name for f in tree.functions if self.effects.of(f) != "pure"}
 
@@ -63,6 +65,12 @@ class Lowering:
                 node = Rewriter(self, function).visit(node)
                 take_out(function, turns)
             install(function, Old().visit(node))
+
+    def may_write(self, function: Function, node: ast.expr) -> bool:
+        """Whether evaluating an expression may do more than look, or binds names."""
+        if any(isinstance(n, ast.NamedExpr | ast.Yield | ast.YieldFrom) for n in walk(node)):
+            return True
+        return self.operators_write or self.effects.of_part(node, function) == "effects"
 
     def _gains(self, function: Function) -> bool:
         """Whether recompiling may matter: it looks at the state, or goes through something."""
@@ -95,15 +103,16 @@ class Rewriter(ast.NodeTransformer):
         self.gathering = Gathering(function, self.locals, names, effects, self.visit)
 
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
-        self.generic_visit(node)
         sign = _SIGNS.get(type(node.op))
-        if sign is None or not isinstance(node.target, ast.Attribute):
+        only_reads = not self.lowering.may_write(self.function, node.value)
+        self.generic_visit(node)
+        if sign is None or not isinstance(node.target, ast.Attribute) or not only_reads:
             return node
         arguments = [
             node.target.value,
             ast.Constant(node.target.attr),
             ast.Constant(sign),
-            node.value,
+            lambda_of([], node.value),
         ]
         return ast.copy_location(ast.Expr(runtime_call("augment", arguments)), node)
 

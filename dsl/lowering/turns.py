@@ -22,7 +22,7 @@ from statewalk.dsl.source.nodes import copied, walk
 from statewalk.dsl.source.templates import statement as made
 from statewalk.dsl.source.tree import Function
 
-_RESULT = "_sw_done"
+_RESULT = ".done"  # no name that a spec could have
 Names = frozenset[str]
 
 
@@ -99,7 +99,7 @@ def _only_reads(effects: Effects, function: Function, loop: ast.For, names: Iter
 
 def _as_function(function: Function, loop: ast.For, names: Iterable[str]) -> Function:
     """One turn as a function of the names it needs."""
-    name = f"turn_{function.qualified.replace('.', '_')}_{loop.lineno}_{loop.col_offset}"
+    name = f".turn_{function.qualified.replace('.', '_')}_{loop.lineno}_{loop.col_offset}"
     leaving = _Leaving()
     body = [leaving.visit(copied(statement)) for statement in loop.body]
     node = definition_of(name, names, body, loop)
@@ -113,14 +113,15 @@ def take_out(function: Function, turns: list[Turn]) -> None:
         taken = _as_function(function, loop, turn.names)
         function.module.namespace[taken.name] = compile_function(taken, Old().visit(taken.node))
         given = {f"N{at}": name for at, name in enumerate((taken.name, *turn.names))}
+        asked = f"{RUNTIME}.call({', '.join(given)})"
         leaving = _Leaving()
         for part in loop.body:
             leaving.visit(copied(part))
-        body = [made(f"{_RESULT} = {RUNTIME}.call({', '.join(given)})", loop, **given)]
+        body = [made(f"DONE = {asked}", loop, DONE=_RESULT, **given)]
         if leaving.breaks:
-            body.append(made(f"if {_RESULT} is False:\n break", loop))
+            body.append(made("if DONE is False:\n break", loop, DONE=_RESULT))
         if leaving.returns:
-            body.append(made(f"if {_RESULT} is not None:\n return {_RESULT}[0]", loop))
+            body.append(made("if DONE is not None:\n return DONE[0]", loop, DONE=_RESULT))
         loop.body = body
 
 

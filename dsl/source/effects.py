@@ -107,6 +107,10 @@ class Effects:
                 parts += scan.causes(argument)
         return self._joined(parts)
 
+    def of_part(self, node: ast.AST, function: Function) -> Effect:
+        """The effect of evaluating a part of a function."""
+        return self._joined(self._scans[id(function)].causes(node))
+
     def why(self, function: Function) -> Iterator[tuple[Cause, tuple[Function, ...]]]:
         """Each known write or choice that calling a function may lead to, and the callees on the
         way.

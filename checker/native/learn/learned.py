@@ -59,6 +59,7 @@ class Learned(Effects):
         self.call_of: dict[object, Call] = {}
         # (root, function): calls that look at what the step has changed before.
         self.inlined: set[tuple[int, object]] = set()
+        self.not_only_reading: set[object] = set()  # functions that were thought to
         self._row: Sequence[int] = ()
         self._row_array: Array = np.zeros(0, np.int64)
         self._scratch = make_scratch(256)
@@ -270,6 +271,12 @@ class Learned(Effects):
         """No longer remember calls of a function after a root has changed something."""
         self.inlined.add((root, function))
         self.roots[root] = MISSING
+
+    def never_remember(self, function: object) -> None:
+        """No longer remember calls of a function: whatever may rely on one is learned anew."""
+        self.not_only_reading.add(function)
+        self.roots[:] = MISSING
+        self.call_roots.data[:] = MISSING
 
     # -- for the kernels -------------------------------------------------------------------------
 

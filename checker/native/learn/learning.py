@@ -27,6 +27,7 @@ from statewalk.checker.native.learn.memo import leaf_of_result
 from statewalk.checker.native.learn.tracing import (
     Contradiction,
     LookAgain,
+    NotOnlyReading,
     Overwritten,
     TracingView,
 )
@@ -175,6 +176,9 @@ class Learner:
                 continue
             except Overwritten as call:
                 self.learned.inline(number, call.function)
+                continue
+            except NotOnlyReading as call:
+                self.learned.never_remember(call.function)
                 continue
             except Contradiction as what:
                 raise self._nondeterministic(number, str(what)) from None

@@ -36,6 +36,17 @@ class Overwritten(BaseException):
         self.function = function
 
 
+class NotOnlyReading(BaseException):
+    """A call that was to be remembered changes something, or chooses: its text did not show it.
+
+    Not an `Exception`, so that a spec does not swallow it. ``function`` as in `Call.function`.
+    """
+
+    def __init__(self, function: object) -> None:
+        super().__init__(function)
+        self.function = function
+
+
 _UNKNOWN = object()
 
 
@@ -165,8 +176,10 @@ class TracingView:
         learned, function = self._learned, key[:2]
         outermost = self._remembering is None
         writing = bool(self.written or self.pending)
-        if self._side is not None or (
-            writing and outermost and (self.root, function) in learned.inlined
+        if (
+            self._side is not None
+            or function in learned.not_only_reading
+            or (writing and outermost and (self.root, function) in learned.inlined)
         ):
             return fn()
         call = learned.call(key)
@@ -228,6 +241,11 @@ class TracingView:
         if self._remembering is not None:
             raise Overwritten(self._remembering)
 
+    def _forbid_doing(self) -> None:
+        """A remembered call only reads."""
+        if self._remembering is not None:
+            raise NotOnlyReading(self._remembering)
+
     def _agree(self, contradiction: str | None) -> None:
         if contradiction is not None:
             raise Contradiction(contradiction)
@@ -240,6 +258,7 @@ class TracingView:
     # -- writing -------------------------------------------------------------------------------
 
     def set(self, path: Path, value: Any) -> None:
+        self._forbid_doing()
         slot = self._layout.slot(path)
         if slot.id in self.pending:
             del self._updated[slot.id]
@@ -247,6 +266,7 @@ class TracingView:
         self.written[slot.id] = value
 
     def update(self, path: Path, key: object, fn: Callable[[Any], Any]) -> None:
+        self._forbid_doing()
         slot = self._layout.slot(path)
         number = slot.id
         if number in self.written or number in self.reads:
@@ -289,6 +309,7 @@ class TracingView:
     def choose(self, options: Sequence[Any], fair: str = "none") -> Any:
         if not options:
             raise Disabled
+        self._forbid_doing()
         count_choices(range(self._asked))
         self._asked += 1
         index = 0

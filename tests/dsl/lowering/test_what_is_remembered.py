@@ -232,6 +232,113 @@ def as_python() -> bool:
         "([True, False], True, False, True, False, 2, [0, 1], True, [0, 0], False)",
     )
 """,
+    "an old value is looked at before what is added": """
+class Item(Record):
+    k: int = 0
+class Node(Role):
+    n: int = 0
+    unset: int
+    item: Item = Item()
+    items: list[Item] = [Item(), Item()]
+    log: list[int] = []
+    any: Any = 0
+    got: str = ""
+    @property
+    def counted(self) -> int:
+        self.n += 1
+        return 1
+    def put(self, value: Any) -> Any:
+        self.n = self.item.k = self.any = 5
+        self.items[0].k = 6
+        self.log = [7]
+        return value
+    def drop(self) -> int:
+        self.items.pop(0)
+        return 2
+    @action
+    def go(self) -> None:
+        require(self.got == "")
+        self.n += self.put(1)
+        a = self.n
+        self.item.k += self.put(1)
+        b = self.item.k
+        self.any += self.put(1)
+        c = self.any
+        self.items[0].k += self.put(1)
+        d = self.items[0].k
+        self.log += self.put([1])
+        e = str(self.log)
+        first = self.items[0]
+        first.k += self.drop()
+        self.items[0].k += 3
+        self.any = [1]
+        self.any += [2]
+        try:
+            self.unset += 1 // (self.n - self.n)
+        except ZeroDivisionError:
+            self.n = 9
+        except Exception:
+            self.n = 8
+        u = (self.n, str(self.any))
+        f = [x for x in self.log[self.put(0):]]
+        g = len([x for x in self.items if x.k < self.counted])
+        self.n -= (h := 1)
+        ks = [i.k for i in self.items]
+        self.got = str((a, b, c, d, e, ks, first.k, u, f, g, h, self.n))
+node = Node()
+@always
+def as_python() -> bool:
+    return node.got in ("", "(1, 6, 6, 7, '[7, 1]', [6], 8, (8, '[1, 2]'), [7, 1], 0, 1, 5)")
+""",
+    "what a call does is done, though its text does not show it": """
+from bisect import insort
+class Node(Role):
+    log: list[int] = []
+    kept: set[int] = set()
+    n: int = 0
+    some: int = 0
+    @action
+    def one(self) -> None:
+        require(len(self.log) < 4)
+        self.put((1,))
+        self.put((1,))
+    @action
+    def two(self) -> None:
+        require(len(self.log) < 4)
+        self.append(1)
+        self.append(1)
+        self.kept.clear()
+        self.keep(frozenset({1}))
+    @action
+    def three(self) -> None:
+        require(len(self.log) < 4)
+        self.sort_in(2)
+        self.sort_in(2)
+        self.some = self.pick()
+    def put(self, x: tuple[int, ...]) -> None:
+        log = self.log
+        log += x
+    def keep(self, x: frozenset[int]) -> None:
+        kept = self.kept
+        kept |= x
+    def append(self, x: int) -> None:
+        list(map(self.log.append, [x]))
+    def sort_in(self, x: int) -> None:
+        insort(self.log, x)
+    def pick(self) -> int:
+        return len(self.log) and choose()
+choose = partial(any_of, (1, 2))
+node = Node()
+@always
+def even() -> bool:
+    return len(node.log) % 2 == 0
+@exists
+def chosen() -> bool:
+    return node.some == 2
+@exists
+def kept() -> bool:
+    return len(node.kept) == 1
+""",
     "a call sees of which class its argument is": """
 class Ping(Record):
     n: int = 0
