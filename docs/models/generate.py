@@ -18,8 +18,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from statewalk.checker.api import check
+from statewalk.checker.behaviours.replay import replay
 from statewalk.checker.cli import main
-from statewalk.checker.history.commands.from_trace import load_with_hook, recorded_in, walk
+from statewalk.checker.history.commands.from_trace import load_with_hook, recorded_in
 from statewalk.checker.traces.file import load_trace
 from statewalk.dsl.library.cycles import Edge, bc_edges
 from statewalk.dsl.library.isolation import Transaction, Versions, dependencies, judge
@@ -72,7 +73,7 @@ def graph(spec: str, config: str) -> str:
         check(spec, config=config, out=Path(run))
         found = load_trace(next(Path(run).glob("*.trace.json")))
         model, hook = load_with_hook(spec, found)
-        last = recorded_in(model, hook, walk(found, model)[1][-1])
+        last = recorded_in(model, hook, replay(found, model).states[-1])
     level = str(model.constants["LEVEL"])
     return begin_commit(transactions(last), version_order(*log_of(last)), level)
 
