@@ -82,7 +82,7 @@ def explored(name: str) -> Exploration:
     return search(dict(ROWS[name].constants))
 
 
-@pytest.mark.parametrize("name", some(cases(ROWS), every=3))
+@pytest.mark.parametrize("name", some(cases(ROWS), every=5))
 def test_a_run_finds_what_it_states(name: str) -> None:
     expect, found = ROWS[name].expect, explored(name)
     assert expect is not None
@@ -177,7 +177,7 @@ def test_scripts_are_made_smaller_by_one_operation() -> None:
     ("name", "script"),
     some(
         ((name, s) for name in SMALLEST for s in less(str(ROWS[name].constants["WORKLOAD"]))),
-        every=6,
+        every=10,
     ),
 )
 def test_a_smaller_script_finds_nothing(name: str, script: str) -> None:
@@ -240,7 +240,7 @@ def trace_of(name: str, folder: Path) -> Trace:
     return load_trace(file)
 
 
-@pytest.mark.parametrize("name", some(cases(VIOLATING), every=5))
+@pytest.mark.parametrize("name", some(cases(VIOLATING), every=8))
 def test_the_clients_of_a_violating_trace_can_tell(name: str, tmp_path: Path) -> None:
     trace = trace_of(name, tmp_path / "run")
     model, hook = load_with_hook(str(SNAPSHOT), trace)
