@@ -39,6 +39,7 @@ def _listed(values: Any) -> str:
 
 
 def place(file: str, line: int) -> str:
-    """``spec.py:12``; a file below the working directory by its path from there."""
-    here = os.getcwd() + os.sep
-    return f"{file.removeprefix(here)}:{line}"
+    """``spec.py:12``; a file below the working directory by its path from there, not by a link."""
+    here = os.path.realpath(os.getcwd()) + os.sep
+    real = os.path.realpath(file)
+    return f"{real.removeprefix(here) if real.startswith(here) else file}:{line}"
