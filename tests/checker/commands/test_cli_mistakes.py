@@ -298,7 +298,7 @@ def test_a_stored_member_that_the_spec_does_not_have() -> None:
     ("arguments", "said"),
     [
         (["convert", "good.py"], ["SW150 good.py is in the embedded language already."]),
-        (["convert", "missing.fizz"], ["SW302 missing.fizz cannot be read"]),
+        (["convert", "missing.fizz"], ["SW302 There is no file missing.fizz."]),
         (
             ["convert", "none.fizz", "--out", "good.py"],
             ["SW403 good.py cannot be written"],
