@@ -156,6 +156,9 @@ class OwnThreads(Threads):
     def _given_way(self, value: ast.expr | None) -> bool:
         return any(id(f) in self.facts.flows for f in self._callees(value))
 
+    def _called(self, node: ast.stmt) -> ast.expr | None:
+        return node.value if isinstance(node, ast.AugAssign) else super()._called(node)
+
     def _callees(self, value: ast.expr | None) -> list[tree.Func]:
         found = super()._callees(value)
         if any(id(f) in self.facts.flows for f in found):

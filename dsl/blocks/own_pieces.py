@@ -26,7 +26,7 @@ class OwnPieces(Pieces):
 
     def plain(self, node: ast.stmt, flows: bool) -> Statements:
         made = copied(node) if flows else copied(getattr(node, "source", node))
-        if flows and isinstance(made, ast.Assign | ast.Expr):
+        if flows and isinstance(made, ast.Assign | ast.AugAssign | ast.Expr):
             if not isinstance(made.value, ast.YieldFrom):
                 made.value = ast.copy_location(ast.YieldFrom(made.value), made.value)
         return [made]

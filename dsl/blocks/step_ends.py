@@ -207,8 +207,7 @@ class Threads(Orders):
         return self._simple(node, flow, before, more)
 
     def _simple(self, node: ast.stmt, flow: str, before: Status, more: bool) -> Made:
-        value = node.value if isinstance(node, ast.Assign | ast.Expr) else None
-        callees = self._callees(value)
+        callees = self._callees(self._called(node))
         if callees:
             return self._call(node, callees, flow, before, more)
         made = self._translated(node)
@@ -219,6 +218,10 @@ class Threads(Orders):
             return made, ACTED
         stop, after = self.after_statement(ACTED, flow, more, node)
         return [*made, *stop], after
+
+    def _called(self, node: ast.stmt) -> ast.expr | None:
+        """What may be a call of a function that gives way."""
+        return node.value if isinstance(node, ast.Assign | ast.Expr) else None
 
     def _callees(self, value: ast.expr | None) -> list[tree.Func]:
         """The functions that a call may mean."""
@@ -239,7 +242,7 @@ class Threads(Orders):
         made = self._translated(node, flows=flows)
         returned = NONE.union(*(e.returned for e in known))
         fell = NONE.union(*(e.fell for e in known))
-        if isinstance(node, ast.Assign):
+        if isinstance(node, ast.Assign | ast.AugAssign):
             made = [*made, *self._note("acts", node)]
             returned, fell = (ACTED if returned else NONE), (ACTED if fell else NONE)
         status = returned | fell | (OVER if any(e.yielded for e in known) else NONE)

@@ -3,7 +3,7 @@
     do f        run a piece of straight code; its locals come from and go back to the frame
     test f, n   go on at n unless f
     jump n
-    each f, x, r  start a loop over f: what remains is kept in the hidden local r
+    each f, x, r  start a loop over f: what is kept of it is in the hidden local r
     next x, r, n  bind the next element, or go on at n
     call t, g, f  call the flow g with the arguments f; its result goes to the local t
     give f      return
@@ -17,12 +17,18 @@ from __future__ import annotations
 import ast
 import copy
 
+from statewalk.dsl.blocks.read import refused
 from statewalk.dsl.blocks.steps import asks_for_notes
-from statewalk.dsl.flows.instructions import FlowCode
-from statewalk.dsl.flows.live import find_live
+from statewalk.dsl.flows.instructions import Code, FlowCode
+from statewalk.dsl.flows.live import find_live, loads
+from statewalk.dsl.flows.loops import made_by_turns
 from statewalk.dsl.flows.order import InOrder
-from statewalk.dsl.source.nodes import yields
+from statewalk.dsl.source.nodes import copied, walk, yields
+from statewalk.dsl.source.scopes import bound, names
+from statewalk.dsl.source.templates import expression
 from statewalk.dsl.source.templates import statement as made
+
+_LATE = frozenset({"zip", "enumerate", "reversed", "map", "filter", "iter"})
 
 
 class Compiler(InOrder):
@@ -141,25 +147,80 @@ class Compiler(InOrder):
         self.inside(node, top, test)
 
     def for_each(self, node: ast.For) -> None:
+        stops = any(map(yields, node.body))
+        if stops:
+            self.counted(node)
         target = node.target.id if isinstance(node.target, ast.Name) else self.temporary("item")
         if target[:1] == "@":  # for x, y in ...: x, y = item
             item = ast.copy_location(ast.Name(target, ast.Load()), node)
             node.body.insert(0, ast.copy_location(ast.Assign([node.target], item), node))
         rest = self.temporary("rest")
-        self.emit(
-            "each", node, *self.expression(self.pulled(node.iter)), writes=(rest,), target=rest
-        )
+        local, view = "", ""
+        if stops:
+            code, reads, local, view = self.iterated(node)
+        else:
+            code, reads = self.expression(self.pulled(node.iter))
+        self.emit("each", node, code, reads, writes=(rest,), target=rest, source=local, stops=stops)
         top = len(self.result.instructions)
+        reads = [rest, local] if local else [rest]
         following = self.emit(
-            "next",
-            node,
-            None,
-            (rest,),
-            writes=(target, rest),
-            target=target,
-            callee=rest,
-        )
+            "next", node, None, reads, writes=(target, rest), target=target, source=local,
+            callee=view, stops=stops,
+        )  # fmt: skip
         self.inside(node, top, following)
+
+    def counted(self, node: ast.For) -> None:
+        """``for i, x in enumerate(e)`` as ``for x in e`` with a count."""
+        match node.iter:
+            case ast.Call(ast.Name("enumerate"), [source], []):
+                start = 0
+            case ast.Call(
+                ast.Name("enumerate"), [source, ast.Constant(int() as start)], []
+            ) | ast.Call(
+                ast.Name("enumerate"),
+                [source],
+                [ast.keyword("start", ast.Constant(int() as start))],
+            ):
+                pass
+            case _:
+                return
+        if "enumerate" in self.locals or isinstance(source, ast.Starred):
+            return
+        count, item = self.temporary("count"), self.temporary("item")
+        words = {"COUNT": count, "ITEM": item}
+        self.piece([made(f"COUNT = {start}", node, **words)])
+        both = [
+            made("T = COUNT, ITEM", node, T=node.target, **words),
+            made("COUNT += 1", node, **words),
+        ]
+        node.target, node.iter = ast.copy_location(ast.Name(item, ast.Store()), node), source
+        node.body = [*both, *node.body]
+
+    def iterated(self, node: ast.For) -> tuple[Code, list[str], str, str]:
+        """(what a loop goes through, and d if that is ``d.items()``; what it reads; the local d if
+        the loop may change it; ``items``)
+        """
+        view = ""
+        match node.iter:
+            case ast.GeneratorExp():
+                raise refused(self.function, node.iter, *made_by_turns("a generator"))
+            case ast.Call(ast.Name(word)) if word in _LATE and word not in self.locals:
+                raise refused(self.function, node.iter, *made_by_turns(f"'{word}'"))
+            case ast.Call(ast.Attribute(owner, "keys" | "items" | "values" as view), [], []):
+                pass
+            case owner:
+                pass
+        owner = self.pulled(owner)
+        if bound(owner):
+            owner = self.saved(owner)
+        local = ""
+        if isinstance(owner, ast.Name) and _is_still(owner.id, node.body):
+            local = owner.id
+        text = f"((WORD := OWNER).{view}(), WORD)" if view else "((WORD := OWNER), WORD)"
+        both = expression(text, node.iter, WORD="@source", OWNER=owner)
+        given = ast.copy_location(ast.Return(both), node.iter)
+        reads = sorted(loads(owner) & self.locals)
+        return self.compiled([given], reads), reads, local, view
 
     def inside(self, node: ast.While | ast.For, top: int, leave: int) -> None:
         self.loops.append((top, []))
@@ -170,6 +231,15 @@ class Compiler(InOrder):
         self.block(node.orelse)
         for at in breaks:
             self.here(at)
+
+
+def _is_still(name: str, body: list[ast.stmt]) -> bool:
+    """Whether a local that statements mention is the same object after them: ``+=`` keeps it."""
+    inside = ast.Module([copied(n) for n in body], [])
+    for node in walk(inside):
+        if isinstance(node, ast.AugAssign):
+            node.target = ast.Name("", ast.Load())
+    return any(name in names(n) for n in body) and name not in bound(inside)
 
 
 def _leaves(node: ast.AST, in_loop: bool = False) -> bool:

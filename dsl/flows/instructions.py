@@ -22,6 +22,8 @@ class Instruction:
     A ``callee`` with a dot before it belongs to the call's first argument; ``names`` are those of
     its last ones, if given by name. ``asks``: the test is whether the step has done something
     (`dsl.blocks.steps`). ``unbinds``: locals that have no value any more unless the code gives one.
+    ``source``: the local that a loop goes through, where the loop may change it; ``stops``: whether
+    there is a yield in it.
     """
 
     kind: str
@@ -36,6 +38,8 @@ class Instruction:
     live: frozenset[str] = frozenset()
     asks: bool = False
     unbinds: tuple[str, ...] = ()
+    source: str = ""
+    stops: bool = False
 
 
 @dataclass

@@ -16,13 +16,14 @@ from statewalk.dsl.binding import binding
 from statewalk.dsl.errors import SpecError
 from statewalk.dsl.flows.code import Compiler
 from statewalk.dsl.flows.instructions import FlowCode, Instruction
-from statewalk.dsl.flows.kept import keep, listed, restored
+from statewalk.dsl.flows.kept import keep, restored
+from statewalk.dsl.flows.loops import begun, following, turns
 from statewalk.dsl.lowering.lower import Lowering
 from statewalk.dsl.source.nodes import yields
 from statewalk.dsl.source.tree import Function
 from statewalk.dsl.state.refs import current_view, forbid_change
 from statewalk.dsl.state.roles import Field, Role
-from statewalk.dsl.values.stored import ABSENT, FrozenBag, FrozenList
+from statewalk.dsl.values.stored import ABSENT, FrozenBag
 from statewalk.dsl.view import Path
 from statewalk.dsl.words.declare import any_of, require
 
@@ -233,14 +234,10 @@ class Flows:
             elif kind == "jump":
                 frame.at = one.to
             elif kind == "each":
-                frame.locals[one.target] = listed(frame.value(one))
+                values = frame.value(one)
+                frame.locals[one.target] = begun(values, one) if one.stops else turns(values)
             elif kind == "next":
-                rest = frame.locals[one.callee]
-                if not rest:
-                    frame.at = one.to
-                else:
-                    frame.locals[one.target] = restored(rest[0], self.fields)
-                    frame.locals[one.callee] = FrozenList(rest[1:])
+                self._next(frame, one)
             elif kind == "call":
                 frame.at = frame.code.landing(frame.at)
                 frame.locals.pop(one.target, None)  # what the call before it gave
@@ -251,6 +248,18 @@ class Flows:
                 if frames:
                     frames[-1].locals[frame.target] = result
         return ABSENT
+
+    def _next(self, frame: Frame, one: Instruction) -> None:
+        """The next turn of a loop, or what comes after it."""
+        word, here = one.reads[0], frame.locals
+        if one.stops:
+            found = following(here[word], here.get(one.source), one, self.fields)
+        else:
+            found = next(((item, here[word]) for item in here[word]), None)
+        if found is None:
+            frame.at = one.to
+        else:
+            here[one.target], here[word] = found
 
     def _called(self, one: Instruction, arguments: tuple[Any, ...], depth: int) -> Frame:
         name = one.callee.lstrip(".")

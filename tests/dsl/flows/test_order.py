@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from statewalk.checker.contract.search import SearchOptions
+from statewalk.checker.engines.reference import explore
 from statewalk.dsl.errors import SpecError
 from tests.dsl.flows.replayed import agree, load_text
 
@@ -133,3 +135,37 @@ REFUSED = [
 def test_where_a_flow_cannot_stop_it_says_so(body: str, why: str, tmp_path: Path) -> None:
     with pytest.raises(SpecError, match=why):
         load_text(tmp_path, SPEC.format(body=f"        {body}\n        yield"))
+
+
+SERIAL = """
+class Node(Role):
+    n: int = 0
+    m: int = 0
+    others: int = 0
+    done: bool = False
+    @action(flow="serial")
+    def go(self) -> None:
+        require(not self.done)
+        self.done = True
+        self.n += self.later()
+    @action
+    def other(self) -> None:
+        require(self.others < 1)
+        self.others += 1
+        self.n += 5
+    def later(self) -> int:
+        with serial():
+            self.m = 1
+            self.m = 2
+        return 1
+node = Node()
+@always
+def nothing_is_lost() -> bool:
+    return not (node.others and node.m == 2 and node.n == 1)
+"""
+
+
+def test_a_call_that_gives_way_comes_after_what_is_added_to(tmp_path: Path) -> None:
+    findings = explore(load_text(tmp_path, SERIAL), SearchOptions()).findings
+
+    assert ["nothing_is_lost"] == [f.property for f in findings]
