@@ -22,7 +22,7 @@ from statewalk.dsl.source.tree import Function
 from statewalk.dsl.state.roles import Role
 
 Comprehension = ast.GeneratorExp | ast.ListComp | ast.SetComp
-_CONTAINER = ".container"  # no name that a spec could have
+_CONTAINER = "@container"  # no name that a spec could have
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from statewalk.dsl.source.nodes import copied, walk
 from statewalk.dsl.source.templates import statement as made
 from statewalk.dsl.source.tree import Function
 
-_RESULT = ".done"  # no name that a spec could have
+_RESULT = "@done"  # no name that a spec could have
 Names = frozenset[str]
 
 
@@ -99,7 +99,7 @@ def _only_reads(effects: Effects, function: Function, loop: ast.For, names: Iter
 
 def _as_function(function: Function, loop: ast.For, names: Iterable[str]) -> Function:
     """One turn as a function of the names it needs."""
-    name = f".turn_{function.qualified.replace('.', '_')}_{loop.lineno}_{loop.col_offset}"
+    name = f"@turn_{function.qualified.replace('.', '_')}_{loop.lineno}_{loop.col_offset}"
     leaving = _Leaving()
     body = [leaving.visit(copied(statement)) for statement in loop.body]
     node = definition_of(name, names, body, loop)

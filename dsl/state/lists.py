@@ -139,7 +139,7 @@ class ListReference(Sized):
 
     def index(self, element: Any, start: int = 0, stop: int = sys.maxsize) -> int:
         e, first, end = freeze(element), as_index(start), as_index(stop)
-        at = self._project(
+        at = self._by_equality(
             ("index", intern_key(e), first, end), lambda v: index_in(list(v), e, first, end)
         )
         if at < 0:
@@ -148,7 +148,7 @@ class ListReference(Sized):
 
     def count(self, element: Any) -> int:
         e = freeze(element)
-        return int(self._project(("count", intern_key(e)), lambda v: tuple.count(v, e)))
+        return int(self._by_equality(("count", intern_key(e)), lambda v: tuple.count(v, e)))
 
     def clear(self) -> None:
         self._change(lambda items: items.clear(), "clear")

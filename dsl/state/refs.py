@@ -17,6 +17,7 @@ from typing import Any
 
 from statewalk.dsl.binding import binding
 from statewalk.dsl.errors import Span, SpecError, placed
+from statewalk.dsl.state.alone import NotAlone, alone
 from statewalk.dsl.state.detaching import Cell, Sub, forget, sub_key
 from statewalk.dsl.values.domains import Domain, misfit_of
 from statewalk.dsl.values.records import Record, own
@@ -105,6 +106,13 @@ class Reference:
         if not sub:
             return current_view().project(self._path, key, fn)
         return current_view().project(self._path, key, lambda v: fn(follow(v, sub)), self._place)
+
+    def _by_equality(self, key: object, fn: Callable[[Any], Any]) -> Any:
+        """The same for a function that compares elements: their ``==`` may look at the state."""
+        try:
+            return self._project(key, lambda v: alone(fn, v))
+        except NotAlone:
+            return fn(self._freeze())
 
     def _update(self, key: object, fn: Callable[[Any], Any]) -> None:
         forbid_change(self._path)

@@ -21,7 +21,7 @@ class Sized(Reference):
 
     def __contains__(self, element: object) -> bool:
         e = self._asked(element)
-        return bool(self._project(("in", intern_key(e)), lambda v: e in v))
+        return bool(self._by_equality(("in", intern_key(e)), lambda v: e in v))
 
     def _asked(self, element: object) -> Any:
         """What is looked for: in a set, or among keys, only what Python can look up there."""

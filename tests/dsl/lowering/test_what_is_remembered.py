@@ -94,6 +94,49 @@ QUESTIONS = (
 )
 
 SPECS = {
+    "what compares elements may look at the state": """
+class Item(Record):
+    k: int = 0
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Item) and self.k + node.n == other.k
+    def __hash__(self) -> int:
+        return 1
+class Node(Role):
+    n: int = 0
+    items: list[Item] = [Item(0)]
+    got: str = ""
+    @action
+    def up(self) -> None:
+        require(self.n < 3)
+        self.n += 1
+    @action
+    def see(self) -> None:
+        require(self.n < 3)
+        self.got = str((self.n, self.items.count(Item(2)), Item(2) in self.items))
+    @action
+    def only_see(self) -> None:
+        self.got = str(Item(2) in self.items)
+    @action
+    def take_out(self) -> None:
+        require(self.n > 1)
+        try:
+            self.items.remove(Item(2))
+        except ValueError:
+            self.got = "none"
+node = Node()
+@always
+def as_python() -> bool:
+    return node.got in (
+        "", "none", "True", "False",
+        "(0, 0, False)", "(1, 0, False)", "(2, 1, True)", "(2, 0, False)",
+    )
+@exists
+def seen() -> bool:
+    return node.got == "(2, 1, True)"
+@exists
+def taken_out() -> bool:
+    return not node.items
+""",
     "a local that is captured can change on the way": """
 class Node(Role):
     xs: list[int] = [4, 4, 5]
