@@ -14,6 +14,8 @@ PACKAGES := statewalk
 
 # pyright is installed at a pinned version: do not look for a newer one
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
+# tests start hundreds of processes: what Python compiled is kept, whatever the environment says
+export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
 .PHONY: help install demo test test-postgres test-slow lint format types check bench chaos clean

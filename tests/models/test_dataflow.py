@@ -68,12 +68,12 @@ def size(name: str) -> int:
     return found
 
 
-@pytest.mark.parametrize("name", some(rows(), every=5))
+@pytest.mark.parametrize("name", some(rows(), every=10))
 def test_rows_are_as_expected(name: str) -> None:
     assert check(SPEC, config=name).as_expected
 
 
-@pytest.mark.parametrize("name", some((n for n in configurations() if size(n) < SMALL), every=5))
+@pytest.mark.parametrize("name", some((n for n in configurations() if size(n) < SMALL), every=10))
 def test_engines_and_lowerings_agree(name: str) -> None:
     found = []
     for optimize in (True, False):

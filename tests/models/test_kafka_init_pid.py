@@ -59,7 +59,7 @@ LARGE = [
 ]
 
 
-@pytest.mark.parametrize(("constants", "expected"), SMALL[4:6] + LARGE)
+@pytest.mark.parametrize(("constants", "expected"), some(SMALL[4:6] + LARGE, every=3))
 def test_the_numbers_of_states_are_those_of_the_public_spec(
     constants: Constants, expected: tuple[int, int, int]
 ) -> None:
@@ -71,7 +71,7 @@ def test_the_numbers_of_states_are_those_of_the_public_spec(
 
 
 @pytest.mark.parametrize("optimize", [True, False], ids=["lowered", "plain"])
-@pytest.mark.parametrize(("constants", "expected"), some(SMALL, every=3))
+@pytest.mark.parametrize(("constants", "expected"), some(SMALL, every=5))
 def test_the_reference_engine_counts_the_same(
     constants: Constants, expected: tuple[int, int, int], optimize: bool
 ) -> None:
@@ -84,9 +84,9 @@ def test_the_reference_engine_counts_the_same(
 @pytest.mark.parametrize(
     ("constants", "expected"),
     [
-        (c(2, 2, 2, 2), (2097, 1137, 15)),  # derived
+        slow(c(2, 2, 2, 2), (2097, 1137, 15)),  # derived
         (history(c(2, 2, 2, 2)), (2657, 1473, 18)),  # TLC
-        (c(3, 1, 2), (13741, 6369, 19)),  # TLC
+        slow(c(3, 1, 2), (13741, 6369, 19)),  # TLC
     ],
 )
 def test_with_the_two_defects_of_the_public_spec_its_counts_come_out(
@@ -133,11 +133,11 @@ def test_witnesses_are_reached_in_the_smallest_configurations() -> None:
         slow("pid_regress", c(4, 1, 3), "pid_per_tid", 8),  # derived
         slow("pid_regress", c(4, 1, 3), "unique_pid_epoch", 13),  # TLC
         ("no_pending_check", c(2, 1), "pending_matches_log", 4),  # derived
-        ("no_pending_check", c(2, 1), "epoch_monotone", 4),  # derived
-        ("no_pending_check", c(2, 1), "unique_pid_epoch", 8),  # derived
+        slow("no_pending_check", c(2, 1), "epoch_monotone", 4),  # derived
+        slow("no_pending_check", c(2, 1), "unique_pid_epoch", 8),  # derived
         ("early_reply", c(1, 1), "no_ok_above_hwm", 2),  # derived
         ("no_epoch_bump", c(2, 1), "epoch_monotone", 5),  # derived
-        ("no_epoch_bump", c(2, 1), "unique_pid_epoch", 8),  # derived
+        slow("no_epoch_bump", c(2, 1), "unique_pid_epoch", 8),  # derived
     ],
 )
 def test_a_mutant_breaks_its_property_in_so_many_steps(
@@ -152,15 +152,15 @@ def test_a_mutant_breaks_its_property_in_so_many_steps(
     ("mutant", "constants", "broken"),
     [
         ("phantom_pending", c(1, 1, 2), "pending_matches_log"),
-        ("phantom_pending", c(2, 1, 1), "pending_matches_log"),
+        slow("phantom_pending", c(2, 1, 1), "pending_matches_log"),
         ("pid_regress", c(3, 1, 3), "pid_per_tid"),
         slow("pid_regress", c(4, 1, 2), "pid_per_tid"),
-        ("pid_regress", c(3, 1, 3), "unique_pid_epoch"),
+        slow("pid_regress", c(3, 1, 3), "unique_pid_epoch"),
         slow("pid_regress", c(4, 1, 2), "unique_pid_epoch"),
         ("no_pending_check", c(1, 1), "pending_matches_log"),
-        ("no_pending_check", c(1, 1), "unique_pid_epoch"),
+        slow("no_pending_check", c(1, 1), "unique_pid_epoch"),
         ("no_epoch_bump", c(1, 1), "epoch_monotone"),
-        ("no_epoch_bump", c(1, 1), "unique_pid_epoch"),
+        slow("no_epoch_bump", c(1, 1), "unique_pid_epoch"),
     ],
 )
 def test_one_size_smaller_the_mutant_goes_unnoticed(
@@ -174,7 +174,7 @@ def test_one_size_smaller_the_mutant_goes_unnoticed(
 
 # -- liveness ------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
-    "constants", [c(1, 1), c(1, 2), c(2, 2), slow(c(2, 2, 2, 2)), slow(c(3, 1, 2))]
+    "constants", [slow(c(1, 1)), c(1, 2), slow(c(2, 2)), slow(c(2, 2, 2, 2)), slow(c(3, 1, 2))]
 )
 def test_all_clients_get_a_producer_id(constants: Constants) -> None:
     verdicts = live(SPEC, **constants)
@@ -188,7 +188,7 @@ def test_all_clients_get_a_producer_id(constants: Constants) -> None:
         ("weak_send", c(1, 2), "violated"),
         ("weak_send", c(1, 1), "holds"),
         slow("phantom_pending", c(3, 1, 2), "violated"),  # TLC
-        ("phantom_pending", c(2, 1, 2), "holds"),
+        slow("phantom_pending", c(2, 1, 2), "holds"),
         slow("phantom_pending", c(2, 2, 2), "holds"),
         slow("phantom_pending", c(2, 2, 2, 2), "holds"),
         slow("phantom_pending", c(3, 1, 1), "holds"),

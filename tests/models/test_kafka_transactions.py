@@ -70,7 +70,7 @@ LARGE = [
 ]
 
 
-@pytest.mark.parametrize(("constants", "expected"), some(SMALL[:1] + SMALL[5:] + LARGE, every=3))
+@pytest.mark.parametrize(("constants", "expected"), some(SMALL[:1] + SMALL[5:] + LARGE, every=5))
 def test_the_numbers_of_states_are_those_of_the_table(
     constants: Constants, expected: tuple[int, int, int]
 ) -> None:
@@ -82,7 +82,7 @@ def test_the_numbers_of_states_are_those_of_the_table(
 
 
 @pytest.mark.parametrize("optimize", [True, False], ids=["lowered", "plain"])
-@pytest.mark.parametrize(("constants", "expected"), some(SMALL[:5], every=3))
+@pytest.mark.parametrize(("constants", "expected"), some(SMALL[:5], every=5))
 def test_the_reference_engine_counts_the_same(
     constants: Constants, expected: tuple[int, int, int], optimize: bool
 ) -> None:
@@ -122,11 +122,11 @@ def test_symmetric_states_of_the_public_spec_are_no_more_than_with_tlc() -> None
     [
         ("silent_truncation", c(1, 2, 1), "Deadlock", 4),
         slow("silent_truncation", c(1, 2, 1, **CACHE), "Deadlock", 4),
-        ("stale_commit", c(2, 2, 1), "log_prefix", 6),
+        slow("stale_commit", c(2, 2, 1), "log_prefix", 6),
         slow("stale_commit", c(2, 2, 1, **CACHE), "log_prefix", 6),  # TLC
         ("no_epoch_check", c(2, 1, 0), "owner_only_transitions", 9),
         ("early_reply", c(1, 1, 0), "no_ok_above_hwm", 2),
-        ("early_reply", c(2, 2, 1, **CACHE), "distinct_epochs", 7),  # TLC
+        slow("early_reply", c(2, 2, 1, **CACHE), "distinct_epochs", 7),  # TLC
         slow("early_reply", c(3, 2, 1), "distinct_epochs", 10),
         slow("pid_regress", c(4, 1, 0, TIDS=3), "pid_per_tid", 8),
         slow("pid_regress", c(3, 2, 1, TIDS=2), "pid_per_tid", 10),
@@ -162,7 +162,7 @@ def test_a_mutant_breaks_its_property_in_so_many_steps(
             slow("pid_regress", c(3, 2, 0, TIDS=2), "pid_per_tid", 94665),
             slow("pid_regress", c(3, 1, 0, TIDS=3), "pid_per_tid", 265132),
         ],
-        every=3,
+        every=5,
     ),
 )
 def test_one_size_smaller_the_mutant_goes_unnoticed(
@@ -195,7 +195,7 @@ def test_two_leaders_that_both_commit_write_different_logs() -> None:
     "constants",
     [
         c(1, 2, 1),
-        c(2, 2, 0),
+        slow(c(2, 2, 0)),
         slow(c(2, 2, 1)),
         slow(c(2, 2, 1, **CACHE)),
         slow(c(2, 2, 2)),
@@ -213,7 +213,7 @@ def test_all_clients_get_an_id_and_one_adds_its_partitions(constants: Constants)
     ("mutant", "constants", "broken"),
     [
         ("silent_truncation", c(1, 2, 1), {EVERYBODY, SOMEBODY}),  # TLC
-        ("silent_truncation", c(1, 2, 0), set()),  # TLC
+        slow("silent_truncation", c(1, 2, 0), set()),  # TLC
         slow("silent_truncation", c(1, 1, 1), set()),
         ("no_complete_partial", c(1, 2, 1), set()),  # TLC
         slow("no_complete_partial", c(2, 2, 0), set()),

@@ -81,7 +81,7 @@ def wanted(name: str) -> dict[str, int | None]:
     return {p: expect.length if p == expect.properties[0] else None for p in names}
 
 
-@pytest.mark.parametrize("name", some(rows(), every=6))
+@pytest.mark.parametrize("name", some(rows(), every=12))
 def test_a_row_finds_what_it_states(name: str) -> None:
     model = model_of(name)
     found = explore(model)
