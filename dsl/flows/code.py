@@ -20,15 +20,13 @@ import copy
 from statewalk.dsl.blocks.read import refused
 from statewalk.dsl.blocks.steps import asks_for_notes
 from statewalk.dsl.flows.instructions import Code, FlowCode
-from statewalk.dsl.flows.live import find_live, loads
+from statewalk.dsl.flows.live import LATE, closures, find_live, loads
 from statewalk.dsl.flows.loops import made_by_turns
 from statewalk.dsl.flows.order import InOrder
 from statewalk.dsl.source.nodes import copied, walk, yields
 from statewalk.dsl.source.scopes import bound, names
 from statewalk.dsl.source.templates import expression
 from statewalk.dsl.source.templates import statement as made
-
-_LATE = frozenset({"zip", "enumerate", "reversed", "map", "filter", "iter"})
 
 
 class Compiler(InOrder):
@@ -39,7 +37,18 @@ class Compiler(InOrder):
         self.block(copy.deepcopy(self.function.body()))
         self.emit("give", self.function.node, *self.expression(ast.Constant(None)))
         find_live(self.result.instructions)
+        for at, statement in self.made:
+            self.stays_in_piece(statement, self.result.instructions[at + 1].live)
         return self.result
+
+    def stays_in_piece(self, statement: ast.stmt, live: frozenset[str]) -> None:
+        """A function made inside looks at locals of its piece; elsewhere they may be others."""
+        for name, looks in closures(statement).items():
+            changed = sorted(looks & (self.rebound | (self.shared & self.locals)))
+            if name in live and changed:
+                what = f"'{name}' is used on another way than it is made on, and looks at "
+                what += f"'{changed[0]}', which is bound several times"
+                raise refused(self.function, statement, what, "Give it what it needs as arguments.")
 
     # -- statements ------------------------------------------------------------------------------
 
@@ -204,7 +213,7 @@ class Compiler(InOrder):
         match node.iter:
             case ast.GeneratorExp():
                 raise refused(self.function, node.iter, *made_by_turns("a generator"))
-            case ast.Call(ast.Name(word)) if word in _LATE and word not in self.locals:
+            case ast.Call(ast.Name(word)) if word in LATE and word not in self.locals:
                 raise refused(self.function, node.iter, *made_by_turns(f"'{word}'"))
             case ast.Call(ast.Attribute(owner, "keys" | "items" | "values" as view), [], []):
                 pass

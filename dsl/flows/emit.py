@@ -10,7 +10,7 @@ from typing import Any
 from statewalk.dsl.blocks.read import refused
 from statewalk.dsl.errors import SpecError
 from statewalk.dsl.flows.instructions import Code, FlowCode, Instruction
-from statewalk.dsl.flows.live import exposed, loads, nonlocals, unbound
+from statewalk.dsl.flows.live import binding_counts, exposed, loads, nonlocals, unbound
 from statewalk.dsl.lowering.compiling import RUNTIME, compile_function, definition_of
 from statewalk.dsl.lowering.lower import Lowering, Rewriter
 from statewalk.dsl.source.scopes import bound
@@ -31,6 +31,8 @@ class Emitter:
         self.result = FlowCode(function.qualified, names, defaults)
         self.temporaries = 0
         self.loops: list[tuple[int, list[int]]] = []
+        self.made: list[tuple[int, ast.stmt]] = []  # statements, with the piece that they are in
+        self.rebound = {n for n, count in binding_counts(function.node).items() if count > 1}
         self.locals = set(names) | bound(*function.node.body)
         self.shared = nonlocals(function.node)  # what functions inside bind, when they are called
 
@@ -72,7 +74,8 @@ class Emitter:
         back = f"return {RUNTIME}.bound_locals(locals(), {tuple(writes)!r})"
         code = self.compiled([*statements, made(back, statements[-1])], reads)
         kept = tuple(sorted(certain & self.locals))
-        self.emit("do", statements[0], code, reads, writes=kept, unbinds=tuple(sorted(gone)))
+        at = self.emit("do", statements[0], code, reads, writes=kept, unbinds=tuple(sorted(gone)))
+        self.made += [(at, node) for node in statements]
 
     def saved(self, node: ast.expr) -> ast.Name:
         """A local that has the value of an expression from here on."""

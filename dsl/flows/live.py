@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 
 from statewalk.dsl.flows.instructions import Instruction
-from statewalk.dsl.source.scopes import arguments, bound, defaults, names
+from statewalk.dsl.source.scopes import arguments, binds, bound, defaults, names
 
+LATE = frozenset({"zip", "enumerate", "reversed", "map", "filter", "iter"})
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _IMPORTS = (ast.Import, ast.ImportFrom)
 _STRAIGHT = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, *_IMPORTS, *_FUNCTIONS)
@@ -114,6 +116,34 @@ def nonlocals(*nodes: ast.AST) -> set[str]:
     """Names of the function around that functions inside nodes bind."""
     parts = (part for node in nodes for part in ast.walk(node))
     return {name for part in parts if isinstance(part, ast.Nonlocal) for name in part.names}
+
+
+def binding_counts(function: ast.FunctionDef) -> Counter[str]:
+    """At how many places a function binds each name; arguments are bound once at its beginning."""
+    parts = (part for statement in function.body for part in ast.walk(statement))
+    return Counter([*arguments(function.args), *(name for part in parts for name in binds(part))])
+
+
+def closures(statement: ast.AST) -> dict[str, set[str]]:
+    """Names that get a function, or a generator, with the names around it that it looks at."""
+    found: dict[str, set[str]] = {}
+    for node in ast.walk(statement):
+        if isinstance(node, ast.FunctionDef):
+            found.setdefault(node.name, set()).update(loads(node))
+        elif isinstance(node, ast.Assign | ast.AnnAssign | ast.NamedExpr) and node.value:
+            looks = set().union(*map(loads, _late(node.value)))
+            for name in bound(node) if looks else ():
+                found.setdefault(name, set()).update(looks)
+    return found
+
+
+def _late(node: ast.AST) -> list[ast.AST]:
+    """What in a value is evaluated later: not what is given to a call, which uses it up."""
+    if isinstance(node, ast.Lambda | ast.GeneratorExp):
+        return [node]
+    if isinstance(node, ast.Call) and getattr(node.func, "id", "") not in LATE:
+        return []
+    return [part for child in ast.iter_child_nodes(node) for part in _late(child)]
 
 
 def find_live(code: list[Instruction]) -> None:

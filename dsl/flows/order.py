@@ -49,11 +49,12 @@ class InOrder(Emitter):
 
     def operands(self, node: ast.AST) -> None:
         """Take the calls out of the parts of a node that are all evaluated, one after the other."""
-        _merged_at_once(node)
-        parts = _parts(node)
+        parts, merged = _parts(node), _merged(node)
         last = max((at for at, (part, _) in enumerate(parts) if yields(part)), default=-1)
         for at, (part, put) in enumerate(parts[: last + 1]):
             left = self.pulled(part)
+            if part in merged and at < last:
+                left = ast.copy_location(ast.Dict([None], [left]), part)
             later = [following for following, _ in parts[at + 1 :]]
             put(left if at == last else self.kept(left, bound(*later)))
 
@@ -200,20 +201,13 @@ def _name(word: str, at: ast.AST) -> ast.Name:
     return ast.copy_location(ast.Name(word, ast.Load()), at)
 
 
-def _merged_at_once(node: ast.AST) -> None:
-    """``**e`` as ``**{**e}``, whose value is what e has in it by then."""
+def _merged(node: ast.AST) -> list[ast.expr]:
+    """The parts that stand behind ``**``: what is in them by then counts."""
     if isinstance(node, ast.Call):
-        for keyword in node.keywords:
-            if keyword.arg is None:
-                keyword.value = _unpacked(keyword.value)
-    elif isinstance(node, ast.Dict):
-        for at, key in enumerate(node.keys):
-            if key is None:
-                node.values[at] = _unpacked(node.values[at])
-
-
-def _unpacked(node: ast.expr) -> ast.expr:
-    return ast.copy_location(ast.Dict([None], [node]), node)
+        return [k.value for k in node.keywords if k.arg is None]
+    if isinstance(node, ast.Dict):
+        return [v for k, v in zip(node.keys, node.values, strict=True) if k is None]
+    return []
 
 
 def _parts(node: Any) -> list[tuple[ast.expr, Put]]:

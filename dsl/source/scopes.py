@@ -28,10 +28,10 @@ def stored(*nodes: ast.AST) -> set[str]:
     """Names that are bound or deleted, whatever the scope; not the name of a function itself."""
     parts = {n for node in nodes for n in walk(node)}
     parts -= {node for node in nodes if isinstance(node, _DEFINITIONS)}
-    return {name for part in parts for name in _binds(part)}
+    return {name for part in parts for name in binds(part)}
 
 
-def _binds(node: ast.AST) -> tuple[str, ...]:
+def binds(node: ast.AST) -> tuple[str, ...]:
     """The names that a node itself binds or deletes."""
     match node:
         case ast.Name(id=name):
@@ -88,7 +88,7 @@ def bound(*nodes: ast.AST) -> frozenset[str]:
     """Names that nodes bind in their own function: not those of comprehensions and lambdas."""
     found: set[str] = set()
     for node in nodes:
-        found.update(_binds(node))
+        found.update(binds(node))
         if isinstance(node, ast.comprehension):
             found |= bound(node.iter, *node.ifs)
         elif isinstance(node, ast.Lambda):

@@ -50,6 +50,8 @@ BODIES = [
     "self.n = self.both(self.n, c=self.n, b=(yield from self.later()))",
     "self.n = self.both(*self.xs, c=(yield from self.later()))",
     "self.n = self.both(**{'a': self.n}, b=(yield from self.later()))",
+    "self.n = self.both(self.n, **{'b': (yield from self.later())}, c=(yield from self.later(3)))",
+    "self.d = {**self.d, self.n: (yield from self.later()), **self.d}",
     "self.xs = [self.n, *self.xs, (yield from self.later()), self.n]",
     "self.xs.append((yield from self.later(self.n)) + self.xs[0])",
     "self.d = {self.n: self.n, 9: (yield from self.later())}",
@@ -123,6 +125,16 @@ REFUSED = [
     ("f = lambda: (yield from self.later())", "a yield inside a lambda"),
     ("self.n = 1 + (yield)", "a yield inside an expression"),
     ("self.n, self.xs[(yield from self.later())] = 1, 2", "a yield among several targets"),
+    (
+        "f = lambda: k\n        if self.n:\n            return\n"
+        "        k = 2\n        self.n = f()",
+        "'f' is used on another way",
+    ),
+    (
+        "def f():\n            return k\n        if self.n:\n            return\n        k = 2\n"
+        "        self.n = f()",
+        "'f' is used on another way",
+    ),
     ("with (yield from self.later()):\n            pass", "a yield inside 'with'"),
     (
         "try:\n            pass\n        finally:\n            return",
