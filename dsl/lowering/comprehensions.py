@@ -52,9 +52,10 @@ class Gathering:
             return None
         if name == "len" and not isinstance(inner, ast.ListComp):
             return None
-        if isinstance(inner, ast.SetComp) and name not in ("any", "all", "set", "frozenset"):
+        if isinstance(inner, ast.SetComp) and name not in ("set", "frozenset"):
             return None
-        if len(inner.generators) > 1 and name in ("any", "all"):
+        is_lazy = isinstance(inner, ast.GeneratorExp)
+        if is_lazy and len(inner.generators) > 1 and name in ("any", "all"):
             inner = self._nested(name, inner)
         return self._rewritten(name, inner, node)
 
@@ -126,12 +127,7 @@ class Gathering:
         generator: ast.expr = body
         if not isinstance(body, ast.ListComp) or name != "list":
             if not isinstance(body, ast.SetComp) or name != "set":
-                inner = (
-                    ast.GeneratorExp(body.elt, body.generators)
-                    if name in ("any", "all", "any_of")
-                    else body
-                )
-                generator = ast.Call(ast.Name(name, ast.Load()), [inner], [])
+                generator = ast.Call(ast.Name(name, ast.Load()), [body], [])
         return lambda_of([_CONTAINER], generator)
 
     def _looks_further(self, parts: list[ast.expr], variable: str) -> bool:

@@ -38,6 +38,7 @@ class _Splitter:
         self.lowering = lowering
         self.function = function
         self.name = property_name(function.function)
+        self.eager = False  # a list is made whole before one looks whether all of it is true
 
     def split(self, node: ast.expr, environment: Environment, *, as_bool: bool) -> list[Element]:
         """Elements for one conjunct, with the loop variables bound so far."""
@@ -53,6 +54,7 @@ class _Splitter:
         ):
             inner = call.args[0]
             if isinstance(inner, ast.GeneratorExp | ast.ListComp):
+                self.eager |= isinstance(inner, ast.ListComp)
                 return self._over(inner, environment)
         return [self._element(node, environment, as_bool=as_bool)]
 
@@ -161,6 +163,8 @@ class _Splitter:
                 if plain() is False:
                     return True
                 raise
+            if self.eager and not result:
+                plain()  # raises where Python does: at an element that comes after a false one
             if type(result) is bool:
                 return result
             return bool(result) if as_bool else whole()

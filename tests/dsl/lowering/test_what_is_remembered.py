@@ -208,6 +208,31 @@ node = Node()
 def first_one_full() -> bool:
     return not node.jobs or node.jobs[0].part is None or any(j.part.k == 1 for j in node.jobs)
 """,
+    "a list is made whole before it is asked": """
+class Node(Role):
+    xs: list[int] = [0, 2]
+    ys: set[int] = {0, 1}
+    got: str = ""
+    def told(self, question: int) -> str:
+        try:
+            if question == 0:
+                return str(any([1 // (x - 2) for x in self.xs]))
+            if question == 1:
+                return str(all([y // x for y in self.ys for x in (1, 0)]))
+            if question == 2:
+                return str(any({[x] for x in self.xs}))
+            return str(any(1 // (x - 2) for x in self.xs))
+        except (ZeroDivisionError, TypeError) as error:
+            return type(error).__name__
+    @action
+    def go(self) -> None:
+        require(self.got == "")
+        self.got = " ".join([self.told(0), self.told(1), self.told(2), self.told(3)])
+node = Node()
+@always
+def as_python() -> bool:
+    return node.got in ("", "ZeroDivisionError ZeroDivisionError TypeError True")
+""",
     "names do not run into each other": """
 class Item(Record):
     c: int = 0
@@ -430,6 +455,25 @@ def test_what_an_element_looks_at_counts(question: str, before: str, tmp_path: P
 
     assert () == found["findings"]
     assert 1 == len(found["witnesses"])  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("text", ["[{}]", "{}"])
+def test_a_list_in_an_invariant_is_made_whole(text: str, tmp_path: Path) -> None:
+    asked = text.format("1 // (node.n - at) > 5 for at in (5, 0)")
+    found = _agree(
+        f"""
+class Node(Role):
+    n: int = 0
+node = Node()
+@always
+def holds() -> bool:
+    return all({asked})
+""",
+        tmp_path,
+    )
+    (finding,) = found["findings"]  # type: ignore[misc]
+
+    assert ("no_error" if "[" in text else "holds") == finding[0]
 
 
 @pytest.mark.parametrize("name", SPECS)
