@@ -153,6 +153,7 @@ BLIND_WRITERS = [
 ]
 
 
+@pytest.mark.slow
 def test_blind_writers_whose_every_order_fails_need_the_search() -> None:
     # no single order is refuted by what was observed; all four combinations of two orders are
     history = from_records(BLIND_WRITERS)

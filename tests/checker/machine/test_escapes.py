@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cases import slow, some
 from tests.checker.machine.hanging import COUNTER, IMPORTS, SLACK, ended, start
 
 WELL = COUNTER.format(init="", action="", property="").replace("< 1", "< 9")
@@ -29,7 +30,7 @@ NEVER_ENDS = {
     "prints": "while True: print('x')\n",
     "imports": "import slowly\n",
 }
-FAST = {("swallow", "time"), ("finally", "hup"), ("prints", "time"), ("imports", "int")}
+FAST = {("swallow", "time"), ("asleep", "hup"), ("imports", "int")}
 
 
 @pytest.mark.parametrize(
@@ -70,7 +71,7 @@ STAYS = {
 }
 
 
-@pytest.mark.parametrize("what", list(STAYS))
+@pytest.mark.parametrize("what", some(STAYS, every=3))
 def test_what_a_spec_leaves_behind_changes_neither_the_answer_nor_the_code(
     what: str, tmp_path: Path
 ) -> None:
@@ -95,12 +96,12 @@ subprocess.run(["echo", "P4"])
     "words",
     [
         ("check", "spec.py", "--json", "-"),
-        ("check", "spec.py", "--json", "-", "--set", "N=1..2"),
+        slow(("check", "spec.py", "--json", "-", "--set", "N=1..2")),
         ("check", "spec.py"),
-        ("simulate", "spec.py"),
-        ("profile", "spec.py"),
+        slow(("simulate", "spec.py")),
+        slow(("profile", "spec.py")),
         ("replay", "low.trace.json", "--spec", "spec.py"),
-        ("export", "spec.py", "--format", "dot"),
+        slow(("export", "spec.py", "--format", "dot")),
     ],
 )
 def test_what_a_spec_prints_is_not_in_the_answer(words: tuple[str, ...], tmp_path: Path) -> None:
@@ -123,7 +124,9 @@ def test_what_a_spec_prints_is_not_in_the_answer(words: tuple[str, ...], tmp_pat
         assert {"schema"} <= set(json.loads(out))
 
 
-@pytest.mark.parametrize("command", [("simulate",), ("profile",), ("export", "--format", "dot")])
+@pytest.mark.parametrize(
+    "command", [("simulate",), slow(("profile",)), slow(("export", "--format", "dot"))]
+)
 @pytest.mark.parametrize("how", ["term", pytest.param("hup", marks=pytest.mark.slow)])
 def test_other_commands_are_ended_while_they_load_too(
     command: tuple[str, ...], how: str, tmp_path: Path
