@@ -47,11 +47,15 @@ def check_calls(checked: Checked) -> None:
             _check_except(checked, node)
 
 
+# What stands at the top of a module, and brings no name from elsewhere into it.
+_NO_IMPORTS = ast.FunctionDef | ast.ClassDef | ast.Assign | ast.AnnAssign | ast.Expr
+
+
 def _imported(checked: Checked) -> dict[str, str]:
     """Names that the module or function imports → where they come from."""
     found: dict[str, str] = {}
     top = checked.function.module.source.tree.body
-    outside = [s for s in top if not isinstance(s, ast.FunctionDef | ast.ClassDef)]
+    outside = [s for s in top if not isinstance(s, _NO_IMPORTS)]
     for root in (*outside, checked.function.node):
         for node in walk(root):
             if isinstance(node, ast.Import):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from statewalk.dsl.source.nodes import walk
 from statewalk.dsl.source.scopes import arguments, bindings, stored
@@ -108,17 +108,17 @@ _DISPLAYS = (
 )  # fmt: skip
 
 
-def own_nodes(function: ast.FunctionDef) -> Iterator[ast.AST]:
+def own_nodes(function: ast.FunctionDef) -> list[ast.AST]:
     """The nodes of a body; decorators, defaults and annotations of the function are left out."""
-    for statement in function.body:
-        yield from walk(statement)
+    return [node for statement in function.body for node in walk(statement)]
 
 
 def nested_functions(function: ast.FunctionDef) -> set[str]:
     """Names of functions defined within, or of lambdas bound to a local, and of nothing else."""
-    found = {n.name for n in own_nodes(function) if isinstance(n, ast.FunctionDef)}
+    nodes = own_nodes(function)
+    found = {n.name for n in nodes if isinstance(n, ast.FunctionDef)}
     others = arguments(function.args)
-    for target, value in bindings(own_nodes(function)):
+    for target, value in bindings(nodes):
         (found if isinstance(value, ast.Lambda) else others).update(stored(target))
     return found - others
 
@@ -127,12 +127,13 @@ def fresh_locals(function: ast.FunctionDef, constructs: Callable[[ast.Call], boo
     """Locals that only ever hold a value made in this function: changing one changes no state."""
     fresh: set[str] = set()
     spoilt = arguments(function)
-    for target, value in bindings(own_nodes(function)):
+    nodes = own_nodes(function)
+    for target, value in bindings(nodes):
         if isinstance(target, ast.Name) and value is not None and _makes(value, constructs):
             fresh.add(target.id)
         else:
             spoilt |= stored(target)
-    for node in own_nodes(function):
+    for node in nodes:
         if isinstance(node, ast.Global | ast.Nonlocal):
             spoilt |= set(node.names)
     return fresh - spoilt

@@ -27,22 +27,26 @@ _FIELDS: dict[type, tuple[str, ...]] = {
 def walk(root: ast.AST) -> list[ast.AST]:
     """A node and all nodes below it, those nearer first. `ast.Load` and its like are left out."""
     found = [root]
-    for node in found:
-        _add_parts(node, found)
+    _add_parts(found, found)
     return found
 
 
-def _add_parts(node: ast.AST, found: list[ast.AST]) -> None:
-    kind = type(node)
-    fields = _FIELDS.get(kind)
-    if fields is None:
-        fields = _FIELDS[kind] = tuple(f for f in kind._fields if f not in _LEAVES)
-    for field in fields:
-        value = getattr(node, field, None)
-        if type(value) is list:
-            found += [item for item in value if isinstance(item, ast.AST)]
-        elif isinstance(value, ast.AST):
-            found.append(value)
+def _add_parts(nodes: list[ast.AST], found: list[ast.AST]) -> None:
+    """Add what is directly below nodes; where both are one list, all that is below them."""
+    for node in nodes:
+        kind = type(node)
+        fields = _FIELDS.get(kind)
+        if fields is None:
+            fields = _FIELDS[kind] = tuple(f for f in kind._fields if f not in _LEAVES)
+        if not fields:
+            continue
+        content = node.__dict__
+        for field in fields:
+            value = content.get(field)
+            if type(value) is list:
+                found += [item for item in value if isinstance(item, ast.AST)]
+            elif isinstance(value, ast.AST):
+                found.append(value)
 
 
 def too_deep(root: ast.AST) -> ast.AST | None:
@@ -52,8 +56,7 @@ def too_deep(root: ast.AST) -> ast.AST | None:
     level = [root]
     for _ in range(MAX_DEPTH):
         below: list[ast.AST] = []
-        for node in level:
-            _add_parts(node, below)
+        _add_parts(level, below)
         level = below
     return next((node for node in level if hasattr(node, "lineno")), None)
 

@@ -208,20 +208,22 @@ class Receivers:
             cls = self._annotated(argument.annotation, namespace)
             if cls is not None:
                 self.known[argument.arg] = cls
-        for target, source in _loops(function.node):
+        nodes = walk(function.node)
+        loops = [(n.target, n.iter) for n in nodes if isinstance(n, ast.For | ast.comprehension)]
+        for target, source in loops:
             cls = self._element(source)
             if cls is not None:
                 self.known = {**dict.fromkeys(names(target), cls), **self.known}
-        looped = names(*(target for target, _ in _loops(function.node)))
-        for known in stored(function.node) & set(self.known):
-            if known not in looped or self._ambiguous(known):
+        looped = names(*(target for target, _ in loops))
+        for known in self.known.keys() & stored(function.node) if self.known else ():
+            sources = [source for target, source in loops if known in names(target)]
+            if known not in looped or self._ambiguous(known, sources, nodes):
                 del self.known[known]
 
-    def _ambiguous(self, name: str) -> bool:
-        sources = [s for t, s in _loops(self.function.node) if name in names(t)]
+    def _ambiguous(self, name: str, sources: list[ast.expr], nodes: list[ast.AST]) -> bool:
         stores = [
             n
-            for n in walk(self.function.node)
+            for n in nodes
             if isinstance(n, ast.Assign | ast.AnnAssign | ast.AugAssign | ast.NamedExpr)
             and name
             in {getattr(t, "id", "") for t in walk(getattr(n, "target", None) or n.targets[0])}  # type: ignore[union-attr]
@@ -274,9 +276,3 @@ def class_of_all(value: Any) -> type[Role] | None:
         classes = {type(v) for v in value}
         return classes.pop() if len(classes) == 1 else None
     return None
-
-
-def _loops(function: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
-    for node in walk(function):
-        if isinstance(node, ast.For | ast.comprehension):
-            yield node.target, node.iter
