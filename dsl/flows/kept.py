@@ -15,6 +15,7 @@ from statewalk.dsl.errors import SpecError
 from statewalk.dsl.state.containers import FrozenSetReference
 from statewalk.dsl.state.decoding import decode
 from statewalk.dsl.state.detaching import Sub, sub_key
+from statewalk.dsl.state.dict_views import DictView
 from statewalk.dsl.state.refs import Reference, current_view, follow, place, show_place
 from statewalk.dsl.state.roles import Field
 from statewalk.dsl.values.ordered_sets import OrderedSet
@@ -55,6 +56,8 @@ def _copy_of(value: Any) -> Any:
     if kind is tuple:
         parts = tuple(keep(v) for v in value)
         return (_OWN, "tuple", parts) if parts[:1] in ((_PLACE,), (_OWN,)) else parts
+    if isinstance(value, DictView):
+        return _copy_of(Keys(value))
     if kind is list or kind is Keys:
         return (_OWN, kind.__name__, FrozenList(keep(v) for v in value))
     if kind is range:

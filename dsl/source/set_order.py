@@ -2,6 +2,7 @@
 
     {a, *b}   {e for x in xs}      the same through OrderedSet
     set(xs)   frozenset(xs)        means the ordered classes (`with_ordered_builtins`)
+    type(x)   x.__class__          of what is in the state, the type that it stands for
     a | b     library.f(x)         what is still one of Python's own sets is made an ordered one
 
 There is one order, in whatever hands a set on: a loop, ``sorted`` with a key, ``join``, a library.
@@ -16,10 +17,12 @@ from types import GeneratorType
 from typing import Any, TypeVar
 
 from statewalk.dsl.source.nodes import walk
+from statewalk.dsl.state.kinds import Type, type_of
 from statewalk.dsl.values.ordered_sets import OrderedFrozenSet, OrderedSet
 
 _MAKE = "__sw_set__"
 _SETTLE = "__sw_settled__"
+_TYPE = "__sw_type__"
 _OPERATORS = (ast.BitOr, ast.BitAnd, ast.Sub, ast.BitXor)
 _SETS = frozenset({set, frozenset})
 _HOLDING = frozenset({set, frozenset, list, tuple, dict, GeneratorType})
@@ -54,8 +57,11 @@ def settled(value: Any) -> Any:
 
 def with_ordered_builtins(found: Mapping[str, Any]) -> dict[str, Any]:
     """What there is in a spec's module without being imported, given what Python would have."""
-    ours = {"set": OrderedSet, "frozenset": OrderedFrozenSet}
-    return {**{n: ours.get(n, v) for n, v in found.items()}, _MAKE: OrderedSet, _SETTLE: settled}
+    ours: dict[str, type] = {"set": OrderedSet, "frozenset": OrderedFrozenSet}
+    if found.get("type") is type:
+        ours["type"] = Type
+    known = {n: ours.get(n, v) for n, v in found.items()}
+    return {**known, _MAKE: OrderedSet, _SETTLE: settled, _TYPE: type_of}
 
 
 def imported_names(tree: ast.AST) -> frozenset[str]:
@@ -116,6 +122,8 @@ class _Ordering(ast.NodeTransformer):
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
         self._receiver(node)
+        if node.attr == "__class__" and isinstance(node.ctx, ast.Load):
+            return _call(_TYPE, node.value, node)
         root: ast.expr = node
         while isinstance(root, ast.Attribute):
             root = root.value

@@ -18,6 +18,7 @@ from statewalk.dsl.state.refs import Reference
 from statewalk.dsl.state.sized import Sized
 from statewalk.dsl.values.canonical import taken_for
 from statewalk.dsl.values.frozen import SET_METHODS, SetOperators
+from statewalk.dsl.values.going_through import unchanging
 from statewalk.dsl.values.ordered_sets import OrderedSet
 from statewalk.dsl.values.records import Bag
 from statewalk.dsl.values.stored import (
@@ -40,7 +41,7 @@ class FrozenSetReference(SetOperators, Sized):
     __class__ = taken_for(frozenset)
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self._freeze())
+        return unchanging("Set", self._freeze)
 
     def __hash__(self) -> int:  # type: ignore[override]
         return hash(self._freeze())
@@ -129,7 +130,7 @@ class BagReference(Sized):
     __class__ = taken_for(Bag)
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self._freeze())
+        return unchanging("Bag", self._freeze)
 
     def copy(self) -> Bag[Any]:
         return Bag(self._freeze())

@@ -9,10 +9,12 @@ from statewalk.dsl.binding import binding
 from statewalk.dsl.errors import EngineError, SpecError
 from statewalk.dsl.state import refs
 from statewalk.dsl.state.detaching import Cell, forget, sub_key
+from statewalk.dsl.state.dict_views import ItemsReference, KeysReference, ValuesReference
 from statewalk.dsl.state.refs import Reference, make, place, place_in
 from statewalk.dsl.state.sized import Sized
 from statewalk.dsl.values.canonical import taken_for
-from statewalk.dsl.values.stored import ABSENT, FrozenDict, Keys, freeze, hashable, intern_key
+from statewalk.dsl.values.going_through import unchanging
+from statewalk.dsl.values.stored import ABSENT, FrozenDict, FrozenSet, freeze, hashable, intern_key
 from statewalk.dsl.view import Path
 
 _MISSING = object()
@@ -71,14 +73,14 @@ class _DictMethods:
             help="Choose a key with any_of(...), then pop it.",
         )
 
-    def keys(self) -> Keys:
-        return Keys(self)
+    def keys(self) -> KeysReference:
+        return KeysReference(self)
 
-    def values(self) -> list[Any]:
-        return [self[key] for key in self]
+    def values(self) -> ValuesReference:
+        return ValuesReference(self)
 
-    def items(self) -> Keys:
-        return Keys((key, self[key]) for key in self)
+    def items(self) -> ItemsReference:
+        return ItemsReference(self)
 
     fromkeys = staticmethod(dict.fromkeys)
     __reversed__ = FrozenDict.__reversed__
@@ -114,7 +116,7 @@ class DictReference(_DictMethods, Sized):
         return Sized.__contains__(self, key)
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self._project("keys", tuple))
+        return unchanging("dictionary", lambda: self._project("keys", tuple))
 
     def _item(self, key: Any) -> Any:
         k = hashable(key)
@@ -128,6 +130,8 @@ class DictReference(_DictMethods, Sized):
 
     def __setitem__(self, key: Any, value: Any) -> None:
         k = self._member(key, self._domain.key if self._domain else None)
+        if self._is_at(value, ("k", k)):
+            return
         v = self._element(value)
         forget(self._path, (*self._sub, ("k", k)), self._cell)
         self._update(("set", intern_key(k), intern_key(v)), lambda d: d.with_item(k, v))
@@ -163,7 +167,7 @@ class EntriesReference(_DictMethods, Reference):
 
     def _key_set(self) -> Any:
         if self._cell is not None:
-            return list(self._replaced)
+            return FrozenSet(self._replaced)
         if not self._keys:
             raise EngineError(
                 "SW901", f"{refs.show_place(self._path, ())} is listed, but its keys are not kept."
@@ -171,7 +175,7 @@ class EntriesReference(_DictMethods, Reference):
         return refs.current_view().get((*self._path, "keys"))
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self._key_set())
+        return unchanging("dictionary", self._key_set)
 
     def __len__(self) -> int:
         return len(self._key_set())
@@ -197,6 +201,9 @@ class EntriesReference(_DictMethods, Reference):
             self._replaced[key] = value
             return
         k = self._member(key, self._domain.key if self._domain else None)
+        if isinstance(value, Reference) and value._path == self._slot(k):
+            if value._cell is None and not value._sub:
+                return
         v = self._checked(value, self._domain.element if self._domain else None)
         path = self._slot(k)
         forget(path)

@@ -69,6 +69,8 @@ class ListReference(Sized):
         at += len(self) if at < 0 else 0
         if not self._project(("has", at), lambda v: 0 <= at < len(v)):
             raise IndexError("list assignment index out of range")
+        if self._is_at(value, ("i", at)):
+            return
         element = self._element(value)
         forget(self._path, (*self._sub, ("i", at)), self._cell)
         self._update(("set", at, intern_key(element)), lambda v: refs.put(v, (("i", at),), element))

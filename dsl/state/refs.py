@@ -20,7 +20,7 @@ from statewalk.dsl.errors import Span, SpecError, placed
 from statewalk.dsl.state.alone import NotAlone, alone
 from statewalk.dsl.state.detaching import Cell, Sub, forget, sub_key
 from statewalk.dsl.values.domains import Domain, misfit_of
-from statewalk.dsl.values.records import Record, own
+from statewalk.dsl.values.records import Record, fields_of, own
 from statewalk.dsl.values.stored import (
     FrozenBag,
     FrozenDict,
@@ -133,6 +133,15 @@ class Reference:
         if self._cell is not None:
             return place_in(self._cell, self._path, sub, domain)
         return place(self._path, sub, domain, (*self._place, (step[0], intern_key(step[1]))))
+
+    def _is_at(self, value: Any, step: tuple[str, Any]) -> bool:
+        """Whether a value is what is at one more step already, as after ``x[i] += y``."""
+        return (
+            isinstance(value, Reference)
+            and value._cell is self._cell
+            and value._path == self._path
+            and value._place == (*self._place, (step[0], intern_key(step[1])))
+        )
 
     def _checked(self, value: Any, domain: Domain | None) -> Any:
         value = stored(value, self._path, self._sub)
@@ -320,7 +329,8 @@ def class_for(value: Any, domain: Domain | None = None) -> type:
 def record_reference(cls: type) -> type:
     """The class of references to records of a class; a subclass, so that `isinstance` holds."""
     base = getattr(cls, "_reference", RecordReference)
-    content = {"_referenced": cls, "__slots__": (), "__module__": cls.__module__}
+    content: dict[str, Any] = {"_referenced": cls, "__slots__": (), "__module__": cls.__module__}
+    content["__dict__"] = property(lambda self: {n: getattr(self, n) for n in fields_of(self)})
     content |= {name: _part(cls, name) for name in cls._fields}  # type: ignore[attr-defined]
     return type(cls.__name__, (base, cls), content)
 
@@ -349,6 +359,8 @@ class RecordReference(Reference):
         cls = self._referenced
         if name not in cls._fields:  # type: ignore[attr-defined]
             Record.__setattr__(_example(cls), name, value)
+        if self._is_at(value, ("f", name)):
+            return
         value = stored(value, self._path, (*self._sub, ("f", name)))
         domain = getattr(cls, "_domains", {}).get(name)
         if domain is not None and not domain.admits(value):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 from statewalk.dsl.values.canonical import ABSENT, DICT_TAG, encode, taken_for, unchangeable
@@ -21,35 +22,48 @@ from statewalk.dsl.values.frozen import (
 from statewalk.dsl.values.lists import FrozenList
 
 
-class Keys(SetOperators, list[Any]):
-    """The keys, or items, of a dict: a list in canonical order that has the operators of sets."""
+class KeyOperators(SetOperators):
+    """The operators of sets, as the keys and the items of a dict have them."""
+
+    __slots__ = ()
+
+    def _elements(self) -> FrozenSet:
+        return elements_of(self)  # type: ignore[arg-type]
+
+    def _joins(self, other: object) -> bool:
+        return isinstance(other, Iterable)
+
+    def isdisjoint(self, other: Iterable[Any]) -> bool:
+        """Whether none of them is in the other."""
+        return self._elements().isdisjoint(other)
+
+    def __eq__(self, other: object) -> bool:
+        return self._compared(operator.eq, other)  # type: ignore[no-any-return]
+
+    def __hash__(self) -> int:
+        raise TypeError(f"unhashable type: '{self.__class__.__name__}'")
+
+
+class Keys(KeyOperators, list[Any]):
+    """The keys, or items, of a dict that does not change: a list in canonical order, and a set."""
 
     __slots__ = ()
 
     def _freeze(self) -> FrozenList:
         return FrozenList(map(freeze, self))
 
-    def _elements(self) -> FrozenSet:
-        return elements_of(self)
-
-    def _joins(self, other: object) -> bool:
-        return isinstance(other, Iterable)
-
-    def _compares(self, other: object) -> bool:
-        return isinstance(other, set | frozenset | Keys)
-
-    def isdisjoint(self, other: Iterable[Any]) -> bool:
-        """Whether none of them is in the other."""
-        return elements_of(self).isdisjoint(other)
-
     def __eq__(self, other: object) -> bool:
-        as_set = self._compares(other)
-        return self._compared(operator.eq, other) if as_set else list.__eq__(self, other)
+        return (
+            KeyOperators.__eq__(self, other) if self._compares(other) else list.__eq__(self, other)
+        )
 
     def __ne__(self, other: object) -> bool:
         return not self == other
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]
+
+
+AbstractSet.register(Keys)
 
 
 class FrozenDict(ByBytes, Mapping[Any, Any]):

@@ -16,6 +16,7 @@ from typing import Any, ClassVar, NoReturn
 from statewalk.dsl.errors import SpecError
 from statewalk.dsl.values.canonical import describe, encode, taken_for
 from statewalk.dsl.values.frozen import FrozenSet, freeze
+from statewalk.dsl.values.going_through import while_same
 
 _VIEWS: tuple[type, ...] = (type({}.keys()), type({}.items()))
 _BY_TEXT = frozenset({float, complex, bytes})
@@ -58,6 +59,9 @@ class OrderedSet(_Ordered, set[Any], metaclass=_Kind):
     __slots__ = ()
     __class__ = taken_for(set)
     _plain = set
+
+    def __iter__(self) -> Iterator[Any]:
+        return while_same("Set", super().__iter__(), self.__len__, len(self))
 
     def __repr__(self) -> str:
         return "{" + ", ".join(map(repr, self)) + "}" if self else "set()"

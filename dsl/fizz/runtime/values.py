@@ -136,6 +136,8 @@ class _Reference(RecordReference):
         if name in refs.Reference.__slots__:
             object.__setattr__(self, name, value)
             return
+        if self._is_at(value, ("f", name)):
+            return
         value = freeze(value)
         if self._cell is None:
             forget(self._path, (*self._sub, ("f", name)))

@@ -18,6 +18,7 @@ from statewalk.dsl.binding import bound
 from statewalk.dsl.errors import SpecError
 from statewalk.dsl.loader import load
 from statewalk.dsl.source.set_order import settled
+from statewalk.dsl.state.dict_views import DictView
 from statewalk.dsl.state.plain_view import PlainView
 from statewalk.dsl.state.refs import Reference
 from statewalk.dsl.values.stored import FrozenBag, freeze
@@ -207,6 +208,8 @@ def call(function: Callable[..., Any], container: Any, arguments: Any, named: An
 
 def plain(value: Any) -> Any:
     """A container of either kind as something that can be compared; sets alike."""
+    if isinstance(value, DictView):
+        value = list(value)
     if isinstance(value, Reference):
         value = freeze(value)
     if isinstance(value, set | frozenset):
