@@ -7,6 +7,7 @@ from enum import Enum
 from typing import Any
 
 from statewalk.dsl.errors import SpecError
+from statewalk.dsl.values.frozen import FROZEN
 from statewalk.dsl.values.ordered_sets import OrderedFrozenSet, OrderedSet
 from statewalk.dsl.values.stored import describe, freeze
 
@@ -23,7 +24,7 @@ def lasting(value: Any, word: str) -> Any:
         return kind(lasting(v, word) for v in value)
     if kind is dict:
         return {lasting(k, word): lasting(v, word) for k, v in value.items()}
-    if hasattr(value, "_freeze"):
+    if kind in FROZEN or hasattr(value, "_freeze"):
         return freeze(value)
     if isinstance(value, KeysView | ValuesView | ItemsView):
         return [lasting(v, word) for v in value]

@@ -126,6 +126,7 @@ def test_what_was_before_is_asked_of_steps_only(
 
 GIVEN = """
 from statewalk import *
+from statewalk.dsl.values.stored import freeze
 
 class Item(Record):
     k: int = 0
@@ -192,6 +193,7 @@ def ahead() -> bool:
         ("[i for i in box.items]", "given[0].k"),
         ("Item(1, box.xs)", "len(given.xs)"),
         ("len(box.xs) / 1", "given"),
+        ("freeze(box.d)", "len(given['a'])"),
     ],
 )
 def test_what_is_given_out_of_another_state_is_a_value_of_that_state(
