@@ -13,6 +13,7 @@ from statewalk.checker.contract.search import SearchOptions
 from statewalk.checker.engines import reference
 from statewalk.checker.native import search
 from statewalk.dsl.model import Model
+from tests.cases import slow
 from tests.checker.native.agreement import told
 from tests.checker.native.generated import generate
 from tests.checker.native.hand import two_phase_commit
@@ -73,7 +74,7 @@ def test_generated_models_in_batches_of_few_states(random: Random, rows: int, vi
         agree(generate(random), SearchOptions(keep_going=True, max_states=200, view=view))
 
 
-@pytest.mark.parametrize("rows", [1, 7, 40])
+@pytest.mark.parametrize("rows", [slow(1), 7, slow(40)])
 def test_two_phase_commit_in_small_batches(rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search, "_MAX_ROWS", rows)
     agree(two_phase_commit(4, broken=True), SearchOptions(keep_going=True))

@@ -10,6 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import pytest
 from numba.core.dispatcher import Dispatcher
 
 from statewalk.checker.machine import compiling
@@ -71,6 +72,7 @@ def outer(tree: Path, cache: Path) -> list[str]:
     return done.stdout.split(maxsplit=2)
 
 
+@pytest.mark.slow
 def test_an_outer_kernel_follows_a_change_of_what_it_calls(tmp_path: Path) -> None:
     tree, cache = tmp_path / "tree", tmp_path / "cache"
     for package in ("checker", "dsl", "models", "statewalk"):

@@ -17,7 +17,7 @@ from statewalk.checker.native.states import Partition, Shape
 from tests.cases import slow
 from tests.checker.native.hand import two_phase_commit
 
-KERNELS = [slow(kernels.expand), kernels.check, slow(tables.insert), tables.gather]
+KERNELS = [slow(kernels.expand), slow(kernels.check), slow(tables.insert), tables.gather]
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.__name__)

@@ -15,6 +15,7 @@ from statewalk.checker.engines import reference
 from statewalk.checker.verdict.guards import never_fired
 from statewalk.dsl.errors import SpecError
 from statewalk.dsl.model import Model
+from tests.cases import slow
 from tests.checker.native.agreement import told
 from tests.checker.native.hand import always, make_model, require, two_phase_commit, view
 
@@ -167,7 +168,7 @@ def test_an_interrupt_ends_the_search_after_the_batch(batch: int) -> None:
     assert found.counts.distinct == sum(found.levels)
 
 
-@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("threads", [slow(1), 2])
 def test_an_interrupt_at_any_batch(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("statewalk.checker.native.search._MIN_ROWS", 4)
     monkeypatch.setattr("statewalk.checker.native.search._MAX_ROWS", 4)

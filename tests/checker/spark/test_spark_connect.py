@@ -1,4 +1,7 @@
-"""The same results through Spark Connect, where levels are jobs over DataFrames."""
+"""The same results through Spark Connect, where levels are jobs over DataFrames.
+
+They are slow for the server, a Spark of its own.
+"""
 
 from __future__ import annotations
 
@@ -46,6 +49,7 @@ def session() -> Iterator[Any]:
     server.wait(30)
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 def test_connect_equals_native(session: Any, tmp_path: Path) -> None:
     model = load(MODELS / "toys/two_phase_commit.py", {"RMS": 4})
@@ -61,6 +65,7 @@ def test_connect_equals_native(session: Any, tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 def test_a_session_is_given_from_python(session: Any) -> None:
     spec, constants = MODELS / "kafka/init_pid.py", {"BROKERS": 1, "MUTANT": "no_epoch_bump"}
@@ -75,6 +80,7 @@ def test_a_session_is_given_from_python(session: Any) -> None:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 def test_a_search_is_resumed_through_connect(session: Any, tmp_path: Path) -> None:
     model = load(MODELS / "toys/two_phase_commit.py", {"RMS": 4})
