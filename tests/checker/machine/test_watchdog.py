@@ -199,7 +199,7 @@ def test_a_random_walk_that_hangs_says_where(what: str, tmp_path: Path) -> None:
 
 
 def test_a_profile_of_what_hangs_says_where(tmp_path: Path) -> None:
-    (tmp_path / "spec.py").write_text(spec("sleep", "action"))
+    (tmp_path / "spec.py").write_text(spec("while", "action"))
 
     found = ended(tmp_path, "time", "profile", "spec.py", after=6.0)
 
