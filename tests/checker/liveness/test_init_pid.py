@@ -56,6 +56,7 @@ def test_a_weakly_fair_client_may_ask_the_wrong_broker_for_ever() -> None:
     assert 14 == build(model, SearchOptions(), ()).n
 
 
+@pytest.mark.slow
 def test_a_phantom_transition_locks_a_client_out() -> None:
     _, result = decide(3, 1, 2, "phantom_pending")
 
