@@ -15,7 +15,7 @@ import numpy as np
 
 from statewalk.checker.history.certify.replay import replay
 from statewalk.checker.history.certify.replay_weak import replay_weak
-from statewalk.checker.history.data import Floats, History, Ints
+from statewalk.checker.history.data import INFO, Floats, History, Ints
 from statewalk.checker.history.decide.findings import Finding
 from statewalk.checker.history.decide.graph import Graph, build
 from statewalk.checker.history.decide.guess import first_guess
@@ -211,11 +211,12 @@ def check_levels(
 ) -> dict[str, Verdict]:
     """Verdicts for every level, each decided or implied by one that was, strongest first.
 
-    Real-time levels are left out when no transaction has both times. An implied verdict shares
-    the evidence of the one that implies it.
+    Real-time levels are left out when no beginning or no certain end is known. An implied verdict
+    shares the evidence of the one that implies it.
     """
     known = scan(history) if known is None else known
-    timed = bool((~np.isnan(history.begin)).any() and (~np.isnan(history.end)).any())
+    ended = ~np.isnan(history.end) & (history.status != INFO)
+    timed = bool((~np.isnan(history.begin)).any() and ended.any())
     names = [n for n in LEVELS if timed or not LEVELS[n].real_time]
     verdicts: dict[str, Verdict] = {}
     for name in ("si", "causal", *reversed(names)):

@@ -10,7 +10,7 @@ import struct
 from pathlib import Path
 
 from statewalk.checker.history.data import INFO, READ, WRITE, Builder, History
-from statewalk.checker.history.formats.plain import flatten
+from statewalk.checker.history.formats.plain import flatten, write_folder
 
 INITIAL_IDS = frozenset((0xBEBEEBEE, 0xDEADBEEF))
 _INITIAL_TXN, _INITIAL_WRITE = 0xBEBEEBEE, 0xDEADBEEF
@@ -80,8 +80,7 @@ def _client(build: Builder, file: Path) -> None:
 
 def write(history: History, folder: Path) -> list[str]:
     """Write one file per session; what was dropped, in words."""
-    folder.mkdir(parents=True, exist_ok=True)
-    plain = flatten(history, keep_names=True)
+    plain = flatten(history, number_sessions=False, reserved=INITIAL_IDS | _GARBAGE_COLLECTION)
     writer = {
         (key, value): txn.number
         for txn in plain.transactions
@@ -100,10 +99,8 @@ def write(history: History, folder: Path) -> list[str]:
                 body += struct.pack(">c4Q", b"R", _INITIAL_TXN, _INITIAL_WRITE, key, 0)
         body += struct.pack(">cQ", b"C", txn.number)
         sessions[txn.session] = sessions.get(txn.session, b"") + body
-    for session, body in sessions.items():
-        (folder / f"{session:06d}.log").write_bytes(body)
-    named = all(name == f"{s:06d}" for s, name in zip(sessions, history.sessions, strict=False))
-    return [*plain.lost, *([] if named else ["the names of sessions (now file names)"])]
+    write_folder(history, folder, (r"\w[\w-]{0,99}", "{:06d}"), sessions, plain.lost)
+    return plain.lost.told()
 
 
 def looks_like(folder: Path) -> bool:

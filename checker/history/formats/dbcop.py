@@ -92,14 +92,13 @@ def write(history: History, path: Path) -> list[str]:
             keys.add(key)
         events += len(txn.operations)
         sessions.setdefault(txn.session, []).append(body + b"\x01")
-    lost = list(plain.lost)
-    if list(sessions) != list(range(len(sessions))):
-        lost.append("the names of sessions (now numbers)")
+    if sorted(sessions) != list(range(len(sessions))):
+        plain.lost["the names of sessions (now numbers)"] = 1
     head = _HEADER.pack(0, len(sessions), len(keys), len(plain.transactions), events)
     strings = _SIZE.pack(0) * 3
-    body = b"".join(_SIZE.pack(len(txns)) + b"".join(txns) for txns in sessions.values())
+    body = b"".join(_SIZE.pack(len(txns)) + b"".join(txns) for _, txns in sorted(sessions.items()))
     path.write_bytes(head + strings + _SIZE.pack(len(sessions)) + body)
-    return lost
+    return plain.lost.told()
 
 
 def looks_like(head: bytes, size: int) -> bool:

@@ -18,6 +18,7 @@ _TOKEN = re.compile(
 )
 _CLOSING = {"[": "]", "(": ")", "{": "}", "#{": "}"}
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
+_ESCAPED = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
 _INTEGER = re.compile(r"[+-]?\d+N?\Z")
 _DECIMAL = re.compile(r"[+-]?\d+(\.\d*)?([eE][+-]?\d+)?M?\Z")
 _DEEPEST = 100
@@ -74,9 +75,7 @@ class Reader:
         if kind == "tag":
             return self.value(depth + 1)
         if kind == "string":
-            return re.sub(
-                r"\\(.)", lambda m: _ESCAPES.get(m[1], m[1]), found["string"], flags=re.DOTALL
-            )
+            return _ESCAPED.sub(_unescaped, found["string"])
         if kind == "char":
             return found["char"]
         if kind == "word":
@@ -111,6 +110,10 @@ class Reader:
             raise EdnError("a map key that is a collection", start) from None
 
 
+def _unescaped(sign: re.Match[str]) -> str:
+    return chr(int(sign[1][1:], 16)) if sign[1][1:] else _ESCAPES.get(sign[1], sign[1])
+
+
 def _word(word: str) -> Any:
     if word in ("nil", "true", "false"):
         return {"nil": None, "true": True, "false": False}[word]
@@ -131,5 +134,6 @@ def show(value: Any) -> str:
         return f"[{' '.join(map(show, value))}]"
     if isinstance(value, Name) or re.match(r":[A-Za-z][\w.*+!?/-]*\Z", value):
         return str(value)
-    escaped = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    escaped = value.replace("\\", "\\\\").replace('"', '\\"')
+    escaped = escaped.replace("\n", "\\n").replace("\r", "\\r")
     return f'"{escaped}"'

@@ -17,9 +17,11 @@ from statewalk.checker.history.data import (
     INFO,
     INSERT,
     LIST,
+    NIL,
     OK,
     RANGE,
     READ,
+    STATUS,
     UNKNOWN,
     WRITE,
     Builder,
@@ -27,9 +29,11 @@ from statewalk.checker.history.data import (
     Scalar,
 )
 from statewalk.checker.history.formats.edn import EdnError, Reader, show
-from statewalk.checker.history.formats.plain import Lost
+from statewalk.checker.history.formats.plain import Lost, session_numbers
 
+_LATEST = 2**63
 _TYPES = {":ok": OK, ":fail": FAIL, ":info": INFO}
+_NOTHING = "that reads of transactions that did not surely commit found nothing"
 _OP = "[:r key value], [:w key value] or [:append key element]"
 
 
@@ -159,28 +163,24 @@ def write(history: History, path: Path) -> list[str]:
     lost = Lost()
     if history.initial or not history.initial_known:
         lost["the initial state"] += 1
-    crashed = set[int]()
-    for t in range(len(history)):
-        if int(history.session[t]) in crashed:
-            lost["that a session goes on after an indeterminate transaction"] += 1
-        if history.status[t] == INFO:
-            crashed.add(int(history.session[t]))
-    events: list[tuple[float, int, str]] = []
+    # as in Jepsen, what goes on after a crash is a new process
+    processes = session_numbers(history, set(history.session.tolist()), -_LATEST, lost)
+    by_session: dict[int, list[tuple[float, int, str]]] = {}
     timed = not any(x != x for x in history.begin)  # noqa: PLR0124 - nan is not itself
     for t in range(len(history)):
-        if t in history.names:
-            lost["transaction ids"] += 1
-        if t in history.states:
-            lost["model states"] += 1
-        lines = _lines(history, t, lost)
-        end = history.end[t] if history.end[t] == history.end[t] else float("inf")
-        events.append((float(history.begin[t]) if timed else float(t), len(events), lines[0]))
-        events.append((float(end) if timed else float(t), len(events), lines[1]))
-    by_session: dict[int, list[int]] = {}
-    for t in range(len(history)):
-        by_session.setdefault(int(history.session[t]), []).extend((2 * t, 2 * t + 1))
-    ordered = _merge([[events[i] for i in mine] for mine in by_session.values()])
-    text = "\n".join(ordered) + "\n"
+        lost["transaction ids"] += t in history.names
+        lost["model states"] += t in history.states
+        s, end = int(history.session[t]), float(history.end[t])
+        invoked, completed = _lines(history, t, processes[s], lost)
+        if end != end or history.status[t] == INFO:  # noqa: PLR0124
+            end = float("inf")
+        by_session.setdefault(s, []).extend(
+            (
+                (float(history.begin[t]) if timed else t, 2 * t, invoked),
+                (end if timed else t, 2 * t + 1, completed),
+            )
+        )
+    text = "\n".join(_merge([*by_session.values()])) + "\n"
     path.write_text(text, encoding="utf-8", errors="backslashreplace")
     return lost.told()
 
@@ -196,40 +196,39 @@ def _merge(queues: list[list[tuple[float, int, str]]]) -> list[str]:
     return [text for _, _, text in sorted(out)]
 
 
-def _lines(history: History, t: int, lost: Lost) -> tuple[str, str]:
-    mops: list[tuple[str, str]] = []
+def _lines(history: History, t: int, process: int, lost: Lost) -> tuple[str, str]:
+    """The invocation and the completion of a transaction."""
+    status = int(history.status[t])
+    asked: list[str] = []
+    told: list[str] = []
     for op in history.operations(t):
-        kind, key = int(history.kind[op]), show(history.keys[history.key[op]])
+        kind, value = int(history.kind[op]), int(history.value[op])
         if kind == RANGE:
             lost["range queries"] += 1
             continue
-        if kind in (INSERT, DELETE):
-            lost["the difference of insert and delete from write"] += 1
-        if kind == LIST:
-            mops.append(
-                (
-                    f"[:r {key} nil]",
-                    f"[:r {key} {show([history.values[v] for v in history.elements(op)])}]",
-                )
-            )
-            continue
-        value = history.value[op]
-        text = "nil" if value == UNKNOWN else show(history.values[value])
-        if kind == READ:
-            mops.append((f"[:r {key} nil]", f"[:r {key} {text}]"))
-            if value == UNKNOWN and history.status[t] == OK:
-                lost["that a read's result is unknown"] += 1
+        key = show(history.keys[history.key[op]])
+        if kind == READ and value == UNKNOWN and status == OK:
+            lost["reads of unknown result"] += 1
+        elif kind in (READ, LIST):
+            found: Any = None
+            if kind == LIST:
+                found = [history.values[v] for v in history.elements(op)]
+            elif value != UNKNOWN:
+                found = history.values[value]
+                lost[_NOTHING] += status != OK and value == NIL
+            asked.append(f"[:r {key} nil]")
+            told.append(f"[:r {key} {show(found)}]")
         else:
+            lost["the difference of insert and delete from write"] += kind in (INSERT, DELETE)
             word = ":append" if kind == APPEND else ":w"
-            mops.append((f"[{word} {key} {text}]",) * 2)  # pyright: ignore[reportArgumentType]
-    session = history.sessions[history.session[t]]
-    if not isinstance(session, int):
-        lost["the names of sessions"] += 1
-        session = int(history.session[t])
-    kind_of = {OK: ":ok", FAIL: ":fail", INFO: ":info"}[int(history.status[t])]
+            asked.append(f"[{word} {key} {show(history.values[value])}]")
+            told.append(asked[-1])
+    begin, end = float(history.begin[t]), float(history.end[t])
+    if status == INFO and end == end:  # noqa: PLR0124
+        lost["when indeterminate transactions were given up"] += 1
     return (
-        _line(":invoke", session, [m[0] for m in mops], history.begin[t], history.origin),
-        _line(kind_of, session, [m[1] for m in mops], history.end[t], history.origin),
+        _line(":invoke", process, asked, begin, history.origin),
+        _line(f":{STATUS[status]}", process, told, end, history.origin),
     )
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -218,11 +219,15 @@ def _range(build: Builder, op: list[Any], where: str) -> None:
 
 
 def write(history: History, path: Path) -> list[str]:
-    """Write every part of the history; nothing is dropped."""
+    """Write every part of the history; what was dropped, in words.
+
+    That is only a stated initial state that is then said to be unknown.
+    """
     with path.open("w", encoding="utf-8") as out:
         for line in lines_of(history):
             out.write(line + "\n")
-    return []
+    both = history.initial and not history.initial_known
+    return ["the stated initial state, now unknown"] if both else []
 
 
 def lines_of(history: History) -> Iterator[str]:
@@ -250,13 +255,14 @@ def lines_of(history: History) -> Iterator[str]:
 
 def operation(history: History, op: int) -> list[Any]:
     """One operation in the format's own shape."""
-    kind, key, value = int(history.kind[op]), history.keys[history.key[op]], history.value[op]
+    kind, value = int(history.kind[op]), history.value[op]
     if kind == RANGE:
         b = history.bounds[op]
         named = [
             [[history.keys[k], history.values[v]] for k, v in part] for part in history.rows(op)
         ]
         return ["range", b.low, b.high, *named]
+    key = history.keys[history.key[op]]
     if kind == LIST:
         return ["r", key, [history.values[v] for v in history.elements(op)]]
     if value == UNKNOWN:
@@ -266,5 +272,6 @@ def operation(history: History, op: int) -> list[Any]:
 
 def looks_like(head: bytes) -> bool:
     """Whether the first bytes of a file are this format's."""
-    line = head.split(b"\n", 1)[0]
-    return line.lstrip()[:1] == b"{" and (b'"ops"' in head or b'"statewalk-history"' in head)
+    return re.match(rb'\s*\{\s*"', head) is not None and (
+        b'"ops"' in head or b'"statewalk-history"' in head
+    )

@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from statewalk.checker.history.data import NIL, READ, WRITE, Builder, History
-from statewalk.checker.history.formats.plain import Plain, flatten
+from statewalk.checker.history.data import READ, WRITE, Builder, History
+from statewalk.checker.history.formats.plain import flatten
 
 _LINE = re.compile(
     rb"\s*([rw])\(\s*(-?\d{1,19})\s*,\s*(-?\d{1,19})\s*,\s*(-?\d{1,19})\s*,\s*(-?\d{1,19})\s*\)\s*\Z"
@@ -58,14 +58,13 @@ def read(path: Path) -> History:
 
 def write(history: History, path: Path) -> list[str]:
     """Write committed register operations as text; what was dropped, in words."""
-    plain: Plain = flatten(history, keep_names=True)
+    plain = flatten(history)
     with path.open("w", encoding="utf-8") as out:
         for txn in plain.transactions:
             for kind, key, value in txn.operations:
                 word = "r" if kind == READ else "w"
-                shown = 0 if value == NIL else value
-                out.write(f"{word}({key},{shown},{txn.session},{txn.number})\n")
-    return plain.lost
+                out.write(f"{word}({key},{value},{txn.session},{txn.number})\n")
+    return plain.lost.told()
 
 
 def looks_like(head: bytes) -> bool:

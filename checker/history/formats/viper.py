@@ -26,7 +26,7 @@ from statewalk.checker.history.data import (
     History,
     Scalar,
 )
-from statewalk.checker.history.formats.plain import Lost
+from statewalk.checker.history.formats.plain import Lost, has_times, nothing_left, write_folder
 
 _OP = (
     '["r", key, value, is_dead], ["w", key, value, succeeded], ["i"|"d", key, written, read, '
@@ -87,9 +87,9 @@ def _initial(build: Builder, ops: list[Any], where: str) -> None:
         else:
             raise build.fail(f"initial operation {op!r}", where, "writes, or one range")
     for key, value in rows:
-        build.initial[build.key_of(_scalar(build, key, where))] = build.value_of(
-            _value(build, value, where)
-        )
+        held = _value(build, value, where)
+        if held is not None:
+            build.initial[build.key_of(_scalar(build, key, where))] = build.value_of(held)
 
 
 def _scalar(build: Builder, value: Any, where: str) -> Scalar:
@@ -144,52 +144,66 @@ def _written(build: Builder, value: Any, where: str) -> Scalar:
     return found
 
 
+class _Values:
+    """The values by their ids; 0, which is null in this format, becomes another integer."""
+
+    def __init__(self, history: History, lost: Lost) -> None:
+        self.names, self.lost = history.values, lost
+        self.instead = 1 + max((v for v in self.names if isinstance(v, int)), default=0)
+
+    def __getitem__(self, value: int) -> Scalar | None:
+        if self.names[value] != 0:
+            return self.names[value]
+        self.lost[f"the value 0, which is null there (now {self.instead})"] += 1
+        return self.instead
+
+
 def write(history: History, folder: Path) -> list[str]:
     """Write a log folder; what could not be expressed, in words."""
-    folder.mkdir(parents=True, exist_ok=True)
     lost = Lost()
-    lines: dict[int, list[str]] = {}
+    values = _Values(history, lost)
+    lines: dict[int, bytes] = {}
     for t in range(len(history)):
         if history.status[t] != OK:
             lost["transactions that did not commit"] += 1
             continue
-        if history.begin[t] == history.begin[t] or history.end[t] == history.end[t]:
-            lost["times"] += 1
-        if t in history.names or t in history.states:
-            lost["transaction ids and model states"] += 1
-        ops = [x for op in history.operations(t) for x in _written_op(history, op, lost)]
-        lines.setdefault(int(history.session[t]), []).append(json.dumps({"value": ops}))
-    if any(history.sessions[s] != f"J{s:04d}" for s in lines):
-        lost["the names of sessions"] += 1
-    for s, text in lines.items():
-        (folder / f"J{s:04d}.log").write_text("\n".join(text) + "\n", encoding="utf-8")
-    if not history.initial_known:
-        lost["that the initial state is unknown"] += 1
-    if history.initial:
-        ops = [["w", history.keys[k], history.values[v], True] for k, v in history.initial.items()]
-        (folder / "Jinitial.log").write_text(
-            json.dumps({"value": ops, "isInitial": True}) + "\n", encoding="utf-8"
-        )
+        lost["times"] += has_times(history, t)
+        lost["transaction ids"] += t in history.names
+        lost["model states"] += t in history.states
+        ops = [x for op in history.operations(t) for x in _written_op(history, op, values, lost)]
+        s = int(history.session[t])
+        lines[s] = lines.get(s, b"") + _text({"value": ops})
+    if not lines:
+        raise nothing_left(history)
+    lost["that the initial state is unknown"] += not history.initial_known
+    held = [["w", history.keys[k], values[v], True] for k, v in history.initial.items()]
+    more = {"Jinitial.log": _text({"value": held, "isInitial": True})} if held else {}
+    shape = (r"J(?!initial$)[\w-]{1,99}", "J{:04d}")
+    write_folder(history, folder, shape, lines, lost, more)
     return lost.told()
 
 
-def _written_op(history: History, op: int, lost: Lost) -> list[list[Any]]:
-    kind, key, value = int(history.kind[op]), history.keys[history.key[op]], history.value[op]
+def _text(record: dict[str, Any]) -> bytes:
+    return json.dumps(record).encode() + b"\n"
+
+
+def _written_op(history: History, op: int, values: _Values, lost: Lost) -> list[list[Any]]:
+    kind, value = int(history.kind[op]), int(history.value[op])
     if kind == RANGE:
         b = history.bounds[op]
-        named = [
-            [{"id": history.keys[k], "val": history.values[v]} for k, v in part]
+        if "nil" in (b.low, b.high):
+            lost['ranges bounded by the string "nil", which is open there'] += 1
+            return []
+        rows = [
+            [{"id": history.keys[k], "val": values[v]} for k, v in part]
             for part in history.rows(op)
         ]
-        return [["range", *("nil" if x is None else x for x in (b.low, b.high)), *named]]
+        return [["range", *("nil" if x is None else x for x in (b.low, b.high)), *rows]]
     if kind in (LIST, APPEND) or value == UNKNOWN:
         lost["list operations and reads of unknown result"] += 1
         return []
+    key = history.keys[history.key[op]]
     if kind == READ:
-        return [["r", key, 0 if value == NIL else history.values[value], False]]
-    if history.values[value] == 0:
-        lost["writes of the value 0, which is null there"] += 1
-        return []
-    if kind != WRITE:
-        lost["the difference of insert and delete from write"] += 1
-    return [["w", key, history.values[value], True]]
+        return [["r", key, 0 if value == NIL else values[value], False]]
+    lost["the difference of insert and delete from write"] += kind != WRITE
+    return [["w", key, values[value], True]]

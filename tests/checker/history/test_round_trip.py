@@ -1,0 +1,130 @@
+"""What a converter writes is read back the same, but for what it says that it drops.
+
+It cannot show that Viper, Elle and the others read these files as we do.
+"""
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from statewalk.checker.history import formats
+from statewalk.checker.history.data import History
+from statewalk.checker.history.decide.check import check_levels
+from statewalk.checker.history.errors import HistoryError
+from statewalk.checker.history.formats.jsonl import from_records
+from tests.cases import slow
+from tests.checker.history.round_trip import HARMLESS, data_of, random_records, same
+
+
+def judged(history: History) -> Any:
+    try:
+        return {name: verdict.holds for name, verdict in check_levels(history).items()}
+    except HistoryError as error:
+        return error.code
+
+
+def converted(history: History, name: str, place: Path) -> tuple[History | None, list[str]]:
+    """The history written and read back, None when nothing of it is left; and what was dropped."""
+    try:
+        lost = formats.write(history, place, name)
+    except HistoryError as error:
+        assert error.code == "SW702"  # noqa: PT017 - both outcomes are right
+        return None, []
+    return formats.read(place), lost
+
+
+@pytest.mark.parametrize("seeds", [range(12), slow(range(12, 1500))], ids=["few", "many"])
+@pytest.mark.parametrize("name", formats.WRITERS)
+def test_exactly_what_is_listed_is_lost(name: str, seeds: range, tmp_path: Path) -> None:
+    for seed in seeds:
+        history = from_records(random_records(random.Random(seed)))
+
+        back, lost = converted(history, name, tmp_path / str(seed))
+
+        if back is None:
+            continue
+        assert name == back.format
+        before, after = data_of(history), data_of(back)
+        assert same(before, after, lost), (seed, lost, before, after)
+        for one in lost:
+            rest = [x for x in lost if x != one]
+            assert not same(before, after, rest), (seed, one, before, after)
+        verdicts, again = judged(history), judged(back)
+        if all(HARMLESS.match(x) for x in lost):
+            assert verdicts == again, (seed, lost, before, after)
+
+
+def test_a_read_of_nothing_that_did_not_surely_commit_is_said_to_be_lost(tmp_path: Path) -> None:
+    history = from_records([
+        {"session": 1, "ops": [["w", "x", 1], ["w", "z", 1]]},
+        {"session": 2, "status": "info", "ops": [["r", "z", 1], ["r", "x", None], ["w", "y", 1]]},
+        {"session": 3, "ops": [["r", "y", 1]]},
+    ])  # fmt: skip
+
+    lost = formats.write(history, tmp_path / "h.edn", "edn")
+
+    assert ["that reads of transactions that did not surely commit found nothing"] == lost
+
+
+def test_what_goes_on_after_a_crash_is_a_new_process(tmp_path: Path) -> None:
+    history = from_records([
+        {"session": 1, "status": "info", "begin": 2, "ops": [["w", 2, 1]]},
+        {"session": 1, "begin": 7, "end": 8, "ops": [["w", 0, 1]]},
+    ])  # fmt: skip
+
+    back, lost = converted(history, "edn", tmp_path / "h.edn")
+
+    assert back is not None
+    assert {1, 2} == set(back.sessions)
+    assert ["that a session goes on after an indeterminate transaction"] == lost
+
+
+@pytest.mark.parametrize("name", ["polysi", "dbcop", "cobra", "viper"])
+def test_sessions_that_share_a_name_are_not_put_into_order(name: str, tmp_path: Path) -> None:
+    history = from_records([
+        {"session": 1, "ops": [["w", 1, 2]]},
+        {"session": 1, "status": "info", "ops": [["w", 1, 3]]},
+        {"session": 1, "ops": [["r", 1, None], ["w", 2, 9]]},
+    ])  # fmt: skip
+
+    back, _ = converted(history, name, tmp_path / "h")
+
+    assert back is not None
+    assert 2 == len(set(back.session.tolist()))
+    assert judged(history)["strong-session-si"] == judged(back)["strong-session-si"]
+
+
+@pytest.mark.parametrize("name", ["viper", "cobra"])
+def test_a_folder_with_another_history_is_not_written_into(name: str, tmp_path: Path) -> None:
+    one, two = ({"session": s, "ops": [["w", 1, s]]} for s in (1, 2))
+    formats.write(from_records([one, two]), tmp_path / "h", name)
+
+    with pytest.raises(HistoryError, match="SW707"):
+        formats.write(from_records([one]), tmp_path / "h", name)
+
+    assert 2 == len(formats.read(tmp_path / "h"))
+
+
+def test_a_stated_initial_state_that_is_then_unknown_is_said_to_be_lost(tmp_path: Path) -> None:
+    (tmp_path / "h").write_text(
+        '{"statewalk-history": 1, "initial": [["x", 1]]}\n{"session": 1, "ops": []}\n'
+    )
+    history = formats.read(tmp_path / "h", initial="unknown")
+
+    assert ["the stated initial state, now unknown"] == formats.write(
+        history, tmp_path / "out", "jsonl"
+    )
+
+
+def test_a_key_that_viper_says_is_null_at_first_has_no_initial_value(tmp_path: Path) -> None:
+    (tmp_path / "h").mkdir()
+    (tmp_path / "h" / "J0.log").write_text(
+        '{"value": [["w", 1, 0, true]], "isInitial": true}\n{"value": []}\n'
+    )
+
+    back, lost = converted(formats.read(tmp_path / "h"), "jsonl", tmp_path / "h.jsonl")
+
+    assert back is not None
+    assert ({}, []) == (back.initial, lost)
