@@ -1,8 +1,9 @@
 """Random walks: many behaviours looked at quickly, none proved.
 
 A walk starts in a random initial state and takes random steps, every (action, choices) that is
-possible with equal chance. Equal seeds give equal walks. A simulation can find a violation; it
-never says "holds".
+possible with equal chance. What a constraint refuses is judged and not walked on from, as in a
+check (`checker.contract.search`, rule 3). Equal seeds give equal walks. A simulation can find a
+violation; it never says "holds".
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ class Simulation:
     ended: int = 0
     findings: dict[str, Finding] = field(default_factory=dict)
     witnesses: Counter[str] = field(default_factory=Counter)
+    cut: Counter[str] = field(default_factory=Counter)  # by constraint, what it refused
     running: Place | None = None  # where the spec was, if it had to be ended
 
 
@@ -53,10 +55,12 @@ def simulate(
     seed: int = 0,
     interrupted: Callable[[], bool] = lambda: False,
 ) -> Simulation:
-    """Walk ``runs`` times, up to ``depth`` steps each; stops at the end of a walk that found a
-    violation.
+    """Walk ``runs`` times, up to ``depth`` steps each, or as many as the spec's own bound allows;
+    stops at the end of a walk that found a violation.
     """
     result = Simulation(seed)
+    if model.max_depth is not None:  # levels: the last one is not expanded
+        depth = min(depth, model.max_depth - 1)
     source = random.Random(seed)
     with Watchdog():
         try:
@@ -72,9 +76,9 @@ def _walk(model: Model, source: random.Random, depth: int, result: Simulation) -
     initial = source.randrange(len(model.initial_states))
     walk = _Walk(model, result, initial, dict(model.initial_states[initial]))
     try:
-        walk.look()
-        while len(walk.steps) < depth and not result.findings and walk.go_on(source):
-            pass
+        going = walk.look()
+        while going and len(walk.steps) < depth:
+            going = walk.go_on(source)
     except _RaisedError as raised:
         finding = Finding(NO_ERROR, "error", initial, tuple(walk.steps), raised.step, raised.error)
         result.findings[NO_ERROR] = finding
@@ -103,14 +107,21 @@ class _Walk:
     met: set[str] = field(default_factory=set)
 
     def go_on(self, source: random.Random) -> bool:
-        """Take a random step; whether the walk can go on."""
-        moves = self.moves()
-        if not moves:
-            self.result.ended += 1
-            if self.model.check_deadlock and not self.any_holds(self.model.terminal):
-                self.find(DEADLOCK, "deadlock")
-            return False
-        move = source.choice(moves)
+        """Take a random step that no constraint refuses; whether the walk can go on."""
+        moves, before = self.moves(), self.state
+        if not moves and self.model.check_deadlock and not self.any_holds(self.model.terminal):
+            self.find(DEADLOCK, "deadlock")
+        while moves and not self.result.findings:
+            if self.take(moves.pop(source.randrange(len(moves)))):
+                return True
+            if not self.result.findings:
+                self.steps.pop()
+                self.state = before
+        self.result.ended += not self.result.findings or DEADLOCK in self.result.findings
+        return False
+
+    def take(self, move: _Move) -> bool:
+        """Take a step and judge it; whether the walk can go on from there."""
         self.result.steps += 1
         if move.error is not None:
             failed = isinstance(move.error, AssertionError)
@@ -120,10 +131,10 @@ class _Walk:
         for prop in self.model.properties:
             if prop.kind == "on_step" and not self.holds(prop, move.after, move):
                 self.find(prop.name, "on_step", move)
+        kept = self.keep(self.model.step_constraints, move.after, move)
         self.steps.append(move.step)
         self.state = move.after
-        self.look()
-        return True
+        return self.look() and kept
 
     def find(self, name: str, kind: str, move: _Move | None = None) -> None:
         """Note what is wrong here, or with a step from here."""
@@ -132,43 +143,41 @@ class _Walk:
             name, kind, self.initial, tuple(self.steps), step, error
         )
 
-    def look(self) -> None:
-        """Judge the state."""
+    def look(self) -> bool:
+        """Judge the state; whether the walk can go on from here."""
         for prop in self.model.properties:
             if prop.kind == "exists" and self.holds(prop, self.state):
                 self.met.add(prop.name)
             elif prop.kind == "always" and not self.holds(prop, self.state):
                 self.find(prop.name, "always")
+        return self.keep(self.model.constraints, self.state) and not self.result.findings
+
+    def keep(
+        self, constraints: tuple[Property, ...], state: Any, move: _Move | None = None
+    ) -> bool:
+        """Whether constraints keep a state, or the step there; what one refuses is counted."""
+        refusing = next((c.name for c in constraints if not self.holds(c, state, move)), None)
+        self.result.cut.update([refusing] if refusing is not None else [])
+        return refusing is None
 
     def moves(self) -> list[_Move]:
-        """Every possible step that no constraint refuses, in the order of actions and choices."""
-        moves = []
-        for action in self.model.actions:
-            for attempt in attempts(self.model, action, self.state):
-                step = Step(action.index, attempt.choices)
-                if attempt.error is not None:
-                    moves.append(_Move(step, error=attempt.error))
-                    continue
-                move = _Move(step, apply_writes(self.state, attempt.writes))
-                if self.inside(move):
-                    moves.append(move)
-        return moves
-
-    def inside(self, move: _Move) -> bool:
-        """Whether the constraints keep a step and the state it leads to."""
-        model = self.model
-        return all(self.holds(c, move.after, move) for c in model.step_constraints) and all(
-            self.holds(c, move.after, move, of_step=False) for c in model.constraints
-        )
+        """Every possible step, in the order of actions and choices."""
+        return [
+            _Move(
+                Step(action.index, attempt.choices),
+                None if attempt.error else apply_writes(self.state, attempt.writes),
+                attempt.error,
+            )
+            for action in self.model.actions
+            for attempt in attempts(self.model, action, self.state)
+        ]
 
     def any_holds(self, properties: tuple[Property, ...]) -> bool:
         return any(self.holds(p, self.state) for p in properties)
 
-    def holds(
-        self, prop: Property, state: Any, move: _Move | None = None, *, of_step: bool = True
-    ) -> bool:
+    def holds(self, prop: Property, state: Any, move: _Move | None = None) -> bool:
         """The truth of a property in a state, or of the step there. Raises _RaisedError."""
-        before = PlainView(self.state) if move is not None and of_step else None
+        before = PlainView(self.state) if move is not None else None
         try:
             return self.model.holds(prop.whole, PlainView(state), before)
         except Exception as error:

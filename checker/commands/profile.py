@@ -19,6 +19,8 @@ def add_parser(subparsers: Any) -> None:
         help="say what a search spends its time on",
         description="Search with the native engine and list, per action and property, how often "
         "the spec had to be run and how long that took; per variable, its distinct values.",
+        epilog="Exit codes: 0 the search came to its end, 2 mistake or an exception of the spec, 3 "
+        "it was stopped before.",
     )
     parser.add_argument("spec", metavar="SPEC", help="a .py or .fizz file, or a model by name")
     parser.add_argument("--set", action="append", default=[], dest="settings", metavar="NAME=VALUE")
@@ -38,23 +40,33 @@ def run(arguments: argparse.Namespace) -> int:
     from statewalk.checker.machine.limits import Interruptions
     from statewalk.checker.machine.watch import Watchdog
     from statewalk.checker.report.profile import profile, render
-    from statewalk.checker.verdict.exits import HOLDS, INCONCLUSIVE
+    from statewalk.checker.verdict import judge
+    from statewalk.checker.verdict.exits import HOLDS, INCONCLUSIVE, MISTAKE
 
     constants = read_settings(arguments.settings).fixed
     options = SearchOptions(
         keep_going=True,
         max_states=arguments.max_states,
-        max_depth=arguments.max_depth,
         timeout=arguments.timeout,
         threads=arguments.threads,
     )
-    limits = CheckOptions(config=arguments.config, timeout=arguments.timeout)
+    limits = CheckOptions(
+        config=arguments.config,
+        max_states=arguments.max_states,
+        max_depth=arguments.max_depth,
+        timeout=arguments.timeout,
+    )
     with Interruptions() as asked:
         model = load_within(arguments.spec, constants, limits)
+        options = replace(options, max_depth=arguments.max_depth or model.max_depth)
         with Watchdog(arguments.timeout):
             found = profile(model, replace(options, interrupted=asked))
     streams.out().write(render(found) + "\n")
-    if found.running is None:
+    if found.stopped is None:
         return HOLDS
-    streams.out().write(f"The search was ended in {found.running}.\n")
+    if found.stopped == "error":
+        streams.out().write("The search was ended by an exception of the spec: see its check.\n")
+        return MISTAKE
+    bound = judge.bound(limits, found.stopped, found.running, model.max_depth)
+    streams.out().write(f"The search was ended by {bound}.\n")
     return INCONCLUSIVE

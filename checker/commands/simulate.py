@@ -74,7 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
             "  which proves nothing: statewalk check looks at every state",
         )
     page.blank()
-    _figures(page, model, found)
+    _figures(page, model, found, arguments.depth)
     settings = "".join(f" --set {shlex.quote(text)}" for text in arguments.settings)
     config = f" --config {shlex.quote(arguments.config)}" if arguments.config else ""
     page.add(
@@ -113,7 +113,7 @@ def _finding(page: Page, model: Model, found: Simulation, out: str | None) -> st
     return first.kind
 
 
-def _figures(page: Page, model: Model, found: Simulation) -> None:
+def _figures(page: Page, model: Model, found: Simulation, depth: int) -> None:
     """What the walks did."""
     from statewalk.checker.report.page import number, plural
 
@@ -129,6 +129,11 @@ def _figures(page: Page, model: Model, found: Simulation) -> None:
     ]
     page.flow(["  walks       "], walks)
     page.flow(["  actions     "], fired or ["none"])
+    if found.cut:
+        refused = [f"{name} refused {number(n)}" for name, n in sorted(found.cut.items())]
+        page.flow(["  cut         "], refused)
+    if model.max_depth is not None and model.max_depth <= depth:
+        page.add(f"  bounded     by the spec's bound on depth {model.max_depth}")
     if never:
         page.flow([("  never       ", "warn")], never)
     for prop in model.properties:

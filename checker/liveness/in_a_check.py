@@ -44,7 +44,7 @@ class Live:
     state to which the last step returns (the number of the last state itself: nothing happens any
     more). ``not_taken`` says in words what is enabled on a cycle and never taken. ``unchecked``
     says why nothing is known of a property. ``unsound`` are decided on a search that was cut;
-    ``unfinished`` says that time or memory ended the building of the graph.
+    ``unfinished`` says that a bound ended the building of the graph, though not the search.
     """
 
     findings: Mapping[str, Finding] = field(default_factory=dict)
@@ -106,7 +106,12 @@ def check_liveness(
         unknown = dict.fromkeys((p.name for p in left), why_not)
         return Live(unchecked={**unknown, **unchecked}, unfinished=True)
     found = _live(decide(model, graph, left), asked, options, exploration.engine, graph.n)
-    return replace(found, unchecked={**found.unchecked, **unchecked})
+    unfinished = (
+        exploration.stopped in (None, "violation")
+        and graph.stopped is not None
+        and not (graph.stopped == "depth" and options.max_depth is None)
+    )
+    return replace(found, unchecked={**found.unchecked, **unchecked}, unfinished=unfinished)
 
 
 def not_decided(model: Model, asked: SearchOptions, stopped: StoppedBy) -> Live:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from statewalk.checker.contract.search import SearchOptions
+    from statewalk.checker.contract.search import SearchOptions, StoppedBy
     from statewalk.checker.machine.places import Place
     from statewalk.dsl.model import Model
 
@@ -47,6 +47,7 @@ class Profile:
     parts: tuple[Part, ...]
     variables: tuple[tuple[str, int], ...]
     looked_at: tuple[tuple[str, int], ...]
+    stopped: StoppedBy | None = None
     running: Place | None = None  # where the spec was, if it had to be ended
 
     @property
@@ -72,6 +73,7 @@ def profile(model: Model, options: SearchOptions) -> Profile:
         parts=tuple(Part(**root) for root in found["roots"]),
         variables=tuple(found["slots"]),
         looked_at=tuple(found["looked_at"]),
+        stopped=exploration.stopped,
         running=exploration.running,
     )
 

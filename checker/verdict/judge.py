@@ -26,7 +26,7 @@ from statewalk.checker.verdict.result import (
 from statewalk.checker.verdict.spec_text import has_assertions
 from statewalk.dsl.declared import Configuration, Expectation
 from statewalk.dsl.errors import RunError, did_you_mean
-from statewalk.dsl.model import Model, Property
+from statewalk.dsl.model import SAFETY_KINDS, Model, Property
 
 _BOUNDS: Mapping[str, str] = {
     "depth": "--max-depth",
@@ -220,9 +220,7 @@ def unexpected(
     A search that only the spec's own constraints and bounds limited is all that was asked for: it
     meets ``holds``, and what it does not find violated is not.
     """
-    own_bounds = checked.exploration.stopped is None or (
-        checked.exploration.stopped == "depth" and checked.options.max_depth is None
-    )
+    own_bounds = _counts_all(checked) and not checked.unfinished
     differs: list[str] = []
     open_ = False
     if expect.verdict == "holds":
@@ -243,11 +241,19 @@ def unexpected(
         open_ = open_ or left_open
         if not violated and not left_open:
             differs.append(f"expected {name} to be violated, but {_instead(checked, name)}")
-    differs += _different_lengths(expect, results)
-    counted = _different_counts(checked, expect)
-    if (open_ or counted is None) and not differs:
-        return None
-    return (*differs, *(counted or ()))
+    for unlike in (
+        *_different_lengths(checked, expect, results),
+        *_different_counts(checked, expect),
+    ):
+        open_ = open_ or unlike is None
+        differs += filter(None, [unlike])
+    return None if open_ and not differs else tuple(differs)
+
+
+def _counts_all(checked: Checked) -> bool:
+    """Whether the search saw all that the spec asks for: only the spec's own bounds limited it."""
+    stopped = checked.exploration.stopped
+    return stopped is None or (stopped == "depth" and checked.options.max_depth is None)
 
 
 def _named(name: str, results: tuple[PropertyResult, ...]) -> list[PropertyResult]:
@@ -287,32 +293,49 @@ def _instead(checked: Checked, name: str) -> str:
     return f"there is no such property. {did_you_mean(name, known_names(checked.model))}"
 
 
-def _different_lengths(expect: Expectation, results: tuple[PropertyResult, ...]) -> Iterator[str]:
-    """What is violated after another number of steps than is expected of it."""
-    wanted = dict(expect.lengths)
+def _different_lengths(
+    checked: Checked, expect: Expectation, results: tuple[PropertyResult, ...]
+) -> Iterator[str | None]:
+    """What is violated after another number of steps than is expected of it, of a family and of
+    all the first; None for one of which that cannot be told.
+    """
+    wanted: dict[str | None, int] = dict(expect.lengths.items())
     if expect.length is not None and not expect.properties:
-        broken = [r.name for r in results if r.verdict == "violated"]
-        wanted = dict.fromkeys(broken[:1], expect.length)
+        wanted[None] = expect.length
     for name, length in wanted.items():
-        broken_ = [r for r in _named(name, results) if r.verdict == "violated"]
-        lengths = [r.length for r in broken_ if r.length is not None]
-        if broken_ and length not in lengths:
-            found = f"found {min(lengths)}" if lengths else "but no steps lead there"
-            yield f"expected {name} violated after {length} steps, {found}"
+        meant = results if name is None else _named(name, results)
+        broken = [r for r in meant if r.verdict == "violated"]
+        lengths = [r.length for r in broken if r.length is not None]
+        found = min(lengths, default=None)
+        said = name or (broken[0].name if broken else "")
+        if found is None and broken:
+            yield f"expected {said} violated after {length} steps, but no steps lead there"
+        elif found is not None and found >= length and not _is_shortest(checked, broken):
+            yield None
+        elif found is not None and found != length:
+            yield f"expected {said} violated after {length} steps, found {found}"
 
 
-def _different_counts(checked: Checked, expect: Expectation) -> list[str] | None:
-    """Where counts differ; None where that cannot be told."""
-    counts, options = checked.exploration.counts, checked.options
-    differs = []
-    for name in ("distinct", "generated", "depth"):
-        wanted, found = getattr(expect, name), getattr(counts, name)
-        if wanted is not None and wanted != found:
-            differs.append(f"expected {name} {wanted:,}, found {found:,}")
-    if expect.states is not None and expect.states != counts.distinct:
-        stopped, own = checked.exploration.stopped, options.max_depth is None
-        if stopped is not None and not (stopped == "depth" and own):
-            if counts.distinct <= expect.states and not differs:
-                return None
-        differs.append(f"expected {expect.states:,} states, found {counts.distinct:,}")
-    return differs
+def _is_shortest(checked: Checked, broken: list[PropertyResult]) -> bool:
+    """Whether no shorter way to one of these can lie where an option kept the search from."""
+    whole = _counts_all(checked) and not checked.unfinished
+    if any(r.kind not in (*SAFETY_KINDS, "deadlock", "assertion") for r in broken):
+        return whole or (checked.exploration.stopped == "violation" and not checked.unfinished)
+    between = checked.exploration.stopped in ("violation", "depth", "states")
+    return whole or between or len(broken) == 1
+
+
+def _different_counts(checked: Checked, expect: Expectation) -> Iterator[str | None]:
+    """Where counts differ; None for one of which that cannot be told: there are as many or more."""
+    counts, whole = checked.exploration.counts, _counts_all(checked)
+    for name in ("distinct", "generated", "depth", "states"):
+        wanted = getattr(expect, name)
+        found = getattr(counts, "distinct" if name == "states" else name)
+        if wanted is None or (whole and wanted == found):
+            continue
+        if not whole and (found <= wanted or checked.exploration.running is not None):
+            yield None
+        elif name == "states":
+            yield f"expected {wanted:,} states, found {found:,}"
+        else:
+            yield f"expected {name} {wanted:,}, found {found:,}"

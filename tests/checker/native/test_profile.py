@@ -41,3 +41,15 @@ def test_the_command_prints_the_profile(capsys: pytest.CaptureFixture[str]) -> N
 
     assert 0 == code
     assert "56 distinct states, 154 generated" in printed
+
+
+@pytest.mark.parametrize(
+    "bound", [("--timeout", "0.001"), ("--max-depth", "2"), ("--max-states", "9")]
+)
+def test_a_profile_that_was_stopped_says_so(
+    capsys: pytest.CaptureFixture[str], bound: tuple[str, str]
+) -> None:
+    code = main(["profile", str(ROOT / "models/toys/two_phase_commit.py"), *bound])
+
+    assert 3 == code
+    assert f"The search was ended by {bound[0]} {bound[1]}" in capsys.readouterr().out

@@ -202,3 +202,44 @@ def test_what_is_not_asked_for_is_not_waited_for(tmp_path: Path) -> None:
     )
 
     assert result.counts.distinct == 3
+
+
+@pytest.mark.parametrize("option", ["--max-states", "--max-depth"])
+@pytest.mark.parametrize(("states", "code"), [(3, 4), (4, 3), (6, 3)])
+def test_a_search_that_an_option_cut_tells_only_of_too_many_states(
+    tmp_path: Path, option: str, states: int, code: int
+) -> None:
+    assert code == code_of(tmp_path, f"violates(small, states={states})", option, "4")
+
+
+@pytest.mark.parametrize(("length", "code"), [(1, 0), (4, 4), (3, 4)])
+def test_the_length_of_a_family_is_that_of_its_first(
+    tmp_path: Path, length: int, code: int
+) -> None:
+    text = """
+from statewalk import *
+class N(Role):
+    pc: int = 0
+    limit: int = 0
+    @action
+    def go(self) -> None:
+        self.pc = min(self.pc + 1, 5)
+ns = [N(limit=4), N(limit=1)]
+def reaches(n: N) -> bool:
+    return n.pc == n.limit
+def beyond(n: N) -> bool:
+    return n.pc > 5
+answered = leads_to(reaches, beyond)
+deadlock(False)
+"""
+    expect = f'config("c", expect=violates("answered", length={length}))\n'
+    (tmp_path / "spec.py").write_text(text + expect)
+    words = ["check", str(tmp_path / "spec.py"), "--engine", "reference", "--config", "c"]
+
+    assert code == main([*words, "--out", str(tmp_path / "run")])
+
+
+def test_the_length_of_no_name_is_that_of_the_first_violation(tmp_path: Path) -> None:
+    assert 0 == code_of(tmp_path, "violates(length=2)", "--keep-going", "--property", "tiny",
+                        "--property", "small")  # fmt: skip
+    assert 4 == code_of(tmp_path, "violates(length=4)", "--keep-going")
