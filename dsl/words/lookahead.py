@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar, cast
 
 from statewalk.dsl.binding import binding, bound
 from statewalk.dsl.errors import SpecError, did_you_mean
@@ -73,9 +73,12 @@ class NextStep:
 
     def after(self, expression: Callable[[], T], /) -> T:
         """An expression's value in the state after the step: ``step.after(lambda: self.n)``."""
+        return self.look(lambda: cast(T, lasting(expression(), "after")))
+
+    def look(self, expression: Callable[[], T], /) -> T:
+        """The same of whoever sees to it that what it gives looks at no state any more."""
         with bound(self._view, None, None, binding.reading, binding.actions):
-            found: T = lasting(expression(), "after")
-            return found
+            return expression()
 
     @property
     def changes(self) -> bool:

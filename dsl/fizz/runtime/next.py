@@ -45,7 +45,7 @@ class Transition:
         self.name = step.kind
         if starts:
             self.name = step.action if step.actor is None else f"{step.actor}.{step.action}"
-        self.state = _Other(step.after, state)
+        self.state = _Other(step.look, state)
 
 
 def next_states(state: Any = None) -> list[Transition]:
