@@ -208,5 +208,5 @@ def _expected(run: Run) -> list[Segment | str]:
     if run.as_expected:
         return [("as expected", "good")]
     if run.as_expected is None:
-        return [("cannot be told: not everything it names was checked", "warn")]
+        return [("cannot be told: the search did not see all that it speaks of", "warn")]
     return [(text.removeprefix("expected "), "bad") for text in run.evidence.unexpected]
