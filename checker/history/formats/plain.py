@@ -158,12 +158,15 @@ def write_folder(
     `more` are other files.
     Raises:  HistoryError[SW707] when files there would be read as part of the history.
     """
-    own = [str(history.sessions[s]) for s in text]
+    given = [history.sessions[s] for s in text]
+    own = [*map(str, given)]
     fit = all(re.fullmatch(shape[0], name, re.ASCII) for name in own) and len(set(own)) == len(own)
-    lost[GOES_ON] += len(own) - len(set(own))
-    if not fit or not all(isinstance(history.sessions[s], str) for s in text):
-        lost["the names of sessions (now file names)"] += 1
+    lost[GOES_ON] += len(given) - len(set(given))
+    if not fit or not all(isinstance(name, str) for name in given):
         own = [shape[1].format(s) for s in text]
+        first = dict(reversed([*zip(given, own, strict=True)]))
+        changed = any(before != now for before, now in first.items())
+        lost["the names of sessions (now file names)"] += changed
     folder.mkdir(parents=True, exist_ok=True)
     files = {f"{name}.log": content for name, content in zip(own, text.values(), strict=True)}
     files |= more

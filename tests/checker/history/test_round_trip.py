@@ -96,6 +96,23 @@ def test_sessions_that_share_a_name_are_not_put_into_order(name: str, tmp_path: 
     assert judged(history)["strong-session-si"] == judged(back)["strong-session-si"]
 
 
+@pytest.mark.parametrize(("name", "session"), [("cobra", "000000"), ("viper", "J0000")])
+def test_a_session_that_keeps_its_name_is_not_listed(
+    name: str, session: str, tmp_path: Path
+) -> None:
+    outcomes = enumerate(("ok", "info", "ok"), 1)
+    history = from_records(
+        {"session": session, "status": status, "ops": [["w", 1, value]]}
+        for value, status in outcomes
+    )
+
+    back, lost = converted(history, name, tmp_path / "h")
+
+    assert back is not None
+    assert session in back.sessions
+    assert not [what for what in lost if "names" in what]
+
+
 @pytest.mark.parametrize("name", ["viper", "cobra"])
 def test_a_folder_with_another_history_is_not_written_into(name: str, tmp_path: Path) -> None:
     one, two = ({"session": s, "ops": [["w", 1, s]]} for s in (1, 2))
