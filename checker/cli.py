@@ -198,6 +198,8 @@ def _guarded(parsed: argparse.Namespace) -> int:
         print(endless.error, file=sys.stderr)
         return MISTAKE
     except OSError as error:
+        if not streams.whole():  # the parent says so
+            return INCONCLUSIVE
         if error.errno in _NO_PLACE and (error.filename or not _stdout_fails()):
             place = error.filename or "A file"
             print(f"SW403 {place} cannot be written: {error.strerror}.", file=sys.stderr)
@@ -219,13 +221,12 @@ def _stdout_fails() -> bool:
 
 def _unwritable(error: OSError) -> int:
     """Say that standard output takes nothing more, and keep Python from trying again at its end."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, streams.out().fileno())
+    streams.keep_silent()
     why = error.strerror or error
     try:
         print(f"SW403 Standard output cannot be written: {why}.", file=sys.stderr, flush=True)
     except OSError:  # a terminal that is gone takes this as little
-        os.dup2(nowhere, sys.stderr.fileno())
+        os.dup2(streams.out().fileno(), sys.stderr.fileno())
     return MISTAKE
 
 

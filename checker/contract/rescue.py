@@ -52,7 +52,9 @@ def exploration(end: End, engine: str) -> Exploration:
 def place(end: End) -> Place:
     """Where the spec was."""
     found = place_of(end.frames, end.facts.get("files", ()))
-    found = found or Place(end.facts.get("doing") or "an unknown place", "", 0)
+    if found is None:
+        why = f" ({end.unheard})" if end.unheard and not end.by else ""
+        found = Place(f"{end.facts.get('doing') or 'an unknown place'}{why}", "", 0)
     return found if not end.by else Place(found.what, found.file, found.line, end.by)
 
 
@@ -61,7 +63,7 @@ def problem(end: End) -> StatewalkError | None:
     where = place_of(end.frames, end.facts.get("files", ()))
     if end.by.startswith("os."):
         return left(end.by, where)
-    if end.reason == "killed" and where is None and end.by != "SIGKILL":
+    if end.reason == "killed" and where is None and end.by != "SIGKILL" and not end.unheard:
         return EngineError(
             "SW900",
             f"The process crashed ({end.by}).",

@@ -2,7 +2,8 @@
 
 Python runs no handler of a signal while one call into C goes on: ``10 ** 10 ** 9`` outlasts every
 limit. So a command that runs a spec does so in a child. The child keeps a note of what it knows
-where its parent can read it; a signal makes it write down, whatever it does, where it is.
+where its parent can read it; a signal makes it write down, whatever it does, where it is. A child
+that does not answer for long (signals masked, ignored, stopped) is ended by the parent's clock.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from functools import cache
 from types import FrameType
 from typing import IO, Any
 
+from statewalk.checker.machine import streams
 from statewalk.checker.machine.escapes import Frame, die_with, watched
 
 _LOOK = 0.1  # seconds
@@ -36,12 +38,17 @@ _SIGNALS = [
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
 ]
 _DUMP = getattr(signal, "SIGUSR2", None)
+_OURS = [number for number in (_DUMP, getattr(signal, "SIGALRM", None)) if number is not None]
 _LEAVE = 0.5  # seconds to leave once there is a code: what is left may not end
 _ONCE = 0.5  # seconds in which several signals are one: a terminal sends to parent and child
 _ANSWER = 0.05  # seconds that an answer takes,
 _PATIENCE = 10  # and so many times as long on a machine that is busy
+_SILENT = 2.5  # seconds without any answer after which there will be none
+_MOST_NOTED = 1 << 25  # bytes
 _SOON = 0.01  # seconds
 _INCONCLUSIVE = 3  # as `checker.verdict.exits` has it
+_UNHEARD = "the process did not answer"
+_LOST = "the spec closed our files"
 
 _REASONS = ("", "time", "memory", "interrupt")
 
@@ -55,8 +62,10 @@ class Line:
     """What parent and child share: a sign of life, a note, and where the child says it is."""
 
     def __init__(self) -> None:
-        self._life = mmap.mmap(-1, 8)  # a sign of life, and what should end what cannot be ended
-        self._note: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 (to the end)
+        # a sign of life, what should end what cannot be ended, which note is the last, and whether
+        # somebody asked to end. It is memory: a spec can close files.
+        self._life = mmap.mmap(-1, 8)
+        self._notes = [mmap.mmap(-1, _MOST_NOTED) for _ in range(2)]
         self.places: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115
         self._facts: dict[str, Any] = {}
 
@@ -74,6 +83,15 @@ class Line:
         """The limit that what runs should have ended at; empty as long as it may still do so."""
         return _REASONS[self._life[1]]
 
+    def ask(self) -> None:
+        """Ask the child to end, whatever its spec did to the handlers of signals."""
+        self._life[3] = 1
+
+    @property
+    def asked(self) -> bool:
+        """Whether the child is to end."""
+        return bool(self._life[3])
+
     @property
     def life(self) -> int:
         """Differs where there was a sign of life."""
@@ -83,14 +101,17 @@ class Line:
         """Note what is known, beside what was."""
         self._facts |= facts
         data = json.dumps(self._facts, default=str).encode()
-        os.pwrite(self._note.fileno(), len(data).to_bytes(8, "little") + data, 0)
+        if len(data) + 8 <= _MOST_NOTED:
+            other = 1 - self._life[2]
+            self._notes[other][: len(data) + 8] = len(data).to_bytes(8, "little") + data
+            self._life[2] = other  # who is killed while writing leaves the last one whole
 
     def noted(self) -> dict[str, Any]:
         """What was noted last."""
-        file = self._note.fileno()
-        size = int.from_bytes(os.pread(file, 8, 0), "little")
+        last = self._notes[self._life[2]]
+        size = int.from_bytes(last[:8], "little")
         with suppress(ValueError):
-            found = json.loads(os.pread(file, size, 8))
+            found = json.loads(last[8 : 8 + size])
             return found if isinstance(found, dict) else {}
         return {}
 
@@ -123,12 +144,13 @@ def note(**facts: Any) -> None:
 class End:
     """How a child ended: with a code, or killed for a reason, or ``by`` itself in a way of its own.
 
-    ``frames`` are where it was, ``facts`` what it had noted.
+    ``frames`` are where it was, ``facts`` what it had noted, ``unheard`` why it said no more.
     """
 
     code: int | None = None
     reason: str = "killed"
     by: str = ""
+    unheard: str = ""
     frames: list[Frame] = field(default_factory=list)
     facts: dict[str, Any] = field(default_factory=dict)
 
@@ -145,15 +167,18 @@ def supervised(run: Callable[[], int]) -> int:
     end = waiting.wait()
     if end.code is not None:
         return end.code
-    rescue = end
-    waiting = _Waiting(_REPORT)
-    if not waiting.pid:
-        return waiting.work(run)
-    code = waiting.wait().code
-    if code is None:
-        os.write(2, b"\nstatewalk: killed before there was a result\n")
-        return _INCONCLUSIVE
-    return code
+    for loaded in (end.facts.get("loaded"), False):  # where steps end the report too: without any
+        end.facts["loaded"] = loaded
+        rescue = end
+        waiting = _Waiting(_REPORT)
+        if not waiting.pid:
+            return waiting.work(run)
+        if (code := waiting.wait().code) is not None:
+            return code
+        if waiting.asked:
+            break
+    os.write(2, b"\nstatewalk: killed before there was a result\n")
+    return _INCONCLUSIVE
 
 
 class _Waiting:
@@ -166,6 +191,8 @@ class _Waiting:
         self.full = 0.0  # since when there is too much in memory
         self.done = 0.0  # since when the child has a code
         self.life, self.lived = self.line.life, 0.0
+        self.silent = 0.0  # since when there is no answer
+        self.reason = ""  # the limit that it was asked for last
         self.limit = None if seconds is None else time.monotonic() + seconds
         self.pid = 0
         self.alive, end = os.pipe()  # closed when the child is no more
@@ -190,6 +217,7 @@ class _Waiting:
         now = time.monotonic()
         self.again = self.again or (bool(self.asked) and now - self.asked > _ONCE)
         self.asked = self.asked or now
+        self.line.ask()
         if not self.pid:
             self._early.append(number)
             return
@@ -207,6 +235,9 @@ class _Waiting:
         faulthandler.register(_DUMP, self.line.places, all_threads=False)
         with watched(lambda stack: self.line.note(left=stack), _silent):
             code = run()
+        if not streams.whole():
+            self.line.note(lost=True)
+            return _INCONCLUSIVE
         self.line.note(code=code)
         for number in _SIGNALS:  # there is nothing left to lose
             if signal.getsignal(number) is not signal.SIG_IGN:
@@ -231,10 +262,17 @@ class _Waiting:
         os.close(self.alive)
         end.facts, end.frames = self.line.noted(), self.line.told()
         known = end.facts.get("code")
+        if self.silent:
+            end.unheard = _UNHEARD
         if known is not None:  # whatever the spec did to the process afterwards
             end.code = known
+        elif end.facts.get("lost"):
+            end.by = end.unheard = _LOST
+            end.frames = []
         elif -status in _SIGNALS:  # the spec had seen to it that we do not hear it
             end.reason = "interrupt"
+        elif -status in _OURS:  # the same, of those that we ask with
+            end.reason, end.unheard, end.frames = self._passed(end.facts), _UNHEARD, []
         elif status >= 0:
             end.by = f"os._exit({status})"
             end.frames = [(str(f), int(n), str(w)) for f, n, w in end.facts.get("left", ())]
@@ -262,21 +300,30 @@ class _Waiting:
             return "done" if now - self.done > facts.get("leaving", _LEAVE) else ""
         if reason := self.line.given_up:
             return reason if self._inside(facts) else ""
-        reason, since, patience = "", now, _STUCK
-        if _memory_of(self.pid) > (facts.get("memory") or _most()):
+        reason, since, patience = self._passed(facts), now, _STUCK
+        if reason == "memory":
             self.full = self.full or now
-            reason, since, patience = "memory", self.full, _FULL
-        elif self.asked:
-            reason, since = "interrupt", self.asked
-        elif facts.get("deadline") and now > facts["deadline"]:
-            reason, since = "time", facts["deadline"]
+            since, patience = self.full, _FULL
+        elif reason == "interrupt":
+            since = self.asked
+        elif reason == "time":
+            since = facts["deadline"]
         if not reason or now - max(since, self.lived) < (0.0 if self.again else patience):
             return ""
         return reason if self._inside(facts) else ""
 
+    def _passed(self, facts: Mapping[str, Any]) -> str:
+        """The limit that is passed; empty where none is."""
+        if _memory_of(self.pid) > (facts.get("memory") or _most()):
+            return "memory"
+        if self.asked:
+            return "interrupt"
+        deadline = facts.get("deadline")
+        return "time" if deadline and time.monotonic() > deadline else ""
+
     def _inside(self, facts: Mapping[str, Any]) -> bool:
         """Whether the spec is running, or what we do with it may be ended too. The child tells when
-        it is asked now.
+        it is asked now; one that never does so is ended as well.
         """
         from statewalk.checker.machine.places import place_of
 
@@ -289,7 +336,12 @@ class _Waiting:
         for _ in range(_PATIENCE):
             time.sleep(_ANSWER)
             if self.line.told():
+                self.silent = 0.0
                 break
+        else:
+            now = time.monotonic()
+            self.silent = self.silent or now
+            return now - self.silent > _SILENT
         return place_of(self.line.told(), facts["files"]) is not None or bool(facts.get("doing"))
 
 

@@ -147,7 +147,9 @@ class Watchdog:
         if supervisor.line is not None:
             supervisor.line.beat()
         now = time.monotonic()
-        if self.deadline is not None and now >= self.deadline:
+        if supervisor.line is not None and supervisor.line.asked:  # the spec may ignore signals
+            self.end("interrupt")
+        elif self.deadline is not None and now >= self.deadline:
             self.end("time")
         elif self.memory is not None and memory_in_use() > self.memory:
             self.end("memory")
