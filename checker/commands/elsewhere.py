@@ -1,9 +1,12 @@
-"""A spec that a file names is code: it is only run unasked where it lies with what names it."""
+"""What a file of others names is not used unasked where it lies elsewhere: a spec is a program, and
+a folder is written to.
+"""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 from statewalk.checker.library import in_library
 from statewalk.dsl.errors import RunError
@@ -26,16 +29,51 @@ def ask_to_run(spec: str, named_by: Path) -> None:
         folder = Path(*folder.parts[: folder.parts.index(RUNS)])
     if not found.exists() or any(found.is_relative_to(f) for f in (Path.cwd(), folder)):
         return
-    if in_library(found):
+    if in_library(found) or _agreed(f"{named_by} names {found}, which lies elsewhere. Run it?"):
         return
-    if sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty():
-        sys.stderr.write(f"{named_by} names {found}, which lies elsewhere. Run it? [y/N] ")
-        sys.stderr.flush()
-        if sys.stdin.readline().strip().lower() in ("y", "yes"):
-            return
     raise RunError(
         "SW406",
         f"{named_by} names a spec that lies elsewhere: {found}.",
         why="A spec is a program, and the file that names it may come from others.",
         help=f"If you trust it: --spec {spec}, or run the command where the spec is.",
     )
+
+
+def ask_to_write(folder: Path, named: dict[str, Any]) -> None:
+    """See to it that only below a run's folder is written what the run says: the places by the
+    option that gives each. A terminal is asked about another.
+
+    Raises:  RunError[SW407] for a place elsewhere
+    """
+    home = folder.resolve()
+    for option, place in named.items():
+        if not place:
+            continue
+        if option == "--master":
+            found, inside = str(place), str(place).split("[", 1)[0] == "local"
+        else:
+            there = Path(str(place)).resolve()
+            found, inside = str(there), there != home and there.is_relative_to(home)
+        if inside or _agreed(f"{folder} asks for {option} {found}. Use it?"):
+            continue
+        raise RunError(
+            "SW407",
+            f"{folder} asks for {option} {found}, which lies elsewhere.",
+            why="What is there would be written or reached, and the folder may come from others.",
+            help=f"If it is meant: statewalk resume {folder} {option} {found}"
+            if option in OPTIONS
+            else "Check the spec anew.",
+        )
+
+
+OPTIONS = {"--graph": "DIR", "--master": "URL", "--spark-folder": "DIR"}
+"""Those that say again what may be used, and what they take."""
+
+
+def _agreed(question: str) -> bool:
+    """Whether somebody at a terminal says yes."""
+    if sys.stdin is None or not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return False
+    sys.stderr.write(f"{question} [y/N] ")
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")

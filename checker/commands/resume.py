@@ -8,6 +8,8 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
+from statewalk.checker.commands.elsewhere import OPTIONS, ask_to_run, ask_to_write
+
 
 def add_parser(subparsers: Any) -> None:
     """Add the command to the parser."""
@@ -20,13 +22,14 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument("folder", metavar="DIR", help="the folder of the run")
     parser.add_argument("--spec", metavar="SPEC", help="where the spec is, if it lies elsewhere")
     parser.add_argument("--json", metavar="FILE", help="as for check")
+    for option, value in OPTIONS.items():
+        parser.add_argument(option, metavar=value, help="as for check, where it lies elsewhere")
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Go on; the exit code."""
     from statewalk.checker.commands.checking import CHECKPOINT, run_check
-    from statewalk.checker.commands.elsewhere import ask_to_run
     from statewalk.checker.library import spec_path
     from statewalk.checker.machine import supervisor
     from statewalk.dsl.errors import RunError
@@ -37,6 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
         spec = spec_path(arguments.spec)
     elif supervisor.rescue is None:  # otherwise it was asked
         ask_to_run(spec, folder)
+    options = _agreed(options, folder, arguments)
     resumed = replace(options, checkpoint=str(folder / CHECKPOINT), resume=True)
     try:
         return run_check(spec, resumed, arguments.json, str(folder), constants)
@@ -45,6 +49,32 @@ def run(arguments: argparse.Namespace) -> int:
             raise
         # It ended before its first checkpoint: begin anew.
         return run_check(spec, options, arguments.json, str(folder), constants)
+
+
+def _agreed(options: Any, folder: Path, arguments: argparse.Namespace) -> Any:
+    """The options of a run with the places that it may use. Raises RunError[SW407]."""
+    from statewalk.checker.commands.checking import CHECKPOINT
+    from statewalk.checker.machine import supervisor
+
+    spark = dict(options.spark)
+    named = {
+        "--graph": options.graph,
+        "--master": spark.get("master"),
+        "--spark-folder": spark.get("folder"),
+    }
+    given = {
+        "--graph": arguments.graph and str(Path(arguments.graph).resolve()),
+        "--master": arguments.master,
+        "--spark-folder": arguments.spark_folder,
+    }
+    if supervisor.rescue is None:  # otherwise it was asked
+        rest = {option: place for option, place in named.items() if not given[option]}
+        ask_to_write(folder, {**rest, "checkpoint": folder / CHECKPOINT})
+    named |= {option: place for option, place in given.items() if place}
+    for option, name in (("--master", "master"), ("--spark-folder", "folder")):
+        if named[option]:
+            spark[name] = named[option]
+    return replace(options, graph=named["--graph"], spark=spark, checkpoint=None, resume=False)
 
 
 def _as_named(about: dict[str, Any]) -> str:

@@ -24,6 +24,7 @@ except ImportError:  # not on every system
     fcntl = None  # type: ignore[assignment]
 
 LOCK = "lock"
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0)  # the folder may come from others
 
 
 class Lock:
@@ -66,7 +67,7 @@ def _take(folder: Path, graph: bool) -> Lock:
     while True:
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
-            handle = os.open(file, os.O_RDWR | os.O_CREAT, 0o644)
+            handle = os.open(file, os.O_RDWR | os.O_CREAT | _NO_LINK, 0o644)
         except OSError:
             return Lock(file, None)
         try:

@@ -45,7 +45,8 @@ def damaged(what: list[str]) -> RunError:
 
 def write_arrays(path: Path, run: str, arrays: Mapping[str, Array]) -> tuple[int, str]:
     """Write arrays, and which search they are of; the size and digest of the file."""
-    with open(path, "w+b") as file:
+    path.unlink(missing_ok=True)  # what is a link there is not written through
+    with open(path, "x+b") as file:
         about = {_RUN: np.frombuffer(run.encode(), np.uint8)}
         np.savez(file, **cast(Any, {**about, **arrays}))
         file.flush()
@@ -101,7 +102,8 @@ def write_manifest(folder: Path, data: Mapping[str, Any], keep: bool) -> None:
     """
     text = json.dumps(data)
     new, file = folder / f"{MANIFEST}.new", folder / MANIFEST
-    with open(new, "wb") as out:
+    new.unlink(missing_ok=True)
+    with open(new, "xb") as out:
         out.write(f"{zlib.crc32(text.encode()):08x} {text}\n".encode())
         out.flush()
         os.fsync(out.fileno())

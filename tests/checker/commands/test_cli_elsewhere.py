@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import shutil
 import sys
 from pathlib import Path
 
@@ -113,3 +114,52 @@ def test_after_resume_the_spec_is_named_as_before(
     main(["resume", "run"])
 
     assert "spec.py" == json.loads(Path("run/result.json").read_text())["spec"]
+
+
+def asks_for(run: Path, **options: object) -> None:
+    file = run / "request.json"
+    about = json.loads(file.read_text())
+    about["options"] |= options
+    file.write_text(json.dumps(about))
+
+
+@pytest.mark.parametrize("name", ["--graph", "--master", "--spark-folder", "checkpoint"])
+def test_resume_writes_below_the_folder_unless_told(
+    name: str, places: tuple[Path, Path], capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    theirs, run = places
+    place = tmp_path / "victim"
+    place.mkdir()
+    if name == "--graph":
+        asks_for(run, graph=str(place))
+    elif name == "checkpoint":
+        (run / "checkpoint").rename(tmp_path / "moved")
+        (run / "checkpoint").symlink_to(place)
+    else:
+        url = "spark://example:7077"
+        key, value = ("master", url) if name == "--master" else ("folder", str(place))
+        asks_for(run, engine="spark", spark={key: value})
+    command = ["resume", str(run), "--spec", str(theirs / "spec.py")]
+
+    assert 2 == main(command)
+    assert f"SW407 {run} asks for {name}" in capsys.readouterr().err
+    assert [] == list(place.iterdir())
+    assert not (theirs / "went").exists()
+    if name == "--graph":
+        assert 1 == main([*command, name, str(place)])
+        assert (place / "graph.json").exists()
+
+
+@pytest.mark.parametrize("said", ["request", "checkpoint"])
+def test_a_graph_below_the_folder_needs_no_word_and_a_request_moves_no_checkpoint(
+    said: str, places: tuple[Path, Path], tmp_path: Path
+) -> None:
+    theirs, run = places
+    asks_for(run, graph=str(run / "g"))
+    if said == "checkpoint":
+        asks_for(run, checkpoint=str(tmp_path / "victim"), resume=True)
+        shutil.rmtree(run / "checkpoint")
+
+    assert 1 == main(["resume", str(run), "--spec", str(theirs / "spec.py")])
+    assert (run / "g/graph.json").exists()
+    assert not (tmp_path / "victim").exists()
