@@ -13,7 +13,7 @@ from difflib import get_close_matches
 from importlib import import_module
 from typing import TYPE_CHECKING, NoReturn, cast
 
-from statewalk.checker.commands import COMMANDS, RUN_SPECS
+from statewalk.checker.commands import COMMANDS, SUPERVISED
 from statewalk.checker.machine import early, streams, supervisor
 from statewalk.checker.verdict.exits import HOLDS, INCONCLUSIVE, INTERNAL, MISTAKE
 
@@ -75,7 +75,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _run(list(argv))
     early.handle(_stop)
     arguments = sys.argv[1:]
-    if RUN_SPECS & {*arguments[:1], " ".join(arguments[:2])} and supervisor.possible():
+    if SUPERVISED & {*arguments[:1], " ".join(arguments[:2])} and supervisor.possible():
         try:
             streams.divert()
             return supervisor.supervised(lambda: _run(arguments))

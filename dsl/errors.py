@@ -11,7 +11,8 @@ import difflib
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from pathlib import Path
+
+from statewalk.dsl.files import read_text
 
 # What a terminal obeys, what makes it show a text in another order than it is read, and what is no
 # character: half of one (bytes of a file's name that are no text come as such), U+FFFE, U+FFFF.
@@ -35,7 +36,7 @@ def printable(text: str) -> str:
 
 def _lines(path: str) -> list[str]:
     try:
-        text = Path(path).read_text(encoding="utf-8-sig", errors="replace")
+        text = read_text(path, errors="replace")
     except (OSError, ValueError):  # a name that no file can have
         return []
     return source_lines(text)

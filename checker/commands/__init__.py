@@ -20,7 +20,9 @@ COMMANDS: dict[str, str] = {
     "query": "statewalk.checker.commands.query",
 }
 
-# What runs the code of a spec, which may hang, crash or print: these run in a process of their own.
-RUN_SPECS = frozenset(
-    {"check", "replay", "simulate", "profile", "resume", "models", "export", "history from-trace"}
+# What runs the code of a spec, which may hang, crash or print, or SQL, which may do the first two:
+# these run in a process of their own.
+SUPERVISED = frozenset(
+    {"check", "replay", "simulate", "profile", "resume", "models", "export", "query"}
+    | {"history from-trace"}
 )

@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from statewalk.checker.commands.arguments import argument
-from statewalk.checker.contract.options import read_seconds
+from statewalk.checker.contract.options import read_seconds, read_size
+from statewalk.checker.machine import streams, supervisor
 
 if TYPE_CHECKING:
     from statewalk.checker.graph.ask import Answer, Asked
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
 
 _LIMIT = 100
 _PATIENCE = 600.0  # seconds
+_MEMORY = 4 << 30  # bytes
+_ENGINE = 0.75  # of them for what DuckDB holds: rows that were fetched need their own
 
 
 def add_parser(subparsers: Any) -> None:
@@ -61,6 +65,13 @@ def add_parser(subparsers: Any) -> None:
         help="give up after so long (10m; 0: never)",
     )
     group.add_argument(
+        "--max-memory",
+        type=argument(read_size),
+        default=_MEMORY,
+        metavar="SIZE",
+        help="give up beyond so much memory (4G)",
+    )
+    group.add_argument(
         "--allow-files", action="store_true", help="let SQL read and write other files"
     )
     parser.set_defaults(run=run)
@@ -77,6 +88,9 @@ def run(arguments: argparse.Namespace) -> int:
     from statewalk.checker.graph.ask import TookTooLong
     from statewalk.checker.verdict.exits import INCONCLUSIVE
 
+    limit, memory = arguments.timeout, arguments.max_memory
+    deadline = time.monotonic() + limit if limit else None
+    supervisor.note(files=[], doing="the question", deadline=deadline, memory=memory)
     try:
         return _answered(arguments)
     except TookTooLong as error:
@@ -126,7 +140,8 @@ def _opened(arguments: argparse.Namespace, folder: Path) -> Asked:
         return SparkTables(folder, arguments.master, files=arguments.allow_files, patience=patience)
     from statewalk.checker.graph.ask import Database
 
-    return Database(folder, files=arguments.allow_files, patience=patience)
+    memory = int(_ENGINE * arguments.max_memory)
+    return Database(folder, files=arguments.allow_files, patience=patience, memory=memory)
 
 
 def _say(arguments: argparse.Namespace, answer: Answer) -> int:
@@ -137,7 +152,7 @@ def _say(arguments: argparse.Namespace, answer: Answer) -> int:
     if arguments.json:
         _print({"columns": answer.columns, "rows": answer.rows, "more": answer.more})
     else:
-        answer_page(answer, width=terminal_width()).show(sys.stdout)
+        answer_page(answer, width=terminal_width()).show(streams.out())
     return HOLDS
 
 
@@ -156,9 +171,9 @@ def _path(arguments: argparse.Namespace, asked: Asked, about: About) -> int:
         _print({"length": length, "states": states, "steps": steps})
     elif found is None:
         within = "" if about.complete else " within the levels that were searched"
-        sys.stdout.write(f"There is no such path{within}.\n")
+        streams.out().write(f"There is no such path{within}.\n")
     else:
-        path_page(found, about.columns, width=terminal_width()).show(sys.stdout)
+        path_page(found, about.columns, width=terminal_width()).show(streams.out())
     return VIOLATED if found is None else HOLDS
 
 
@@ -176,11 +191,11 @@ def _about(arguments: argparse.Namespace, asked: Asked, about: About) -> int:
     for table in ("states", "transitions"):
         answer = asked.ask(f"SELECT * FROM {table} LIMIT 0")
         types[table] = dict(zip(answer.columns, answer.types, strict=True))
-    about_page(about, types, folder=arguments.graph, width=terminal_width()).show(sys.stdout)
+    about_page(about, types, folder=arguments.graph, width=terminal_width()).show(streams.out())
     return HOLDS
 
 
 def _print(data: dict[str, Any]) -> None:
     """One JSON object; what JSON does not know becomes text."""
     text = json.dumps(data, indent=2, ensure_ascii=True, default=str)
-    sys.stdout.write(text + "\n")
+    streams.out().write(text + "\n")

@@ -68,8 +68,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 def run_steps(arguments: argparse.Namespace) -> int:
     """Follow named steps, and print where they lead; the exit code."""
-    from pathlib import Path
-
     from statewalk.checker.api import load
     from statewalk.checker.behaviours.guided import extension, follow, possible, read_steps
     from statewalk.checker.commands.checking import terminal_width
@@ -80,11 +78,12 @@ def run_steps(arguments: argparse.Namespace) -> int:
     from statewalk.checker.report.trace import trace_page
     from statewalk.checker.verdict.exits import DIVERGED, HOLDS
     from statewalk.dsl.errors import RunError
+    from statewalk.dsl.files import read_text
 
     if arguments.spec is None:
         raise RunError("SW325", "Steps are followed in a spec.", help="Say which: --spec SPEC.")
     try:
-        text = Path(arguments.steps).read_text(encoding="utf-8-sig")
+        text = read_text(arguments.steps)
     except (OSError, UnicodeDecodeError) as error:
         raise RunError("SW404", f"{arguments.steps} cannot be read: {error}.") from error
     with Interruptions(), within(spec_path(arguments.spec), "following the steps"):

@@ -92,10 +92,11 @@ def read_request(folder: Path) -> tuple[str, dict[str, Any], Any]:
     from statewalk.checker.commands.checking import REQUEST
     from statewalk.checker.contract.options import CheckOptions
     from statewalk.dsl.errors import RunError
+    from statewalk.dsl.files import read_text
     from statewalk.dsl.words.constants import GivenText
 
     try:
-        about = json.loads((folder / REQUEST).read_text(encoding="utf-8-sig"))
+        about = json.loads(read_text(folder / REQUEST))
         known = {f.name for f in fields(CheckOptions)}
         given = dict(about["options"])
         if not (isinstance(about["spec"], str) and set(given) <= known):

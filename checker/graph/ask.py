@@ -1,11 +1,13 @@
 """Questions to a graph in SQL, answered by DuckDB.
 
-The database sees two views, ``states`` and ``transitions``, and nothing else: it may not read other
-files, write any, or change its settings, unless the caller allows that.
+The database is given two tables, ``states`` and ``transitions``, and opens no file itself, not even
+those of the graph, unless the caller allows that. Nor may it change its settings, and only what
+looks is run: what the parser finds anywhere in a question decides that.
 """
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -14,13 +16,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from statewalk.checker.graph.dataset import STATES, TRANSITIONS, files_of
+from statewalk.checker.graph.dataset import STATES, TRANSITIONS, rows_of
 from statewalk.dsl.errors import RunError
 
 if TYPE_CHECKING:
     import duckdb
 
-_QUESTIONS = ("SELECT", "EXPLAIN")
+_EXPLAIN = "EXPLAIN"
+_SOME = 4096  # rows at a time
+_LOOK = {"SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "CTE_NODE"}  # as DuckDB parses
+_ROWS = {"range", "generate_series", "unnest", "repeat", "repeat_row", "json_each", "json_tree"}
 HELP = "The tables are states and transitions; 'statewalk query DIR' alone lists their columns."
 
 
@@ -35,7 +40,7 @@ class Answer:
 
 
 class TookTooLong(RunError):
-    """A question whose time is over: neither answered nor a mistake."""
+    """A question whose time is over, or memory full: neither answered nor a mistake."""
 
 
 class Patience:
@@ -78,24 +83,29 @@ class Asked(Protocol):
 
 
 class Database:
-    """A graph in DuckDB. With ``files``, SQL may read and write other files too."""
+    """A graph in DuckDB. With ``files``, SQL may do everything, reading and writing files too."""
 
-    def __init__(self, folder: Path, *, files: bool = False, patience: Patience = ENDLESS) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        files: bool = False,
+        patience: Patience = ENDLESS,
+        memory: int | None = None,
+    ) -> None:
         import duckdb
 
         self.files, self.patience = files, patience
         self.connection: duckdb.DuckDBPyConnection = duckdb.connect(":memory:")
-        known: list[str] = []
         for table in (STATES, TRANSITIONS):
-            own = [str(file.resolve()) for file in files_of(folder, table)]
-            known += own
-            self.connection.execute(
-                f"CREATE VIEW {table} AS SELECT * FROM read_parquet([{_listed(own)}])"
-            )
+            self.connection.register(table, rows_of(folder, table))
+        settings = [] if memory is None else [f"memory_limit = '{memory}B'"]
         if not files:
-            self.connection.execute(f"SET allowed_paths = [{_listed(known)}]")
-            self.connection.execute("SET enable_external_access = false")
-            self.connection.execute("SET lock_configuration = true")
+            settings += ["temp_directory = ''", "allowed_directories = []", "allowed_paths = []"]
+            settings += ["python_enable_replacements = false", "enable_external_access = false"]
+            settings += ["lock_configuration = true"]
+        for setting in settings:
+            self.connection.execute(f"SET {setting}")
 
     def ask(self, sql: str, limit: int | None = None) -> Answer:
         """The answer to one question; at most ``limit`` rows.
@@ -107,7 +117,7 @@ class Database:
             self._only_questions(sql)
             found = self.connection.execute(sql)
             description: Sequence[Any] = found.description or ()
-            rows = found.fetchall() if limit is None else found.fetchmany(limit + 1)
+            rows = self._fetched(found, limit)
         return Answer(
             tuple(d[0] for d in description),
             tuple(str(d[1]) for d in description),
@@ -115,25 +125,64 @@ class Database:
             limit is not None and len(rows) > limit,
         )
 
+    def _fetched(self, found: duckdb.DuckDBPyConnection, limit: int | None) -> list[Any]:
+        """The rows, and one more than the limit; some at a time, so that time is looked at."""
+        rows: list[Any] = []
+        while limit is None or len(rows) <= limit:
+            some = found.fetchmany(_SOME if limit is None else min(_SOME, limit + 1 - len(rows)))
+            if not some:
+                break
+            rows += some
+            if self.patience.left() == 0:
+                raise self.patience.ended()
+        return rows
+
     def _only_questions(self, sql: str) -> None:
         statements = self.connection.extract_statements(sql)
         if len(statements) != 1:
             raise RunError("SW352", f"This is {len(statements)} statements, not one.", help=HELP)
+        if self.files:
+            return
         kind = statements[0].type.name
-        if kind not in _QUESTIONS and not self.files:
+        if kind == _EXPLAIN:
+            sql = self._explained(sql)
+        elif kind != "SELECT":
             raise no_question(kind.replace("_", " "))
+        if bad := _no_look(self._parsed(sql)):
+            raise bad
+
+    def _explained(self, sql: str) -> str:
+        """What an EXPLAIN is of; with options in front where it has such, which is no SELECT."""
+        import duckdb
+
+        data = sql.encode()
+        starts = (at for at, kind in duckdb.tokenize(sql) if kind != duckdb.token_type.comment)
+        return data[next(starts) + len(_EXPLAIN) :].decode()
+
+    def _parsed(self, sql: str) -> Any:
+        """A SELECT as it is parsed. Raises RunError[SW352] for all that is none."""
+        text = "SELECT json_serialize_sql(?::VARCHAR)"
+        found: Any = self.connection.execute(text, [sql]).fetchall()[0][0]
+        try:
+            parsed = json.loads(found)
+        except RecursionError:
+            raise RunError("SW352", "This is nested too deeply.", help=HELP) from None
+        if parsed["error"]:
+            raise no_question("An EXPLAIN of what is no SELECT, or with options,")
+        return parsed
 
     def keep(self, name: str, sql: str) -> None:
         """See `Asked`."""
-        self._run(f"CREATE OR REPLACE TEMP TABLE {name} AS {sql}")
+        self._run(f"CREATE OR REPLACE TEMP TABLE {name} AS", sql)
 
     def extend(self, name: str, sql: str) -> None:
         """See `Asked`."""
-        self._run(f"INSERT INTO {name} {sql}")
+        self._run(f"INSERT INTO {name}", sql)
 
-    def _run(self, sql: str) -> None:
+    def _run(self, into: str, sql: str) -> None:
         with self._told():
-            self.connection.execute(sql)
+            self._only_questions(sql)
+            self.connection.execute(f"{into} {sql}")
 
     @contextmanager
     def _told(self) -> Iterator[None]:
@@ -149,11 +198,38 @@ class Database:
             yield
         except duckdb.InterruptException:
             raise self.patience.ended() from None
+        except duckdb.OutOfMemoryException:
+            raise TookTooLong(
+                "SW355",
+                "The answer takes more memory than it may.",
+                help="--max-memory 16G gives it more.",
+            ) from None
         except duckdb.Error as error:
             raise told(str(error), "DuckDB") from None
         finally:
             if timer is not None:
                 timer.cancel()
+                timer.join()  # it knows the connection, which is to be gone before the process is
+
+
+def _no_look(parsed: Any) -> RunError | None:
+    """The error of a parsed SELECT that, at any depth, does more than look."""
+    inside = [parsed]
+    while inside:
+        part = inside.pop()
+        if isinstance(part, list):
+            inside += part
+        elif isinstance(part, dict):
+            inside += part.values()
+            kind = str(part.get("type"))
+            if kind.endswith("_NODE") and kind not in _LOOK:
+                return no_question(kind.removesuffix("_NODE").removesuffix("_QUERY"))
+            if (
+                kind == "TABLE_FUNCTION"
+                and (name := part["function"]["function_name"]) not in _ROWS
+            ):
+                return not_allowed(name, files=False)
+    return None
 
 
 def no_question(what: str) -> RunError:
@@ -187,7 +263,3 @@ def told(text: str, who: str) -> RunError:
         why="\n".join(filter(str.strip, rest.splitlines())),
         help=HELP,
     )
-
-
-def _listed(files: Sequence[str]) -> str:
-    return ", ".join("'" + file.replace("'", "''") + "'" for file in files)

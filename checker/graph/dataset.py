@@ -13,10 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from statewalk.checker.states.fingerprints import FINGERPRINT_VERSION
 from statewalk.dsl.errors import RunError
+from statewalk.dsl.files import opened, read_text
 
 MANIFEST = "graph.json"
 STATES, TRANSITIONS = "states", "transitions"
@@ -154,7 +156,7 @@ def read_about(folder: Path) -> About:
     Raises:  RunError[SW350] for a folder that is no graph, RunError[SW351] for a damaged one
     """
     try:
-        data = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        data = json.loads(read_text(folder / MANIFEST))
         known = {name: data[name] for name in About.__dataclass_fields__}
         about = About(**known)
     except (FileNotFoundError, NotADirectoryError):
@@ -163,7 +165,7 @@ def read_about(folder: Path) -> About:
             f"{folder} is not a state graph: it has no {MANIFEST}.",
             help="Make one: statewalk check SPEC --graph DIR.",
         ) from None
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise _damaged(folder, f"{MANIFEST} cannot be read ({error})") from error
     if about.schema != SCHEMA:
         raise _damaged(folder, f"it is of format {about.schema}, this version reads {SCHEMA}")
@@ -177,9 +179,17 @@ def files_of(folder: Path, table: str) -> list[Path]:
     return sorted((folder / table).glob("*.parquet"))
 
 
+def rows_of(folder: Path, table: str) -> ds.Dataset:
+    """The rows of a table, read as they are asked for."""
+    return ds.dataset([str(file) for file in files_of(folder, table)], format="parquet")
+
+
 def _count(folder: Path, table: str, rows: int) -> None:
+    there = 0
     try:
-        there = sum(pq.read_metadata(file).num_rows for file in files_of(folder, table))
+        for part in files_of(folder, table):
+            with opened(part) as file:
+                there += pq.read_metadata(file).num_rows
     except (OSError, pa.ArrowInvalid) as error:
         raise _damaged(folder, f"a file of {table} cannot be read ({error})") from error
     if there != rows or not files_of(folder, table):

@@ -20,6 +20,7 @@ import numpy as np
 
 from statewalk.checker.native.kernels.arrays import Array
 from statewalk.dsl.errors import RunError
+from statewalk.dsl.files import opened, read_text
 
 MANIFEST, BEFORE = "manifest.json", "manifest.before.json"
 _RUN = "run"  # the array that names the search
@@ -59,7 +60,7 @@ def write_arrays(path: Path, run: str, arrays: Mapping[str, Array]) -> tuple[int
 def read_arrays(path: Path, run: str, size: int, digest: str) -> dict[str, Array]:
     """The arrays of a file. Raises `Damaged` unless it is, to the byte, what was written."""
     try:
-        with open(path, "rb") as file:
+        with opened(path) as file:
             found = os.fstat(file.fileno()).st_size
             same = found == size and hashlib.file_digest(file, "sha256").hexdigest() == digest
             if not same:
@@ -81,7 +82,7 @@ def why_unread(error: Exception) -> str:
 def _difference(path: Path, run: str, found: int, size: int) -> str:
     """What is wrong with a file, in words."""
     try:
-        with open(path, "rb") as file, np.load(file, allow_pickle=False) as arrays:
+        with opened(path) as file, np.load(file, allow_pickle=False) as arrays:
             other = arrays[_RUN].tobytes() != run.encode()
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error):
         other = False
@@ -121,7 +122,7 @@ def write_manifest(folder: Path, data: Mapping[str, Any], keep: bool) -> None:
 def read_manifest(path: Path) -> dict[str, Any]:
     """What a manifest says. Raises `Damaged`, FileNotFoundError."""
     try:
-        check, _, text = path.read_text(encoding="utf-8").rstrip("\n").partition(" ")
+        check, _, text = read_text(path).rstrip("\n").partition(" ")
     except FileNotFoundError:
         raise
     except (OSError, UnicodeDecodeError) as error:

@@ -18,6 +18,7 @@ from statewalk.checker.states.content import Content
 from statewalk.checker.states.json import Classes, corrupt, describe_classes, from_json, to_json
 from statewalk.checker.traces.trace import Choice, Trace, TraceStep
 from statewalk.dsl.errors import RunError, StatewalkError
+from statewalk.dsl.files import read_text
 from statewalk.dsl.values.stored import freeze, thaw
 from statewalk.dsl.words.constants import GivenText
 
@@ -234,7 +235,7 @@ def read_json(file: Path) -> Any:
     try:
         if file.stat().st_size > _MAX_BYTES:
             raise not_a_trace(file, "it is larger than 1 GB")
-        text = file.read_text(encoding="utf-8-sig")
+        text = read_text(file)
     except FileNotFoundError:
         near = sorted(p.name for p in file.parent.glob("*.trace.json"))
         listed = f"In {file.parent}: {', '.join(near[:8])}." if near else ""

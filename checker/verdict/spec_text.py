@@ -6,10 +6,10 @@ import ast
 import os
 import re
 from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from statewalk.dsl.errors import source_lines
+from statewalk.dsl.files import read_text
 
 if TYPE_CHECKING:
     from statewalk.dsl.model import Model
@@ -35,7 +35,7 @@ def lines_of(file: str) -> tuple[str, ...]:
 @lru_cache(maxsize=64)
 def _lines(version: Version) -> tuple[str, ...]:
     try:
-        text = Path(version[0]).read_text(encoding="utf-8-sig", errors="replace")
+        text = read_text(version[0], errors="replace")
     except OSError:
         return ()
     return tuple(source_lines(text))

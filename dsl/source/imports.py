@@ -12,6 +12,8 @@ from functools import lru_cache
 from importlib.machinery import BuiltinImporter, FrozenImporter, PathFinder
 from pathlib import Path
 
+from statewalk.dsl.files import read_text
+
 
 @contextmanager
 def searching(folder: str) -> Iterator[None]:
@@ -84,7 +86,7 @@ def is_spec_module(path: Path, package: str, folders: tuple[str, ...], seen: set
     """
     seen.add(path)
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = read_text(path)
         inside = any(path.is_relative_to(folder) for folder in folders)
         if "statewalk" not in text and not inside:  # most modules are settled without being parsed
             return False

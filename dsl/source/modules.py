@@ -23,6 +23,7 @@ from typing import Any
 
 from statewalk.dsl.declared import Declared, declaring
 from statewalk.dsl.errors import RunError, Span, SpecError, StatewalkError
+from statewalk.dsl.files import read_bytes
 from statewalk.dsl.model import Dialect
 from statewalk.dsl.source.heads import without_ranges
 from statewalk.dsl.source.imports import (
@@ -91,7 +92,7 @@ def read_text(path: str) -> str:
     if not file.exists():
         raise no_file(path)
     try:
-        data = file.read_bytes()
+        data = read_bytes(file)
     except OSError as error:
         raise RunError("SW302", f"{path} cannot be read: {error.strerror}.") from error
     try:

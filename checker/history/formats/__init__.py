@@ -9,6 +9,7 @@ from pathlib import Path
 from statewalk.checker.history.data import History
 from statewalk.checker.history.errors import HistoryError
 from statewalk.checker.history.formats import cobra, dbcop, jepsen, jsonl, polysi, viper
+from statewalk.dsl.files import opened
 
 READERS: dict[str, Callable[[Path], History]] = {
     "jsonl": jsonl.read,
@@ -42,7 +43,7 @@ def recognise(path: Path) -> tuple[str, Path]:
         if viper.files(path):
             return "viper", path
         raise _unknown(path, "session files J*.log (viper), *.log (cobra) or history.edn in it")
-    with path.open("rb") as file:
+    with opened(path) as file:
         head = file.read(_HEAD)
     if polysi.looks_like(head):
         return "polysi", path

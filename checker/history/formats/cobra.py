@@ -11,6 +11,7 @@ from pathlib import Path
 
 from statewalk.checker.history.data import INFO, READ, WRITE, Builder, History
 from statewalk.checker.history.formats.plain import flatten, write_folder
+from statewalk.dsl.files import opened, read_bytes
 
 INITIAL_IDS = frozenset((0xBEBEEBEE, 0xDEADBEEF))
 _INITIAL_TXN, _INITIAL_WRITE = 0xBEBEEBEE, 0xDEADBEEF
@@ -39,7 +40,7 @@ def read(folder: Path) -> History:
 
 
 def _client(build: Builder, file: Path) -> None:
-    data, at = file.read_bytes(), 0
+    data, at = read_bytes(file), 0
     open_: int | None = None
     while at < len(data):
         words = _WORDS.get(data[at])
@@ -106,7 +107,7 @@ def write(history: History, folder: Path) -> list[str]:
 def looks_like(folder: Path) -> bool:
     """Whether a folder's log files begin with a Cobra record."""
     for file in files(folder):
-        with file.open("rb") as data:
+        with opened(file) as data:
             head = data.read(10)
         if head:
             return head[:1] == b"S" and (len(head) < 10 or head[9] in _WORDS)

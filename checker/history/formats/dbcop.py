@@ -11,6 +11,7 @@ from pathlib import Path
 
 from statewalk.checker.history.data import FAIL, OK, READ, WRITE, Builder, History
 from statewalk.checker.history.formats.plain import flatten
+from statewalk.dsl.files import read_bytes
 
 _HEADER = struct.Struct("<5Q")
 _EVENT = struct.Struct("<BQQB")
@@ -48,7 +49,7 @@ def read(path: Path) -> History:
     Raises:  HistoryError with the byte and what was expected there.
     """
     build = Builder(str(path), "dbcop")
-    data = _Bytes(build, path.read_bytes())
+    data = _Bytes(build, read_bytes(path))
     data.take(_HEADER, "five counts of 8 bytes: id, nodes, variables, transactions, events")
     for name in ("info", "start time", "end time"):
         length = data.size(1, f"the length of the string {name}")

@@ -30,6 +30,7 @@ from statewalk.checker.history.data import (
 )
 from statewalk.checker.history.formats.edn import EdnError, Reader, show
 from statewalk.checker.history.formats.plain import Lost, session_numbers
+from statewalk.dsl.files import read_text
 
 _LATEST = 2**63
 _TYPES = {":ok": OK, ":fail": FAIL, ":info": INFO}
@@ -44,7 +45,7 @@ def read(path: Path) -> History:
     """
     build = Builder(str(path), "edn")
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = read_text(path)
     except UnicodeDecodeError as error:
         raise build.fail("not UTF-8 text", f"byte {error.start}", "an EDN file") from None
     operations = _operations(build, text)

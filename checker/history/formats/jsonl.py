@@ -29,6 +29,7 @@ from statewalk.checker.history.data import (
     Scalar,
 )
 from statewalk.checker.history.errors import HistoryError
+from statewalk.dsl.files import opened
 
 VERSION = 1
 _WRITES = {"w": WRITE, "i": INSERT, "d": DELETE, "append": APPEND}
@@ -48,7 +49,7 @@ def read(path: Path) -> History:
 
     Raises:  HistoryError with the line and what was expected there.
     """
-    with path.open("rb") as lines:
+    with opened(path) as lines:
         return parse(lines, str(path))
 
 

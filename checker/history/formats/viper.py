@@ -27,6 +27,7 @@ from statewalk.checker.history.data import (
     Scalar,
 )
 from statewalk.checker.history.formats.plain import Lost, has_times, nothing_left, write_folder
+from statewalk.dsl.files import read_bytes
 
 _OP = (
     '["r", key, value, is_dead], ["w", key, value, succeeded], ["i"|"d", key, written, read, '
@@ -49,7 +50,7 @@ def read(folder: Path) -> History:
     build = Builder(str(folder), "viper")
     for file in files(folder):
         build.source = str(file)
-        data = file.read_bytes()
+        data = read_bytes(file)
         if data and not data.endswith(b"\n"):
             line = data.count(b"\n") + 1
             raise build.fail("the last line is cut off", f"line {line}", "a newline at the end")

@@ -18,6 +18,7 @@ import numpy as np
 
 from statewalk.checker.native.kernels.arrays import Array
 from statewalk.checker.native.manifests import Damaged, why_unread
+from statewalk.dsl import files
 
 _ALIGNED = 64
 
@@ -79,7 +80,7 @@ def read(folder: str, name: str, size: int | None = None) -> dict[str, Array]:
     """The columns of a file. Raises `Damaged` where it is missing or has another size."""
     path = Path(folder, name)
     try:
-        with open(path, "rb") as file:
+        with files.opened(path) as file:
             found = os.fstat(file.fileno()).st_size
             if size is not None and found != size:
                 raise Damaged(f"{path} has {found} bytes instead of {size}")
@@ -105,7 +106,7 @@ def verified(folder: str, stored: Stored) -> dict[str, Array]:
     """The columns of a file, looked at byte by byte. Raises `Damaged`."""
     path = Path(folder, stored.name)
     try:
-        with open(path, "rb") as file:
+        with files.opened(path) as file:
             check = 0
             while piece := file.read(1 << 20):
                 check = zlib.crc32(piece, check)

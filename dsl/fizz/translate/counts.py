@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from statewalk.dsl.binding import binding
+from statewalk.dsl.files import read_text
 from statewalk.dsl.fizz.text import tree
 from statewalk.dsl.fizz.text.options import Options, read_options
 from statewalk.dsl.fizz.text.parse import parse, split_front_matter
@@ -21,7 +20,7 @@ def back_to_the_start(model: Model) -> Property | None:
     Where there is no action ``Init`` (none at all, or the older ``init:``), Fizzbee counts the
     initial state only if a step leads to it. None where the initial states always count.
     """
-    text, _, _ = split_front_matter(Path(model.path).read_text(encoding="utf-8-sig"))
+    text, _, _ = split_front_matter(read_text(model.path))
     module = parse(text, model.path)
     if any(isinstance(node, tree.Act) and node.name == "Init" for node in module.body):
         return None
@@ -46,5 +45,5 @@ def counters_of(options: Options) -> frozenset[str]:
 
 def options_of(path: str) -> Options:
     """The options that a specification carries."""
-    _, front, line = split_front_matter(Path(path).read_text(encoding="utf-8-sig"))
+    _, front, line = split_front_matter(read_text(path))
     return read_options(path, front, line)
