@@ -11,6 +11,7 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from types import FrameType, TracebackType
 from typing import Any
 
@@ -97,10 +98,11 @@ class Watchdog:
             self._outer, Watchdog.active = Watchdog.active, self
             self._saved = signal.signal(_TIMER, self._look)
             self._wait()
-        self._tell()
+        self.tell()
         return self
 
-    def _tell(self) -> None:
+    def tell(self) -> None:
+        """Note what ends what is run now."""
         supervisor.note(
             deadline=self.deadline, memory=self.memory, doing=self.doing, files=sorted(FILES)
         )
@@ -119,7 +121,7 @@ class Watchdog:
         Watchdog.active, self._able = self._outer, False
         if self._outer is not None:
             self._outer._wait()
-            self._outer._tell()
+            self._outer.tell()
         else:
             supervisor.note(deadline=None, memory=None, doing="")
 
@@ -184,6 +186,25 @@ class Watchdog:
             self._call = None
             self.cut = CutShort(self.reason, place)
             raise self.cut
+
+
+@contextmanager
+def interruptible(doing: str) -> Iterator[None]:
+    """While entered, our own code is ended at a limit as well, as long as a search has a watchdog.
+
+    Raises:  CutShort
+    """
+    watch = Watchdog.active
+    if watch is None:
+        yield
+        return
+    before, watch.doing = watch.doing, doing
+    watch.tell()
+    try:
+        yield
+    finally:
+        watch.doing = before
+        watch.tell()
 
 
 def _running(frame: FrameType | None) -> tuple[FrameType | None, bool, bool]:

@@ -12,7 +12,7 @@ from numba.core import event
 from statewalk.checker.contract.search import Counts, Exploration, SearchOptions, StoppedBy
 from statewalk.checker.engines.layout import Layout
 from statewalk.checker.machine.locks import Lock, held
-from statewalk.checker.machine.watch import CutShort
+from statewalk.checker.machine.watch import CutShort, interruptible
 from statewalk.checker.native import checkpoints, checkpoints_read
 from statewalk.checker.native.checkpoints import Saved, Writer
 from statewalk.checker.native.checks import Check, check_states
@@ -157,7 +157,8 @@ def _explore(model: Model, options: SearchOptions, lock: Lock | None) -> Explora
     saved = None
     key = checkpoints.identity(model, options)
     if options.checkpoint and options.resume:
-        saved = checkpoints_read.read(Path(options.checkpoint), key, len(model.actions))
+        with interruptible("reading what was saved"):
+            saved = checkpoints_read.read(Path(options.checkpoint), key, len(model.actions))
     search = start(model, options, saved)
     writer = None
     if options.checkpoint and lock is not None:

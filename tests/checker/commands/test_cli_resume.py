@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -181,3 +182,34 @@ def test_a_damaged_checkpoint_names_its_file(
         "SW343 A file of the search is damaged: run/checkpoint/level-0000.npz has 5 bytes" in said
     )
     assert "check the spec anew" in said
+
+
+@pytest.mark.parametrize("name", ["manifest.json", "level-0000.npz"])
+def test_a_pipe_among_the_files_is_refused(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    main(["check", str(MODELS / "toys/counters.py"), "--out", "run", "--max-depth", "2"])
+    for file in Path("run/checkpoint").glob(f"{Path(name).stem}*"):
+        file.unlink()
+        os.mkfifo(file)
+
+    assert 2 == main(["resume", "run", "--spec", str(MODELS / "toys/counters.py")])
+    assert "SW343" in (said := capsys.readouterr().err)
+    assert "not a regular file" in said
+
+
+def test_reading_what_was_saved_ends_at_a_limit(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def slowly(*_: object) -> None:
+        for _step in range(1000):
+            time.sleep(0.01)
+
+    monkeypatch.chdir(tmp_path)
+    spec = str(MODELS / "toys/counters.py")
+    main(["check", spec, "--out", "run", "--max-depth", "2", "--timeout", "1"])
+    monkeypatch.setattr("statewalk.checker.native.checkpoints_read.read", slowly)
+
+    assert 3 == main(["resume", "run", "--spec", spec])
+    assert "in reading what was saved" in " ".join(capsys.readouterr().out.split())
