@@ -204,7 +204,7 @@ def test_a_profile_of_what_hangs_says_where(tmp_path: Path) -> None:
     found = ended(tmp_path, "time", "profile", "spec.py", after=6.0)
 
     assert 3 == found.code
-    assert "The search was ended in the action 'hang' (spec.py:" in found.out
+    assert "in the action 'hang' (spec.py:" in found.out
 
 
 @pytest.mark.parametrize("what", [slow("while"), "sum"])
