@@ -52,7 +52,7 @@ def unique_states(model: Model, asked: SearchOptions, engine: Engine) -> int | N
     back = back_to_the_start(other)
     options = options_of(model.path)
     faults = any(action.fault for action in other.actions)
-    if other.flows is not None or faults or counters_of(options):
+    if other.flows is not None or faults or counters_of(model.path):
         deadline = time.monotonic() + (asked.timeout or math.inf)
         try:
             symmetry = Symmetry.asked(other, asked)
@@ -117,7 +117,7 @@ class Count:
         self.colouring: Colouring | None = None
         if self.symmetry is not None:
             self.colouring = Colouring(self.symmetry.facts, self.fingerprints)
-        self.counters = counters_of(self.options)
+        self.counters = counters_of(self.model.path)
         self.going_on: dict[Path, Action] = {}
         self.starting: list[Action] = []
         self.crashing: list[Action] = []

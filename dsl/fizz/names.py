@@ -71,6 +71,21 @@ class Names:
     from_init_only: set[int] = field(default_factory=set)
     reads_returns: bool = False
     domains: set[str] = field(default_factory=set)
+    written: set[str] = field(default_factory=set)
+    made: dict[tuple[str, ...], str] = field(default_factory=dict)
+
+    def make(self, *parts: str) -> str:
+        """A name that the file writes nowhere, for what it has no name for: ``parts``, joined.
+
+        The same parts have the same name, others another.
+        """
+        if parts not in self.made:
+            word = "_".join(parts)
+            while word in self.written:
+                word += "_"
+            self.written.add(word)
+            self.made[parts] = word
+        return self.made[parts]
 
     @property
     def init(self) -> tree.Act | tree.InitStanza | None:
@@ -230,9 +245,18 @@ def _parameters(names: Names) -> None:
                     info.parameters[part.attr] = None
 
 
+def _written(part: ast.AST) -> Iterator[str]:
+    """The names that a node has, and texts: those may be names for getattr or record(**d)."""
+    for word in ("id", "name", "attr", "arg", "value"):
+        found = getattr(part, word, None)
+        if isinstance(found, str):
+            yield found
+
+
 def _used(names: Names) -> None:
     arguments: set[str] = set()
     for part in ast.walk(names.module):
+        names.written.update(_written(part))
         if isinstance(part, ast.Name):
             names.used.add(part.id)
             names.reads_returns |= part.id == "__returns__"

@@ -27,6 +27,7 @@ from statewalk.dsl.fizz.rules.allowed import (
 )
 from statewalk.dsl.fizz.rules.early import early_reads
 from statewalk.dsl.fizz.rules.fields import Fields
+from statewalk.dsl.fizz.rules.twice import check_twice
 from statewalk.dsl.fizz.text import tree
 
 _SANDBOX = "A .fizz file can be checked without trust in who wrote it: it never runs Python."
@@ -36,8 +37,9 @@ _BODIES = (tree.Act, tree.Func, tree.Assertion, tree.InitStanza, ast.FunctionDef
 
 
 def check_names(names: Names, file: str) -> None:
-    """Raises SpecErrors (SW101, SW153, SW155) for every name that there is not."""
+    """Raises SpecErrors (SW101, SW108, SW153, SW155) for names that there are not, or are twice."""
     mistakes = Mistakes()
+    check_twice(names, file, mistakes)
     _Check(names, file, mistakes).run()
     mistakes.raise_if_any()
 
@@ -82,13 +84,24 @@ class _Check:
     def _role(self, node: tree.Role) -> None:
         for decorator in node.decorators:
             self._decorator(decorator)
+            self._lost(decorator, self.names.roles[node.name])
+        for again in node.decorators[1:]:
+            self.wrong(again, "What a crash takes is said once.")
         for member in node.body:
             visible = self.top | set(self.names.state)
             if not isinstance(member, ast.FunctionDef):
                 visible.add("self")
-            # nobody checks what assertions in roles say
-            known = not isinstance(member, tree.Assertion)
-            self.role = self.names.roles[node.name] if known else None
+            if isinstance(member, tree.Assertion):
+                self.mistakes.add(
+                    "SW152",
+                    f"The assertion '{member.name}' stands in a role, which is not supported.",
+                    at=self._at(member),
+                    why="Fizzbee reads it there and never checks it.",
+                    help=f"Write it outside, about the state: all([... for r in ...]) of each "
+                    f"{node.name}.",
+                )
+                continue
+            self.role = self.names.roles[node.name]
             self.visit(member, visible)
         self.role = None
 
@@ -264,6 +277,18 @@ class _Check:
                 f"'@{ast.unparse(node)}' is not known.",
                 'What a crash takes is said by @state(ephemeral=["a"]) or @state(durable=["b"]).',
             )
+
+    def _lost(self, node: ast.expr, role: RoleInfo) -> None:
+        """What a crash takes or leaves are fields of the role."""
+        given = node.keywords if isinstance(node, ast.Call) else []
+        for keyword in given[1:]:
+            self.wrong(keyword, "What a crash takes is said once, by ephemeral or by durable.")
+        for name in (n for keyword in given for n in ast.walk(keyword.value)):
+            word = name.value if isinstance(name, ast.Constant) else None
+            if isinstance(word, str) and word not in role.fields:
+                said = f"Role {role.node.name} sets no field '{word}'."
+                help = did_you_mean(word, role.fields)
+                self.mistakes.add("SW101", said, at=self._at(name), help=help)
 
     # -- errors -------------------------------------------------------------------------------
     def wrong(self, node: ast.AST, message: str, help: str = "") -> None:

@@ -344,7 +344,8 @@ class Blocks:
 
     def set_returns(self, value: ast.expr, at: ast.AST) -> ast.stmt:
         """Store what the last action returned."""
-        return statement("STATE.returns = VALUE", at, STATE=self.x.state, VALUE=value)
+        name = self.x.names.make("returns")
+        return statement(f"STATE.{name} = VALUE", at, STATE=self.x.state, VALUE=value)
 
 
 _ENDS_ITSELF = (

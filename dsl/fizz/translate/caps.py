@@ -55,12 +55,12 @@ class Cap:
         """The action as a specification has it: ``Role.Action``."""
         return f"{self.role}.{self.action}" if self.role else self.action
 
-    @property
-    def counter(self) -> str:
+    def counter(self, names: Names) -> str:
         """The field that counts starts: of each instance, or of the shared state."""
         if self.index is not None:
-            return f"starts_{self.index}_{self.action}"
-        return f"starts_{self.name}".replace(".", "_") if not self.each else f"starts_{self.action}"
+            return names.make("starts", str(self.index), self.action)
+        of = [] if self.each or self.role is None else [self.role]
+        return names.make("starts", *of, self.action)
 
 
 class Caps:
@@ -90,15 +90,9 @@ class Caps:
                     at=Span(file, 1),
                     help=f"For each of them: {cap.role}#.{cap.action}",
                 )
-            taken = {*names.used, *(names.roles[cap.role].fields if cap.role else ())}
-            if cap.starts > 0 and cap.counter in taken:
-                raise SpecError(
-                    "SW153",
-                    f"The bound of {key} is counted in '{cap.counter}', which is a name already.",
-                    at=Span(file, 1),
-                    help="Give the other one another name.",
-                )
             self.caps.append(cap)
+        for cap in self.caps:  # before any other name is made: `counts.counters_of` does so too
+            cap.counter(names)
 
     def runs_of_each(self, role: str | None, action: str, most: int) -> int:
         """How many runs of an action an instance may have in flight, at most ``most``."""
@@ -109,11 +103,12 @@ class Caps:
     @property
     def shared(self) -> list[str]:
         """Counters among the state variables."""
-        return [c.counter for c in self.caps if c.starts > 0 and not c.each]
+        return [c.counter(self.x.names) for c in self.caps if c.starts > 0 and not c.each]
 
     def of_role(self, role: str) -> list[str]:
         """Counters among the fields of a role."""
-        return [c.counter for c in self.caps if c.starts > 0 and c.each and c.role == role]
+        own = [c for c in self.caps if c.starts > 0 and c.each and c.role == role]
+        return [c.counter(self.x.names) for c in own]
 
     def guard(
         self, role: str | None, action: str, at: ast.AST, *, suspended: bool
@@ -134,7 +129,7 @@ class Caps:
     def _lines(self, cap: Cap, suspended: bool) -> list[str]:
         lines = []
         if cap.starts > 0:
-            counter = f"{'self' if cap.each else self.x.state}.{cap.counter}"
+            counter = f"{'self' if cap.each else self.x.state}.{cap.counter(self.x.names)}"
             lines += [f"{self.x.word('at_most')}({cap.starts}, {counter} + 1)", f"{counter} += 1"]
         if cap.runs > 0 and suspended and cap.role and (not cap.each or cap.index is not None):
             of = "self" if cap.each else cap.role

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from statewalk.dsl.binding import binding
 from statewalk.dsl.files import read_text
+from statewalk.dsl.fizz.names import collect
 from statewalk.dsl.fizz.text import tree
 from statewalk.dsl.fizz.text.options import Options, read_options
 from statewalk.dsl.fizz.text.parse import parse, split_front_matter
@@ -37,10 +38,13 @@ def back_to_the_start(model: Model) -> Property | None:
     return Property(BACK, "on_step", (element,), holds)
 
 
-def counters_of(options: Options) -> frozenset[str]:
+def counters_of(path: str) -> frozenset[str]:
     """The fields that count starts of single actions: Fizzbee's states do not hold these."""
-    caps = (Cap.of(key, bounds) for key, bounds in options.action_options.items())
-    return frozenset(cap.counter for cap in caps if cap is not None and cap.starts > 0)
+    text, _, _ = split_front_matter(read_text(path))
+    names = collect(parse(text, path))
+    caps = [Cap.of(key, bounds) for key, bounds in options_of(path).action_options.items()]
+    made = [(cap, cap.counter(names)) for cap in caps if cap is not None]
+    return frozenset(counter for cap, counter in made if cap.starts > 0)
 
 
 def options_of(path: str) -> Options:

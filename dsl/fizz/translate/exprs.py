@@ -45,7 +45,7 @@ _TAKES_ANY_ITERABLE = frozenset(
         "genericmap",
     ]
 )
-AT_ONCE = "_at_once"
+AT_ONCE = "at_once"
 _LAZY = frozenset({"range", "zip", "enumerate", "reversed"})
 _VIEWS = frozenset({"keys", "values", "items"})
 _REFUSED = {
@@ -94,7 +94,7 @@ class Expressions(Words):
     def _name(self, node: ast.Name) -> ast.expr:
         word = node.id
         if word == "__returns__":
-            return self.field("returns", node)
+            return self.field(self.names.make("returns"), node)
         if self.is_state(word):
             return self.field(word, node)
         scope = self.scope
@@ -196,10 +196,11 @@ class Expressions(Words):
     def _twin(self, function: ast.expr) -> ast.expr:
         """Where no step can end, a function that gives way is called as one that does not."""
         if self.at_once and isinstance(function, ast.Name) and function.id in self.twins:
-            name = ast.Name(function.id + AT_ONCE, ast.Load())
+            name = ast.Name(self.names.make(function.id, AT_ONCE), ast.Load())
             return ast.copy_location(name, function)
         if self.at_once and isinstance(function, ast.Attribute) and function.attr in self.twins:
-            method = ast.Attribute(function.value, function.attr + AT_ONCE, ast.Load())
+            twin = self.names.make(function.attr, AT_ONCE)
+            method = ast.Attribute(function.value, twin, ast.Load())
             return ast.copy_location(method, function)
         return function
 

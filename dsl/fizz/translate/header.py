@@ -29,8 +29,9 @@ class Header:
             while alias in names.bound:
                 alias += "_"
             self.aliases[word] = alias
-        state = next(w for w in ("state", "shared", "world", "globals_") if w not in taken)
-        self.state_class = next(w for w in ("Shared", "World", "Globals_") if w not in taken)
+        state = next(w for w in ("state", "shared", "world", names.make("state")) if w not in taken)
+        named = ("Shared", "World", names.make("Shared"))
+        self.state_class = next(w for w in named if w not in taken)
         self.x = Expressions(names, file, self.aliases, state)
         self.counting = counting
         self.returns = names.reads_returns or (counting and returns_values(names))
@@ -77,7 +78,9 @@ class Header:
         lines += [f"    {name}: {self._annotation('', name)}" for name in self.names.state]
         lines += [f"    {name}: int = 0" for name in self.caps.shared]
         if self.returns:
-            lines.append(f"    returns: dict[str, {self.x.word('Any')}] = {{}}")
+            lines.append(
+                f"    {self.names.make('returns')}: dict[str, {self.x.word('Any')}] = {{}}"
+            )
         lines.append(f"{self.x.state} = {self.state_class}()")
         return ast.parse("\n".join(lines)).body
 
@@ -89,18 +92,21 @@ class Header:
         """At the end of a role's Init: what its ephemeral fields go back to in a crash."""
         if not self.crashing(info):
             return []
-        return placed([f"self.{n}_at_start = self.{n}" for n in info.ephemeral], at)
+        return placed([f"self.{self.start(n)} = self.{n}" for n in info.ephemeral], at)
+
+    def start(self, name: str) -> str:
+        """The field that keeps what an ephemeral one goes back to."""
+        return self.names.make(name, "at_start")
 
     def _crash(self, info: RoleInfo) -> list[ast.stmt]:
         """The crash of a role: its runs end, its ephemeral fields start again."""
         if not self.crashing(info):
             return []
-        name = "crash" if "crash" not in info.members else "crash_of_role"
         lines = [
             f"@{self.x.word('action')}(fault=True)",
-            f"def {name}(self) -> None:",
+            f"def {self.names.make('crash')}(self) -> None:",
             f"    {self.x.word('interrupt')}(self)",
-            *(f"    self.{n} = self.{n}_at_start" for n in info.ephemeral),
+            *(f"    self.{n} = self.{self.start(n)}" for n in info.ephemeral),
         ]
         return placed(["\n".join(lines)], info.node)
 

@@ -89,6 +89,9 @@ class Translation(Header):
     def _functions(self) -> list[tree.Func]:
         return [n for n in ast.walk(self.names.module) if isinstance(n, tree.Func)]
 
+    def _invariants(self) -> list[tree.Invariant]:
+        return [n for n in ast.walk(self.names.module) if isinstance(n, tree.Invariant)]
+
     # -- the module ---------------------------------------------------------------------------
     def module(self) -> ast.Module:
         body: list[ast.stmt] = []
@@ -116,11 +119,7 @@ class Translation(Header):
         if isinstance(node, tree.Assertion):
             return [self._assertion(node)] if self._wanted(node.kinds) else []
         if isinstance(node, tree.Invariants):
-            return [
-                self._invariant(item, at + 1)
-                for at, item in enumerate(node.items)
-                if self._wanted(item.kinds)
-            ]
+            return [self._invariant(item) for item in node.items if self._wanted(item.kinds)]
         if isinstance(node, tree.InitStanza):
             return [self._init_stanza(node)]
         if isinstance(node, tree.Choice):
@@ -173,7 +172,8 @@ class Translation(Header):
         act = node if kind == "action" and isinstance(node, tree.Act) else None
         self.blocks.body = Body(kind, name, scope.role, None, returns, act)
         self.x.may_create = kind == "init" or id(node) in self.names.from_init_only
-        self.x.at_once = kind in ("init", "property", "def") or name.endswith(AT_ONCE)
+        twin = isinstance(node, tree.Func) and name != node.name
+        self.x.at_once = kind in ("init", "property", "def") or twin
         with self.x.within(scope):
             try:
                 if self._suspended(node, kind):
@@ -262,7 +262,7 @@ class Translation(Header):
         if id(node) in self.twins:
             scope = self._scope(node, parameters(node.args), role)
             result = self._result(node, False)
-            name = node.name + AT_ONCE
+            name = self.names.make(node.name, AT_ONCE)
             made.append(self._def(node, name, "func", _flow_of(node), scope, node.args, [], result))
         return made
 
@@ -307,7 +307,7 @@ class Translation(Header):
         ]
         lines += [f"{name}: int = 0" for name in self.caps.of_role(info.node.name)]
         if self.crashing(info):
-            kept = [f"{n}_at_start: {self.x.word('Any')}" for n in info.ephemeral]
+            kept = [f"{self.start(n)}: {self.x.word('Any')}" for n in info.ephemeral]
             lines += kept
         return ast.parse("\n".join(lines)).body
 
@@ -335,14 +335,14 @@ class Translation(Header):
             )
         return [self.x.imported(_DECORATORS[kind], at) for kind in kinds]
 
-    def _invariant(self, node: tree.Invariant, number: int) -> ast.stmt:
+    def _invariant(self, node: tree.Invariant) -> ast.stmt:
+        number = next(i for i, n in enumerate(self._invariants(), 1) if n is node)
         result = ast.copy_location(ast.Return(node.test), node)
         holder = ast.copy_location(tree.FlowBlock(), node)
         holder.flow, holder.body = "atomic", [result]
         decorators = self._kind(node.kinds or ("always",), node)
-        return self._def(
-            holder, f"invariant_{number}", "property", None, Scope(), None, decorators, "bool"
-        )
+        name = self.names.make("invariant", str(number))
+        return self._def(holder, name, "property", None, Scope(), None, decorators, "bool")
 
 
 _PLACE = ("lineno", "col_offset", "end_lineno", "end_col_offset")
