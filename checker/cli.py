@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, NoReturn, cast
 
 from statewalk.checker.commands import COMMANDS, SUPERVISED
-from statewalk.checker.machine import early, streams, supervisor
+from statewalk.checker.machine import early, home, streams, supervisor
 from statewalk.checker.verdict.exits import HOLDS, INCONCLUSIVE, INTERNAL, MISTAKE
 
 if TYPE_CHECKING:
@@ -167,7 +167,8 @@ def _guarded(parsed: argparse.Namespace) -> int:
     from statewalk.dsl.view import Endless
 
     try:
-        code: int = parsed.run(parsed) if supervisor.rescue is None else _rescued(parsed)
+        with home.command():
+            code: int = parsed.run(parsed) if supervisor.rescue is None else _rescued(parsed)
         streams.out().flush()
         return code
     except BrokenPipeError:

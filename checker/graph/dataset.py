@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
+from statewalk.checker.machine.home import go_home
 from statewalk.checker.states.fingerprints import FINGERPRINT_VERSION
 from statewalk.dsl.errors import RunError
 from statewalk.dsl.files import opened, read_text
@@ -65,6 +66,7 @@ class Table:
             self._flush()
 
     def _flush(self) -> None:
+        go_home()
         table = pa.concat_tables(self._waiting)
         writer = self._writer or pq.ParquetWriter(self.file, table.schema, compression="zstd")
         self._writer = writer
@@ -146,6 +148,7 @@ def _unwritable(folder: Path, error: OSError) -> RunError:
 
 def finish(work: Path, about: About) -> None:
     """Write the manifest, which makes the folder a graph."""
+    go_home()
     text = json.dumps(asdict(about), indent=2, ensure_ascii=False)
     (work / MANIFEST).write_text(text + "\n", encoding="utf-8", errors="backslashreplace")
 

@@ -7,6 +7,7 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
+from statewalk.checker.machine.home import go_home
 from statewalk.dsl.errors import RunError
 
 OUT = "Give another place with --out."
@@ -20,6 +21,7 @@ def write_text(file: Path, text: str, help: str = OUT) -> None:
 
     Raises:  RunError[SW403] where that fails; nothing is left behind then.
     """
+    go_home()
     try:
         if file.exists() and not file.is_file():
             file.write_text(text, encoding="utf-8", errors="backslashreplace")

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from statewalk.checker.machine.home import go_home
 from statewalk.dsl.errors import RunError
 
 try:
@@ -40,6 +41,7 @@ class Lock:
 
     def release(self) -> None:
         """Let go, and leave nothing behind."""
+        go_home()
         if self.handle is not None:
             if self.holds():
                 with suppress(OSError):
@@ -63,6 +65,7 @@ def held(folder: str | Path | None, *, graph: bool = False) -> Iterator[Lock]:
 
 
 def _take(folder: Path, graph: bool) -> Lock:
+    go_home()
     file = folder.with_name(f".{folder.name}.{LOCK}") if graph else folder / LOCK
     while True:
         try:

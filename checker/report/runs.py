@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from statewalk.checker.machine.files import OUT, write_text
+from statewalk.checker.machine.home import go_home
 from statewalk.checker.traces.file import save_trace
 from statewalk.dsl.errors import RunError
 
@@ -59,6 +60,7 @@ class RunFolder:
 
     def _clear(self) -> None:
         """Remove what an earlier run left in the same folder."""
+        go_home()
         with suppress(OSError):
             (self.path / RESULT).unlink(missing_ok=True)
             for old in self.path.glob(f"*{SUFFIX}"):
@@ -70,6 +72,7 @@ def new_folder(out: str | Path | None = None) -> RunFolder:
 
     Raises:  RunError[SW403] where it cannot be made.
     """
+    go_home()
     try:
         if out is not None:
             path = Path(out)
