@@ -17,7 +17,7 @@ from statewalk.dsl.lowering.calls import AGGREGATES
 from statewalk.dsl.lowering.compiling import lambda_of, runtime_call
 from statewalk.dsl.source.effects import Effects
 from statewalk.dsl.source.nodes import copied, walk
-from statewalk.dsl.source.scopes import arguments, names
+from statewalk.dsl.source.scopes import arguments, free, names
 from statewalk.dsl.source.tree import Function
 from statewalk.dsl.state.roles import Role
 
@@ -93,7 +93,8 @@ class Gathering:
         if len(parts) > 1:
             test = parts[1] if len(parts) == 2 else ast.BoolOp(ast.And(), parts[1:])
             condition = lambda_of([target.id, *names], test)
-        site = f"{self.function.qualified}:{at.lineno}:{at.col_offset}"
+        where = f"{self.function.module.name}:{self.function.qualified}"
+        site = f"{where}:{at.lineno}:{at.col_offset}:{ast.unparse(node)}"
         source, over, bounds = self._source(generator.iter)
         arguments: list[Any] = [
             ast.Constant(name),
@@ -132,14 +133,16 @@ class Gathering:
 
     def _looks_further(self, parts: list[ast.expr], variable: str) -> bool:
         """Whether the text shows that the parts look at the state, or do something to it."""
-        inner = bound_inside(parts)
+        inner, outer = bound_inside(parts), free(*parts)
         for node in (node for part in parts for node in walk(part)):
             if isinstance(node, ast.Attribute) and node.attr in self.state_names:
                 chain = _chain(node)
                 if chain is None or chain[0] != variable or variable in inner:
                     return True
             elif (isinstance(node, ast.Call) and not self._harmless(node)) or (
-                isinstance(node, ast.Name) and self._is_stateful(node.id, variable, inner)
+                isinstance(node, ast.Name)
+                and node.id in outer
+                and self._is_stateful(node.id, variable)
             ):
                 return True
         return False
@@ -160,9 +163,9 @@ class Gathering:
     def _harmless(self, node: ast.Call) -> bool:
         return self.effects.of_call(node, self.function) == "pure"
 
-    def _is_stateful(self, name: str, variable: str, inner: set[str]) -> bool:
+    def _is_stateful(self, name: str, variable: str) -> bool:
         """Whether a bare name is a function that looks at the state."""
-        if name == variable or name in inner or name in self.locals:
+        if name == variable or name in self.locals:
             return False
         function = self.effects.function_of(self.namespace.get(name))
         return function is not None and self.effects.of(function) != "pure"
@@ -211,6 +214,7 @@ class _Hoist(ast.NodeTransformer):
     def __init__(self, gathering: Gathering, variable: str, inner: set[str]) -> None:
         self.gathering = gathering
         self.locals = gathering.locals
+        self.variable = variable
         self.kept = inner | {variable}
         self.hoisted: dict[str, ast.expr] = {}
 
@@ -235,7 +239,7 @@ class _Hoist(ast.NodeTransformer):
 
     def captures(self, parts: list[ast.expr]) -> tuple[list[str], list[ast.expr]]:
         """Names that the parts need from outside, and what to evaluate for them."""
-        plain = sorted((names(*parts) & self.locals) - self.kept - set(self.hoisted))
+        plain = sorted((free(*parts) & self.locals) - {self.variable} - set(self.hoisted))
         hoisted = sorted(self.hoisted)
         values: list[Any] = [ast.Name(n, ast.Load()) for n in plain]
         return [*plain, *hoisted], values + [copied(self.hoisted[n]) for n in hoisted]

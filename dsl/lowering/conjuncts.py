@@ -16,6 +16,7 @@ from statewalk.dsl.lowering.compiling import compile_function, definition_of
 from statewalk.dsl.lowering.lower import Lowering, Rewriter
 from statewalk.dsl.model import Element
 from statewalk.dsl.source.nodes import copied, walk
+from statewalk.dsl.source.scopes import free
 from statewalk.dsl.source.tree import Function
 from statewalk.dsl.state.refs import NeedsState
 
@@ -28,6 +29,8 @@ def split_property(lowering: Lowering, function: Function) -> tuple[Element, ...
     body = function.body()
     if len(body) != 1 or not isinstance(body[0], ast.Return) or body[0].value is None:
         return ()
+    if any(isinstance(n, ast.NamedExpr) for n in walk(body[0])):
+        return ()  # what one conjunct binds, another may read
     splitter = _Splitter(lowering, function)
     elements = splitter.split(body[0].value, {}, as_bool=False)
     return tuple(elements) if 0 < len(elements) <= MAX_ELEMENTS else ()
@@ -53,7 +56,7 @@ class _Splitter:
             and len(call.args) == 1
         ):
             inner = call.args[0]
-            if isinstance(inner, ast.GeneratorExp | ast.ListComp):
+            if isinstance(inner, ast.GeneratorExp | ast.ListComp) and _is_clear(inner, environment):
                 self.eager |= isinstance(inner, ast.ListComp)
                 return self._over(inner, environment)
         return [self._element(node, environment, as_bool=as_bool)]
@@ -175,6 +178,28 @@ class _Splitter:
         source = shown or node
         text = ast.unparse(source)
         return Element(label, bindings, holds, text, self.function.span(source))
+
+
+def _is_clear(inner: ast.GeneratorExp | ast.ListComp, environment: Environment) -> bool:
+    """Whether every name means the same wherever it stands in the loops: none is bound twice, or
+    read before its loop. Targets that are more than names in a row are not clear.
+    """
+    rows = [
+        g.target.elts if isinstance(g.target, ast.Tuple | ast.List) else [g.target]
+        for g in inner.generators
+    ]
+    if not all(isinstance(part, ast.Name) for row in rows for part in row):
+        return False
+    later = [name.id for row in rows for name in row if isinstance(name, ast.Name)]
+    if len({*later, *environment}) < len(later) + len(environment):
+        return False
+    for at, generator in enumerate(inner.generators):
+        if at and free(generator.iter) & set(later):
+            return False
+        later = later[len(rows[at]) :]
+        if free(*generator.ifs) & set(later):
+            return False
+    return True
 
 
 def checked(predicate: Callable[[], bool], name: str, span: Span | None) -> Callable[[], bool]:

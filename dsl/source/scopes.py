@@ -102,6 +102,30 @@ def bound(*nodes: ast.AST) -> frozenset[str]:
     return frozenset(found)
 
 
+def free(*nodes: ast.AST) -> frozenset[str]:
+    """Names that expressions need from outside: those that no lambda or comprehension binds where
+    they stand. A name may be both, outside and inside of one.
+    """
+    found: set[str] = set()
+    for node in nodes:
+        if isinstance(node, ast.Name):
+            found.add(node.id)
+        elif isinstance(node, ast.Lambda):
+            own = {a.arg for a in ast.iter_child_nodes(node.args) if isinstance(a, ast.arg)}
+            found |= free(*defaults(node)) | (free(node.body) - own)
+        elif isinstance(node, ast.GeneratorExp | ast.ListComp | ast.SetComp | ast.DictComp):
+            first = node.generators[0]
+            parts = (part for g in node.generators for part in ast.iter_child_nodes(g))
+            results = (
+                n for n in ast.iter_child_nodes(node) if not isinstance(n, ast.comprehension)
+            )
+            inside = free(*results, *(part for part in parts if part is not first.iter))
+            found |= free(first.iter) | (inside - stored(*(g.target for g in node.generators)))
+        else:
+            found |= free(*ast.iter_child_nodes(node))
+    return frozenset(found)
+
+
 def defaults(node: ast.Lambda | ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.expr]:
     """What a function's arguments are where they are not given: evaluated outside of it."""
     return [*node.args.defaults, *(d for d in node.args.kw_defaults if d is not None)]
