@@ -186,6 +186,7 @@ def _assembled(
         symmetric_values=tuple(loading.declared.symmetric_values),
         fresh_values=bool(loading.declared.options.get("fresh_values")),
         check_deadlock=deadlock and stuck is None,
+        no_liveness=loading.declared.options.get("no_liveness", ""),
         optimized=optimize,
         warnings=tuple(w for w in mistakes.warned if not allowed(tree, w)),
         choice_names=_choice_names(tree),

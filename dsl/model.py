@@ -133,7 +133,7 @@ class Model:
     right. ``flows`` knows the suspended runs. ``fixed`` holds the slots that no action writes
     (folded into the code; part of every state's content all the same). ``fresh_values``: steps
     take the first symmetric value that nothing mentions. ``sources`` maps each file of the spec to
-    the hash of its text.
+    the hash of its text. ``no_liveness`` says why liveness properties are not to be checked.
     """
 
     name: str
@@ -156,6 +156,7 @@ class Model:
     symmetric_values: tuple[tuple[str, ...], ...] = ()
     fresh_values: bool = False
     check_deadlock: bool = True
+    no_liveness: str = ""
     max_depth: int | None = None
     optimized: bool = True
     warnings: tuple[SpecError, ...] = ()

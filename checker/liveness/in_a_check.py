@@ -64,7 +64,7 @@ def wanted(model: Model, asked: SearchOptions) -> list[Property]:
 
 def refuse(model: Model, options: CheckOptions, asked: SearchOptions) -> None:
     """Liveness does not go with constraints: say so before the search. Raises RunError[SW502]."""
-    found = wanted(model, asked) if options.liveness else []
+    found = wanted(model, asked) if options.liveness and not model.no_liveness else []
     cuts = [*model.constraints, *model.step_constraints]
     if not found or options.allow_unsound or all(cut.name == MAX_ACTIONS for cut in cuts):
         return
@@ -85,8 +85,9 @@ def check_liveness(
 ) -> Live:
     """Decide the liveness properties that were asked for, or say why not."""
     left = wanted(model, asked)
-    if not options.liveness:
-        return Live(unchecked=dict.fromkeys((p.name for p in left), "--no-liveness"))
+    off = model.no_liveness if options.liveness else "--no-liveness"
+    if off:
+        return Live(unchecked=dict.fromkeys((p.name for p in left), off))
     why = {p.name: _why_not(model, options, exploration, p) for p in left}
     unchecked = {name: text for name, text in why.items() if text}
     left = [p for p in left if p.name not in unchecked]

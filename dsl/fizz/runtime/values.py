@@ -356,3 +356,9 @@ def keep_locals(*dropped: str) -> None:
     """Tell suspended runs apart by all their locals, but these: as Fizzbee counts states."""
     if declaring:
         declaring[-1].options["keep_locals"] = frozenset(dropped)
+
+
+def no_liveness(value: str) -> None:
+    """Leave liveness assertions unchecked, as the option ``liveness`` with a value says."""
+    if declaring:
+        declaring[-1].options["no_liveness"] = f"the option liveness is {value!r}"

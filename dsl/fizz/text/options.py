@@ -4,25 +4,33 @@ from __future__ import annotations
 
 import reprlib
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import yaml
 from pydantic import (
     AliasGenerator,
     BaseModel,
     ConfigDict,
+    Field,
     StrictBool,
     StrictInt,
     StrictStr,
     ValidationError,
+    field_validator,
 )
 from pydantic.alias_generators import to_camel
+from pydantic_core import PydanticCustomError
 
 from statewalk.dsl.errors import Span, SpecError, did_you_mean
 from statewalk.dsl.fizz.text.plain_yaml import Places, read_yaml
 
 MAX_ACTIONS = 100
 MAX_SIZE = 64_000
+
+
+CHECKED = ("", "true", "enabled", "strict", "strict/bfs", "eventual", "nondeterministic")
+UNCHECKED = ("false", "disabled", "probabilistic")
+Bound = Annotated[StrictInt, Field(ge=0)]  # 0 is none
 
 
 class _Part(BaseModel):
@@ -37,8 +45,8 @@ class _Part(BaseModel):
 class Bounds(_Part):
     """``options:``"""
 
-    max_actions: StrictInt = 0
-    max_concurrent_actions: StrictInt = 0
+    max_actions: Bound = 0
+    max_concurrent_actions: Bound = 0
     crash_on_yield: StrictBool | None = None
 
 
@@ -49,6 +57,14 @@ class _File(_Part):
     liveness: StrictStr | None = None
     continue_on_invariant_failures: StrictBool | None = None
     continue_path_on_invariant_failures: StrictBool | None = None
+
+    @field_validator("liveness")
+    @classmethod
+    def _is_known(cls, value: str | None) -> str | None:
+        known = [*CHECKED[1:], *UNCHECKED]
+        if value is not None and value not in ("", *known):
+            raise PydanticCustomError("liveness", f"one of {', '.join(known)}")
+        return value
 
 
 class Options(BaseModel):
@@ -68,15 +84,7 @@ class Options(BaseModel):
     @property
     def checks_liveness(self) -> bool:
         """Whether the specification wants its liveness assertions checked."""
-        return self.liveness in (
-            "",
-            "true",
-            "enabled",
-            "strict",
-            "strict/bfs",
-            "eventual",
-            "nondeterministic",
-        )
+        return self.liveness in CHECKED
 
 
 def read_options(path: str, front: str, line: int) -> Options:
@@ -151,6 +159,7 @@ def _explain(error: ValidationError, places: Places, file: str, line: int) -> Sp
     given = first["input"]
     wanted = {
         "bool_type": "true or false", "int_type": "a whole number",
+        "greater_than_equal": "a whole number, 0 where there is no bound",
         "string_type": f'text: in quotes, "{str(given)[:40].lower()}"',
         "model_type": "a group of options",
         "dict_type": "a group of options", "model_attributes_type": "a group of options",

@@ -83,6 +83,10 @@ class Caps:
                     "SW151", f"There is no action '{key}' to give options to.", at=Span(file, 1),
                     help=did_you_mean(cap.name if cap else key, known),
                 )  # fmt: skip
+            same = [c for c in self.caps if c.counter(names) == cap.counter(names)]
+            if any((c.role, c.each) == (cap.role, cap.each) for c in same):
+                said = f"The options of {key} are given already, by another key for the same."
+                raise SpecError("SW151", said, at=Span(file, 1), help="Write them together.")
             if cap.index is not None and cap.role and names.roles[cap.role].node.symmetric:
                 raise SpecError(
                     "SW153",

@@ -55,6 +55,8 @@ class Header:
         if self.threaded and self.counting:
             listed = ", ".join(map(repr, sorted(self.temporaries)))
             lines.append(f"{word('keep_locals')}({listed})")
+        if not self.options.checks_liveness:
+            lines.append(f"{word('no_liveness')}({self.options.liveness!r})")
         if not self.options.deadlock_detection:
             lines.append(f"{word('deadlock')}(False)")
         return ast.parse("\n".join(lines)).body

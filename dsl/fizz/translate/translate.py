@@ -117,9 +117,9 @@ class Translation(Header):
         if isinstance(node, tree.Func):
             return self._function(node, None)
         if isinstance(node, tree.Assertion):
-            return [self._assertion(node)] if self._wanted(node.kinds) else []
+            return [self._assertion(node)]
         if isinstance(node, tree.Invariants):
-            return [self._invariant(item) for item in node.items if self._wanted(item.kinds)]
+            return [self._invariant(item) for item in node.items]
         if isinstance(node, tree.InitStanza):
             return [self._init_stanza(node)]
         if isinstance(node, tree.Choice):
@@ -321,10 +321,6 @@ class Translation(Header):
         return self._def(
             node, node.name, "property", None, scope, None, self._kind(node.kinds, node), "bool"
         )
-
-    def _wanted(self, kinds: tuple[str, ...]) -> bool:
-        """Liveness assertions are left out where the options switch their check off."""
-        return self.options.checks_liveness or "eventually" not in kinds
 
     def _kind(self, kinds: tuple[str, ...], at: ast.AST) -> list[ast.expr]:
         if kinds not in _KINDS:

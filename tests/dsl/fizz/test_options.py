@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from statewalk import check
 from statewalk.dsl.errors import SpecError
 from statewalk.dsl.fizz.text.options import read_options
 
@@ -49,6 +50,10 @@ def test_options_of_actions_are_merged_by_action(tmp_path: Path) -> None:
         ("\nmax_actions: 3\n", 2, "no option 'max_actions'", "options:"),
         ("\nliveness: false\n", 2, "liveness cannot be False", ""),
         ("\noptions:\n  max_actions: many\n", 3, "options.max_actions cannot be 'many'", ""),
+        ("\nliveness: strcit\n", 2, "It is one of true, enabled, strict,", ""),
+        ("\noptions:\n  max_actions: -5\n", 3, "options.max_actions cannot be -5", ""),
+        ("\noptions:\n  max_concurrent_actions: -3\n", 3, "cannot be -3", ""),
+        ("\naction_options:\n  A:\n    max_actions: -1\n", 4, "cannot be -1", ""),
         ("\nseed: 1\n", 2, "no option 'seed'", ""),
         ("\n- a\n", 1, "name: value", ""),
         ("\na: [\n", 3, "cannot be read", ""),
@@ -63,6 +68,32 @@ def test_mistakes_in_options_are_named(front: str, line: int, message: str, help
     assert line == (error.at and error.at.line)
     assert message in error.message
     assert help in error.help
+
+
+def test_liveness_that_the_options_turn_off_is_listed_as_unchecked(tmp_path: Path) -> None:
+    path = tmp_path / "spec.fizz"
+    path.write_text(
+        '---\nliveness: "false"\n---\naction Init:\n    x = 0\natomic action A:\n    x = 1 - x\n'
+        "always eventually assertion P:\n    return x == 5\n"
+    )
+
+    found = check(path).properties
+
+    assert ["unknown"] == [p.verdict for p in found if p.name == "P"]
+
+
+def test_bounds_of_one_instance_are_given_once(tmp_path: Path) -> None:
+    path = tmp_path / "spec.fizz"
+    path.write_text(
+        "---\naction_options: {R#0.A: {max_actions: 1}, R#00.A: {max_actions: 2}}\n---\n"
+        "role R:\n    atomic action A:\n        pass\naction Init:\n    r = R()\n"
+    )
+
+    with pytest.raises(SpecError) as caught:
+        check(path)
+
+    assert "SW151" == caught.value.code
+    assert "R#00.A are given already" in caught.value.message
 
 
 BOMB = "a: &a [1,1,1,1,1,1,1,1,1]\n" + "".join(
