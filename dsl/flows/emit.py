@@ -24,11 +24,9 @@ class Emitter:
     def __init__(self, lowering: Lowering, function: Function) -> None:
         self.lowering = lowering
         self.function = function
-        arguments = [*function.node.args.posonlyargs, *function.node.args.args]
-        names = tuple(a.arg for a in arguments)
-        given = function.function.__defaults__ or ()
-        defaults = dict(zip(names[len(names) - len(given) :], given, strict=True))
-        self.result = FlowCode(function.qualified, names, defaults)
+        bind = _binder(function)
+        names = bind.__code__.co_varnames
+        self.result = FlowCode(function.qualified, names, bind)
         self.temporaries = 0
         self.loops: list[tuple[int, list[int]]] = []
         self.made: list[tuple[int, ast.stmt]] = []  # statements, with the piece that they are in
@@ -100,3 +98,19 @@ class Emitter:
     def refused(self, node: ast.AST, what: str) -> SpecError:
         help = "yield stands on its own, in if, while, for and match; results: x = yield from f()."
         return refused(self.function, node, what, help)
+
+
+def _binder(function: Function) -> Any:
+    """A function with the head of a given one: its arguments by name, as Python binds them."""
+    found = function.node.args
+    words = [*found.posonlyargs, *found.args, found.vararg, *found.kwonlyargs, found.kwarg]
+    text = ", ".join(f"{a.arg!r}: {a.arg}" for a in words if a is not None)
+    definition = definition_of(
+        function.name, [], [made(f"return {{{text}}}", function.node)], function.node
+    )
+    definition.args = copy.deepcopy(found)
+    bind = compile_function(function, definition)
+    bind.__defaults__ = function.function.__defaults__
+    bind.__kwdefaults__ = function.function.__kwdefaults__
+    bind.__qualname__ = function.qualified
+    return bind

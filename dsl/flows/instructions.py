@@ -44,11 +44,11 @@ class Instruction:
 
 @dataclass
 class FlowCode:
-    """The instructions of one function."""
+    """The instructions of one function; ``bind`` gives the locals that it begins with."""
 
     name: str
     parameters: tuple[str, ...]
-    defaults: dict[str, Any]
+    bind: Callable[..., dict[str, Any]]
     instructions: list[Instruction] = field(default_factory=list)
 
     def landing(self, at: int) -> int:

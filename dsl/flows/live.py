@@ -6,7 +6,7 @@ import ast
 from collections import Counter
 
 from statewalk.dsl.flows.instructions import Instruction
-from statewalk.dsl.source.scopes import arguments, binds, bound, defaults, names
+from statewalk.dsl.source.scopes import arguments, binds, bound, defaults
 
 LATE = frozenset({"zip", "enumerate", "reversed", "map", "filter", "iter"})
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
@@ -104,12 +104,13 @@ def _outside(node: ast.AST) -> list[ast.expr]:
 
 
 def _own(node: ast.AST) -> set[str]:
-    """Names that a node binds for itself alone."""
-    if isinstance(node, ast.Lambda):
-        return arguments(node.args)
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-        return (arguments(node.args) | bound(*node.body)) - nonlocals(node)
-    return names(*(g.target for g in getattr(node, "generators", [])))
+    """Names that a node binds for itself alone: not those of functions among its defaults."""
+    if isinstance(node, ast.Lambda | ast.FunctionDef | ast.AsyncFunctionDef):
+        head = {a.arg for a in ast.iter_child_nodes(node.args) if isinstance(a, ast.arg)}
+        return (
+            head if isinstance(node, ast.Lambda) else (head | bound(*node.body)) - nonlocals(node)
+        )
+    return set(bound(*(g.target for g in getattr(node, "generators", []))))
 
 
 def nonlocals(*nodes: ast.AST) -> set[str]:

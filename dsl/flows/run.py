@@ -88,7 +88,7 @@ class Flows:
             require(held is ABSENT or (concurrent > 1 and len(held) < concurrent))
         code = self.code[function.qualified]
         arguments = (actor, *values) if actor is not None else values
-        frame = Frame(code, 0, dict(zip(code.parameters, arguments, strict=True)), "")
+        frame = Frame(code, 0, code.bind(*arguments), "")
         suspended = self.run([frame])
         self._keep(path, suspended, concurrent)
         self._count(suspended is not ABSENT)
@@ -276,12 +276,8 @@ class Flows:
                 help="Call it without yield from.",
             )
         code, split = self.code[function.qualified], len(arguments) - len(one.names)
-        bound = dict(zip(code.parameters, arguments[:split], strict=False))
         named = dict(zip(one.names, arguments[split:], strict=True))
-        for word in named:
-            if word not in code.parameters or word in bound:
-                raise TypeError(f"{name}() got an unexpected argument '{word}'")
-        return Frame(code, 0, {**code.defaults, **bound, **named}, one.target)
+        return Frame(code, 0, code.bind(*arguments[:split], **named), one.target)
 
     def _meant(
         self, callee: str, arguments: tuple[Any, ...]

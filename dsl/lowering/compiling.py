@@ -54,8 +54,9 @@ def compile_function(function: Function, node: ast.FunctionDef) -> Any:
         d and ast.copy_location(ast.Constant(None), d) for d in node.args.kw_defaults
     ]
     node.returns = None
-    for argument in [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]:
-        argument.annotation = None
+    for argument in ast.walk(node.args):
+        if isinstance(argument, ast.arg):
+            argument.annotation = None
     module = ast.Module([node], [])
     ast.fix_missing_locations(module)
     namespace: dict[str, Any] = {}

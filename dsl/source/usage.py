@@ -201,8 +201,9 @@ class Receivers:
         self.tree = tree
         self.function = function
         self.known: dict[str, type] = {}
-        if function.owner is not None and function.node.args.args:
-            self.known[function.node.args.args[0].arg] = function.owner
+        first = [*function.node.args.posonlyargs, *function.node.args.args][:1]
+        if function.owner is not None and not function.is_static:
+            self.known.update((argument.arg, function.owner) for argument in first)
         namespace = function.module.namespace
         for argument in function.parameters():
             cls = self._annotated(argument.annotation, namespace)
