@@ -11,7 +11,9 @@ from dataclasses import dataclass, field
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
+from statewalk.dsl.lowering.compiling import Old
 from statewalk.dsl.source.nodes import copied
+from statewalk.dsl.source.scopes import locals_of
 from statewalk.dsl.source.set_order import with_ordered_sets
 
 if TYPE_CHECKING:
@@ -65,25 +67,12 @@ def namespace_of(
     return None
 
 
-class _Old(ast.NodeTransformer):
-    """``old(e)`` → ``old(lambda: e)``: it is evaluated in another state."""
-
-    def visit_Call(self, node: ast.Call) -> ast.AST:
-        self.generic_visit(node)
-        if isinstance(node.func, ast.Name) and node.func.id == "old" and len(node.args) == 1:
-            empty = ast.arguments(
-                posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[]
-            )
-            node.args = [ast.Lambda(empty, node.args[0])]
-        return node
-
-
 def evaluate(node: ast.expr, namespace: dict[str, Any], scope: Mapping[str, Any]) -> Any:
     """The value of an expression of the spec in the state that is bound."""
-    tree = with_ordered_sets(ast.Expression(_Old().visit(copied(node))))
+    known = {**namespace, **scope}  # in one: comprehensions look names up in globals only
+    tree = with_ordered_sets(ast.Expression(Old(known, locals_of(node)).visit(copied(node))))
     ast.fix_missing_locations(tree)
-    # one dictionary: comprehensions look names up in globals only
-    return eval(compile(tree, "<explanation>", "eval"), {**namespace, **scope})
+    return eval(compile(tree, "<explanation>", "eval"), known)
 
 
 def values_in(

@@ -120,6 +120,14 @@ AGGREGATES: dict[str, Callable[[Any], Any]] = {
     )
 }
 AGGREGATES["any_of"] = list
+
+
+def is_aggregate(name: str, namespace: dict[str, Any]) -> bool:
+    """Whether a name of a module is one of these, and not the spec's own of that name."""
+    meant = any_of if name == "any_of" else getattr(builtins, name, None)
+    return name in AGGREGATES and namespace.get(name, meant) is meant
+
+
 _KEEPING = frozenset({"list", "any_of", "tuple"})
 _REDUCING = frozenset({"any", "all", "sum", "len"})
 _PLAIN = (bool, int, str, type(None))

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from typing import Any
 
+from statewalk.dsl.source.nodes import meaning
+from statewalk.dsl.source.scopes import locals_of
 from statewalk.dsl.source.set_order import with_ordered_sets
 from statewalk.dsl.source.tree import Function
+from statewalk.dsl.words.declare import old
 
 RUNTIME = "__sw__"
 """The name under which compiled code finds `dsl.lowering.calls`."""
@@ -19,11 +22,21 @@ def runtime_call(name: str, arguments: list[Any]) -> ast.Call:
 
 
 class Old(ast.NodeTransformer):
-    """``old(e)`` → ``old(lambda: e)``"""
+    """``old(e)`` → ``old(lambda: e)``: it is evaluated in another state. A spec may have a function
+    of its own that is named so, and another name for this one.
+    """
+
+    def __init__(self, namespace: dict[str, Any], local: Set[str]) -> None:
+        self.namespace = {n: v for n, v in namespace.items() if n not in local}
+
+    @classmethod
+    def of(cls, function: Function) -> Old:
+        """For what is written in a function."""
+        return cls(function.module.namespace, locals_of(function.node))
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
-        if isinstance(node.func, ast.Name) and node.func.id == "old" and len(node.args) == 1:
+        if len(node.args) == 1 and meaning(node.func, self.namespace) is old:
             node.args = [ast.copy_location(lambda_of([], node.args[0]), node.args[0])]
         return node
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Set
 from dataclasses import dataclass
 from typing import Any
 
-from statewalk.dsl.lowering.calls import AGGREGATES
+from statewalk.dsl.lowering.calls import is_aggregate
 from statewalk.dsl.lowering.compiling import lambda_of, runtime_call
 from statewalk.dsl.source.effects import Effects
 from statewalk.dsl.source.nodes import copied, walk
@@ -45,7 +45,9 @@ class Gathering:
     def aggregate(self, node: ast.Call) -> ast.AST | None:
         """``any(... for ...)`` and its like; None where it is not one."""
         name = getattr(node.func, "id", "")
-        if name not in AGGREGATES or name in self.locals or len(node.args) != 1 or node.keywords:
+        if name in self.locals or len(node.args) != 1 or node.keywords:
+            return None
+        if not is_aggregate(name, self.namespace):
             return None
         inner = node.args[0]
         if not isinstance(inner, ast.GeneratorExp | ast.ListComp | ast.SetComp):

@@ -64,7 +64,7 @@ class Lowering:
                 turns = find_turns(self.effects, function, node)
                 node = Rewriter(self, function).visit(node)
                 take_out(function, turns)
-            install(function, Old().visit(node))
+            install(function, Old.of(function).visit(node))
 
     def may_write(self, function: Function, node: ast.expr) -> bool:
         """Whether evaluating an expression may do more than look, or binds names."""

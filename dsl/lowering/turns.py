@@ -111,7 +111,9 @@ def take_out(function: Function, turns: list[Turn]) -> None:
     for turn in reversed(turns):
         loop = turn.loop
         taken = _as_function(function, loop, turn.names)
-        function.module.namespace[taken.name] = compile_function(taken, Old().visit(taken.node))
+        function.module.namespace[taken.name] = compile_function(
+            taken, Old.of(function).visit(taken.node)
+        )
         given = {f"N{at}": name for at, name in enumerate((taken.name, *turn.names))}
         asked = f"{RUNTIME}.call({', '.join(given)})"
         leaving = _Leaving()

@@ -12,23 +12,24 @@ import ast
 import builtins
 from collections.abc import Iterator
 from dataclasses import dataclass
+from dataclasses import replace as replaced
 from enum import Enum
 from types import ModuleType
-from typing import Any, Literal
+from typing import Any, Literal, get_origin
 
 from statewalk.dsl.source.known_effects import (
     CHOOSING,
     DOING_BUILTINS,
     LOOKING_METHODS,
-    PURE_LIBRARIES,
     PURE_NAMES,
     fresh_locals,
     is_number,
+    is_pure_library,
     nested_functions,
     own_nodes,
     scalar_arguments,
 )
-from statewalk.dsl.source.nodes import walk
+from statewalk.dsl.source.nodes import meaning, walk
 from statewalk.dsl.source.scopes import locals_of
 from statewalk.dsl.source.tree import Function, SpecTree
 from statewalk.dsl.source.usage import Receivers
@@ -279,7 +280,7 @@ class _Scan:
             return Cause(node, "reads" if name == "old" else "effects", text, known=False)
         if getattr(builtins, name, None) is value and value is not None:
             return Cause(node, "effects" if name in DOING_BUILTINS else "pure", text, known=False)
-        if module.partition(".")[0] in PURE_LIBRARIES:
+        if is_pure_library(value):
             return Cause(node, "pure", text)
         return Cause(node, "effects", text, known=False)
 
@@ -288,10 +289,7 @@ class _Scan:
         if isinstance(receiver, ast.Name) and receiver.id not in self.bound:
             value = self.namespace.get(receiver.id)
             if isinstance(value, ModuleType):
-                found = getattr(value, func.attr, None)
-                if value.__name__.partition(".")[0] in PURE_LIBRARIES:
-                    return Cause(node, "pure", text)
-                return self._value_call(node, found, text)
+                return self._value_call(node, getattr(value, func.attr, None), text)
             if hasattr(type(value), "looks_at_everything"):
                 return Cause(node, "effects", text, known=False)
             if isinstance(value, type) and func.attr in vars(value):
@@ -310,10 +308,12 @@ class _Scan:
         if called is enabled or called is next_steps:
             return
         for argument in (*node.args, *(k.value for k in node.keywords)):
-            if isinstance(argument, ast.Name) and argument.id not in self.bound:
-                function = self.effects.function_of(self.namespace.get(argument.id))
-                if function is not None:
-                    yield Cause(argument, "pure", argument.id, callees=(function,))
+            value = meaning(argument, self.namespace)
+            root = argument.value if isinstance(argument, ast.Attribute) else argument
+            if isinstance(root, ast.Name) and root.id not in self.bound and callable(value):
+                if not isinstance(value, type) and get_origin(value) is None:
+                    handed = self._value_call(node, value, ast.unparse(argument))
+                    yield replaced(handed, node=argument, known=False)
             elif isinstance(argument, ast.Attribute):
                 callees = self.effects.methods(argument.attr, self.types.receiver(argument.value))
                 if callees and not self.types.owners(argument):

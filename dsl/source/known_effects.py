@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Callable
 
 from statewalk.dsl.source.nodes import walk
@@ -53,6 +54,48 @@ PURE_LIBRARIES = frozenset(
         "textwrap",
     ]
 )
+
+# What in these changes what it is given, or makes what calls a method of it.
+_DOING_LIBRARY = frozenset(
+    [
+        "insort",
+        "insort_left",
+        "insort_right",
+        "heapify",
+        "heappop",
+        "heappush",
+        "heappushpop",
+        "heapreplace",
+        "setitem",
+        "delitem",
+        "methodcaller",
+        "call",
+        "iadd",
+        "iand",
+        "iconcat",
+        "ifloordiv",
+        "ilshift",
+        "imatmul",
+        "imod",
+        "imul",
+        "ior",
+        "ipow",
+        "irshift",
+        "isub",
+        "itruediv",
+        "ixor",
+    ]
+)
+
+
+def is_pure_library(value: object) -> bool:
+    """Whether this is a function of a library that only computes: not an object that it made."""
+    name, module = getattr(value, "__name__", ""), getattr(value, "__module__", None)
+    library = str(module).partition(".")[0].lstrip("_")
+    if library not in PURE_LIBRARIES or name in _DOING_LIBRARY:
+        return False
+    return any(getattr(sys.modules.get(m), name, None) is value for m in (str(module), library))
+
 
 # Methods of containers, strings and numbers that only look.
 LOOKING_METHODS = SET_METHODS | frozenset(

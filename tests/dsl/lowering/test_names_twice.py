@@ -113,3 +113,79 @@ def test_helpers_of_one_name_at_one_place_of_two_modules_are_two(tmp_path: Path)
     )
 
     assert set() == _findings(path)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "bump(self)",
+        "full()",
+        "next(map(bump, [self]))",
+        "sum(map(bump, [self]))",
+        "sum(map(operator.methodcaller('bump'), [self]))",
+        "sum(map(by_hand, [self]))",
+        "sorted([self], key=bump).count(self)",
+    ],
+)
+def test_an_object_that_a_library_made_may_write(call: str, tmp_path: Path) -> None:
+    (tmp_path / "spec.py").write_text(
+        "import operator\nfrom functools import partial\n"
+        + HEAD
+        + f"""
+    def bump(self) -> int:
+        self.n += 1
+        return 1
+    @action
+    def up(self) -> None:
+        self.n = self.n % 4
+        self.n += {call}
+c = Counter()
+bump = operator.methodcaller("bump")
+full = partial(Counter.bump, c)
+by_hand = lambda counter: counter.bump()
+@always
+def holds() -> bool:
+    return c.n != 4
+"""
+    )
+
+    assert {"holds"} == _findings(tmp_path / "spec.py")
+
+
+OWN = """
+    @action
+    def up(self) -> None:
+        self.n = (self.n + 1) % 3
+c = Counter()
+{}
+@{}
+def holds() -> bool:
+    return {}
+"""
+
+
+@pytest.mark.parametrize("asked", ["not old(c.n)", "True if not old(c.n) else False"])
+def test_a_function_of_the_spec_that_is_named_old_is_its_own(asked: str, tmp_path: Path) -> None:
+    own = "def old(x: int) -> bool:\n    return x == 3"
+
+    assert set() == _of(OWN.format(own, "always", asked), tmp_path)
+    assert {"holds"} == _of(OWN.format(own.replace("3", "2"), "always", asked), tmp_path)
+
+
+@pytest.mark.parametrize("name", ["old", "before", "statewalk.old", "words.old"])
+def test_old_goes_by_what_its_name_means(name: str, tmp_path: Path) -> None:
+    own = "import statewalk\nimport statewalk as words\nfrom statewalk import old as before"
+
+    assert set() == _of(OWN.format(own, "on_step", f"c.n == ({name}(c.n) + 1) % 3"), tmp_path)
+    assert {"holds"} == _of(OWN.format(own, "on_step", f"c.n == {name}(c.n) + 1"), tmp_path)
+
+
+def test_an_aggregate_of_the_spec_is_its_own(tmp_path: Path) -> None:
+    own = "def {0}(xs: list[bool]) -> bool:\n    return not [x for x in xs if x]"
+
+    for name in ("all", "any"):
+        text = own.format(name)
+        assert set() == _of(OWN.format(text, "always", f"{name}([x > 9 for x in c.xs])"), tmp_path)
+        assert {"holds"} == _of(
+            OWN.format(text, "always", f"{name}([x > c.n for x in c.xs])"), tmp_path
+        )
