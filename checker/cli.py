@@ -6,6 +6,7 @@ import argparse
 import errno
 import gc
 import os
+import re
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -25,6 +26,10 @@ _NO_PLACE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG)
 # Imports and learning make many objects that stay and few cycles: looking for cycles after every
 # few hundred of them is a tenth of a short check.
 _COLLECT_AFTER = (50_000, 20, 100)
+# Of a database, as a URL or in libpq's words: the file of an internal error is for others to read.
+_PASSWORD = re.compile(
+    r"(\w://[^\s:/@]*:|\bpassword\s*=\s*)('[^']*'|\S+(?=@)|[^\s&]+)", re.IGNORECASE
+)
 _stop = early.Stop()
 
 
@@ -243,11 +248,12 @@ def _report(error: BaseException) -> None:
     import traceback
 
     text = "".join(traceback.format_exception(error))
+    text = _PASSWORD.sub(r"\1***", f"{' '.join(sys.argv)}\n\n{text}")
     where = ""
     with suppress(OSError):
         handle, name = tempfile.mkstemp(prefix="statewalk-", suffix=".txt")
         with os.fdopen(handle, "w", encoding="utf-8", errors="replace") as file:
-            file.write(f"statewalk {VERSION}, Python {sys.version}\n{' '.join(sys.argv)}\n\n{text}")
+            file.write(f"statewalk {VERSION}, Python {sys.version}\n{text}")
         where = f"\n   Please attach {name} to a report."
     try:
         said = f"{type(error).__name__}: {error}"

@@ -25,6 +25,14 @@ def opened(path: str | Path) -> BufferedReader:
     return os.fdopen(handle, "rb")
 
 
+def file_name(text: str) -> str:
+    """A text as the name of a file. Raises ValueError for what no file can be called."""
+    if "\0" in text:
+        raise ValueError("no file can have this name")
+    os.fsencode(text)
+    return text
+
+
 def read_bytes(path: str | Path) -> bytes:
     """What a file holds. Raises OSError."""
     with opened(path) as file:

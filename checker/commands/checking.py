@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
 STDOUT = "-"
 CHECKPOINT, REQUEST = "checkpoint", "request.json"
+SCHEMA = 1  # of the latter
 _RARELY = 20  # times as long as a note takes lie between two,
 _FEW = 100  # once there are more levels than that
 
@@ -135,7 +136,7 @@ def remember(
     done.
     """
     about = {
-        "schema": 1,
+        "schema": SCHEMA,
         "spec": str(Path(spec).resolve()),
         "named": spec,
         "constants": {name: str(value) for name, value in constants.items()},

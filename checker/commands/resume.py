@@ -89,23 +89,38 @@ def read_request(folder: Path) -> tuple[str, dict[str, Any], Any]:
     """(spec, constants, options) of a run's folder. Raises RunError[SW342]."""
     from pydantic import TypeAdapter
 
-    from statewalk.checker.commands.checking import REQUEST
+    from statewalk.checker.commands.checking import REQUEST, SCHEMA
     from statewalk.checker.contract.options import CheckOptions
     from statewalk.dsl.errors import RunError
-    from statewalk.dsl.files import read_text
+    from statewalk.dsl.files import file_name, read_text
     from statewalk.dsl.words.constants import GivenText
 
     try:
         about = json.loads(read_text(folder / REQUEST))
         known = {f.name for f in fields(CheckOptions)}
         given = dict(about["options"])
+        if about["schema"] != SCHEMA:
+            raise ValueError(f"its schema is {about['schema']!r}, this version reads {SCHEMA}")
         if not (isinstance(about["spec"], str) and set(given) <= known):
             raise ValueError
+        file_name(about["spec"])
         options = TypeAdapter(CheckOptions).validate_python(given)
-        constants = {str(k): GivenText(v) for k, v in about["constants"].items()}
+        constants = {file_name(k): GivenText(v) for k, v in about["constants"].items()}
         return _as_named(about), constants, options
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (
+        OSError,
+        ValueError,
+        KeyError,
+        TypeError,
+        AttributeError,
+        RecursionError,
+        RunError,
+    ) as error:
         why = f"its {REQUEST} does not hold a check"
+        if isinstance(error, RunError):
+            why += f": {error.message.rstrip('.')}"
+        elif type(error) is ValueError and error.args:
+            why += f": {error}"
         if isinstance(error, FileNotFoundError | NotADirectoryError):
             why = f"it has no {REQUEST}"
         elif isinstance(error, OSError | UnicodeDecodeError | json.JSONDecodeError):

@@ -14,27 +14,35 @@ from statewalk.dsl.words.constants import GivenText
 _SIZES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 _TIMES = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
 MAX_SWEEP = 1000
+_LARGEST = 1 << 62
+_LONGEST = 1e9  # seconds
+_THREADS = max(1024, 4 * (os.cpu_count() or 1))
 
 
 def _is_count(value: Any) -> bool:
-    return type(value) is int and value > 0
+    return type(value) is int and 0 < value < _LARGEST
 
 
 def _is_time(value: Any) -> bool:
-    return type(value) in (int, float) and value >= 0
+    return type(value) in (int, float) and 0 <= value <= _LONGEST
 
 
 def _are_names(value: Any) -> bool:
-    return isinstance(value, tuple | list) and all(isinstance(name, str) for name in value)
+    return (
+        isinstance(value, tuple | list)
+        and bool(value)
+        and all(isinstance(name, str) for name in value)
+    )
 
 
 _BOOL = (lambda value: isinstance(value, bool), "True or False")
+_FEW = (lambda value: _is_count(value) and value <= _THREADS, f"1 to {_THREADS}")
 _COUNT, _TIME = (_is_count, "a number above 0"), (_is_time, "a number of seconds")
 _KINDS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "fingerprint_bits": (lambda value: type(value) is int and value in (64, 128), "64 or 128"),
     "config": (lambda value: isinstance(value, str), "a name"),
-    "properties": (_are_names, "a tuple of names"),
-    "max_depth": _COUNT, "max_states": _COUNT, "max_memory": _COUNT, "threads": _COUNT,
+    "properties": (_are_names, "a tuple of names, at least one"),
+    "max_depth": _COUNT, "max_states": _COUNT, "max_memory": _COUNT, "threads": _FEW,
     "timeout": _TIME, "checkpoint_every": _TIME,
     "keep_going": _BOOL, "liveness": _BOOL, "allow_unsound": _BOOL, "symmetry": _BOOL,
     "view": _BOOL, "strict": _BOOL, "fizzbee_counts": _BOOL, "optimize": _BOOL, "resume": _BOOL,

@@ -15,6 +15,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
+from pydantic import TypeAdapter
 
 from statewalk.checker.machine.home import go_home
 from statewalk.checker.states.fingerprints import FINGERPRINT_VERSION
@@ -161,7 +162,7 @@ def read_about(folder: Path) -> About:
     try:
         data = json.loads(read_text(folder / MANIFEST))
         known = {name: data[name] for name in About.__dataclass_fields__}
-        about = About(**known)
+        about = TypeAdapter(About).validate_python(known, strict=True)
     except (FileNotFoundError, NotADirectoryError):
         raise RunError(
             "SW350",

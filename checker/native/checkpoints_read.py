@@ -6,7 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field
 
 from statewalk.checker.contract.search import Finding, finding_in
 from statewalk.checker.engines.layout import Layout
@@ -26,6 +28,18 @@ from statewalk.checker.native.state import Search
 from statewalk.dsl.model import Model
 from statewalk.dsl.state.decoding import decode
 
+_VALUES = {"path_bytes", "path_ends", "value_bytes", "value_ends", "slots"}
+
+
+class _Manifest(BaseModel):
+    """What a manifest has, as far as it is relied on."""
+
+    model_config = ConfigDict(extra="ignore", strict=True)
+    run: str
+    depth: int = Field(ge=0, lt=1 << 32)
+    values: list[str] = Field(min_length=1)
+    files: dict[str, Annotated[list[int | str], Field(min_length=2, max_length=2)]]
+
 
 def read(folder: Path, key: str, actions: int) -> Saved:
     """The newest whole checkpoint of a folder, of a spec with so many actions.
@@ -44,19 +58,23 @@ def read(folder: Path, key: str, actions: int) -> Saved:
             continue
         except Damaged as damage:
             wrong.append(str(damage))
-        except (LookupError, TypeError, ValueError, AttributeError) as error:
+        except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
             wrong.append(f"{folder / name} does not describe a search ({error})")
     raise damaged(wrong) if wrong else nothing_saved(folder)
 
 
 def _load(folder: Path, manifest: Mapping[str, Any], actions: int) -> Saved:
-    depth: int = manifest["depth"]
+    about = _Manifest.model_validate(manifest)
+    depth = about.depth
     levels = []
     for at in range(depth + 1):
         found = _arrays(folder, f"level-{at:04}.npz", manifest)
         levels.append((found["fp"], found["low"], found["link"]))
     rows = _arrays(folder, f"frontier-{depth:04}.npz", manifest)["rows"]
-    values = tuple(_arrays(folder, name, manifest) for name in manifest["values"])
+    values = tuple(_arrays(folder, name, manifest) for name in about.values)
+    for part in values:
+        if not set(part) >= _VALUES:
+            raise ValueError("its values are in no file of values")
     totals = totals_in(manifest["totals"], actions)
     sizes = [len(link) for _, _, link in levels]
     if (totals.initial, totals.initial + sum(totals.fresh)) != (sizes[0], sum(sizes)):

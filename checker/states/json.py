@@ -8,7 +8,6 @@ here (kinds that a later version adds) is kept as its canonical bytes.
 from __future__ import annotations
 
 import base64
-import binascii
 from collections.abc import Callable, Mapping, Sequence
 from enum import KEEP, Enum, Flag
 from typing import Any
@@ -22,6 +21,7 @@ from statewalk.dsl.values.stored import FrozenBag, FrozenDict, FrozenList, Froze
 _EXACT = 1 << 53
 _MAX_DEPTH = 200
 _PAIR = 2
+_MOST = 1_000_000
 
 
 def to_json(value: Any) -> Any:
@@ -147,7 +147,7 @@ def from_json(data: Any, classes: Classes, depth: int = 0) -> Any:
         if reader is not None:
             try:
                 return reader(content, classes, depth + 1)
-            except (TypeError, ValueError, KeyError, IndexError, binascii.Error):
+            except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError):
                 raise corrupt(f"a value {tag} that cannot be read") from None
             except StatewalkError as error:
                 raise corrupt(f"a value of which is said: {error.message.rstrip('.')}") from None
@@ -171,6 +171,8 @@ def _bag(content: Any, classes: Classes, depth: int) -> FrozenBag:
     for element, count in _pairs(content):
         if type(count) is not int or count < 1:
             raise TypeError
+        if count > _MOST:  # shown, each of them is
+            raise corrupt(f"a bag with {count:,} of one thing: {_MOST:,} are the most")
         bag = bag.adjusted(from_json(element, classes, depth), count)
     return bag
 
@@ -200,6 +202,13 @@ def _record(content: Any, classes: Classes, depth: int) -> Any:
     return classes.get(name, Record)(**values)._freeze()
 
 
+def _leaf(content: Any, classes: Classes, depth: int) -> Any:
+    found = decode(base64.b64decode(content, validate=True), classes.known)
+    if isinstance(found, FrozenList | tuple | FrozenSet | FrozenBag | FrozenDict | Record):
+        raise TypeError  # these have forms of their own, which are looked at
+    return found
+
+
 _READERS: Mapping[str, Callable[[Any, Classes, int], Any]] = {
     "#int": lambda content, classes, depth: int(str(content)),
     "#tuple": lambda content, classes, depth: tuple(_items(content, classes, depth)),
@@ -209,9 +218,7 @@ _READERS: Mapping[str, Callable[[Any, Classes, int], Any]] = {
     "#enum": _enum,
     "#role": _role,
     "#record": _record,
-    "#bytes": lambda content, classes, depth: decode(
-        base64.b64decode(content, validate=True), classes.known
-    ),
+    "#bytes": _leaf,
 }
 
 

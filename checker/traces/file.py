@@ -18,7 +18,7 @@ from statewalk.checker.states.content import Content
 from statewalk.checker.states.json import Classes, corrupt, describe_classes, from_json, to_json
 from statewalk.checker.traces.trace import Choice, Trace, TraceStep
 from statewalk.dsl.errors import RunError, StatewalkError
-from statewalk.dsl.files import read_text
+from statewalk.dsl.files import file_name, read_text
 from statewalk.dsl.values.stored import freeze, thaw
 from statewalk.dsl.words.constants import GivenText
 
@@ -33,6 +33,7 @@ def _one_line(text: str) -> str:
 
 
 _Name = Annotated[str, AfterValidator(_one_line)]
+_Path = Annotated[str, AfterValidator(file_name)]
 
 
 class _Part(BaseModel):
@@ -54,17 +55,17 @@ class _Step(_Part):
     choices: list[_Choice] = []
     only: list[_Choice] = []
     completed: bool = True
-    file: str = ""
+    file: _Path = ""
     line: int = 0
 
 
 class _File(_Part):
     format: Literal["statewalk-trace"]
     version: int
-    spec: str
+    spec: _Path
     names: dict[_Name, _Name] = {}
     constants: dict[_Name, Any]
-    sources: dict[str, str]
+    sources: dict[_Path, str]
     property: _Name
     kind: _Name
     initial: int = Field(default=0, ge=0)

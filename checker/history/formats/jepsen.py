@@ -56,6 +56,7 @@ def read(path: Path) -> History:
         if not isinstance(process, int) or isinstance(process, bool):
             continue
         kind = op.get(":type", ":ok")
+        kind = kind if isinstance(kind, str) else repr(kind)
         if kind == ":invoke":
             if process in open_:
                 raise build.fail(
