@@ -1,12 +1,16 @@
-"""Fields that are asked of a class where an instance is meant."""
+"""Fields that are asked of a class where an instance is meant; private names in classes."""
 
 from __future__ import annotations
 
 import ast
 
+from statewalk.dsl.errors import Mistakes
 from statewalk.dsl.rules.rule import Checked, shortened
+from statewalk.dsl.source.effects import Effects
 from statewalk.dsl.source.nodes import walk
+from statewalk.dsl.source.tree import SpecTree
 from statewalk.dsl.state.roles import Role
+from statewalk.dsl.values.records import Record
 
 
 def check_classes(checked: Checked) -> None:
@@ -38,3 +42,31 @@ def _instead(namespace: dict[str, object], cls: type, node: ast.Attribute) -> st
     word = cls.__name__.lower()
     made = f"{word} = {cls.__name__}()"
     return f"Make an instance on module level, {made}, and write {word}.{node.attr}."
+
+
+def check_private(tree: SpecTree, _: Effects, mistakes: Mistakes) -> None:
+    """SW127: ``self.__n``, which Python calls ``_Class__n`` inside of a class; once for each name.
+
+    Methods are compiled again without their class, where the name would be another one.
+    """
+    for module in tree.loading.modules:
+        for cls in walk(module.source.tree) if module.source.dialect != "fizz" else ():
+            made = module.namespace.get(cls.name) if isinstance(cls, ast.ClassDef) else None
+            if not (isinstance(made, type) and issubclass(made, Role | Record)):
+                continue
+            found = {_word(node): node for node in reversed(walk(cls))}
+            for word, node in found.items():
+                if word[:2] == "__" and word[-2:] != "__":
+                    mistakes.add(
+                        "SW127",
+                        f"'{word}' has two underscores in front, in a class.",
+                        at=module.source.span(node),
+                        why="Python gives such names the name of their class too.",
+                        help=f"Write {word[1:]}, with one underscore.",
+                    )
+
+
+def _word(node: ast.AST) -> str:
+    """The name that a node says, if it says one."""
+    words = (getattr(node, field, None) for field in ("id", "attr", "arg", "name"))
+    return next((word for word in words if isinstance(word, str)), "")

@@ -178,6 +178,18 @@ def test_a_type_of_which_the_state_holds_nothing_is_said(
     [
         ("def go() -> None:\n        box.n = 1", "SW124", "The method 'go' takes no parameter"),
         (
+            "def go(self) -> None:\n        self.n = self.__h()\n"
+            "    def __h(self) -> int:\n        return 1",
+            "SW127",
+            "'__h' has two underscores in front",
+        ),
+        (
+            "def go(self) -> None:\n        self.n = 1\n"
+            "    def __few(self) -> bool:\n        return self.n < 1",
+            "SW127",
+            "'__few' has two underscores in front",
+        ),
+        (
             "def go(self) -> None:\n        self.n = any_of(3)",
             "SW125",
             "any_of chooses among several",
