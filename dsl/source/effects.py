@@ -22,6 +22,7 @@ from statewalk.dsl.source.known_effects import (
     DOING_BUILTINS,
     LOOKING_METHODS,
     PURE_NAMES,
+    called_back,
     fresh_locals,
     is_number,
     is_pure_library,
@@ -307,6 +308,9 @@ class _Scan:
         called = self.namespace.get(node.func.id) if isinstance(node.func, ast.Name) else None
         if called is enabled or called is next_steps:
             return
+        for argument in called_back(node):
+            if not self._is_followed(argument):
+                yield Cause(argument, "effects", ast.unparse(argument), known=False)
         for argument in (*node.args, *(k.value for k in node.keywords)):
             value = meaning(argument, self.namespace)
             root = argument.value if isinstance(argument, ast.Attribute) else argument
@@ -318,6 +322,26 @@ class _Scan:
                 callees = self.effects.methods(argument.attr, self.types.receiver(argument.value))
                 if callees and not self.types.owners(argument):
                     yield Cause(argument, "pure", ast.unparse(argument), callees=tuple(callees))
+
+    def _is_followed(self, node: ast.expr) -> bool:
+        """Whether what a function does that is handed on is seen elsewhere: where it stands, or by
+        its name.
+        """
+        match node:
+            case ast.Lambda() | ast.Constant():
+                return True
+            case ast.Name(id=name):
+                return name in self.nested or name not in self.bound
+            case ast.Attribute(attr=name):
+                found = self.effects.methods(name, self.types.receiver(node.value))
+                return (
+                    bool(found)
+                    or name in LOOKING_METHODS
+                    or callable(meaning(node, self.namespace))
+                )
+            case ast.Call(func=func):
+                return is_pure_library(meaning(func, self.namespace))
+        return False
 
 
 def _is_getter(function: Function) -> bool:

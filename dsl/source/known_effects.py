@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from statewalk.dsl.source.nodes import walk
 from statewalk.dsl.source.scopes import arguments, bindings, stored
@@ -86,6 +86,24 @@ _DOING_LIBRARY = frozenset(
         "ixor",
     ]
 )
+
+
+# Where these take a function that they call; those without a place take it by name.
+_CALLING = {
+    "map": 0, "filter": 0, "reduce": 0, "starmap": 0, "takewhile": 0, "dropwhile": 0,
+    "filterfalse": 0, "partial": 0, "accumulate": 1, "groupby": 1, "nlargest": 2, "nsmallest": 2,
+    "sorted": None, "sort": None, "min": None, "max": None, "merge": None,
+}  # fmt: skip
+
+
+def called_back(node: ast.Call) -> Iterator[ast.expr]:
+    """The arguments that are functions for the callee to call."""
+    name = getattr(node.func, "id", None) or getattr(node.func, "attr", "")
+    if name in _CALLING:
+        at = _CALLING[name]
+        if at is not None:
+            yield from node.args[at : at + 1]
+        yield from (k.value for k in node.keywords if k.arg in ("key", "func"))
 
 
 def is_pure_library(value: object) -> bool:

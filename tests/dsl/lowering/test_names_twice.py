@@ -124,6 +124,8 @@ def test_helpers_of_one_name_at_one_place_of_two_modules_are_two(tmp_path: Path)
         "sum(map(bump, [self]))",
         "sum(map(operator.methodcaller('bump'), [self]))",
         "sum(map(by_hand, [self]))",
+        "sum(map([bump][0], [self]))",
+        "sum(map(getattr(self, 'add'), [1]))",
         "sorted([self], key=bump).count(self)",
     ],
 )
@@ -135,6 +137,9 @@ def test_an_object_that_a_library_made_may_write(call: str, tmp_path: Path) -> N
     def bump(self) -> int:
         self.n += 1
         return 1
+    def add(self, k: int) -> int:
+        self.n += k
+        return k
     @action
     def up(self) -> None:
         self.n = self.n % 4
