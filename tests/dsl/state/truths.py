@@ -275,7 +275,7 @@ _REVERSED = [
 
 def truths() -> list[str]:
     """All of them."""
-    found = list(_ALONE)
+    found: list[str] = list(_ALONE)
     for kind, places in _CONTAINERS.items():
         for place in places:
             asked = _OF_TYPES + (_ITERABLES if kind not in ("Part", "int") else [])
