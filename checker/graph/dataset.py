@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import pyarrow as pa
 import pyarrow.dataset as ds
@@ -161,8 +161,10 @@ def read_about(folder: Path) -> About:
     """
     try:
         data = json.loads(read_text(folder / MANIFEST))
-        known = {name: data[name] for name in About.__dataclass_fields__}
-        about = TypeAdapter(About).validate_python(known, strict=True)
+        hints = get_type_hints(About).items()
+        about = About(
+            **{n: TypeAdapter(kind).validate_python(data[n], strict=True) for n, kind in hints}
+        )
     except (FileNotFoundError, NotADirectoryError):
         raise RunError(
             "SW350",
