@@ -13,7 +13,7 @@ from statewalk.dsl.rules.rule import Checked, shortened
 from statewalk.dsl.source.effects import Effects
 from statewalk.dsl.source.nodes import parents_of, walk, yields
 from statewalk.dsl.source.tree import Function, SpecTree
-from statewalk.dsl.source.usage import Receivers, mentions
+from statewalk.dsl.source.usage import mentions
 
 _WRITING = ("add", "append", "clear", "discard", "extend", "update")
 _CRASH = re.compile(r"(?:^|_)(?:crash|crashes|die|dies|kill|reboot|restart)(?:_|$)")
@@ -87,7 +87,7 @@ def warn_of_history(tree: SpecTree, effects: Effects, mistakes: Mistakes) -> Non
         if not action.marked("action") or action.module.source.dialect == "fizz":
             continue
         for function in effects.reached_from(action):
-            found = next(_read_in(tree, function, auxiliary), None)
+            found = next(_read_in(effects, function, auxiliary), None)
             if found is not None:
                 node, place = found
                 mistakes.warn(
@@ -100,10 +100,10 @@ def warn_of_history(tree: SpecTree, effects: Effects, mistakes: Mistakes) -> Non
 
 
 def _read_in(
-    tree: SpecTree, function: Function, fields: set[tuple[str, str]]
+    effects: Effects, function: Function, fields: set[tuple[str, str]]
 ) -> Iterator[tuple[ast.expr, str]]:
     """Where a function looks at one of some fields, and at which."""
-    receivers = Receivers(tree, function)
+    receivers = effects.receivers(function)
     parents = parents_of(function.node)
     for node, meant in mentions(function.node):
         if isinstance(meant.ctx, ast.Load) and not _only_written(node, parents):
@@ -157,7 +157,7 @@ def warn_of_fields(tree: SpecTree, effects: Effects, mistakes: Mistakes) -> None
     read: set[tuple[str, str]] = set()
     written: set[tuple[str, str]] = set()
     for function in tree.functions:
-        receivers = Receivers(tree, function)
+        receivers = effects.receivers(function)
         for _, node in mentions(function.node):
             found = read if isinstance(node.ctx, ast.Load) else written
             found |= {(c.__name__, node.attr) for c in receivers.owners(node)}

@@ -164,6 +164,10 @@ class Effects:
             if f.owner and (issubclass(f.owner, owner) or issubclass(owner, f.owner))
         ]
 
+    def receivers(self, function: Function) -> Receivers:
+        """What is known of the receivers of attributes in a function."""
+        return self._scans[id(function)].types
+
     def function_of(self, value: Any) -> Function | None:
         """The spec function behind a value of a namespace."""
         return self._by_function.get(id(getattr(value, "__func__", value)))
@@ -185,14 +189,16 @@ class _Scan:
         self.function = function
         self.namespace = function.module.namespace
         self.types = Receivers(effects.tree, function)
+        self.bound = locals_of(function.node)
         self.fresh = fresh_locals(function.node, self._constructs)
         self.scalars = scalar_arguments(function.node)
         self.nested = nested_functions(function.node)
-        self.bound = locals_of(function.node)
 
     def _constructs(self, call: ast.Call) -> bool:
         """Whether a call makes a new value that nobody else has."""
         name = getattr(call.func, "id", "")
+        if name in self.bound:
+            return False
         found = self.namespace.get(name)
         if isinstance(found, type):
             return issubclass(found, Record | Bag)

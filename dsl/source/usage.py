@@ -8,16 +8,18 @@ anything.
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any
 
 from statewalk.dsl.source.nodes import parents_of, walk
-from statewalk.dsl.source.scopes import names, stored
+from statewalk.dsl.source.scopes import binds
 from statewalk.dsl.source.tree import Function, SpecTree
 from statewalk.dsl.state.roles import Role
 from statewalk.dsl.values.lists import CHANGING
+from statewalk.dsl.words.declare import pairs
 
 LISTING = frozenset({"items", "keys", "values", "copy", "clear"})
 _LOOKING = frozenset({"len", "sum", "any", "all", "set", "frozenset", "bool"})
@@ -195,60 +197,54 @@ def mentions(function: ast.AST) -> Iterator[tuple[ast.expr, ast.Attribute]]:
 class Receivers:
     """Which role classes an attribute's receiver can be, from declared types; by name where
     unknown.
+
+    A local is known where all that binds it, in the function and inside of it, agrees.
     """
 
     def __init__(self, tree: SpecTree, function: Function) -> None:
         self.tree = tree
         self.function = function
-        self.known: dict[str, type] = {}
-        first = [*function.node.args.posonlyargs, *function.node.args.args][:1]
-        if function.owner is not None and not function.is_static:
-            self.known.update((argument.arg, function.owner) for argument in first)
-        namespace = function.module.namespace
-        for argument in function.parameters():
-            cls = self._annotated(argument.annotation, namespace)
-            if cls is not None:
-                self.known[argument.arg] = cls
-        nodes = walk(function.node)
-        loops = [(n.target, n.iter) for n in nodes if isinstance(n, ast.For | ast.comprehension)]
-        for target, source in loops:
-            cls = self._element(source)
-            if cls is not None:
-                self.known = {**dict.fromkeys(names(target), cls), **self.known}
-        looped = names(*(target for target, _ in loops))
-        for known in self.known.keys() & stored(function.node) if self.known else ():
-            sources = [source for target, source in loops if known in names(target)]
-            if known not in looped or self._ambiguous(known, sources, nodes):
-                del self.known[known]
+        self.namespace = function.module.namespace
+        sources: dict[str, list[Any]] = {}
+        for name, source in self._bound():
+            sources.setdefault(name, []).append(source)
+        self.known: dict[str, type | None] = dict.fromkeys(sources)
+        for name, found in sources.items():
+            classes = {self._element(s) if isinstance(s, ast.expr) else s for s in found}
+            self.known[name] = classes.pop() if len(classes) == 1 else None
 
-    def _ambiguous(self, name: str, sources: list[ast.expr], nodes: list[ast.AST]) -> bool:
-        stores = [
-            n
-            for n in nodes
-            if isinstance(n, ast.Assign | ast.AnnAssign | ast.AugAssign | ast.NamedExpr)
-            and name
-            in {getattr(t, "id", "") for t in walk(getattr(n, "target", None) or n.targets[0])}  # type: ignore[union-attr]
-        ]
-        return bool(stores) or len({self._element(s) for s in sources}) > 1
+    def _bound(self) -> Iterator[tuple[str, type | ast.expr | None]]:
+        """The names that the function binds, each with its class, or what a loop takes it from."""
+        head = self.function.node.args
+        classes = {id(a): self._annotated(a.annotation) for a in self.function.parameters()}
+        if self.function.owner is not None and not self.function.is_static:
+            first = [*head.posonlyargs, *head.args][:1]
+            classes.update((id(argument), self.function.owner) for argument in first)
+        looped: dict[int, ast.expr] = {}
+        for node in walk(self.function.node)[1:]:
+            if isinstance(node, ast.For | ast.comprehension):
+                looped.update((id(part), node.iter) for part in walk(node.target))
+            elif isinstance(node, ast.arg):
+                yield node.arg, classes.get(id(node))
+            for name in binds(node):
+                yield name, looped.get(id(node))
 
-    @staticmethod
-    def _annotated(annotation: ast.expr | None, namespace: dict[str, Any]) -> type | None:
+    def _annotated(self, annotation: ast.expr | None) -> type | None:
         if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
-            found = namespace.get(annotation.value)
+            found = self.namespace.get(annotation.value)
         else:
-            found = namespace.get(getattr(annotation, "id", ""))
+            found = self.namespace.get(getattr(annotation, "id", ""))
         return found if isinstance(found, type) and issubclass(found, Role) else None
 
     def _element(self, source: ast.expr) -> type | None:
         """The role class of the elements of a module-level list of instances."""
-        if (
-            isinstance(source, ast.Call)
-            and getattr(source.func, "id", "") in ("pairs", "sorted", "list")
-            and source.args
-        ):
-            return self._element(source.args[0])
-        if isinstance(source, ast.Name) and source.id not in self.known:
-            return class_of_all(self.function.module.namespace.get(source.id))
+        match source:
+            case ast.Call(ast.Name(name), [given, *_]) if name not in self.known:
+                called = self.namespace.get(name, getattr(builtins, name, None))
+                known = called is pairs or called is sorted or called is list
+                return self._element(given) if known else None
+            case ast.Name(name) if name not in self.known:
+                return class_of_all(self.namespace.get(name))
         return None
 
     def receiver(self, node: ast.expr) -> type | None:
@@ -256,7 +252,7 @@ class Receivers:
         if isinstance(node, ast.Name):
             if node.id in self.known:
                 return self.known[node.id]
-            value = self.function.module.namespace.get(node.id)
+            value = self.namespace.get(node.id)
             return type(value) if isinstance(value, Role) else None
         if isinstance(node, ast.Subscript):
             return self._element(node.value)
