@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 from statewalk.dsl.lowering.compiling import Old
 from statewalk.dsl.source.nodes import copied
-from statewalk.dsl.source.scopes import locals_of
 from statewalk.dsl.source.set_order import with_ordered_sets
 
 if TYPE_CHECKING:
@@ -70,7 +69,7 @@ def namespace_of(
 def evaluate(node: ast.expr, namespace: dict[str, Any], scope: Mapping[str, Any]) -> Any:
     """The value of an expression of the spec in the state that is bound."""
     known = {**namespace, **scope}  # in one: comprehensions look names up in globals only
-    tree = with_ordered_sets(ast.Expression(Old(known, locals_of(node)).visit(copied(node))))
+    tree = with_ordered_sets(ast.Expression(Old(node, known).visit(copied(node))))
     ast.fix_missing_locations(tree)
     return eval(compile(tree, "<explanation>", "eval"), known)
 

@@ -20,11 +20,11 @@ import copy
 from statewalk.dsl.blocks.read import refused
 from statewalk.dsl.blocks.steps import asks_for_notes
 from statewalk.dsl.flows.instructions import Code, FlowCode
-from statewalk.dsl.flows.live import LATE, closures, find_live, loads
+from statewalk.dsl.flows.live import LATE, closures, find_live
 from statewalk.dsl.flows.loops import made_by_turns
 from statewalk.dsl.flows.order import InOrder
 from statewalk.dsl.source.nodes import copied, walk, yields
-from statewalk.dsl.source.scopes import bound, names
+from statewalk.dsl.source.scopes import bound, free, names
 from statewalk.dsl.source.templates import expression
 from statewalk.dsl.source.templates import statement as made
 
@@ -228,7 +228,7 @@ class Compiler(InOrder):
         text = f"((WORD := OWNER).{view}(), WORD)" if view else "((WORD := OWNER), WORD)"
         both = expression(text, node.iter, WORD="@source", OWNER=owner)
         given = ast.copy_location(ast.Return(both), node.iter)
-        reads = sorted(loads(owner) & self.locals)
+        reads = sorted(free(owner) & self.locals)
         return self.compiled([given], reads), reads, local, view
 
     def inside(self, node: ast.While | ast.For, top: int, leave: int) -> None:

@@ -10,10 +10,10 @@ from typing import Any
 from statewalk.dsl.blocks.read import refused
 from statewalk.dsl.errors import SpecError
 from statewalk.dsl.flows.instructions import Code, FlowCode, Instruction
-from statewalk.dsl.flows.live import binding_counts, exposed, loads, nonlocals, unbound
+from statewalk.dsl.flows.live import binding_counts, exposed, unbound
 from statewalk.dsl.lowering.compiling import RUNTIME, compile_function, definition_of
 from statewalk.dsl.lowering.lower import Lowering, Rewriter
-from statewalk.dsl.source.scopes import bound
+from statewalk.dsl.source.scopes import bound, free, nonlocals
 from statewalk.dsl.source.templates import statement as made
 from statewalk.dsl.source.tree import Function
 
@@ -45,7 +45,7 @@ class Emitter:
         """A function of the locals that an expression uses; what it binds is bound before."""
         if bound(node):
             node = self.saved(node)
-        reads = sorted(loads(node) & self.locals)
+        reads = sorted(free(node) & self.locals)
         return self.compiled([ast.copy_location(ast.Return(node), node)], reads), reads
 
     def compiled(self, body: list[ast.stmt], reads: list[str]) -> Code:

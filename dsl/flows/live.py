@@ -6,7 +6,7 @@ import ast
 from collections import Counter
 
 from statewalk.dsl.flows.instructions import Instruction
-from statewalk.dsl.source.scopes import arguments, binds, bound, defaults
+from statewalk.dsl.source.scopes import arguments, binds, bound, free
 
 LATE = frozenset({"zip", "enumerate", "reversed", "map", "filter", "iter"})
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
@@ -19,7 +19,7 @@ def exposed(statements: list[ast.stmt], defined: frozenset[str]) -> tuple[set[st
     reads: set[str] = set()
     for node in statements:
         if isinstance(node, ast.If):
-            reads |= loads(node.test) - defined
+            reads |= free(node.test) - defined
             defined |= certain(node.test)
             first, after_first = exposed(node.body, defined)
             second, after_second = exposed(node.orelse, defined)
@@ -27,25 +27,25 @@ def exposed(statements: list[ast.stmt], defined: frozenset[str]) -> tuple[set[st
             defined = after_first & after_second
         elif isinstance(node, ast.For | ast.While):
             head = node.iter if isinstance(node, ast.For) else node.test
-            reads |= loads(head) - defined
+            reads |= free(head) - defined
             defined |= certain(head)
             inside = defined | (bound(node.target) if isinstance(node, ast.For) else frozenset())
             reads |= exposed(node.body, inside)[0] | exposed(node.orelse, defined)[0]
             defined -= unbound(node)
         elif isinstance(node, ast.Match):
-            reads |= loads(node.subject) - defined
+            reads |= free(node.subject) - defined
             defined |= certain(node.subject)
             for case in node.cases:
                 inside = defined | bound(case.pattern)
-                reads |= loads(case.pattern) - defined
-                reads |= (loads(case.guard) if case.guard else set()) - inside
+                reads |= free(case.pattern) - defined
+                reads |= (free(case.guard) if case.guard else set()) - inside
                 reads |= exposed(case.body, inside)[0]
             defined -= unbound(node)
         elif isinstance(node, _STRAIGHT):
-            reads |= loads(node) - defined
+            reads |= free(node) - defined
             defined |= certain(node)
         else:
-            reads |= loads(node) - defined
+            reads |= free(node) - defined
             defined -= unbound(node)
     return reads, defined
 
@@ -82,43 +82,6 @@ def unbound(*nodes: ast.AST) -> set[str]:
     return found
 
 
-def loads(node: ast.AST) -> set[str]:
-    """Names that a node reads from outside: not those bound by its comprehensions and lambdas."""
-    if isinstance(node, ast.Name):
-        return set() if isinstance(node.ctx, ast.Store) else {node.id}
-    if isinstance(node, ast.Nonlocal):
-        return set(node.names)
-    found = set().union(*(loads(child) for child in ast.iter_child_nodes(node)))
-    if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
-        found.add(node.target.id)
-    if isinstance(node, ast.ExceptHandler) and node.name:
-        found.add(node.name)
-    return (found - _own(node)).union(*map(loads, _outside(node)))
-
-
-def _outside(node: ast.AST) -> list[ast.expr]:
-    """Parts of a comprehension or lambda that see the names around it, not its own."""
-    if isinstance(node, ast.Lambda | ast.FunctionDef | ast.AsyncFunctionDef):
-        return [*defaults(node), *getattr(node, "decorator_list", [])]
-    return [g.iter for g in getattr(node, "generators", [])[:1]]
-
-
-def _own(node: ast.AST) -> set[str]:
-    """Names that a node binds for itself alone: not those of functions among its defaults."""
-    if isinstance(node, ast.Lambda | ast.FunctionDef | ast.AsyncFunctionDef):
-        head = {a.arg for a in ast.iter_child_nodes(node.args) if isinstance(a, ast.arg)}
-        return (
-            head if isinstance(node, ast.Lambda) else (head | bound(*node.body)) - nonlocals(node)
-        )
-    return set(bound(*(g.target for g in getattr(node, "generators", []))))
-
-
-def nonlocals(*nodes: ast.AST) -> set[str]:
-    """Names of the function around that functions inside nodes bind."""
-    parts = (part for node in nodes for part in ast.walk(node))
-    return {name for part in parts if isinstance(part, ast.Nonlocal) for name in part.names}
-
-
 def binding_counts(function: ast.FunctionDef) -> Counter[str]:
     """At how many places a function binds each name; arguments are bound once at its beginning."""
     parts = (part for statement in function.body for part in ast.walk(statement))
@@ -130,9 +93,9 @@ def closures(statement: ast.AST) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for node in ast.walk(statement):
         if isinstance(node, ast.FunctionDef):
-            found.setdefault(node.name, set()).update(loads(node))
+            found.setdefault(node.name, set()).update(free(node))
         elif isinstance(node, ast.Assign | ast.AnnAssign | ast.NamedExpr) and node.value:
-            looks = set().union(*map(loads, _late(node.value)))
+            looks = set().union(*map(free, _late(node.value)))
             for name in bound(node) if looks else ():
                 found.setdefault(name, set()).update(looks)
     return found

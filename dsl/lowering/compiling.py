@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from statewalk.dsl.source.nodes import meaning
-from statewalk.dsl.source.scopes import locals_of
+from statewalk.dsl.source.scopes import around
 from statewalk.dsl.source.set_order import with_ordered_sets
 from statewalk.dsl.source.tree import Function
 from statewalk.dsl.words.declare import old
@@ -26,13 +26,13 @@ class Old(ast.NodeTransformer):
     of its own that is named so, and another name for this one.
     """
 
-    def __init__(self, namespace: dict[str, Any], local: Set[str]) -> None:
-        self.namespace = {n: v for n, v in namespace.items() if n not in local}
+    def __init__(self, within: ast.AST, namespace: Mapping[str, Any]) -> None:
+        self.namespace = around(within, namespace)
 
     @classmethod
     def of(cls, function: Function) -> Old:
         """For what is written in a function."""
-        return cls(function.module.namespace, locals_of(function.node))
+        return cls(function.node, function.module.namespace)
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)

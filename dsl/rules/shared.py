@@ -11,7 +11,7 @@ from statewalk.dsl.rules.names import field_instead
 from statewalk.dsl.rules.rule import shortened
 from statewalk.dsl.source.effects import Effects
 from statewalk.dsl.source.nodes import walk
-from statewalk.dsl.source.scopes import locals_of
+from statewalk.dsl.source.scopes import around
 from statewalk.dsl.source.tree import Function, SpecTree
 from statewalk.dsl.state.roles import Role
 from statewalk.dsl.values.records import Bag, Record
@@ -39,16 +39,15 @@ def check_shared(tree: SpecTree, effects: Effects, mistakes: Mistakes) -> None:
 
 
 def _look_at(function: Function, mistakes: Mistakes) -> None:
-    namespace = function.module.namespace
-    bound = locals_of(function.node)
+    names = around(function.node, function.module.namespace)
     for node in walk(function.node):
         changed = changed_in(node)
         root: Any = changed
         while isinstance(root, ast.Attribute | ast.Subscript):
             root = root.value
-        if not isinstance(root, ast.Name) or root.id in bound or root.id not in namespace:
+        if not isinstance(root, ast.Name) or root.id not in names:
             continue
-        value = namespace[root.id]
+        value = names[root.id]
         if isinstance(value, list | dict | set | Bag | Record) and (
             root is changed or not _holds_roles(value)
         ):

@@ -31,7 +31,7 @@ from statewalk.dsl.source.known_effects import (
     scalar_arguments,
 )
 from statewalk.dsl.source.nodes import meaning, walk
-from statewalk.dsl.source.scopes import locals_of
+from statewalk.dsl.source.scopes import around, locals_of
 from statewalk.dsl.source.tree import Function, SpecTree
 from statewalk.dsl.source.usage import Receivers
 from statewalk.dsl.state.roles import Role
@@ -187,7 +187,7 @@ class _Scan:
     def __init__(self, effects: Effects, function: Function) -> None:
         self.effects = effects
         self.function = function
-        self.namespace = function.module.namespace
+        self.namespace = around(function.node, function.module.namespace)
         self.types = Receivers(effects.tree, function)
         self.bound = locals_of(function.node)
         self.fresh = fresh_locals(function.node, self._constructs)
@@ -197,12 +197,11 @@ class _Scan:
     def _constructs(self, call: ast.Call) -> bool:
         """Whether a call makes a new value that nobody else has."""
         name = getattr(call.func, "id", "")
-        if name in self.bound:
-            return False
         found = self.namespace.get(name)
         if isinstance(found, type):
             return issubclass(found, Record | Bag)
-        return found is replace or (found is None and name in ("list", "set", "dict", "sorted"))
+        python = found is None and name not in self.bound
+        return found is replace or (python and name in ("list", "set", "dict", "sorted"))
 
     def causes(self, root: ast.AST | None = None) -> Iterator[Cause]:
         """What a node does, or the whole function."""
@@ -293,7 +292,7 @@ class _Scan:
 
     def _method_call(self, node: ast.Call, func: ast.Attribute, text: str) -> Cause:
         receiver = func.value
-        if isinstance(receiver, ast.Name) and receiver.id not in self.bound:
+        if isinstance(receiver, ast.Name):
             value = self.namespace.get(receiver.id)
             if isinstance(value, ModuleType):
                 return self._value_call(node, getattr(value, func.attr, None), text)
@@ -311,7 +310,7 @@ class _Scan:
 
     def passed(self, node: ast.Call) -> Iterator[Cause]:
         """Functions that are handed on, and may be called; `enabled` only asks about them."""
-        called = self.namespace.get(node.func.id) if isinstance(node.func, ast.Name) else None
+        called = meaning(node.func, self.namespace)
         if called is enabled or called is next_steps:
             return
         for argument in called_back(node):
@@ -319,8 +318,7 @@ class _Scan:
                 yield Cause(argument, "effects", ast.unparse(argument), known=False)
         for argument in (*node.args, *(k.value for k in node.keywords)):
             value = meaning(argument, self.namespace)
-            root = argument.value if isinstance(argument, ast.Attribute) else argument
-            if isinstance(root, ast.Name) and root.id not in self.bound and callable(value):
+            if callable(value):
                 if not isinstance(value, type) and get_origin(value) is None:
                     handed = self._value_call(node, value, ast.unparse(argument))
                     yield replaced(handed, node=argument, known=False)

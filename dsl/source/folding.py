@@ -10,7 +10,7 @@ import ast
 from typing import Any
 
 from statewalk.dsl.source.nodes import copied, walk, yields
-from statewalk.dsl.source.scopes import locals_of
+from statewalk.dsl.source.scopes import around
 from statewalk.dsl.source.tree import Function, SpecTree
 from statewalk.dsl.values.ordered_sets import OrderedFrozenSet
 
@@ -35,9 +35,8 @@ class _Fold(ast.NodeTransformer):
     """Folds tests; expressions elsewhere are left as they are written."""
 
     def __init__(self, function: Function) -> None:
-        self.namespace = function.module.namespace
+        self.names = around(function.node, function.module.namespace)
         self.path = function.module.source.path
-        self.bound = locals_of(function.node)
 
     def known(self, node: ast.expr) -> tuple[Any] | None:
         """The value of an expression over constants, boxed; None where it is not one."""
@@ -46,9 +45,9 @@ class _Fold(ast.NodeTransformer):
             if not isinstance(part, _FOLDABLE):
                 return None
             if isinstance(part, ast.Name):
-                if part.id in self.bound or part.id not in self.namespace:
+                if part.id not in self.names:
                     return None
-                value = self.namespace[part.id]
+                value = self.names[part.id]
                 if type(value) not in _SCALARS and not _is_scalar_tuple(value):
                     return None
                 names[part.id] = value

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from statewalk.dsl.source.nodes import walk
 
@@ -84,6 +85,12 @@ def locals_of(function: ast.AST) -> set[str]:
     return stored(function) | arguments(function)
 
 
+def around(node: ast.AST, namespace: Mapping[str, Any]) -> dict[str, Any]:
+    """What names of a module mean in a function of it: not those that are local there."""
+    own = locals_of(node)
+    return {name: value for name, value in namespace.items() if name not in own}
+
+
 def bound(*nodes: ast.AST) -> frozenset[str]:
     """Names that nodes bind in their own function: not those of comprehensions and lambdas."""
     found: set[str] = set()
@@ -102,28 +109,39 @@ def bound(*nodes: ast.AST) -> frozenset[str]:
     return frozenset(found)
 
 
-def free(*nodes: ast.AST) -> frozenset[str]:
-    """Names that expressions need from outside: those that no lambda or comprehension binds where
-    they stand. A name may be both, outside and inside of one.
+def free(*nodes: ast.AST) -> set[str]:
+    """Names that nodes need from outside: not those that a function, lambda or comprehension inside
+    binds where they stand. A name may be both, outside and inside of one.
     """
-    found: set[str] = set()
-    for node in nodes:
-        if isinstance(node, ast.Name):
-            found.add(node.id)
-        elif isinstance(node, ast.Lambda):
+    return set().union(*map(_free, nodes))
+
+
+def _free(node: ast.AST) -> set[str]:
+    own: set[str] = set()  # what the node binds for itself alone
+    outside: Iterable[ast.expr] = ()  # its parts that see the names around it
+    match node:
+        case ast.Name(id=name):
+            return set() if isinstance(node.ctx, ast.Store) else {name}
+        case ast.Nonlocal(names=names):
+            return set(names)
+        case ast.AugAssign(target=ast.Name(id=name)) | ast.ExceptHandler(name=str(name)):
+            return {name}.union(free(*ast.iter_child_nodes(node)))
+        case ast.Lambda() | ast.FunctionDef() | ast.AsyncFunctionDef():
             own = {a.arg for a in ast.iter_child_nodes(node.args) if isinstance(a, ast.arg)}
-            found |= free(*defaults(node)) | (free(node.body) - own)
-        elif isinstance(node, ast.GeneratorExp | ast.ListComp | ast.SetComp | ast.DictComp):
-            first = node.generators[0]
-            parts = (part for g in node.generators for part in ast.iter_child_nodes(g))
-            results = (
-                n for n in ast.iter_child_nodes(node) if not isinstance(n, ast.comprehension)
-            )
-            inside = free(*results, *(part for part in parts if part is not first.iter))
-            found |= free(first.iter) | (inside - stored(*(g.target for g in node.generators)))
-        else:
-            found |= free(*ast.iter_child_nodes(node))
-    return frozenset(found)
+            outside = defaults(node)
+            if not isinstance(node, ast.Lambda):
+                own = (own | bound(*node.body)) - nonlocals(node)
+                outside = [*outside, *node.decorator_list]
+        case ast.GeneratorExp() | ast.ListComp() | ast.SetComp() | ast.DictComp():
+            own = {*bound(*(g.target for g in node.generators))}
+            outside = [node.generators[0].iter]
+    return (free(*ast.iter_child_nodes(node)) - own) | free(*outside)
+
+
+def nonlocals(*nodes: ast.AST) -> set[str]:
+    """Names of the function around that functions inside nodes bind."""
+    parts = (part for node in nodes for part in walk(node))
+    return {name for part in parts if isinstance(part, ast.Nonlocal) for name in part.names}
 
 
 def defaults(node: ast.Lambda | ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.expr]:
