@@ -15,7 +15,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, NoReturn, cast
 
 from statewalk.checker.commands import COMMANDS, SUPERVISED
-from statewalk.checker.machine import early, home, streams, supervisor
+from statewalk.checker.machine import early, home, signals, streams, supervisor
 from statewalk.checker.verdict.exits import HOLDS, INCONCLUSIVE, INTERNAL, MISTAKE
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; the exit code. Whatever goes wrong, it is none that means a verdict."""
     if argv is not None:
         return _run(list(argv))
-    early.handle(_stop)
+    signals.handle(_stop)
     arguments = sys.argv[1:]
     if SUPERVISED & {*arguments[:1], " ".join(arguments[:2])} and supervisor.possible():
         try:

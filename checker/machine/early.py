@@ -6,17 +6,14 @@ The package imports it first; it does nothing where somebody else imports the pa
 from __future__ import annotations
 
 import os
-import signal
 import sys
 import time
 from contextlib import suppress
 from types import FrameType
 
+from statewalk.checker.machine.signals import HANG_UP, INCONCLUSIVE, ONCE, handle
 from statewalk.checker.machine.streams import let_go_of_the_terminal
 
-_ONCE = 0.5  # seconds in which several signals are one
-_INCONCLUSIVE = 3  # as `checker.verdict.exits` has it
-_HANG_UP = getattr(signal, "SIGHUP", None)  # of a terminal; not everywhere
 _SAID = b"\nstatewalk: interrupted before there was a result\n"
 
 
@@ -37,10 +34,10 @@ class Stop:
         self.at = 0.0
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
-        if number == _HANG_UP:
+        if number == HANG_UP:
             let_go_of_the_terminal()
         now = time.monotonic()
-        if now - self.at > _ONCE:
+        if now - self.at > ONCE:
             self.at = now
             raise KeyboardInterrupt
 
@@ -48,14 +45,7 @@ class Stop:
 def _leave(number: int, frame: FrameType | None) -> None:
     with suppress(OSError):  # a terminal that is gone
         os.write(2, _SAID)
-    os._exit(_INCONCLUSIVE)
-
-
-def handle(handler: object) -> None:
-    """Handle signals that are not ignored."""
-    for number in (signal.SIGINT, signal.SIGTERM, _HANG_UP):
-        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, handler)  # type: ignore[arg-type]
+    os._exit(INCONCLUSIVE)
 
 
 if is_program():

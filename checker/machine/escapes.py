@@ -11,9 +11,9 @@ from types import FrameType
 from typing import Any, NoReturn
 
 from statewalk.checker.machine import streams
+from statewalk.checker.machine.signals import INCONCLUSIVE
 
 _PR_SET_PDEATHSIG = 1
-_INCONCLUSIVE = 3  # as `checker.verdict.exits` has it
 
 Frame = tuple[str, int, str]
 
@@ -53,7 +53,7 @@ def die_with(parent: int) -> None:
 
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
-        os._exit(_INCONCLUSIVE)
+        os._exit(INCONCLUSIVE)
 
 
 def _end_with_the_spec(frame: FrameType | None) -> None:

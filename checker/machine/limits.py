@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import Any
 
-from statewalk.checker.machine import supervisor
+from statewalk.checker.machine import signals, supervisor
 from statewalk.checker.machine.places import Place, place_of_error
 from statewalk.checker.machine.streams import let_go_of_the_terminal
 from statewalk.checker.machine.watch import CutShort, Watchdog, memory_in_use
 from statewalk.dsl.source.modules import FILES
-
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
-_HANG_UP = getattr(signal, "SIGHUP", None)  # of a terminal; not everywhere
-_ONCE = 0.5  # seconds
 
 
 class Interruptions:
@@ -39,26 +34,17 @@ class Interruptions:
 
     def __enter__(self) -> Interruptions:
         if threading.current_thread() is threading.main_thread():
-            for number in _SIGNALS:
-                self._saved[number] = signal.signal(number, self._handle)
-            if _HANG_UP and signal.getsignal(_HANG_UP) is not signal.SIG_IGN:  # as under nohup
-                self._saved[_HANG_UP] = signal.signal(_HANG_UP, self._handle)
+            self._saved = signals.handle(self._handle)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        for number, handler in self._saved.items():
-            signal.signal(number, handler)
+    def __exit__(self, *_: object) -> None:
+        signals.restore(self._saved)
         self._saved = {}
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
-        if number == _HANG_UP:
+        if number == signals.HANG_UP:
             let_go_of_the_terminal()
-        elif self.asked and time.monotonic() - self._at > _ONCE:
+        elif self.asked and time.monotonic() - self._at > signals.ONCE:
             raise KeyboardInterrupt
         if not self.asked:
             self.asked, self._at = True, time.monotonic()

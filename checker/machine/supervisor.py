@@ -25,7 +25,7 @@ from functools import cache
 from types import FrameType
 from typing import IO, Any
 
-from statewalk.checker.machine import streams
+from statewalk.checker.machine import signals, streams
 from statewalk.checker.machine.escapes import Frame, die_with, watched
 
 _LOOK = 0.1  # seconds
@@ -34,19 +34,14 @@ _FULL = 0.3  # the same, past a limit of memory
 _SHARE = 0.9  # of the machine's memory: the limit where none was given
 _REPORT = 20.0  # seconds to report what was found
 _PLACE = re.compile(r'^  File "(.*)", line (\d+) in (.*)$')
-_SIGNALS = [
-    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
-]
 _DUMP = getattr(signal, "SIGUSR2", None)
 _OURS = [number for number in (_DUMP, getattr(signal, "SIGALRM", None)) if number is not None]
 _LEAVE = 0.5  # seconds to leave once there is a code: what is left may not end
-_ONCE = 0.5  # seconds in which several signals are one: a terminal sends to parent and child
 _ANSWER = 0.05  # seconds that an answer takes,
 _PATIENCE = 10  # and so many times as long on a machine that is busy
 _SILENT = 2.5  # seconds without any answer after which there will be none
 _MOST_NOTED = 1 << 25  # bytes
 _SOON = 0.01  # seconds
-_INCONCLUSIVE = 3  # as `checker.verdict.exits` has it
 _UNHEARD = "the process did not answer"
 _LOST = "the spec closed our files"
 
@@ -178,7 +173,7 @@ def supervised(run: Callable[[], int]) -> int:
         if waiting.asked:
             break
     os.write(2, b"\nstatewalk: killed before there was a result\n")
-    return _INCONCLUSIVE
+    return signals.INCONCLUSIVE
 
 
 class _Waiting:
@@ -197,10 +192,7 @@ class _Waiting:
         self.pid = 0
         self.alive, end = os.pipe()  # closed when the child is no more
         self._early: list[int] = []
-        handlers = {number: signal.getsignal(number) for number in _SIGNALS}
-        for number, handler in handlers.items():
-            if handler is not signal.SIG_IGN:
-                signal.signal(number, self._pass_on)
+        before = signals.handle(self._pass_on)
         parent = os.getpid()
         self.pid = os.fork()
         if self.pid:
@@ -209,13 +201,12 @@ class _Waiting:
                 os.kill(self.pid, number)
             return
         os.close(self.alive)
-        for number, handler in handlers.items():
-            signal.signal(number, handler)
+        signals.restore(before)
         die_with(parent)
 
     def _pass_on(self, number: int, frame: FrameType | None) -> None:
         now = time.monotonic()
-        self.again = self.again or (bool(self.asked) and now - self.asked > _ONCE)
+        self.again = self.again or (bool(self.asked) and now - self.asked > signals.ONCE)
         self.asked = self.asked or now
         self.line.ask()
         if not self.pid:
@@ -237,11 +228,9 @@ class _Waiting:
             code = run()
         if not streams.whole():
             self.line.note(lost=True)
-            return _INCONCLUSIVE
+            return signals.INCONCLUSIVE
         self.line.note(code=code)
-        for number in _SIGNALS:  # there is nothing left to lose
-            if signal.getsignal(number) is not signal.SIG_IGN:
-                signal.signal(number, signal.SIG_DFL)
+        signals.handle(signal.SIG_DFL)  # there is nothing left to lose
         return code
 
     # -- in the parent ---------------------------------------------------------------------------
@@ -269,7 +258,7 @@ class _Waiting:
         elif end.facts.get("lost"):
             end.by = end.unheard = _LOST
             end.frames = []
-        elif -status in _SIGNALS:  # the spec had seen to it that we do not hear it
+        elif -status in signals.ENDING:  # the spec had seen to it that we do not hear it
             end.reason = "interrupt"
         elif -status in _OURS:  # the same, of those that we ask with
             end.reason, end.unheard, end.frames = self._passed(end.facts), _UNHEARD, []

@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import Any
 
 from statewalk.checker.machine import supervisor
@@ -107,12 +107,7 @@ class Watchdog:
             deadline=self.deadline, memory=self.memory, doing=self.doing, files=sorted(FILES)
         )
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._call = self._ended = None
         if not self._able or _TIMER is None:
             return
