@@ -69,7 +69,7 @@ def run_check(
             further([failed])
         raise
     if json_file != STDOUT:
-        report(run, width=terminal_width(), props=props).show(streams.out())
+        report(run, width=streams.width(), props=props).show(streams.out())
     if json_file is not None:
         write_json(run.to_dict(), json_file)
     try:
@@ -287,7 +287,7 @@ def run_several(
         if run.evidence.stopped == "interrupt":
             break
     if json_file != STDOUT:
-        page = table(rows, width=terminal_width())
+        page = table(rows, width=streams.width())
         if len(rows) < len(cases):
             page.add(f"interrupted: {len(cases) - len(rows)} more were not started")
         page.show(streams.out())
@@ -346,8 +346,3 @@ def write_json(data: dict[str, Any], file: str) -> None:
 def _takes_unicode(file: str) -> bool:
     encoding = (streams.out().encoding or "") if file == STDOUT else "utf-8"
     return encoding.lower().replace("-", "") == "utf8"
-
-
-def terminal_width() -> int:
-    """The width reports are made for: that of the terminal, 100 where there is none."""
-    return max(streams.width(), 60)

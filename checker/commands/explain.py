@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from statewalk.checker.verdict.exits import HOLDS
+
 _HERE = Path(__file__).resolve().parents[1]
 # beside the package in a checkout, inside it where it is installed
 _PLACES = (_HERE.parent / "docs", _HERE / "pages")
@@ -35,7 +37,6 @@ def add_parser(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print; the exit code."""
-    from statewalk.checker.verdict.exits import HOLDS
     from statewalk.dsl.errors import RunError, did_you_mean
 
     known = rows()

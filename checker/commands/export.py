@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from statewalk.checker.machine import streams
+from statewalk.checker.verdict.exits import HOLDS
 
 
 def add_parser(subparsers: Any) -> None:
@@ -48,7 +49,6 @@ def add_parser(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write; the exit code."""
-    from statewalk.checker.verdict.exits import HOLDS
     from statewalk.dsl.errors import printable
 
     text = printable(_text(arguments))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from statewalk.checker.machine import streams
+from statewalk.checker.verdict.exits import HOLDS, NOT_MET
 
 if TYPE_CHECKING:
     from statewalk.checker.library import Entry
@@ -49,7 +50,6 @@ def run(arguments: argparse.Namespace) -> int:
 def _list(name: str | None) -> int:
     from statewalk.checker.api import load_within
     from statewalk.checker.library import matching
-    from statewalk.checker.verdict.exits import HOLDS
 
     found = matching(name)
     for entry in found:
@@ -85,7 +85,6 @@ def expected_text(expect: Expectation | None) -> str:
 def _test(name: str | None) -> int:
     from statewalk.checker.library import matching
     from statewalk.checker.machine.limits import Interruptions
-    from statewalk.checker.verdict.exits import HOLDS, NOT_MET
 
     passed = failed = 0
     with Interruptions() as asked:

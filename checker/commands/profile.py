@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from statewalk.checker.machine import streams
+from statewalk.checker.verdict.exits import HOLDS, INCONCLUSIVE, MISTAKE
 
 
 def add_parser(subparsers: Any) -> None:
@@ -41,7 +42,6 @@ def run(arguments: argparse.Namespace) -> int:
     from statewalk.checker.machine.watch import Watchdog
     from statewalk.checker.report.profile import profile, render
     from statewalk.checker.verdict import judge
-    from statewalk.checker.verdict.exits import HOLDS, INCONCLUSIVE, MISTAKE
 
     constants = read_settings(arguments.settings).fixed
     options = SearchOptions(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from statewalk.checker.commands.arguments import argument
 from statewalk.checker.contract.options import read_seconds, read_size
 from statewalk.checker.machine import streams, supervisor
+from statewalk.checker.verdict.exits import HOLDS, INCONCLUSIVE, VIOLATED
 
 if TYPE_CHECKING:
     from statewalk.checker.graph.ask import Answer, Asked
@@ -86,7 +87,6 @@ def _limit(text: str) -> int:
 def run(arguments: argparse.Namespace) -> int:
     """Ask, and print the answer; the exit code."""
     from statewalk.checker.graph.ask import TookTooLong
-    from statewalk.checker.verdict.exits import INCONCLUSIVE
 
     limit, memory = arguments.timeout, arguments.max_memory
     deadline = time.monotonic() + limit if limit else None
@@ -145,22 +145,18 @@ def _opened(arguments: argparse.Namespace, folder: Path) -> Asked:
 
 
 def _say(arguments: argparse.Namespace, answer: Answer) -> int:
-    from statewalk.checker.commands.checking import terminal_width
     from statewalk.checker.report.query import answer_page
-    from statewalk.checker.verdict.exits import HOLDS
 
     if arguments.json:
         _print({"columns": answer.columns, "rows": answer.rows, "more": answer.more})
     else:
-        answer_page(answer, width=terminal_width()).show(streams.out())
+        answer_page(answer, width=streams.width()).show(streams.out())
     return HOLDS
 
 
 def _path(arguments: argparse.Namespace, asked: Asked, about: About) -> int:
-    from statewalk.checker.commands.checking import terminal_width
     from statewalk.checker.graph.paths import shortest_path
     from statewalk.checker.report.query import path_page
-    from statewalk.checker.verdict.exits import HOLDS, VIOLATED
 
     start, goal = arguments.path
     found = shortest_path(asked, start, goal, arguments.avoiding)
@@ -173,16 +169,14 @@ def _path(arguments: argparse.Namespace, asked: Asked, about: About) -> int:
         within = "" if about.complete else " within the levels that were searched"
         streams.out().write(f"There is no such path{within}.\n")
     else:
-        path_page(found, about.columns, width=terminal_width()).show(streams.out())
+        path_page(found, about.columns, width=streams.width()).show(streams.out())
     return VIOLATED if found is None else HOLDS
 
 
 def _about(arguments: argparse.Namespace, asked: Asked, about: About) -> int:
     from dataclasses import asdict
 
-    from statewalk.checker.commands.checking import terminal_width
     from statewalk.checker.report.query import about_page
-    from statewalk.checker.verdict.exits import HOLDS
 
     if arguments.json:
         _print(asdict(about))
@@ -191,7 +185,7 @@ def _about(arguments: argparse.Namespace, asked: Asked, about: About) -> int:
     for table in ("states", "transitions"):
         answer = asked.ask(f"SELECT * FROM {table} LIMIT 0")
         types[table] = dict(zip(answer.columns, answer.types, strict=True))
-    about_page(about, types, folder=arguments.graph, width=terminal_width()).show(streams.out())
+    about_page(about, types, folder=arguments.graph, width=streams.width()).show(streams.out())
     return HOLDS
 
 

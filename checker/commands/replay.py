@@ -6,6 +6,7 @@ import argparse
 from typing import Any
 
 from statewalk.checker.machine import streams
+from statewalk.checker.verdict.exits import DIVERGED, HOLDS
 
 
 def add_parser(subparsers: Any) -> None:
@@ -42,13 +43,11 @@ def run(arguments: argparse.Namespace) -> int:
     from pathlib import Path
 
     from statewalk.checker.behaviours.replay import replay
-    from statewalk.checker.commands.checking import terminal_width
     from statewalk.checker.commands.elsewhere import ask_to_run
     from statewalk.checker.library import spec_path
     from statewalk.checker.machine.limits import Interruptions, within
     from statewalk.checker.report.replay import replay_page
     from statewalk.checker.traces.file import load_trace
-    from statewalk.checker.verdict.exits import DIVERGED, HOLDS
     from statewalk.dsl.errors import RunError
 
     if arguments.steps is not None:
@@ -62,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
         ask_to_run(trace.spec, Path(arguments.trace))
     with Interruptions(), within(spec_path(arguments.spec or trace.spec), "repeating the trace"):
         outcome = replay(trace, arguments.spec)
-    replay_page(outcome, width=terminal_width()).show(streams.out())
+    replay_page(outcome, width=streams.width()).show(streams.out())
     return HOLDS if outcome.reproduced else DIVERGED
 
 
@@ -70,13 +69,11 @@ def run_steps(arguments: argparse.Namespace) -> int:
     """Follow named steps, and print where they lead; the exit code."""
     from statewalk.checker.api import load
     from statewalk.checker.behaviours.guided import extension, follow, possible, read_steps
-    from statewalk.checker.commands.checking import terminal_width
     from statewalk.checker.contract.options import read_settings
     from statewalk.checker.library import spec_path
     from statewalk.checker.machine.limits import Interruptions, within
     from statewalk.checker.report.page import Page
     from statewalk.checker.report.trace import trace_page
-    from statewalk.checker.verdict.exits import DIVERGED, HOLDS
     from statewalk.dsl.errors import RunError
     from statewalk.dsl.files import read_text
 
@@ -89,8 +86,8 @@ def run_steps(arguments: argparse.Namespace) -> int:
     with Interruptions(), within(spec_path(arguments.spec), "following the steps"):
         model = load(arguments.spec, read_settings(arguments.settings).fixed)
         guided = follow(model, read_steps(text))
-        page = Page(terminal_width())
-        page.join(trace_page(guided.trace(), width=terminal_width()))
+        page = Page(streams.width())
+        page.join(trace_page(guided.trace(), width=streams.width()))
         page.blank()
         if guided.failed is not None:
             step = guided.failed

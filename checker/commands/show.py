@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from typing import Any
+
+from statewalk.checker.machine import streams
+from statewalk.checker.verdict.exits import HOLDS
 
 
 def add_parser(subparsers: Any) -> None:
@@ -24,25 +26,22 @@ def add_parser(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print a trace; the exit code."""
-    from statewalk.checker.commands.checking import terminal_width
     from statewalk.checker.report.page import Page
     from statewalk.checker.report.terms import kind_word
     from statewalk.checker.report.trace import props_page, trace_page
     from statewalk.checker.traces.file import load_trace
-    from statewalk.checker.verdict.exits import HOLDS
 
     trace = load_trace(arguments.trace)
-    width = terminal_width()
-    page = Page(width)
+    page = Page(streams.width())
     what = "reached" if trace.kind == "exists" else "violated"
     page.add(
         (trace.property, "head"),
         f"  ({kind_word(trace.kind)})  {what} after {trace.length} steps of {trace.spec}",
     )
     page.blank()
-    page.join(trace_page(trace, width=width, full=arguments.full))
+    page.join(trace_page(trace, width=page.width, full=arguments.full))
     if arguments.props:
         page.blank()
-        page.join(props_page(trace, width=width))
-    page.show(sys.stdout)
+        page.join(props_page(trace, width=page.width))
+    page.show(streams.out())
     return HOLDS

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from statewalk.checker.commands.arguments import argument
 from statewalk.checker.contract.options import read_count
 from statewalk.checker.machine import streams
+from statewalk.checker.verdict.exits import INCONCLUSIVE, MISTAKE, VIOLATED
 from statewalk.dsl.model import SAFETY_KINDS
 
 if TYPE_CHECKING:
@@ -47,11 +48,9 @@ def run(arguments: argparse.Namespace) -> int:
     """Walk, and print what was met; the exit code."""
     from statewalk.checker.api import load_within
     from statewalk.checker.behaviours.simulate import simulate
-    from statewalk.checker.commands.checking import terminal_width
     from statewalk.checker.contract.options import CheckOptions, read_settings
     from statewalk.checker.machine.limits import Interruptions
     from statewalk.checker.report.page import Page
-    from statewalk.checker.verdict.exits import INCONCLUSIVE, MISTAKE, VIOLATED
 
     constants = read_settings(arguments.settings).fixed
     with Interruptions() as asked:
@@ -63,7 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
             seed=arguments.seed,
             interrupted=asked,
         )
-    page = Page(terminal_width())
+    page = Page(streams.width())
     code = INCONCLUSIVE
     if found.findings:
         kind = _finding(page, model, found, arguments.out)

@@ -17,6 +17,7 @@ from typing import TextIO
 _ours: TextIO | None = None
 _known: tuple[int, int] | None = None  # which file that is; None where we gave it up
 _OF_PYTHON = 3  # descriptors that are given away by number
+_USUAL, _NARROWEST = 100, 60  # columns of a report
 
 
 def out() -> TextIO:
@@ -73,13 +74,14 @@ def keep_silent() -> None:
 
 
 def width() -> int:
-    """Columns of the terminal that the answer goes to; 100 where there is none."""
+    """The width to report for: that of the terminal the answer goes to, 100 where there is none."""
+    found = 0
     with suppress(ValueError):
-        if (asked := int(os.environ.get("COLUMNS", ""))) > 0:
-            return asked
-    with suppress(OSError, ValueError):
-        return os.get_terminal_size(out().fileno()).columns or 100
-    return 100
+        found = int(os.environ.get("COLUMNS", ""))
+    if found <= 0:
+        with suppress(OSError, ValueError):
+            found = os.get_terminal_size(out().fileno()).columns
+    return max(found, _NARROWEST) if found > 0 else _USUAL
 
 
 def let_go_of_the_terminal() -> None:

@@ -47,7 +47,6 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 def run(args: argparse.Namespace) -> int:
     """Repeat the trace and write its history; the exit code."""
     from statewalk.checker.behaviours.replay import replay
-    from statewalk.checker.commands.checking import terminal_width
     from statewalk.checker.history.formats.jsonl import lines_of
     from statewalk.checker.library import spec_path
     from statewalk.checker.machine import streams
@@ -62,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
         model, hook = load_with_hook(args.spec, trace)
         outcome = replay(trace, model)
         if not outcome.reproduced:
-            replay_page(outcome, width=terminal_width()).show(sys.stderr)
+            replay_page(outcome, width=streams.width()).show(sys.stderr)
             return DIVERGED
         history = history_of(model, hook, outcome.states, source=str(args.trace))
     text = "\n".join([*lines_of(history), ""])

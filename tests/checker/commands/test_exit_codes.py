@@ -27,7 +27,7 @@ PLACES = [
     "statewalk.checker.commands.checking.new_folder",
     "statewalk.checker.commands.checking.search",
     "statewalk.checker.commands.checking.report",
-    "statewalk.checker.commands.checking.terminal_width",
+    "statewalk.checker.machine.streams.width",
     "statewalk.checker.commands.checking.write_json",
     "statewalk.checker.api.choose",
     "statewalk.checker.api.check_liveness",
