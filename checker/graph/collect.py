@@ -61,13 +61,7 @@ class InTable:
 
     def of(self, fps: Words) -> NDArray[np.bool_]:
         """Which of some states are in the table."""
-        none, seen = np.zeros(0, np.uint64), self.search.seen
-        result = np.zeros(len(fps), np.bool_)
-        which = (fps >> np.uint64(seen.shift)).astype(np.int64)
-        for number in np.unique(which).tolist():
-            chosen = which == number
-            result[chosen] = seen.partitions[number].has(fps[chosen], none)
-        return result
+        return self.search.seen.has(fps, np.zeros(0, np.uint64))
 
 
 @dataclass

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from statewalk.checker.contract.search import ASSERTION, DEADLOCK, NO_ERROR, Finding, Step
-from statewalk.checker.native.kernels.arrays import FIRST_ASSERTION, FIRST_ERROR, NO_LINK, Array
+from statewalk.checker.native.kernels.arrays import NO_LINK, Array
 from statewalk.checker.native.state import Column, Search
 from statewalk.checker.native.states import unpack
 from statewalk.checker.states.attempts import attempts, unrepeatable
@@ -62,13 +62,13 @@ class Stage:
 
     # -- what the search tells -------------------------------------------------------------------
 
-    def failed(self, counters: Array) -> None:
-        """Links of steps that raised, from a batch's counters."""
-        if counters[FIRST_ERROR] < 0:
+    def failed(self, assertion: int, error: int) -> None:
+        """Links of steps that raised, the least of each kind."""
+        if error < 0:
             limit = 1 << self.search.ordinal_bits
             raise EngineError("SW311", f"An action has more than {limit} outcomes in one state.")
-        self.assertion = min(self.assertion, int(counters[FIRST_ASSERTION]))
-        self.error = min(self.error, int(counters[FIRST_ERROR]))
+        self.assertion = min(self.assertion, assertion)
+        self.error = min(self.error, error)
 
     def deadlock(self, position: int) -> None:
         """A state without a step, by its position in the level."""

@@ -105,9 +105,7 @@ def _restore(search: Search, saved: Saved) -> None:
     """Bring a search to where the saved one was."""
     for fps, lows, link in saved.levels:
         search.links.append(link)
-        part = Level(Rows(link, fps, lows, link), link)
-        for partition, own, own_low in search.seen.split(part, np.ones(len(fps), np.bool_)):
-            partition.enter(own, own_low)
+        search.seen.enter(fps, lows)
     fps, lows, link = saved.levels[-1]
     quiet = np.full((len(fps), search.shape.words), np.uint64((1 << 64) - 1))
     search.level = Level(Rows(saved.rows, fps, lows, quiet), link)

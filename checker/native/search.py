@@ -115,7 +115,7 @@ class Loop:
                 return stop.reason
             except CutShort:
                 for worker in workers:
-                    stage.failed(worker.batch.counters)
+                    stage.failed(*worker.failed())
                 raise
             self.tell(n - first + search.seen.n_new)
             if stopped := search.urgent():
@@ -140,7 +140,7 @@ class Loop:
             self.orbits.replace_all(search, workers)
         for worker in workers:
             worker.sort()
-            stage.failed(worker.batch.counters)
+            stage.failed(*worker.failed())
             search.fired += worker.batch.fired[roots.first_action : roots.end_action]
             search.walks += worker.batch.walks
             worker.batch.fired[:] = 0
@@ -198,8 +198,8 @@ class Loop:
             stage.close(fp, low)  # what was found until then
             raise
         if not keep.all():
-            for partition, fps, lows in search.seen.split(level, ~keep):
-                partition.forget(fps, lows)
+            cut = level.rows.low[~keep] if search.shape.wide else level.rows.low
+            search.seen.forget(level.rows.fp[~keep], cut)
             for link in level.link[~keep].tolist() if search.links else ():
                 search.fresh[unpack(link, search.ordinal_bits)[1]] -= 1
             level = level.kept(keep)
@@ -219,9 +219,7 @@ class Loop:
         search.level = level.kept(keep) if not keep.all() else level
         search.initial = search.level.n
         self.admitted(level.rows.fp[:0])
-        everything = np.ones(search.initial, np.bool_)
-        for partition, fps, lows in search.seen.split(search.level, everything):
-            partition.enter(fps, lows)
+        search.seen.enter(search.level.rows.fp, search.level.rows.low)
         return stage.violated
 
     def admitted(self, before: Array) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -216,17 +216,32 @@ class Seen:
         in_threads(tasks)
         return Level(rows, link)
 
-    def split(self, level: Level, mask: Array) -> list[tuple[Partition, Array, Array]]:
-        """Fingerprints of some of a level's states by partition."""
-        fps = level.rows.fp[mask]
-        lows = level.rows.low[mask] if self.shape.wide else level.rows.low
+    def enter(self, fps: Array, lows: Array) -> None:
+        """Take states for seen."""
+        for partition, _, own in self._split(fps, lows):
+            partition.enter(*own)
+
+    def forget(self, fps: Array, lows: Array) -> None:
+        """Take states for not seen again."""
+        for partition, _, own in self._split(fps, lows):
+            partition.forget(*own)
+
+    def has(self, fps: Array, lows: Array) -> Array:
+        """Which states are seen."""
+        found = np.zeros(len(fps), np.bool_)
+        for partition, chosen, own in self._split(fps, lows):
+            found[chosen] = partition.has(*own)
+        return found
+
+    def _split(
+        self, fps: Array, lows: Array
+    ) -> Iterator[tuple[Partition, Array, tuple[Array, Array]]]:
+        """Partitions with which of some fingerprints are theirs, and those."""
         which = (fps >> np.uint64(self.shift)).astype(np.int64)
-        parts = []
         for number in np.unique(which).tolist():
             chosen = which == number
-            part_lows = lows[chosen] if self.shape.wide else lows
-            parts.append((self.partitions[number], fps[chosen], part_lows))
-        return parts
+            own = fps[chosen], lows[chosen] if self.shape.wide else lows
+            yield self.partitions[number], chosen, own
 
 
 def unpack(link: int, ordinal_bits: int) -> tuple[int, int, int]:

@@ -119,10 +119,4 @@ class StepChecks:
         level = Level(search.shape.rows(n), np.empty(n, np.int64))
         self.outside.release(level.rows, level.link, 0)
         self.outside = Partition(0, 1, search.shape)
-        which = (level.rows.fp >> np.uint64(search.seen.shift)).astype(np.int64)
-        new = np.zeros(n, np.bool_)
-        for number in np.unique(which).tolist():
-            chosen = which == number
-            lows = level.rows.low[chosen] if len(level.rows.low) else level.rows.low
-            new[chosen] = ~search.seen.partitions[number].has(level.rows.fp[chosen], lows)
-        return level.kept(new)
+        return level.kept(~search.seen.has(level.rows.fp, level.rows.low))

@@ -93,40 +93,34 @@ class Worker:
 
         ``fixed`` is (first action root, end, ordinal bits, shift, keep loops).
         """
-        if len(self.pairs):
-            at = np.zeros(2, np.int64)
-            status = kernels.expand(
-                rows, tries, outcomes, self.batch, self.scratch, self.first, self.end,
-                at, self.pairs, len(self.pairs), *fixed,
-            )  # fmt: skip
-            self.pairs = self.pairs[int(at[0]) :]
-        else:
-            status = kernels.expand(
-                rows, tries, outcomes, self.batch, self.scratch, self.first, self.end,
-                self.at, _NO_PAIRS, -1, *fixed,
-            )  # fmt: skip
-            self.finished = status == DONE
-        self._grow(status)
-        return int(status)
+        return self._go_on(
+            lambda at, pairs, n: kernels.expand(
+                rows, tries, outcomes, self.batch, self.scratch, self.first, self.end, at, pairs, n,
+                *fixed,
+            )
+        )  # fmt: skip
 
     def check(self, rows: Rows, tries: Tries, groups: Array, roots: tuple[int, int],
               first_event: Array, cut_by: Array, n_watched: int) -> int:  # fmt: skip
         """Go on checking states until done, or until something is missing or full."""
-        if len(self.pairs):
+        return self._go_on(
+            lambda at, pairs, n: kernels.check(
+                rows, tries, self.batch, self.scratch, self.end, at, pairs, n, groups, *roots,
+                first_event, cut_by, n_watched,
+            )
+        )  # fmt: skip
+
+    def _go_on(self, run: Callable[[Array, Array, int], int]) -> int:
+        """Run a kernel over the pairs that wait, or else over the range; its status."""
+        if n := len(self.pairs):
             at = np.zeros(2, np.int64)
-            status = kernels.check(
-                rows, tries, self.batch, self.scratch, self.end, at, self.pairs, len(self.pairs),
-                groups, *roots, first_event, cut_by, n_watched,
-            )  # fmt: skip
+            status = int(run(at, self.pairs, n))
             self.pairs = self.pairs[int(at[0]) :]
         else:
-            status = kernels.check(
-                rows, tries, self.batch, self.scratch, self.end, self.at, _NO_PAIRS, -1,
-                groups, *roots, first_event, cut_by, n_watched,
-            )  # fmt: skip
+            status = int(run(self.at, _NO_PAIRS, -1))
             self.finished = status == DONE
         self._grow(status)
-        return int(status)
+        return status
 
     def _grow(self, status: int) -> None:
         if status == CANDIDATES_FULL:
@@ -165,6 +159,11 @@ class Worker:
             for array in batch[:4]:
                 if array.shape[1]:
                     array[partition, :n] = array[partition, order]
+
+    def failed(self) -> tuple[int, int]:
+        """The least links of steps that raised: an assertion, anything else."""
+        counters = self.batch.counters
+        return int(counters[FIRST_ASSERTION]), int(counters[FIRST_ERROR])
 
     @property
     def n_candidates(self) -> int:

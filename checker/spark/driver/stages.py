@@ -12,7 +12,7 @@ import numpy as np
 from statewalk.checker.contract.search import DEADLOCK, StoppedBy
 from statewalk.checker.native.checkpoints import totals_of
 from statewalk.checker.native.findings import Stage
-from statewalk.checker.native.kernels.arrays import NO_LINK, Rows
+from statewalk.checker.native.kernels.arrays import Rows
 from statewalk.checker.native.manifests import damaged
 from statewalk.checker.native.state import Search
 from statewalk.checker.spark.driver.cluster import Cluster
@@ -263,18 +263,10 @@ class Spread:
             assert report.walks is not None
             search.fired += report.fired
             search.walks += report.walks
-            if report.error < 0:
-                limit = 1 << search.ordinal_bits
-                raise EngineError(
-                    "SW311", f"An action has more than {limit} outcomes in one state."
-                )
-            stage.assertion = min(stage.assertion, report.assertion)
-            stage.error = min(stage.error, report.error)
+            stage.failed(report.assertion, report.error)
             stage.step_failed(report.step_error)
-            if report.stuck != NO_LINK:
-                stage.deadlock(report.stuck)
-            if report.terminal_error != NO_LINK:
-                stage.terminal_failed(report.terminal_error)
+            stage.deadlock(report.stuck)
+            stage.terminal_failed(report.terminal_error)
             for number, link in report.steps.items():
                 if number < roots.n_step_properties:
                     stage.step(roots.steps[number].name, link)
