@@ -12,14 +12,11 @@ from collections.abc import Sequence
 from contextlib import suppress
 from difflib import get_close_matches
 from importlib import import_module
-from typing import TYPE_CHECKING, NoReturn, cast
+from typing import NoReturn
 
 from statewalk.checker.commands import COMMANDS, SUPERVISED
 from statewalk.checker.machine import early, home, signals, streams, supervisor
 from statewalk.checker.verdict.exits import HOLDS, INCONCLUSIVE, INTERNAL, MISTAKE
-
-if TYPE_CHECKING:
-    from statewalk.checker.machine.places import Limit, Place
 
 VERSION = "0.1.0"
 _NO_PLACE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG)
@@ -122,19 +119,9 @@ def _rescued(parsed: argparse.Namespace) -> int:
 
     end = supervisor.rescue
     assert end is not None
-    if end.facts.get("check"):
-        return int(parsed.run(parsed))
-    if (problem := rescue.problem(end)) is not None:
-        raise problem
-    return _ended(cast("Limit", end.reason), rescue.place(end))
-
-
-def _ended(reason: Limit, where: Place) -> int:
-    """Say what ended a command that has nothing to show."""
-    from statewalk.checker.contract.rescue import said
-
-    print(f"\nstatewalk: {said(reason, where)}", file=sys.stderr)
-    return INCONCLUSIVE
+    if not end.facts.get("check"):
+        rescue.give_up(end)
+    return int(parsed.run(parsed))
 
 
 def _interrupted(end: BaseException) -> int:
@@ -180,15 +167,16 @@ def _guarded(parsed: argparse.Namespace) -> int:
         streams.keep_silent()
         return INCONCLUSIVE
     except CutShort as cut:
-        return _ended(cut.reason, cut.place)
+        from statewalk.checker.contract.rescue import said
+
+        print(f"\nstatewalk: {said(cut.reason, cut.place)}", file=sys.stderr)
+        return INCONCLUSIVE
     except SystemExit as end:  # nothing of ours raises it here
         from statewalk.checker.contract.rescue import left
         from statewalk.checker.machine.places import place_of_error
 
         print(left("SystemExit", place_of_error(end)), file=sys.stderr)
         return MISTAKE
-    except KeyboardInterrupt as end:
-        return _interrupted(end)
     except StatewalkError as error:
         print(error, file=sys.stderr)
         return INTERNAL if isinstance(error, EngineError) else MISTAKE

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter
 
@@ -37,7 +37,6 @@ from statewalk.dsl.errors import EngineError, RunError, StatewalkError, printabl
 if TYPE_CHECKING:
     from statewalk.checker.contract.options import CheckOptions, Sweep
     from statewalk.checker.contract.search import Progress
-    from statewalk.checker.machine.places import Limit
     from statewalk.checker.machine.supervisor import End
     from statewalk.dsl.model import Model
 
@@ -121,10 +120,8 @@ def one_check(
 
 def _folder_of(end: End) -> str | None:
     """The folder of a run that had to be killed. Raises CutShort where it was not even loaded."""
-    if (problem := rescue.problem(end)) is not None:
-        raise problem
-    if not end.facts.get("loaded"):
-        raise CutShort(cast("Limit", end.reason), rescue.place(end))
+    if rescue.problem(end) is not None or not end.facts.get("loaded"):
+        rescue.give_up(end)
     folder: str | None = end.facts.get("folder")
     return folder
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from statewalk.checker.contract.search import Counts, Exploration, finding_in, finding_out
 from statewalk.checker.machine.places import Place, place_of
+from statewalk.checker.machine.watch import CutShort
 from statewalk.dsl.errors import EngineError, Span, SpecError, StatewalkError
 
 if TYPE_CHECKING:
     from statewalk.checker.contract.search import Progress, StoppedBy
+    from statewalk.checker.machine.places import Limit
     from statewalk.checker.machine.supervisor import End
 
 
@@ -71,6 +73,11 @@ def problem(end: End) -> StatewalkError | None:
             help="This is a bug in statewalk, not in your spec.",
         )
     return None
+
+
+def give_up(end: End) -> NoReturn:
+    """Raise what ended a process that has nothing to show: a mistake, or else CutShort."""
+    raise problem(end) or CutShort(cast("Limit", end.reason), place(end))
 
 
 def left(how: str, where: Place | None) -> SpecError:

@@ -7,7 +7,7 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-from statewalk.checker.machine.home import go_home
+from statewalk.checker.machine.home import go_home, mask_of_files
 from statewalk.dsl.errors import RunError
 
 OUT = "Give another place with --out."
@@ -42,16 +42,9 @@ def _replace(file: Path, text: str) -> None:
             stream.write(text)
             stream.flush()
             os.fsync(stream.fileno())
-        os.chmod(name, 0o666 & ~_umask())
+        os.chmod(name, 0o666 & ~mask_of_files())
         os.replace(name, file)
     except BaseException:
         with suppress(OSError):
             os.unlink(name)
         raise
-
-
-def _umask() -> int:
-    """The process's mask; there is no way to read it but to set it."""
-    mask = os.umask(0o022)
-    os.umask(mask)
-    return mask

@@ -16,8 +16,7 @@ _start: tuple[str, int] | None = None
 def command() -> Iterator[None]:
     """While entered, `go_home` leads to where this began."""
     global _start  # noqa: PLW0603 (one per process)
-    mask = os.umask(0o022)  # there is no way to read it but to set it
-    os.umask(mask)
+    mask = mask_of_files()
     folder = ""
     with suppress(OSError):  # it may have been removed
         folder = os.getcwd()
@@ -26,6 +25,13 @@ def command() -> Iterator[None]:
         yield
     finally:
         _start = before
+
+
+def mask_of_files() -> int:
+    """The mask of new files; there is no way to read it but to set it."""
+    mask = os.umask(0o022)
+    os.umask(mask)
+    return mask
 
 
 def go_home() -> None:

@@ -303,7 +303,7 @@ class _Waiting:
 
     def _passed(self, facts: Mapping[str, Any]) -> str:
         """The limit that is passed; empty where none is."""
-        if _memory_of(self.pid) > (facts.get("memory") or _most()):
+        if memory_of(self.pid) > (facts.get("memory") or _most()):
             return "memory"
         if self.asked:
             return "interrupt"
@@ -340,8 +340,8 @@ def _silent() -> None:
     line = None
 
 
-def _memory_of(pid: int) -> int:
-    """Resident memory of a process in bytes; 0 where one cannot know."""
+def memory_of(pid: int | str) -> int:
+    """Resident memory of a process (``self``: of this one) in bytes; 0 where one cannot know."""
     try:
         with open(f"/proc/{pid}/statm", encoding="ascii") as file:
             return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")

@@ -6,7 +6,6 @@ while the spec is loaded) nobody asks; a timer looks at it instead, and only the
 
 from __future__ import annotations
 
-import os
 import signal
 import threading
 import time
@@ -53,15 +52,13 @@ def memory_in_use() -> int:
     """Resident memory of this process in bytes; the most there ever was where that is all one can
     know.
     """
-    try:
-        with open("/proc/self/statm", encoding="ascii") as file:
-            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    except (OSError, ValueError, IndexError):
-        import resource
-        import sys
+    if found := supervisor.memory_of("self"):
+        return found
+    import resource
+    import sys
 
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        return peak if sys.platform == "darwin" else peak * 1024
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
 
 
 class Watchdog:
