@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import builtins
 import operator
 import sys
 from collections.abc import Callable
-from enum import Enum
 from functools import partial
 from typing import Any
 
 from statewalk.dsl.binding import binding
-from statewalk.dsl.state.alone import NotAlone, alone
-from statewalk.dsl.state.containers import ElementsReference
+from statewalk.dsl.lowering.gathering import gather
 from statewalk.dsl.state.detaching import forget
-from statewalk.dsl.state.dicts import DictReference, EntriesReference
-from statewalk.dsl.state.lists import ListReference
 from statewalk.dsl.state.packing import NotPackable, pack, pack_new, unpack
 from statewalk.dsl.state.refs import (
     RecordReference,
-    Reference,
     current_view,
     forbid_change,
     outside,
@@ -28,7 +22,8 @@ from statewalk.dsl.state.refs import (
 from statewalk.dsl.state.roles import Field, Role
 from statewalk.dsl.values.domains import Domain
 from statewalk.dsl.values.stored import freeze, intern_key
-from statewalk.dsl.words.declare import any_of
+
+__all__ = ["augment", "bound_locals", "call", "gather", "listed"]
 
 
 def _plus_is(left: Any, right: Any) -> Any:
@@ -101,107 +96,6 @@ def _fitting(change: Callable[[Any], Any], domain: Domain, place: str, old: Any)
     if not domain.admits(new):
         raise outside(place, new, domain)
     return new
-
-
-AGGREGATES: dict[str, Callable[[Any], Any]] = {
-    name: getattr(builtins, name)
-    for name in (
-        "any",
-        "all",
-        "sum",
-        "sorted",
-        "set",
-        "list",
-        "tuple",
-        "len",
-        "max",
-        "min",
-        "frozenset",
-    )
-}
-AGGREGATES["any_of"] = list
-
-
-def is_aggregate(name: str, namespace: dict[str, Any]) -> bool:
-    """Whether a name of a module is one of these, and not the spec's own of that name."""
-    meant = any_of if name == "any_of" else getattr(builtins, name, None)
-    return name in AGGREGATES and namespace.get(name, meant) is meant
-
-
-_KEEPING = frozenset({"list", "any_of", "tuple"})
-_REDUCING = frozenset({"any", "all", "sum", "len"})
-_PLAIN = (bool, int, str, type(None))
-_BY_KEY = (EntriesReference, ElementsReference, DictReference)
-
-
-def gather(
-    kind: str,
-    site: str,
-    source: Any,
-    plain: Callable[[Any], Any],
-    element: Callable[..., Any] | None,
-    condition: Callable[..., Any] | None,
-    captures: Callable[[], tuple[Any, ...]],
-    identity: bool,
-    bounds: Callable[[], tuple[Any, Any, Any]] | None = None,
-) -> Any:
-    """An aggregate over a comprehension, as one projection of the container's slot where that is
-    sound.
-
-    ``plain`` is the source itself as a function of the container: what is done where elements look
-    at more than themselves and the captured values, or raise. ``element`` (None: the element
-    itself) and ``condition`` take an element and the captured values; ``identity`` tells that they
-    may ask whether two things are the same one. ``bounds`` are those of a slice of the container.
-    """
-    if not isinstance(source, Reference) or source._cell is not None or isinstance(source, _BY_KEY):
-        return plain(source)
-    inner = source._domain.element if source._domain is not None else None
-    in_list = isinstance(source, ListReference)
-    by_index = in_list and element is None and kind in _KEEPING
-    if in_list and element is None and (inner is None or inner.may_contain):
-        if not by_index or bounds is not None:
-            return plain(source)
-    try:
-        captured = captures()
-        values = tuple(freeze(v) for v in captured)
-        part = None if bounds is None else slice(*bounds())
-        key = ("gather", kind, site, tuple(intern_key(v) for v in values), _bounds_key(part))
-    except Exception:
-        return plain(source)
-    simple = all(map(_is_plain, captured))
-    if identity and not simple:
-        return plain(source)
-
-    def project(container: Any) -> Any:
-        whole = container if part is None else tuple.__getitem__(container, part)
-        if identity and not all(map(_is_plain, whole)):
-            raise NotAlone
-        kept = [(at, x) for at, x in enumerate(whole) if condition is None or condition(x, *values)]
-        if by_index and part is None:
-            return pack(tuple(at for at, _ in kept))
-        found = [x if element is None else element(x, *values) for _, x in kept]
-        if kind not in _REDUCING and not all(map(_is_plain, found)):
-            if in_list or (element is not None and not simple):
-                raise NotAlone  # what was found may be something that can change, where it is
-        return pack_new(AGGREGATES[kind](found))
-
-    try:
-        result = unpack(source._project(key, lambda container: alone(project, container)))
-    except NotAlone:
-        return plain(source)
-    if by_index and part is None:
-        result = [source[at] for at in result]  # type: ignore[index]
-        return any_of(result) if kind == "any_of" else AGGREGATES[kind](result)
-    return any_of(result) if kind == "any_of" else result
-
-
-def _is_plain(value: Any) -> bool:
-    """Whether a value has no parts: where it comes from makes no difference."""
-    return type(value) in _PLAIN or isinstance(value, Role | Enum)
-
-
-def _bounds_key(part: slice | None) -> tuple[Any, Any, Any] | None:
-    return None if part is None else (part.start, part.stop, part.step)
 
 
 def call(function: Callable[..., Any], *arguments: Any) -> Any:

@@ -13,8 +13,8 @@ from collections.abc import Callable, Set
 from dataclasses import dataclass
 from typing import Any
 
-from statewalk.dsl.lowering.calls import is_aggregate
 from statewalk.dsl.lowering.compiling import lambda_of, runtime_call
+from statewalk.dsl.lowering.gathering import is_aggregate
 from statewalk.dsl.source.effects import Effects
 from statewalk.dsl.source.nodes import copied, walk
 from statewalk.dsl.source.scopes import arguments, free, names

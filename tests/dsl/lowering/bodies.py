@@ -1,9 +1,10 @@
 """Generated specs whose bodies do what Python allows and protocols seldom need.
 
 Aliases and identity in and out of helpers, what is read through ``getattr``, dunders, ``match`` and
-partial functions, elements that raise, right sides that change the left, names that look alike.
-What a body found out it writes down as text. It stores only what it has just made, so that plain
-Python objects, which do not copy what is stored, do the same.
+partial functions, elements that raise, right sides that change the left, names that look alike,
+containers of Python's own whose order and equality are not those of the state. What a body found
+out it writes down as text. It stores only what it has just made, so that plain Python objects,
+which do not copy what is stored, do the same.
 """
 
 from __future__ import annotations
@@ -20,6 +21,9 @@ deadlock(False)
 
 class Part(Record):
     k: int = 0
+
+class Box(Record):
+    table: dict[int, int] = {}
 
 class Item(Record):
     n: int = 0
@@ -153,6 +157,9 @@ class BodyWriter(Writer):
             f"not ({x} in seen or seen.add({x}))",
             f"acc.append({x}) is None", f"{x} < job.n", f"{x} in acc", f"inner({x}) < {a}",
             f"max({x}, a.c) == a_b.b_c", f"(total := {x}) < {a}", f"{x} != _h_a_b_c",
+            f"{x} == list(order)[0]", f"{x} == [*order][{a}]", f"{x} in mixed",
+            f"({x}, {x}) in pairs", f"truths.get({x}) == 'y'", f"str(order) < '{{{{{x}'",
+            f"{x} == list(box.table)[0]", f"{x} in tangle[0]", f"{x} in tangle[1]",
         )  # fmt: skip
 
     def loop(self) -> tuple[str, str]:
@@ -275,6 +282,9 @@ class BodyWriter(Writer):
             "        acc: list[int] = []",
             "        job, a, a_b = Item(2), Item(0, 1, 2), Item(1, 0, 0)",
             "        total, _it, _h_a_b_c = 1, 1, 2",
+            "        order, truths = {2: 1, 0: 2, 1: 3}, {True: 'y', False: 'n'}",
+            "        mixed, pairs = {True, 3}, frozenset({(True, 1), (0, False)})",
+            "        tangle, box = ([True], {False: order}), Box({2: 0, 1: 1})",
             "        def inner(y: int) -> int:",
             "            return y + self.m",
             "        try:",
