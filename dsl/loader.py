@@ -35,7 +35,7 @@ from statewalk.dsl.source.modules import (
     read_text,
     run_spec,
 )
-from statewalk.dsl.source.nodes import not_python, too_nested
+from statewalk.dsl.source.nodes import not_python, too_nested, walk
 from statewalk.dsl.source.tree import PROPERTY_MARKS, SpecTree, read_tree
 from statewalk.dsl.source.usage import analyse
 from statewalk.dsl.state.roles import Field
@@ -277,7 +277,7 @@ def _choice_names(tree: SpecTree) -> dict[tuple[str, int], str]:
         if flow_option(f) in ("parallel", "oneof")
     }
     for module in tree.loading.modules:
-        for node in ast.walk(module.source.tree):
+        for node in walk(module.source.tree):
             if isinstance(node, ast.With) and flow_of(node, module.namespace) is not None:
                 names[(module.source.path, node.lineno)] = "statement"
             if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Call):

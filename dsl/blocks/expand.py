@@ -24,7 +24,7 @@ from statewalk.dsl.errors import Mistakes
 from statewalk.dsl.lowering import calls as lowered
 from statewalk.dsl.lowering.compiling import install
 from statewalk.dsl.source.effects import Effects
-from statewalk.dsl.source.nodes import copied, yields
+from statewalk.dsl.source.nodes import copied, walk, yields
 from statewalk.dsl.source.tree import Function, SpecTree
 
 ANYTHING: Status = ACTED | NOT_YET | RESUMED
@@ -187,7 +187,7 @@ class OwnThreads(Threads):
 
     def _inside(self, head: ast.AST, value: ast.expr | None) -> None:
         """Functions that are called inside an expression must not give way."""
-        for call in ast.walk(head):
+        for call in walk(head):
             if not isinstance(call, ast.Call) or call is value:
                 continue
             if isinstance(value, ast.YieldFrom) and call is value.value:

@@ -27,6 +27,7 @@ from statewalk.dsl.blocks.status import (
     settled,
 )
 from statewalk.dsl.blocks.tree import is_text
+from statewalk.dsl.source.nodes import walk
 from statewalk.dsl.source.templates import IF, statement
 
 
@@ -63,7 +64,7 @@ class Threads(Orders):
 
     def _calls_flows(self, function: tree.Func) -> bool:
         self._node = function
-        calls = [node for node in ast.walk(function) if isinstance(node, ast.Call)]
+        calls = [node for node in walk(function) if isinstance(node, ast.Call)]
         return any(id(f) in self.facts.flows for call in calls for f in self._callees(call))
 
     def reached(self) -> set[int]:

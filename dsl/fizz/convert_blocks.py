@@ -19,7 +19,7 @@ from statewalk.dsl.fizz.text import tree
 from statewalk.dsl.fizz.text.options import Options
 from statewalk.dsl.fizz.translate.translate import Translation
 from statewalk.dsl.source.modules import parse_source, run_spec
-from statewalk.dsl.source.nodes import copied
+from statewalk.dsl.source.nodes import copied, walk
 from statewalk.dsl.source.tree import read_tree
 
 Statements = list[ast.stmt]
@@ -60,7 +60,7 @@ class _WithBlocks(Translation):
 
     def nodes(self) -> Iterator[tree.Act | tree.Func]:
         """The actions and functions."""
-        for node in ast.walk(self.names.module):
+        for node in walk(self.names.module):
             if isinstance(node, tree.Act | tree.Func):
                 yield node
 
@@ -83,7 +83,7 @@ class _WithBlocks(Translation):
         return frozenset(found)
 
     def _called(self, node: ast.AST) -> Iterator[tree.Func]:
-        for part in ast.walk(node):
+        for part in walk(node):
             if isinstance(part, ast.Call):
                 yield from self.threads.program.callee(part)
 
@@ -195,7 +195,7 @@ def _differing(made: _WithBlocks, module: ast.Module, plain: ast.Module) -> Plac
 
 def _asks(node: ast.FunctionDef) -> bool:
     """Whether a function asks for the notes of a step."""
-    return any(isinstance(n, ast.Call) and _called(n) in _QUESTIONS for n in ast.walk(node))
+    return any(isinstance(n, ast.Call) and _called(n) in _QUESTIONS for n in walk(node))
 
 
 def _called(node: ast.Call) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from statewalk.dsl.fizz.text import tree
+from statewalk.dsl.source.nodes import walk
 
 Callable = tree.Act | tree.Func | tree.Assertion | ast.FunctionDef
 SCALAR_KINDS = {"dict": "dict[Any, Any]", "list": "list[Any]", "set": "set[Any]", "bag": "Bag[Any]"}
@@ -40,7 +41,7 @@ class RoleInfo:
             if init is None
             else {
                 t.attr
-                for part in ast.walk(init)
+                for part in walk(init)
                 if isinstance(part, ast.stmt)
                 for t in targets_of(part)
                 if is_self(t) and isinstance(t, ast.Attribute)
@@ -124,7 +125,7 @@ def stored_names(nodes: Iterable[ast.AST]) -> dict[str, None]:
     """Names that statements assign to, at any depth; not those bound by comprehensions."""
     names: dict[str, None] = {}
     for node in nodes:
-        for part in ast.walk(node):
+        for part in walk(node):
             if isinstance(part, ast.stmt):
                 for target in targets_of(part):
                     if isinstance(target, ast.Name):
@@ -137,7 +138,7 @@ def loop_names(nodes: Iterable[ast.AST]) -> set[str]:
     return {
         target.id
         for node in nodes
-        for part in ast.walk(node)
+        for part in walk(node)
         if isinstance(part, ast.For | tree.ChoiceBlock)
         for target in targets_of(part)
         if isinstance(target, ast.Name)
@@ -213,7 +214,7 @@ def _members(info: RoleInfo) -> None:
     for node in info.node.body:
         if isinstance(node, Callable):
             info.members[node.name] = node
-    for part in ast.walk(info.node):
+    for part in walk(info.node):
         if isinstance(part, ast.stmt):
             for target in targets_of(part):
                 if is_self(target):
@@ -230,7 +231,7 @@ def is_self(node: ast.AST) -> bool:
 
 
 def _parameters(names: Names) -> None:
-    for part in ast.walk(names.module):
+    for part in walk(names.module):
         if isinstance(part, ast.Call) and isinstance(part.func, ast.Name):
             info = names.roles.get(part.func.id)
             if info is not None:
@@ -238,7 +239,7 @@ def _parameters(names: Names) -> None:
                 info.parameters.update(dict.fromkeys(given))
                 info.given.update(given)
     for info in names.roles.values():
-        for part in ast.walk(info.node):
+        for part in walk(info.node):
             if is_self(part) and isinstance(part, ast.Attribute):
                 known = part.attr in info.fields or part.attr in info.members
                 if not known and part.attr != "__id__":
@@ -255,7 +256,7 @@ def _written(part: ast.AST) -> Iterator[str]:
 
 def _used(names: Names) -> None:
     arguments: set[str] = set()
-    for part in ast.walk(names.module):
+    for part in walk(names.module):
         names.written.update(_written(part))
         if isinstance(part, ast.Name):
             names.used.add(part.id)
@@ -279,7 +280,7 @@ def _kinds(names: Names) -> None:
     owners: list[tuple[str, ast.AST]] = [("", names.module)]
     owners += [(name, info.node) for name, info in names.roles.items()]
     for owner, node in owners:
-        for part in ast.walk(node):
+        for part in walk(node):
             if isinstance(part, ast.stmt) and not isinstance(part, ast.AugAssign):
                 for target in targets_of(part):
                     name = _place_name(target, owner, names)
@@ -315,24 +316,24 @@ def kind_of(value: ast.expr) -> str:
 
 def gives(node: ast.AST) -> bool:
     """Whether a function returns values."""
-    return any(isinstance(p, ast.Return) and p.value is not None for p in ast.walk(node))
+    return any(isinstance(p, ast.Return) and p.value is not None for p in walk(node))
 
 
 def returns_values(names: Names) -> bool:
     """Whether an action returns values."""
-    return any(isinstance(act, tree.Act) and gives(act) for act in ast.walk(names.module))
+    return any(isinstance(act, tree.Act) and gives(act) for act in walk(names.module))
 
 
 def _reach(names: Names, roots: Iterable[ast.AST]) -> set[int]:
     """Functions (by identity) that may be called from somewhere."""
     by_name: dict[str, list[Callable]] = {}
-    for node in ast.walk(names.module):
+    for node in walk(names.module):
         if isinstance(node, tree.Func):
             by_name.setdefault(node.name, []).append(node)
     found: set[int] = set()
     pending = list(roots)
     while pending:
-        for part in ast.walk(pending.pop()):
+        for part in walk(pending.pop()):
             called = part.func if isinstance(part, ast.Call) else None
             word = getattr(called, "attr", None) or getattr(called, "id", None)
             for function in by_name.get(word or "", []):
@@ -346,7 +347,7 @@ def called_at_once(names: Names) -> set[int]:
     """Functions (by identity) that are called where no step can end."""
     roots = [
         node
-        for node in ast.walk(names.module)
+        for node in walk(names.module)
         if isinstance(node, tree.Assertion | tree.Invariants | tree.InitStanza | ast.FunctionDef)
         or (isinstance(node, tree.Act) and node.name == "Init")
     ]
@@ -357,7 +358,7 @@ def _from_init_only(names: Names) -> set[int]:
     """Functions (by identity) that only initialisation reaches."""
     inits: list[ast.AST] = []
     others: list[ast.AST] = []
-    for node in ast.walk(names.module):
+    for node in walk(names.module):
         if isinstance(node, tree.InitStanza) or (
             isinstance(node, tree.Act) and node.name == "Init"
         ):

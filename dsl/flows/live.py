@@ -6,6 +6,7 @@ import ast
 from collections import Counter
 
 from statewalk.dsl.flows.instructions import Instruction
+from statewalk.dsl.source.nodes import walk
 from statewalk.dsl.source.scopes import arguments, binds, bound, free
 
 LATE = frozenset({"zip", "enumerate", "reversed", "map", "filter", "iter"})
@@ -74,7 +75,7 @@ def unbound(*nodes: ast.AST) -> set[str]:
     """Names that may have no value any more after some statements."""
     found = set()
     for node in nodes:
-        for part in ast.walk(node):
+        for part in walk(node):
             if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Del):
                 found.add(part.id)
             elif isinstance(part, ast.ExceptHandler) and part.name:
@@ -84,14 +85,14 @@ def unbound(*nodes: ast.AST) -> set[str]:
 
 def binding_counts(function: ast.FunctionDef) -> Counter[str]:
     """At how many places a function binds each name; arguments are bound once at its beginning."""
-    parts = (part for statement in function.body for part in ast.walk(statement))
+    parts = (part for statement in function.body for part in walk(statement))
     return Counter([*arguments(function.args), *(name for part in parts for name in binds(part))])
 
 
 def closures(statement: ast.AST) -> dict[str, set[str]]:
     """Names that get a function, or a generator, with the names around it that it looks at."""
     found: dict[str, set[str]] = {}
-    for node in ast.walk(statement):
+    for node in walk(statement):
         if isinstance(node, ast.FunctionDef):
             found.setdefault(node.name, set()).update(free(node))
         elif isinstance(node, ast.Assign | ast.AnnAssign | ast.NamedExpr) and node.value:

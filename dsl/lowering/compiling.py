@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from statewalk.dsl.source.nodes import meaning
+from statewalk.dsl.source.nodes import meaning, walk
 from statewalk.dsl.source.scopes import around
 from statewalk.dsl.source.set_order import with_ordered_sets
 from statewalk.dsl.source.tree import Function
@@ -67,7 +67,7 @@ def compile_function(function: Function, node: ast.FunctionDef) -> Any:
         d and ast.copy_location(ast.Constant(None), d) for d in node.args.kw_defaults
     ]
     node.returns = None
-    for argument in ast.walk(node.args):
+    for argument in walk(node.args):
         if isinstance(argument, ast.arg):
             argument.annotation = None
     module = ast.Module([node], [])

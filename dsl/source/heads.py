@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from statewalk.dsl.source.nodes import copied
+from statewalk.dsl.source.nodes import copied, walk
 
 _NAMES = ("any_of", "maybe")
 
@@ -30,10 +30,10 @@ def defaults(arguments: ast.arguments) -> Iterator[tuple[ast.arg, ast.expr]]:
 
 def without_ranges(tree: ast.Module) -> ast.Module:
     """A module as Python is to run it: nothing is chosen where a function is defined."""
-    if not any(_has_range(node) for node in ast.walk(tree)):
+    if not any(_has_range(node) for node in walk(tree)):
         return tree
     result = copied(tree)
-    for node in ast.walk(result):
+    for node in walk(result):
         if isinstance(node, ast.FunctionDef):
             found = node.args
             found.defaults = [_nothing(d) if is_range(d) else d for d in found.defaults]

@@ -144,7 +144,7 @@ def placed(lines: list[str], at: ast.AST) -> list[ast.stmt]:
     """Statements from text, all of them placed somewhere."""
     made = ast.parse("\n".join(lines)).body
     for statement in made:
-        for part in ast.walk(statement):
+        for part in walk(statement):
             if hasattr(part, "lineno"):
                 ast.copy_location(part, at)
     return made

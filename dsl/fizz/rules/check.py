@@ -29,6 +29,7 @@ from statewalk.dsl.fizz.rules.early import early_reads
 from statewalk.dsl.fizz.rules.fields import Fields
 from statewalk.dsl.fizz.rules.twice import check_twice
 from statewalk.dsl.fizz.text import tree
+from statewalk.dsl.source.nodes import walk
 
 _SANDBOX = "A .fizz file can be checked without trust in who wrote it: it never runs Python."
 _OUTSIDE = (("_", ast.Name), ("__returns__", ast.Name), ("__id__", ast.Attribute))
@@ -67,7 +68,7 @@ class _Check:
                 self.visit(node, self.top | set(self.names.state))
             else:  # constants and functions of constants
                 self.visit(node, self.top)
-        for part in ast.walk(self.names.module):
+        for part in walk(self.names.module):
             for name in _written(part):
                 self._spelling(name, part)
             for name in _made(part):
@@ -283,7 +284,7 @@ class _Check:
         given = node.keywords if isinstance(node, ast.Call) else []
         for keyword in given[1:]:
             self.wrong(keyword, "What a crash takes is said once, by ephemeral or by durable.")
-        for name in (n for keyword in given for n in ast.walk(keyword.value)):
+        for name in (n for keyword in given for n in walk(keyword.value)):
             word = name.value if isinstance(name, ast.Constant) else None
             if isinstance(word, str) and word not in role.fields:
                 said = f"Role {role.node.name} sets no field '{word}'."
@@ -314,7 +315,7 @@ def _bound(node: ast.AST) -> set[str]:
     found = set(parameters(arguments)) if arguments is not None else set()
     if isinstance(node, tree.Assertion) and "transition" in node.kinds:
         found |= {"before", "after"}
-    found |= {n.name for n in ast.walk(node) if isinstance(n, ast.FunctionDef)}
+    found |= {n.name for n in walk(node) if isinstance(n, ast.FunctionDef)}
     return found | set(stored_names(node.body))  # type: ignore[attr-defined]
 
 
@@ -324,7 +325,7 @@ def _targets(node: ast.AST) -> set[str]:
         bound: list[ast.expr] = [node.target]
     else:
         bound = [g.target for g in getattr(node, "generators", ())]
-    return {n.id for t in bound for n in ast.walk(t) if isinstance(n, ast.Name)}
+    return {n.id for t in bound for n in walk(t) if isinstance(n, ast.Name)}
 
 
 def _written(node: ast.AST) -> Iterator[str]:

@@ -7,13 +7,14 @@ from collections.abc import Iterator
 
 from statewalk.dsl.fizz.names import Names, loop_names, parameters, stored_names, targets_of
 from statewalk.dsl.fizz.text import tree
+from statewalk.dsl.source.nodes import walk
 
 
 def early_reads(names: Names) -> Iterator[tuple[str, ast.Name]]:
     """(name, where it is read) for locals of actions and functions whose first assignment stands
     below. Nothing is said where loops or blocks in any order may run the assignment first.
     """
-    for function in ast.walk(names.module):
+    for function in walk(names.module):
         if isinstance(function, tree.Act | tree.Func | tree.Assertion | ast.FunctionDef):
             yield from _of(function, names)
 
@@ -69,7 +70,7 @@ def _expression(
     inner = {
         n.id
         for g in getattr(node, "generators", ())
-        for n in ast.walk(g.target)
+        for n in walk(g.target)
         if isinstance(n, ast.Name)
     }
     if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from statewalk.dsl.errors import did_you_mean
 from statewalk.dsl.fizz.names import Names, RoleInfo, is_self
 from statewalk.dsl.fizz.rules.allowed import METHODS, PARTS
+from statewalk.dsl.source.nodes import walk
 from statewalk.dsl.state.roles import Role
 
 _OF_ROLES = "A field is what the role assigns, self.x = ..., or is given when it is made, R(x=...)."
@@ -33,7 +34,7 @@ class Fields:
     """The names that follow a dot in a specification's own right."""
 
     def __init__(self, names: Names) -> None:
-        nodes = list(ast.walk(names.module))
+        nodes = list(walk(names.module))
         self.stored = {n.attr for n in nodes if isinstance(n, ast.Attribute) and not _is_read(n)}
         self.of_roles: dict[str, None] = {}
         self.members: set[str] = set()
@@ -47,7 +48,7 @@ class Fields:
             open_ended = any(k.arg is None for k in call.keywords)
             starred = any(isinstance(a, ast.Starred) for a in call.args)
             if open_ended or (isinstance(call.func, ast.Name) and call.func.id == "enum"):
-                self.known |= _texts(nodes if open_ended or starred else ast.walk(call))
+                self.known |= _texts(nodes if open_ended or starred else walk(call))
             self.unknown_names |= open_ended
         self.closed = bool(names.roles) and not self.unknown_names
         self.has_records = bool({"record", "struct"} & names.used)

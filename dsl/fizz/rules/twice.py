@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from statewalk.dsl.errors import Mistakes, Span
 from statewalk.dsl.fizz.names import Names, RoleInfo, is_self, targets_of
 from statewalk.dsl.fizz.text import tree
+from statewalk.dsl.source.nodes import walk
 from statewalk.dsl.state.roles import Role
 
 _KINDS = (
@@ -90,7 +91,7 @@ def _of_file(names: Names) -> Iterator[_Defined]:
 def _first(nodes: list[ast.stmt]) -> dict[str, ast.AST]:
     """The first assignments of names."""
     found: dict[str, ast.AST] = {}
-    for part in (p for node in nodes for p in ast.walk(node) if isinstance(p, ast.stmt)):
+    for part in (p for node in nodes for p in walk(node) if isinstance(p, ast.stmt)):
         for target in targets_of(part):
             if isinstance(target, ast.Name):
                 found.setdefault(target.id, target)
@@ -100,11 +101,11 @@ def _first(nodes: list[ast.stmt]) -> dict[str, ast.AST]:
 def _fields(info: RoleInfo, names: Names) -> Iterator[_Defined]:
     """The fields of a role, where they are first assigned or given."""
     found: dict[str, ast.AST] = {}
-    for part in ast.walk(info.node):
+    for part in walk(info.node):
         for target in targets_of(part) if isinstance(part, ast.stmt) else ():
             if is_self(target) and isinstance(target, ast.Attribute):
                 found.setdefault(target.attr, target)
-    for part in ast.walk(names.module):
+    for part in walk(names.module):
         made = isinstance(part, ast.Call) and getattr(part.func, "id", "") == info.node.name
         for keyword in part.keywords if made and isinstance(part, ast.Call) else ():
             if keyword.arg is not None:

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from statewalk.dsl.fizz.text.build_exprs import no_arguments
 from statewalk.dsl.fizz.translate.nominal import asked_of_domain, declared_domain
 from statewalk.dsl.fizz.translate.words import Words
-from statewalk.dsl.source.nodes import copied
+from statewalk.dsl.source.nodes import copied, walk
 
 E = TypeVar("E", bound=ast.AST)
 
@@ -251,9 +251,7 @@ class Expressions(Words):
 
     def _comprehension(self, node: Any, *parts: str) -> ast.expr:
         generators: list[ast.comprehension] = []
-        names = {
-            n.id for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)
-        }
+        names = {n.id for g in node.generators for n in walk(g.target) if isinstance(n, ast.Name)}
         first = self.iterable(node.generators[0].iter)
         with self.bound(names):
             for index, g in enumerate(node.generators):

@@ -6,6 +6,7 @@ import ast
 
 from statewalk.dsl.fizz.names import Names, is_self
 from statewalk.dsl.fizz.text import tree
+from statewalk.dsl.source.nodes import walk
 
 
 class Functions:
@@ -14,7 +15,7 @@ class Functions:
     def __init__(self, names: Names) -> None:
         self.names = names
         self.together: dict[str, list[tree.Func]] = {}
-        for part in ast.walk(names.module):
+        for part in walk(names.module):
             if isinstance(part, tree.Func):
                 self.together.setdefault(part.name, []).append(part)
 
@@ -33,7 +34,7 @@ class Functions:
     @property
     def acts(self) -> list[tree.Act]:
         """The actions."""
-        return [n for n in ast.walk(self.names.module) if isinstance(n, tree.Act)]
+        return [n for n in walk(self.names.module) if isinstance(n, tree.Act)]
 
     def nearer(self, found: list[tree.Func], value: ast.expr, caller: ast.AST) -> list[tree.Func]:
         """Of ``self``, only the functions of its own role."""
@@ -45,7 +46,7 @@ class Functions:
 
     def chooses(self, node: ast.AST, seen: frozenset[int] = frozenset()) -> bool:
         """Whether a choice may be made in a statement, in functions it calls included."""
-        for part in ast.walk(node):
+        for part in walk(node):
             if isinstance(part, tree.Choice | tree.ChoiceBlock):
                 return True
             if getattr(part, "flow", None) == "oneof":

@@ -34,6 +34,7 @@ from statewalk.dsl.fizz.translate.functions import Functions
 from statewalk.dsl.fizz.translate.header import Header
 from statewalk.dsl.fizz.translate.pieces import FizzPieces
 from statewalk.dsl.fizz.translate.words import Scope
+from statewalk.dsl.source.nodes import walk
 
 _DECORATORS = {
     "always": "always",
@@ -87,10 +88,10 @@ class Translation(Header):
         return []
 
     def _functions(self) -> list[tree.Func]:
-        return [n for n in ast.walk(self.names.module) if isinstance(n, tree.Func)]
+        return [n for n in walk(self.names.module) if isinstance(n, tree.Func)]
 
     def _invariants(self) -> list[tree.Invariant]:
-        return [n for n in ast.walk(self.names.module) if isinstance(n, tree.Invariant)]
+        return [n for n in walk(self.names.module) if isinstance(n, tree.Invariant)]
 
     # -- the module ---------------------------------------------------------------------------
     def module(self) -> ast.Module:
@@ -346,7 +347,7 @@ _PLACE = ("lineno", "col_offset", "end_lineno", "end_col_offset")
 
 def _unplaced(node: ast.expr) -> ast.expr:
     """A made expression without a place: it gets that of what it becomes part of."""
-    for part in ast.walk(node):
+    for part in walk(node):
         for name in _PLACE:
             if hasattr(part, name):
                 delattr(part, name)
