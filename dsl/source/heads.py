@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from statewalk.dsl.source.nodes import copied, walk
+from statewalk.dsl.source.nodes import walk
 
 _NAMES = ("any_of", "maybe")
 
@@ -29,20 +29,15 @@ def defaults(arguments: ast.arguments) -> Iterator[tuple[ast.arg, ast.expr]]:
 
 
 def without_ranges(tree: ast.Module) -> ast.Module:
-    """A module as Python is to run it: nothing is chosen where a function is defined."""
-    if not any(_has_range(node) for node in walk(tree)):
-        return tree
-    result = copied(tree)
-    for node in walk(result):
+    """A module as Python is to run it: nothing is chosen where a function is defined. It is
+    changed.
+    """
+    for node in walk(tree):
         if isinstance(node, ast.FunctionDef):
             found = node.args
             found.defaults = [_nothing(d) if is_range(d) else d for d in found.defaults]
             found.kw_defaults = [_nothing(d) if d and is_range(d) else d for d in found.kw_defaults]
-    return result
-
-
-def _has_range(node: ast.AST) -> bool:
-    return isinstance(node, ast.FunctionDef) and any(is_range(d) for _, d in defaults(node.args))
+    return tree
 
 
 def _nothing(node: ast.expr) -> ast.expr:

@@ -196,7 +196,7 @@ class Loading:
         spec = SpecModule(name, source, namespace)
         stored = _Storing(self, spec, part=part)
         stored.check()
-        tree = with_ordered_sets(copied(without_ranges(source.tree)), source.imported)
+        tree = with_ordered_sets(without_ranges(copied(source.tree)), source.imported)
         level = -1 if self.assuming else 1  # without assertions
         code = compile(tree, source.path, "exec", dont_inherit=True, optimize=level)
         declaring.append(self.declared)
