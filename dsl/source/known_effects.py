@@ -17,75 +17,23 @@ PURE_NAMES = frozenset(
     {"pairs", "replace", "symmetric_values", "Bag", "unreachable", "Record", "Message"}
 )
 
-DOING_BUILTINS = frozenset(
-    [
-        "print",
-        "open",
-        "input",
-        "exec",
-        "eval",
-        "setattr",
-        "delattr",
-        "__import__",
-        "breakpoint",
-        "next",
-        "iter",
-        "globals",
-        "vars",
-    ]
-)
-PURE_LIBRARIES = frozenset(
-    [
-        "math",
-        "itertools",
-        "operator",
-        "functools",
-        "collections",
-        "string",
-        "re",
-        "typing",
-        "typing_extensions",
-        "enum",
-        "fractions",
-        "statistics",
-        "heapq",
-        "bisect",
-        "copy",
-        "textwrap",
-    ]
-)
+DOING_BUILTINS = frozenset({
+    "print", "open", "input", "exec", "eval", "setattr", "delattr", "__import__", "breakpoint",
+    "next", "iter", "globals", "vars",
+})  # fmt: skip
+PURE_LIBRARIES = frozenset({
+    "math", "itertools", "operator", "functools", "collections", "string", "re", "typing",
+    "typing_extensions", "enum", "fractions", "statistics", "heapq", "bisect", "copy",
+    "textwrap",
+})  # fmt: skip
 
 # What in these changes what it is given, or makes what calls a method of it.
-_DOING_LIBRARY = frozenset(
-    [
-        "insort",
-        "insort_left",
-        "insort_right",
-        "heapify",
-        "heappop",
-        "heappush",
-        "heappushpop",
-        "heapreplace",
-        "setitem",
-        "delitem",
-        "methodcaller",
-        "call",
-        "iadd",
-        "iand",
-        "iconcat",
-        "ifloordiv",
-        "ilshift",
-        "imatmul",
-        "imod",
-        "imul",
-        "ior",
-        "ipow",
-        "irshift",
-        "isub",
-        "itruediv",
-        "ixor",
-    ]
-)
+_DOING_LIBRARY = frozenset({
+    "insort", "insort_left", "insort_right", "heapify", "heappop", "heappush", "heappushpop",
+    "heapreplace", "setitem", "delitem", "methodcaller", "call", "iadd", "iand", "iconcat",
+    "ifloordiv", "ilshift", "imatmul", "imod", "imul", "ior", "ipow", "irshift", "isub",
+    "itruediv", "ixor",
+})  # fmt: skip
 
 
 # Where these take a function that they call; those without a place take it by name.
@@ -116,52 +64,14 @@ def is_pure_library(value: object) -> bool:
 
 
 # Methods of containers, strings and numbers that only look.
-LOOKING_METHODS = SET_METHODS | frozenset(
-    [
-        "get",
-        "items",
-        "keys",
-        "values",
-        "copy",
-        "count",
-        "index",
-        "startswith",
-        "endswith",
-        "removeprefix",
-        "removesuffix",
-        "split",
-        "rsplit",
-        "partition",
-        "rpartition",
-        "join",
-        "strip",
-        "lstrip",
-        "rstrip",
-        "upper",
-        "lower",
-        "title",
-        "capitalize",
-        "replace",
-        "format",
-        "find",
-        "rfind",
-        "isdigit",
-        "isalpha",
-        "isalnum",
-        "isupper",
-        "islower",
-        "zfill",
-        "ljust",
-        "rjust",
-        "center",
-        "bit_length",
-        "bit_count",
-        "as_integer_ratio",
-        "encode",
-        "splitlines",
-        "fromkeys",
-    ]
-)
+LOOKING_METHODS = SET_METHODS | frozenset({
+    "get", "items", "keys", "values", "copy", "count", "index", "startswith", "endswith",
+    "removeprefix", "removesuffix", "split", "rsplit", "partition", "rpartition", "join",
+    "strip", "lstrip", "rstrip", "upper", "lower", "title", "capitalize", "replace", "format",
+    "find", "rfind", "isdigit", "isalpha", "isalnum", "isupper", "islower", "zfill", "ljust",
+    "rjust", "center", "bit_length", "bit_count", "as_integer_ratio", "encode", "splitlines",
+    "fromkeys",
+})  # fmt: skip
 
 _DISPLAYS = (
     ast.List, ast.Set, ast.Dict, ast.Tuple, ast.ListComp, ast.SetComp, ast.DictComp, ast.Constant,

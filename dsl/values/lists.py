@@ -9,26 +9,11 @@ from typing import Any
 
 from statewalk.dsl.values.canonical import END, LIST_TAG, encode, taken_for, unchangeable
 
-CHANGING = frozenset(
-    [
-        "append",
-        "extend",
-        "insert",
-        "pop",
-        "remove",
-        "sort",
-        "reverse",
-        "clear",
-        "add",
-        "discard",
-        "update",
-        "setdefault",
-        "popitem",
-        "intersection_update",
-        "difference_update",
-        "symmetric_difference_update",
-    ]
-)
+CHANGING = frozenset({
+    "append", "extend", "insert", "pop", "remove", "sort", "reverse", "clear", "add", "discard",
+    "update", "setdefault", "popitem", "intersection_update", "difference_update",
+    "symmetric_difference_update",
+})  # fmt: skip
 """Methods that change a list, set, bag or dict."""
 
 
