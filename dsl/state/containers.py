@@ -7,7 +7,7 @@ pointwise).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from statewalk.dsl.errors import EngineError
@@ -19,7 +19,7 @@ from statewalk.dsl.state.sized import Sized
 from statewalk.dsl.values.canonical import taken_for
 from statewalk.dsl.values.frozen import SET_METHODS, SetOperators
 from statewalk.dsl.values.going_through import unchanging
-from statewalk.dsl.values.ordered_sets import OrderedSet
+from statewalk.dsl.values.ordered_sets import OrderedSet, changing
 from statewalk.dsl.values.records import Bag
 from statewalk.dsl.values.stored import (
     ABSENT,
@@ -103,23 +103,10 @@ class SetReference(FrozenSetReference):
         changed = elements_of(other)
         self._update(("xor", changed), lambda s: s ^ changed)
 
-    def __ixor__(self, other: Any) -> Any:
-        return self._in_place(SetReference.symmetric_difference_update, other)
-
-    def __ior__(self, other: Any) -> Any:
-        return self._in_place(SetReference.update, other)
-
-    def __isub__(self, other: Any) -> Any:
-        return self._in_place(SetReference.difference_update, other)
-
-    def __iand__(self, other: Any) -> Any:
-        return self._in_place(SetReference.intersection_update, other)
-
-    def _in_place(self, change: Callable[[SetReference, Any], None], other: object) -> Any:
-        if not isinstance(other, set | frozenset):
-            return NotImplemented
-        change(self, other)
-        return self
+    __ior__ = changing(update)
+    __iand__ = changing(intersection_update)
+    __isub__ = changing(difference_update)
+    __ixor__ = changing(symmetric_difference_update)
 
 
 class BagReference(Sized):

@@ -14,6 +14,7 @@ from statewalk.dsl.values.frozen import (
     ByBytes,
     FrozenSet,
     SetOperators,
+    comparing,
     elements_of,
     freeze,
     hashable,
@@ -37,8 +38,7 @@ class KeyOperators(SetOperators):
         """Whether none of them is in the other."""
         return self._elements().isdisjoint(other)
 
-    def __eq__(self, other: object) -> bool:
-        return self._compared(operator.eq, other)  # type: ignore[no-any-return]
+    __eq__ = comparing(operator.eq)
 
     def __hash__(self) -> int:
         raise TypeError(f"unhashable type: '{self.__class__.__name__}'")
@@ -52,10 +52,10 @@ class Keys(KeyOperators, list[Any]):
     def _freeze(self) -> FrozenList:
         return FrozenList(map(freeze, self))
 
-    def __eq__(self, other: object) -> bool:
-        return (
-            KeyOperators.__eq__(self, other) if self._compares(other) else list.__eq__(self, other)
-        )
+    def __eq__(self, other: Any) -> bool:
+        if self._compares(other):
+            return self._elements() == elements_of(other)
+        return list.__eq__(self, other)
 
     def __ne__(self, other: object) -> bool:
         return not self == other

@@ -85,18 +85,36 @@ def sorted_entries(entries: Mapping[bytes, Any]) -> dict[bytes, Any]:
     return {key: entries[key] for key in sorted(entries)}
 
 
-SET_METHODS = frozenset(
-    [
-        "union",
-        "intersection",
-        "difference",
-        "symmetric_difference",
-        "issubset",
-        "issuperset",
-        "isdisjoint",
-    ]
-)
+SET_METHODS = frozenset({
+    "union", "intersection", "difference", "symmetric_difference", "issubset", "issuperset",
+    "isdisjoint",
+})  # fmt: skip
 """The methods of sets that only look."""
+
+
+def _joining(operation: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """An operator that makes a set of two, given what does so with their keys."""
+
+    def joined(self: SetOperators, other: Any) -> Any:
+        if not self._joins(other):
+            return NotImplemented
+        mine, others = self._elements()._entries, elements_of(other)._entries
+        known = {**others, **mine}
+        kept = operation(mine.keys(), others.keys())
+        return FrozenSet._of({key: known[key] for key in sorted(kept)})
+
+    return joined
+
+
+def comparing(operation: Callable[[Any, Any], bool]) -> Callable[[Any, Any], Any]:
+    """A comparison of two sets, given that of their keys."""
+
+    def compared(self: SetOperators, other: Any) -> Any:
+        if not self._compares(other):
+            return NotImplemented
+        return operation(self._elements()._entries.keys(), elements_of(other)._entries.keys())
+
+    return compared
 
 
 class SetOperators:
@@ -119,47 +137,15 @@ class SetOperators:
         """Whether the comparisons do."""
         return isinstance(other, AbstractSet)
 
-    def _joined(self, operation: Callable[[Any, Any], Any], other: Any) -> Any:
-        if not self._joins(other):
-            return NotImplemented
-        mine, others = self._elements()._entries, elements_of(other)._entries
-        known = {**others, **mine}
-        kept = operation(mine.keys(), others.keys())
-        return FrozenSet._of({key: known[key] for key in sorted(kept)})
-
-    def _compared(self, operation: Callable[[Any, Any], bool], other: Any) -> Any:
-        if not self._compares(other):
-            return NotImplemented
-        return operation(self._elements()._entries.keys(), elements_of(other)._entries.keys())
-
-    def __or__(self, other: Any) -> Any:
-        return self._joined(operator.or_, other)
-
-    def __and__(self, other: Any) -> Any:
-        return self._joined(operator.and_, other)
-
-    def __sub__(self, other: Any) -> Any:
-        return self._joined(operator.sub, other)
-
-    def __xor__(self, other: Any) -> Any:
-        return self._joined(operator.xor, other)
-
-    def __rsub__(self, other: Any) -> Any:
-        return self._joined(lambda mine, others: others - mine, other)
-
-    __ror__, __rand__, __rxor__ = __or__, __and__, __xor__
-
-    def __le__(self, other: Any) -> Any:
-        return self._compared(operator.le, other)
-
-    def __lt__(self, other: Any) -> Any:
-        return self._compared(operator.lt, other)
-
-    def __ge__(self, other: Any) -> Any:
-        return self._compared(operator.ge, other)
-
-    def __gt__(self, other: Any) -> Any:
-        return self._compared(operator.gt, other)
+    __or__ = __ror__ = _joining(operator.or_)
+    __and__ = __rand__ = _joining(operator.and_)
+    __xor__ = __rxor__ = _joining(operator.xor)
+    __sub__ = _joining(operator.sub)
+    __rsub__ = _joining(lambda mine, others: others - mine)
+    __le__ = comparing(operator.le)
+    __lt__ = comparing(operator.lt)
+    __ge__ = comparing(operator.ge)
+    __gt__ = comparing(operator.gt)
 
 
 class FrozenSet(SetOperators, ByBytes, AbstractSet[Any]):

@@ -104,10 +104,12 @@ def _making(cls: type, plain: Callable[..., Any]) -> Callable[..., Any]:
     return method
 
 
-def _changing(plain: Callable[..., Any]) -> Callable[..., Any]:
-    """An operator of Python's sets that changes the left side; a set of the state may be right."""
+def changing(plain: Callable[..., Any]) -> Callable[..., Any]:
+    """An operator that changes the left side as a method does; as with Python's sets, only sets
+    may be right, those of the state among them.
+    """
 
-    def method(self: OrderedSet, other: Any) -> Any:
+    def method(self: Any, other: Any) -> Any:
         if not isinstance(other, set | frozenset):
             return NotImplemented
         plain(self, other)
@@ -122,7 +124,7 @@ for _sign, _word in (
     ("isub", "difference_update"),
     ("ixor", "symmetric_difference_update"),
 ):
-    setattr(OrderedSet, f"__{_sign}__", _changing(getattr(set, _word)))
+    setattr(OrderedSet, f"__{_sign}__", changing(getattr(set, _word)))
 for _cls, _base in PLAIN.items():
     for _name in ("and", "or", "sub", "xor", "rand", "ror", "rsub", "rxor"):
         setattr(_cls, f"__{_name}__", _making(_cls, getattr(_base, f"__{_name}__")))
