@@ -104,7 +104,7 @@ def _initial(layout: Layout, shape: Shape, rows: list[tuple[int, ...]]) -> Level
 def _restore(search: Search, saved: Saved) -> None:
     """Bring a search to where the saved one was."""
     for fps, lows, link in saved.levels:
-        search.links.append(link)
+        search.complete(link)
         search.seen.enter(fps, lows)
     fps, lows, link = saved.levels[-1]
     quiet = np.full((len(fps), search.shape.words), np.uint64((1 << 64) - 1))
@@ -222,7 +222,7 @@ def exploration_of(loop: Loop, stopped: StoppedBy | None) -> Exploration:
     return Exploration(
         engine="native",
         counts=Counts(search.initial, search.distinct, search.generated, len(search.links)),
-        levels=tuple(map(len, search.links)),
+        levels=tuple(search.sizes),
         findings=tuple(f for f in found if f.kind != "exists"),
         witnesses=tuple(f for f in found if f.kind == "exists"),
         fired=nonzero(search.fired),

@@ -230,7 +230,7 @@ class Loop:
             search.represented += self.orbits.measure(level.rows, outcomes)
         search.queue = level.n
         if level.n:
-            search.links.append(level.link)
+            search.complete(level.link)
             if self.writer is not None:
                 self.writer.level(len(search.links) - 1, level)
         if self.sink is not None:
@@ -281,7 +281,7 @@ class Loop:
             search.seconds,
             memory_in_use(),
             nonzero(search.fresh),
-            tuple(map(len, search.links)),
+            tuple(search.sizes),
             widest_variable(search.layout),
             *checkpoints.told(self.writer),
             nonzero(search.fired),

@@ -37,7 +37,8 @@ class Column(Protocol):
 class Search:
     """The state of one search; how it goes on is in `checker.native.search`.
 
-    ``level`` is what is expanded next, and ``links`` has the links of each level so far.
+    ``level`` is what is expanded next; ``links`` has the links of each level so far, ``sizes`` its
+    states, and ``distinct`` counts them all: those kept in complete levels.
     """
 
     model: Model
@@ -51,6 +52,8 @@ class Search:
     ordinal_bits: int
     level: Level
     links: list[Column] = field(default_factory=list)
+    sizes: list[int] = field(default_factory=list)
+    distinct: int = 0
     initial: int = 0
     queue: int = 0
     fired: Array = field(init=False)
@@ -75,10 +78,11 @@ class Search:
         """See the engine contract, rule 2."""
         return len(self.model.initial_states) + int(self.fired.sum())
 
-    @property
-    def distinct(self) -> int:
-        """States kept in complete levels."""
-        return sum(map(len, self.links))
+    def complete(self, links: Column) -> None:
+        """Count a level that is complete, by its links."""
+        self.links.append(links)
+        self.sizes.append(len(links))
+        self.distinct += len(links)
 
     @property
     def seconds(self) -> float:

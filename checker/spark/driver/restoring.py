@@ -36,9 +36,10 @@ def restore(search: Search, cluster: Cluster, saved: Committed) -> Spread:
     _restore_values(search, Path(folder), saved)
     take_up(search, saved.totals)
     early = opened(folder, saved.early)
-    search.links = [early[name] for name in sorted(early)]
-    search.links.pop()
-    search.links += [FileLevel(folder, parts).column("link") for parts in saved.levels]
+    for name in sorted(early)[:-1]:  # the last of them is the first in files
+        search.complete(early[name])
+    for parts in saved.levels:
+        search.complete(FileLevel(folder, parts).column("link"))
     spread = take_over(search, cluster, list(saved.levels), list(saved.runs), saved.early)
     spread.forget = True
     return spread

@@ -251,7 +251,7 @@ class Spread:
             self.runs.append(tuple(_only_ids(part) for part in parts))
             self.levels[-1] = tuple(_only_ids(part) for part in self.levels[-1])
             self.levels.append(parts)
-            search.links.append(self.level.column("link"))
+            search.complete(self.level.column("link"))
             if self.tasks > 1 and self.level.n >= _BALANCED * self.tasks:
                 largest = max(part.n for part in parts) * self.tasks / self.level.n
                 self.figures.largest = max(self.figures.largest, largest)
