@@ -22,8 +22,9 @@ from statewalk.dsl.state.refs import (
 from statewalk.dsl.state.roles import Field, Role
 from statewalk.dsl.values.domains import Domain
 from statewalk.dsl.values.stored import freeze, intern_key
+from statewalk.dsl.words.declare import any_of
 
-__all__ = ["augment", "bound_locals", "call", "gather", "listed"]
+__all__ = ["any_of", "augment", "bound_locals", "call", "gather", "listed"]
 
 
 def _plus_is(left: Any, right: Any) -> Any:
