@@ -190,7 +190,7 @@ def checked(
         go_home()
         block.close()
     if unsaved is not None and problem is None:
-        run = run.with_warning("saving", unsaved.one_line)
+        run = run.with_unsaved(unsaved.one_line)
     if folder is not None:
         known = len(run.warnings)
         run = folder.keep(run)

@@ -112,6 +112,11 @@ class Sweep:
         return result
 
 
+def asked_for(name: str, properties: tuple[str, ...] | None) -> bool:
+    """Whether a property is to be checked; ``served`` asks for each ``served(Client#0)``."""
+    return properties is None or name in properties or name.partition("(")[0] in properties
+
+
 def read_settings(texts: list[str]) -> Sweep:
     """The constants of ``--set NAME=VALUE`` options. Raises RunError[SW306]."""
     fixed: dict[str, GivenText] = {}

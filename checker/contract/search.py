@@ -32,6 +32,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
+from statewalk.checker.contract.options import asked_for
 from statewalk.checker.machine.places import Limit, Place
 from statewalk.dsl.model import Model
 
@@ -95,10 +96,8 @@ class SearchOptions:
     interrupted: Callable[[], bool] = lambda: False
 
     def wants(self, name: str) -> bool:
-        """Whether a property is to be checked; ``served`` asks for each ``served(Client#0)``."""
-        if self.properties is None or name in self.properties:
-            return True
-        return name.partition("(")[0] in self.properties
+        """Whether a property is to be checked."""
+        return asked_for(name, self.properties)
 
     def ends_with(self, found: Iterable[Finding]) -> bool:
         """Whether a stage with a violation is the last one, by what is found until then."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from statewalk.checker.report.page import Page, plural
@@ -166,12 +167,5 @@ def _files(page: Page, result: Result, name: str) -> None:
     file = next((p.trace for p in result.properties if p.name == name), None)
     if file is None:
         return
-    page.add(("  replay   ", "dim"), f"statewalk replay {quoted(file)}")
-    page.add(("  look     ", "dim"), f"statewalk show {quoted(file)} --full")
-
-
-def quoted(file: str) -> str:
-    """A file name as a shell wants it."""
-    from shlex import quote
-
-    return quote(file)
+    page.add(("  replay   ", "dim"), f"statewalk replay {quote(file)}")
+    page.add(("  look     ", "dim"), f"statewalk show {quote(file)} --full")

@@ -143,9 +143,9 @@ def number(n: int) -> str:
     return f"{n:,}"
 
 
-def plural(n: int, one: str, many: str = "") -> str:
+def plural(n: int, one: str) -> str:
     """``1 step``, ``2 steps``."""
-    return f"{number(n)} {one if n == 1 else many or one + 's'}"
+    return f"{number(n)} {one if n == 1 else one + 's'}"
 
 
 def seconds(value: float) -> str:

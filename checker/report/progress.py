@@ -156,9 +156,9 @@ def short(n: float) -> str:
     return number(int(n))
 
 
-def bars(levels: tuple[int, ...], most: int = 8) -> str:
+def bars(levels: tuple[int, ...]) -> str:
     """The sizes of the last levels as little bars."""
-    last = levels[-most:]
+    last = levels[-len(_BARS) :]
     top = max(last, default=0) or 1
     return "".join(_BARS[min(7, n * 7 // top)] for n in last)
 

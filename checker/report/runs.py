@@ -51,7 +51,7 @@ class RunFolder:
         try:
             return self.write(run)
         except RunError as problem:
-            return run.with_warning("saving", problem.one_line)
+            return run.with_unsaved(problem.one_line)
 
     def discard(self) -> None:
         """Remove the folder if nothing is in it."""

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from statewalk.checker.contract.options import CheckOptions
+from statewalk.checker.contract.options import CheckOptions, asked_for
 from statewalk.checker.contract.search import (
     ASSERTION,
     DEADLOCK,
@@ -71,8 +71,7 @@ class Checked:
 
     def wants(self, name: str) -> bool:
         """Whether a property was asked for."""
-        wanted = self.options.properties
-        return wanted is None or name in wanted or name.partition("(")[0] in wanted
+        return asked_for(name, self.options.properties)
 
 
 def known_names(model: Model) -> list[str]:

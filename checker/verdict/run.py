@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from statewalk.checker.verdict.evidence import Evidence, Notice, NoticeKind
+from statewalk.checker.verdict.evidence import Evidence, Notice
 from statewalk.checker.verdict.result import (
     ActionResult,
     Counts,
@@ -102,9 +102,9 @@ class Run:
             evidence=replace(self.evidence, folder=folder),
         )
 
-    def with_warning(self, kind: NoticeKind, text: str) -> Run:
-        """The run with one more warning."""
-        notices = (*self.evidence.warnings, Notice(kind, "", text))
+    def with_unsaved(self, text: str) -> Run:
+        """The run with a warning of what could not be saved."""
+        notices = (*self.evidence.warnings, Notice("saving", "", text))
         return replace(
             self,
             result=self.result.model_copy(update={"warnings": tuple(n.text for n in notices)}),

@@ -25,10 +25,10 @@ class LookAgain(BaseException):
         self.operation = operation
 
 
-class Overwritten(BaseException):
-    """A remembered call looks at what the step has changed: here it is not to be remembered.
+class NotToRemember(BaseException):
+    """A call was not to be remembered. ``function`` as in `Call.function`.
 
-    Not an `Exception`, so that a spec does not swallow it. ``function`` as in `Call.function`.
+    Not an `Exception`, so that a spec does not swallow it.
     """
 
     def __init__(self, function: object) -> None:
@@ -36,15 +36,12 @@ class Overwritten(BaseException):
         self.function = function
 
 
-class NotOnlyReading(BaseException):
-    """A call that was to be remembered changes something, or chooses: its text did not show it.
+class Overwritten(NotToRemember):
+    """It looks at what the step has changed."""
 
-    Not an `Exception`, so that a spec does not swallow it. ``function`` as in `Call.function`.
-    """
 
-    def __init__(self, function: object) -> None:
-        super().__init__(function)
-        self.function = function
+class NotOnlyReading(NotToRemember):
+    """It changes something, or chooses: its text did not show it."""
 
 
 _UNKNOWN = object()
