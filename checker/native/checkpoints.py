@@ -110,6 +110,7 @@ class Writer:
     written: list[int] = field(default_factory=list)  # per slot: values on disk
     committed: int = -1
     pending: dict[int, dict[str, Array]] = field(default_factory=dict)  # depth -> a level's arrays
+    waiting: int = 0  # bytes of fingerprints in these; links are kept for traces anyway
     every: float = 0.0  # seconds that lie at least between two commits
     run: str = field(default_factory=lambda: os.urandom(8).hex())  # names this search
     lock: Lock | None = None
@@ -140,16 +141,17 @@ class Writer:
             return
         rows = level.rows
         self.pending[depth] = {"fp": rows.fp, "low": rows.low, "link": level.link}
-        waiting = sum(level["fp"].nbytes + level["low"].nbytes for level in self.pending.values())
-        if waiting > _PENDING:  # links are kept for traces anyway
+        self.waiting += rows.fp.nbytes + rows.low.nbytes
+        if self.waiting > _PENDING:
             self.trying(self._write_levels)
-        if self.problem and waiting > _MOST:
+        if self.problem and self.waiting > _MOST:
             self._give_up("too much waits to be saved")
 
     def _write_levels(self) -> None:
         for depth, arrays in list(self.pending.items()):
             self._write(f"level-{depth:04}.npz", **arrays)
             del self.pending[depth]
+            self.waiting -= arrays["fp"].nbytes + arrays["low"].nbytes
 
     # -- commits ---------------------------------------------------------------------------------
 
@@ -157,9 +159,11 @@ class Writer:
         """Whether it is time for a commit before a level is expanded, and one would cost little
         compared to the time since the last.
         """
+        since = time.monotonic() - self.last
+        if self.given_up or since < self.every:
+            return False
         cost = max(self.took, self._waiting(level) / self.speed)
-        wait = max(self.every, min(_SHARE * cost, _LONGEST))
-        return not self.given_up and time.monotonic() - self.last >= wait
+        return since >= min(_SHARE * cost, _LONGEST)
 
     def _waiting(self, level: Level) -> int:
         """Bytes that a commit before this level is expanded would write."""
@@ -221,6 +225,7 @@ class Writer:
     def _give_up(self, why: str) -> bool:
         self.given_up = True
         self.pending.clear()
+        self.waiting = 0
         self._unsaved(why)
         return False
 
