@@ -36,7 +36,7 @@ from statewalk.dsl.source.modules import (
     run_spec,
 )
 from statewalk.dsl.source.nodes import not_python, too_nested, walk
-from statewalk.dsl.source.tree import PROPERTY_MARKS, SpecTree, read_tree
+from statewalk.dsl.source.tree import PROPERTY_MARKS, SpecTree, read_tree, says_no_types
 from statewalk.dsl.source.usage import analyse
 from statewalk.dsl.state.roles import Field
 from statewalk.dsl.values.stored import freeze
@@ -120,7 +120,10 @@ def read_spec(path: str, *, counting: bool = False) -> Source:
 def model_of(loading: Loading, path: str, *, optimize: bool = True) -> Model:
     """The Model of modules that ran."""
     tree = read_tree(loading)
-    mistakes = _looked_at(tree)
+    mistakes = Mistakes()
+    refuse_twins(tree, mistakes)
+    check_tree(tree, mistakes)
+    mistakes.raise_if_any()
     expand_blocks(tree, mistakes)
     mistakes.raise_if_any()
     fold_constants(tree)
@@ -194,15 +197,6 @@ def _assembled(
     )
 
 
-def _looked_at(tree: SpecTree) -> Mistakes:
-    """Raises the mistakes that the tree shows; what is only warned of is in the result."""
-    mistakes = Mistakes()
-    refuse_twins(tree, mistakes)
-    check_tree(tree, mistakes)
-    mistakes.raise_if_any()
-    return mistakes
-
-
 def _nothing_to_check(path: str, dialect: Dialect, mistakes: Mistakes) -> SpecError:
     for warning in mistakes.warned:
         if warning.code == "SW609":  # there is one in the text
@@ -261,8 +255,7 @@ def _open_records(loading: Loading) -> dict[str, type]:
     """The class of records without declared fields, where a spec comes from a .fizz file, directly
     or converted.
     """
-    values = (v for module in loading.modules for v in module.namespace.values())
-    if not any(getattr(v, "__module__", "") == "statewalk.dsl.fizz.runtime.values" for v in values):
+    if not any(map(says_no_types, loading.modules)):
         return {}
     from statewalk.dsl.fizz.runtime.values import record
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from statewalk.dsl.errors import Mistakes
 from statewalk.dsl.source.effects import Effects
-from statewalk.dsl.source.tree import SpecTree, field_span
+from statewalk.dsl.source.tree import SpecTree, field_span, says_no_types
 from statewalk.dsl.state.roles import Role
 from statewalk.dsl.values.canonical import AS_INTEGER, AS_NAME, HOLDS
 from statewalk.dsl.values.domains import meant_by
@@ -26,12 +26,8 @@ _ANYTHING = (Any, object)
 def check_types(tree: SpecTree, effects: Effects, mistakes: Mistakes) -> None:
     """SW203 for fields of types that the state cannot hold, SW610 for those that say nothing."""
     for module in tree.loading.modules:
-        values = module.namespace.values()
-        if any(
-            getattr(value, "__module__", "") == "statewalk.dsl.fizz.runtime.values"
-            for value in values
-        ):
-            continue  # a .fizz file says no types
+        if says_no_types(module):
+            continue
         for cls in [*tree.records, *tree.roles]:
             if module.namespace.get(cls.__name__) is cls:
                 _check_class(tree, cls, mistakes)

@@ -218,6 +218,12 @@ def _read_class(tree: SpecTree, module: SpecModule, node: ast.ClassDef) -> None:
             tree.functions.append(Function(item.name, module, cls, item, found, marks(found)))
 
 
+def says_no_types(module: SpecModule) -> bool:
+    """Whether a module comes from a .fizz file, directly or converted: fields may hold anything."""
+    runtime = "statewalk.dsl.fizz.runtime.values"
+    return any(getattr(v, "__module__", "") == runtime for v in module.namespace.values())
+
+
 def _definition(tree: SpecTree, cls: type) -> tuple[SpecModule, ast.ClassDef] | None:
     """The text of a class of a spec, and the module that it is in."""
     for module in tree.loading.modules:
