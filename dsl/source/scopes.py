@@ -27,9 +27,13 @@ def read(*nodes: ast.AST) -> frozenset[str]:
 
 def stored(*nodes: ast.AST) -> set[str]:
     """Names that are bound or deleted, whatever the scope; not the name of a function itself."""
-    parts = {n for node in nodes for n in walk(node)}
-    parts -= {node for node in nodes if isinstance(node, _DEFINITIONS)}
-    return {name for part in parts for name in binds(part)}
+    return {
+        name
+        for node in nodes
+        for part in walk(node)
+        if part is not node or not isinstance(part, _DEFINITIONS)
+        for name in binds(part)
+    }
 
 
 def binds(node: ast.AST) -> tuple[str, ...]:
