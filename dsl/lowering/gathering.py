@@ -22,22 +22,10 @@ from statewalk.dsl.values.records import Record, fields_of
 from statewalk.dsl.values.stored import freeze, intern_key
 from statewalk.dsl.words.declare import any_of
 
-AGGREGATES: dict[str, Callable[[Any], Any]] = {
-    name: getattr(builtins, name)
-    for name in (
-        "any",
-        "all",
-        "sum",
-        "sorted",
-        "set",
-        "list",
-        "tuple",
-        "len",
-        "max",
-        "min",
-        "frozenset",
-    )
-}
+_BUILTINS = (
+    "any", "all", "sum", "sorted", "set", "list", "tuple", "len", "max", "min", "frozenset",
+)  # fmt: skip
+AGGREGATES: dict[str, Callable[[Any], Any]] = {name: getattr(builtins, name) for name in _BUILTINS}
 AGGREGATES["any_of"] = list
 
 

@@ -104,18 +104,11 @@ INSTEAD = {
 
 # What translated text calls, besides what the specification may name itself.
 _GENERATED = ("locals", "isinstance", "getattr", "hasattr", "dir", "type", "__build_class__")
-_IMPORTED = frozenset(
-    [
-        "statewalk",
-        "statewalk.dsl.fizz.runtime.next",
-        "statewalk.dsl.fizz.runtime.values",
-        "statewalk.dsl.fizz.runtime.symmetry",
-        "statewalk.dsl.blocks.steps",
-        "itertools",
-        "math",
-        "typing",
-    ]
-)
+_IMPORTED = frozenset({
+    "statewalk", "statewalk.dsl.fizz.runtime.next", "statewalk.dsl.fizz.runtime.values",
+    "statewalk.dsl.fizz.runtime.symmetry", "statewalk.dsl.blocks.steps", "itertools", "math",
+    "typing",
+})  # fmt: skip
 
 
 def builtins_of_fizz() -> dict[str, Any]:

@@ -23,28 +23,10 @@ RUNTIME = {
     "genericmap": "genericmap", "deepcopy": "deepcopy", "fail": "fail", "type": "type_name",
     "math": "math", "itertools": "itertools",
 }  # fmt: skip
-_TAKES_ANY_ITERABLE = frozenset(
-    [
-        "list",
-        "set",
-        "tuple",
-        "sorted",
-        "len",
-        "sum",
-        "min",
-        "max",
-        "any",
-        "all",
-        "reversed",
-        "enumerate",
-        "zip",
-        "bag",
-        "genericset",
-        "dict",
-        "frozenset",
-        "genericmap",
-    ]
-)
+_TAKES_ANY_ITERABLE = frozenset({
+    "list", "set", "tuple", "sorted", "len", "sum", "min", "max", "any", "all", "reversed",
+    "enumerate", "zip", "bag", "genericset", "dict", "frozenset", "genericmap",
+})  # fmt: skip
 AT_ONCE = "at_once"
 _LAZY = frozenset({"range", "zip", "enumerate", "reversed"})
 _VIEWS = frozenset({"keys", "values", "items"})
