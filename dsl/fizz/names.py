@@ -325,15 +325,18 @@ def returns_values(names: Names) -> bool:
 
 
 def _reach(names: Names, roots: Iterable[ast.AST]) -> set[int]:
-    """Functions (by identity) that may be called from somewhere."""
-    by_name: dict[str, list[Callable]] = {}
-    for node in walk(names.module):
+    """Functions, and what gives roles their fields (by identity), that may run from somewhere."""
+    by_name: dict[str, list[ast.AST]] = {}
+    for node in ast.walk(names.module):
         if isinstance(node, tree.Func):
             by_name.setdefault(node.name, []).append(node)
+    for name, info in names.roles.items():
+        if "Init" in info.members:
+            by_name.setdefault(name, []).append(info.members["Init"])
     found: set[int] = set()
     pending = list(roots)
     while pending:
-        for part in walk(pending.pop()):
+        for part in ast.walk(pending.pop()):
             called = part.func if isinstance(part, ast.Call) else None
             word = getattr(called, "attr", None) or getattr(called, "id", None)
             for function in by_name.get(word or "", []):
@@ -354,15 +357,25 @@ def called_at_once(names: Names) -> set[int]:
     return _reach(names, roots)
 
 
+def _runs(names: Names) -> tuple[set[int], set[int]]:
+    """What Init reaches, and what everything else reaches (by identity)."""
+    others = [
+        n for n in names.module.body if isinstance(n, tree.Act | tree.Assertion | tree.Invariants)
+    ]
+    others += [
+        m for i in names.roles.values() for m in i.members.values() if isinstance(m, tree.Act)
+    ]
+    begin = names.init
+    steps = [n for n in others if n is not begin and getattr(n, "name", "") != "Init"]
+    return _reach(names, [begin] if begin is not None else []), _reach(names, steps)
+
+
 def _from_init_only(names: Names) -> set[int]:
-    """Functions (by identity) that only initialisation reaches."""
-    inits: list[ast.AST] = []
-    others: list[ast.AST] = []
-    for node in walk(names.module):
-        if isinstance(node, tree.InitStanza) or (
-            isinstance(node, tree.Act) and node.name == "Init"
-        ):
-            inits.append(node)
-        elif isinstance(node, tree.Act | tree.Assertion | tree.Invariants):
-            others.append(node)
-    return _reach(names, inits) - _reach(names, others)
+    """Functions and Inits of roles (by identity) that only initialisation reaches."""
+    in_init, in_steps = _runs(names)
+    return in_init - in_steps
+
+
+def is_called_both_ways(names: Names, node: ast.AST) -> bool:
+    """Whether a function, or the Init of a role, runs in Init and in steps."""
+    return all(id(node) in reached for reached in _runs(names))

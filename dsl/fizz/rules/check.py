@@ -27,6 +27,7 @@ from statewalk.dsl.fizz.rules.allowed import (
 )
 from statewalk.dsl.fizz.rules.early import early_reads
 from statewalk.dsl.fizz.rules.fields import Fields
+from statewalk.dsl.fizz.rules.meanings import check_meanings
 from statewalk.dsl.fizz.rules.twice import check_twice
 from statewalk.dsl.fizz.text import tree
 from statewalk.dsl.source.nodes import walk
@@ -42,6 +43,7 @@ def check_names(names: Names, file: str) -> None:
     mistakes = Mistakes()
     check_twice(names, file, mistakes)
     _Check(names, file, mistakes).run()
+    check_meanings(names, file, mistakes)
     mistakes.raise_if_any()
 
 

@@ -1,0 +1,70 @@
+"""A name of a .fizz body is shared state or a local, and never now the one, now the other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from statewalk.checker.api import check
+from statewalk.dsl.errors import SpecErrors
+
+START = "action Init:\n    a = 0\n    n = 0\n\n"
+REST = "\natomic action Rest:\n    pass\n"
+ACT = "atomic action A:\n"
+LOOP = "    for a in [5, 6]:\n        n = a\n"
+DEEPER = "        for a in [5, 6]:\n            n = a\n"
+IDLE = "    for a in [5, 6]:\n        pass\n"
+
+BOTH_MEANINGS = {
+    "assigned before a choice": f"{ACT}    a = 1\n    oneof a in [5, 6]:\n        n = a\n",
+    "assigned after a loop": f"{ACT}{LOOP}    a = 1\n",
+    "read before a loop": f"{ACT}    require a == 0\n{LOOP}",
+    "the loop's own values": f"{ACT}    for a in range(a):\n        n = a\n",
+    "in another branch": f"{ACT}    if n == 0:\n        a = 1\n    else:\n{DEEPER}",
+    "in a comprehension": f"{ACT}{LOOP}    n = len([x for x in range(a)])\n",
+    "read in an assertion": f"always assertion P:\n{IDLE}    return a == 0\n",
+}  # fmt: skip
+
+
+def refused(text: str, folder: Path) -> str:
+    path = folder / "spec.fizz"
+    path.write_text(text)
+    with pytest.raises(SpecErrors) as caught:
+        check(path, engine="reference")
+    return str(caught.value)
+
+
+def verdict(text: str, folder: Path) -> str:
+    path = folder / "spec.fizz"
+    path.write_text(text)
+    return check(path, engine="reference").verdict
+
+
+@pytest.mark.parametrize("name", BOTH_MEANINGS)
+def test_state_and_the_variable_of_a_loop_in_one_body(name: str, tmp_path: Path) -> None:
+    said = refused(START + BOTH_MEANINGS[name] + REST, tmp_path)
+
+    assert "SW153 'a' is shared state, and the variable of a loop or a choice here." in said
+
+
+def test_the_variable_of_a_loop_hides_shared_state_in_it(tmp_path: Path) -> None:
+    text = START + f"{ACT}{LOOP}" + REST + "always assertion P:\n    return a == 0\n"
+
+    assert verdict(text, tmp_path) == "holds"
+
+
+def test_what_a_role_sets_while_init_runs_is_its_own(tmp_path: Path) -> None:
+    role = "role R:\n    action Init:\n        a = 7\n        self.y = a\n\n"
+    holds = "always assertion P:\n    return a == 0 and r.y == 7\n"
+
+    assert verdict(role + START.rstrip() + "\n    r = R()\n" + REST + holds, tmp_path) == "holds"
+
+
+def test_what_runs_in_init_and_in_steps_means_one_thing(tmp_path: Path) -> None:
+    reset = "atomic func reset():\n    a = 7\n\n"
+    called = "\n    reset()\n\natomic action Make:\n    reset()\n"
+
+    said = refused(reset + START.rstrip() + called + REST, tmp_path)
+
+    assert "SW153 'a' would be shared state in a step, and a local in Init." in said
