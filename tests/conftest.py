@@ -8,8 +8,12 @@ from hypothesis import settings
 from xdist.scheduler import LoadScopeScheduling
 
 # `make test-slow` generates what Hypothesis does by itself: 100 examples.
-settings.register_profile("few", max_examples=20)
+settings.register_profile("few", max_examples=12)
 settings.load_profile("few")
+
+
+# Folders whose files load something once and ask much of it: a file of them goes to one process.
+LOADED_ONCE = ("tests/architecture/", "tests/models/")
 
 
 class _OneSpark(LoadScopeScheduling):  # type: ignore[misc]  # it ships no types
@@ -19,7 +23,10 @@ class _OneSpark(LoadScopeScheduling):  # type: ignore[misc]  # it ships no types
     """
 
     def _split_scope(self, nodeid: str) -> str:
-        return "spark" if "spark" in nodeid.partition("[")[0] else nodeid
+        name = nodeid.partition("[")[0]
+        if "spark" in name:
+            return "spark"
+        return name.partition("::")[0] if name.startswith(LOADED_ONCE) else nodeid
 
 
 def pytest_xdist_make_scheduler(config: Any, log: Any) -> LoadScopeScheduling:

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
+from uuid import uuid4
 
 from statewalk.checker.graph.allowed_on_spark import refused, refused_when_resolved
 from statewalk.checker.graph.ask import ENDLESS, Answer, Patience, not_allowed, told
@@ -83,8 +84,10 @@ class SparkTables:
         """What a function gives, in a thread: Spark does not stop whenever it is asked to."""
         found: list[Found] = []
         raised: list[Exception] = []
+        context, group = self.session.sparkContext, f"statewalk-{uuid4().hex}"
 
         def run() -> None:
+            context.setJobGroup(group, "a question to a graph")  # for this thread
             try:
                 found.append(do())
             except Exception as error:
@@ -94,7 +97,8 @@ class SparkTables:
         thread.start()
         thread.join(self.patience.left())
         if thread.is_alive():
-            self.session.sparkContext.cancelAllJobs()
+            # also those it has yet to start: it may still plan
+            context._jsc.sc().cancelJobGroupAndFutureJobs(group)
             raise self.patience.ended()
         if raised:
             raise raised[0] if isinstance(raised[0], RunError) else _told(raised[0])

@@ -9,8 +9,9 @@ import pytest
 from statewalk.checker.spark.session.session import local_session
 from statewalk.models.stores.dataflow_spark import Resolved, named, resolve_batch, tables
 from statewalk.models.stores.resolution import Counts, Transaction, resolve, summed
+from tests.cases import slow
 
-SHAPES = [(12, 3), (200, 40)]  # transactions, items
+SHAPES = [(12, 3), slow((200, 40))]  # transactions, items
 
 
 def random_batch(seed: int, size: int, items: int) -> tuple[Counts, list[Transaction]]:
@@ -36,17 +37,18 @@ def rows_of(resolved: Resolved) -> tuple[set[int], dict[str, int]]:
 
 @pytest.mark.spark
 @pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("seed", [0, slow(1)])
 def test_equals_the_model_and_execution(shape: tuple[int, int], seed: int) -> None:
     start, batch = random_batch(seed, *shape)
     spark = local_session("local[2]")
 
     resolved = resolve_batch(*tables(spark, start, batch))
+    found = rows_of(resolved)
 
     for how in ("ordered", "sequential"):
         expected = resolve(start, batch, how)
         after = summed((*start, *expected.changes))
-        assert rows_of(resolved) == (
+        assert found == (
             set(expected.aborted),
             {named(item): count for item, count in after},
         )
@@ -54,9 +56,10 @@ def test_equals_the_model_and_execution(shape: tuple[int, int], seed: int) -> No
 
 
 @pytest.mark.spark
-def test_a_chain_takes_a_round_for_each_link() -> None:
-    chain = [Transaction(t, ((t, 0),), (((t + 1, 0), 1),)) for t in range(5)]
+@pytest.mark.parametrize("links", [2, slow(5)])
+def test_a_chain_takes_a_round_for_each_link(links: int) -> None:
+    chain = [Transaction(t, ((t, 0),), (((t + 1, 0), 1),)) for t in range(links)]
     resolved = resolve_batch(*tables(local_session("local[2]"), (), chain))
 
-    assert rows_of(resolved)[0] == {0, 1, 2, 3, 4}
-    assert resolved.rounds == resolve((), chain, "ordered").rounds == 6
+    assert rows_of(resolved)[0] == set(range(links))
+    assert resolved.rounds == resolve((), chain, "ordered").rounds == links + 1

