@@ -120,6 +120,17 @@ class History:
         return f"{'append' if kind == APPEND else KINDS[kind]}({key}, {text})"
 
 
+def _between(low: Scalar | None, key: Scalar, high: Scalar | None) -> bool:
+    """Whether a key is within bounds; integers and strings are not compared with each other."""
+    if isinstance(key, str):
+        return (low is None or (isinstance(low, str) and low <= key)) and (
+            high is None or (isinstance(high, str) and key <= high)
+        )
+    return (low is None or (isinstance(low, int) and low <= key)) and (
+        high is None or (isinstance(high, int) and key <= high)
+    )
+
+
 class Builder:
     """Collects transactions one by one; `history` closes the columns."""
 
@@ -205,12 +216,37 @@ class Builder:
         high: Scalar | None,
         live: list[tuple[Scalar, Scalar]],
         dead: list[tuple[Scalar, Scalar]],
+        where: str,
     ) -> None:
-        """Add a range query with its live rows and its tombstones; None bounds are open."""
+        """Add a range query with its live rows and its tombstones; None bounds are open.
+
+        Raises:  HistoryError where a row is outside of the bounds.
+        """
+        for key, _ in (*live, *dead):
+            if not _between(low, key, high):
+                raise self.fail(
+                    f"range from {low!r} to {high!r} returns key {key!r}",
+                    where,
+                    "rows within the bounds (strings by their characters' numbers)",
+                )
         self.bounds[len(self.kind)] = Bounds(low, high, len(live), len(dead))
         self.raw(RANGE, 0, len(self.items), len(live) + len(dead))
         for key, value in (*live, *dead):
             self.items += (self.key_of(key), self.value_of(value))
+
+    def holds(self, key: Scalar, value: Scalar, where: str) -> None:
+        """State the initial value of a key.
+
+        Raises:  HistoryError where another one was stated before.
+        """
+        k, v = self.key_of(key), self.value_of(value)
+        if self.initial.setdefault(k, v) != v:
+            before = list(self.value_id)[self.initial[k]]
+            raise self.fail(
+                f"the initial value of {key!r} is {before!r}, and then {value!r}",
+                where,
+                "one initial value for each key",
+            )
 
     def time(self, value: Any, where: str) -> float | None:
         """A recorded time, None where there is none.

@@ -43,6 +43,7 @@ class Store:
         self.now: dict[int, Any] = dict(history.initial)
         self.assumed = not history.initial_known
         self.lists: dict[int, list[int]] = {}
+        self.given: dict[int, list[int]] = {}
         self.ranked: dict[type, list[tuple[Scalar, int]]] = {}
         for kind in (int, str):
             self.ranked[kind] = sorted(
@@ -75,7 +76,7 @@ class Store:
             elif kind == APPEND:
                 mine.setdefault(k, []).append(v)
             elif kind == LIST:
-                if self.lists.get(k, []) + mine.get(k, []) != h.elements(op):
+                if not self._lists(mine, k, h.elements(op)):
                     raise Mismatch(f"{h.name(t)}: {h.show(op)}")
             elif kind == RANGE:
                 self._range(mine, t, op)
@@ -83,9 +84,26 @@ class Store:
                 mine[k] = v
         return mine
 
+    def at_start(self, k: int, found: list[int], appended: list[int]) -> list[int]:
+        """What list k held before all appends. Where that is unknown, the first read of it tells:
+        what it ``found`` before any of what was ``appended``.
+        """
+        if not self.assumed or k in self.now:
+            return []
+        if k not in self.given:
+            old = next((x for x, v in enumerate(found) if v in appended), len(found))
+            self.given[k] = found[:old]
+        return self.given[k]
+
+    def _lists(self, mine: dict[int, Any], k: int, found: list[int]) -> bool:
+        """Whether list k is now what was found."""
+        appended = self.lists.get(k, []) + mine.get(k, [])
+        held: bool = self.at_start(k, found, appended) + appended == found
+        return held
+
     def _sees(self, mine: dict[int, Any], k: int, v: int) -> bool:
-        if k in self.lists or isinstance(mine.get(k), list):
-            return v == NIL and not self.lists.get(k) and not mine.get(k)
+        if k in self.lists or k in self.given or isinstance(mine.get(k), list):
+            return v == NIL and self._lists(mine, k, [])
         if k in mine:
             return bool(mine[k] == v)
         if self.assumed and k not in self.now:
@@ -98,10 +116,6 @@ class Store:
         rows = dict((*live, *dead))
         for k in self.keys_between(h.bounds[op].low, h.bounds[op].high):
             if not self._sees(mine, k, rows.get(k, NIL)):
-                raise Mismatch(f"{h.name(t)}: {h.show(op)} at key {h.keys[k]}")
-        inside = set(self.keys_between(h.bounds[op].low, h.bounds[op].high))
-        for k, v in rows.items():
-            if k not in inside and not self._sees(mine, k, v):
                 raise Mismatch(f"{h.name(t)}: {h.show(op)} at key {h.keys[k]}")
 
     def commit(self, mine: dict[int, Any]) -> None:

@@ -104,8 +104,7 @@ class _Run:
         if h.kind[op] == RANGE:
             live, dead = h.rows(op)
             rows = dict((*live, *dead))
-            inside = set(self.store.keys_between(h.bounds[op].low, h.bounds[op].high))
-            for k in inside | rows.keys():
+            for k in self.store.keys_between(h.bounds[op].low, h.bounds[op].high):
                 yield from self._source(t, op, k, rows.get(k, NIL), left)
         elif h.kind[op] == LIST:
             yield self._list(t, op, h.elements(op), left)
@@ -116,7 +115,7 @@ class _Run:
         self, t: int, op: int, k: int, v: int, left: dict[int, list[int]]
     ) -> Iterator[tuple[int, int]]:
         h = self.history
-        if k in self.ends or (k in left and self._appends(t, k)):
+        if k in self.ends or k in self.store.given or (k in left and self._appends(t, k)):
             if v != NIL:
                 raise Mismatch(f"{h.name(t)}: {h.show(op)} of a list")
             yield self._list(t, op, [], left, k)
@@ -141,8 +140,12 @@ class _Run:
     ) -> tuple[int, int]:
         k = int(self.history.key[op]) if key < 0 else key
         mine = left.get(k, [])
-        outside = found[: len(found) - len(mine)]
         whole = self.lists.get(k, [])
+        given = self.store.at_start(k, found, whole + mine)
+        if found[: len(given)] != given:
+            raise Mismatch(f"{self.history.name(t)}: {self.history.show(op)}")
+        found = found[len(given) :]
+        outside = found[: len(found) - len(mine)]
         fits = outside + mine == found and outside == whole[: len(outside)]
         turn = self.ends.get(k, {}).get(len(outside), _T0 if not outside else None)
         if not fits or turn is None:

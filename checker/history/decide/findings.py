@@ -30,6 +30,11 @@ class Scan:
     writes: Ints
     findings: list[Finding]
 
+    def elements(self, row: int) -> Ints:
+        """The elements that a list read, a row of `reads`, has from others."""
+        start = self.ops[self.reads[row, 3], 2]
+        return self.history.items[start : start + max(0, self.reads[row, 4])]
+
     def at(self, q: int) -> tuple[int, int]:
         """(transaction, operation) of an expanded operation."""
         t = int(np.searchsorted(self.first, q, side="right")) - 1

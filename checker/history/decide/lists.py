@@ -1,5 +1,7 @@
 """List-append: the longest read of a key is its version order; all others must be prefixes.
 
+Where the initial state is unknown, the list begins with those elements of it that nobody appended.
+
 Source: Elle (PVLDB 14). Linear in the length of the lists that were read.
 """
 
@@ -14,12 +16,37 @@ from statewalk.checker.history.decide.findings import Scan, bad_source, lookup
 from statewalk.checker.history.decide.kernels import scan as kernels
 
 
-def list_orders(work: Scan, is_list: Ints, included: Bools, codes: Ints, index: Ints) -> Ints:
-    """Version orders of list keys, from the longest read; rows before, after, key."""
+def longest_reads(work: Scan, is_list: Ints) -> Ints:
+    """For each key the row of `reads` with its longest list, -1 = none."""
     rows = np.flatnonzero(work.reads[:, 4] >= 0)
     longest = np.full(len(is_list), -1, np.int64)
     by_length = rows[np.argsort(work.reads[rows, 4], kind="stable")]
     longest[work.reads[by_length, 1]] = by_length
+    return longest
+
+
+def given_lengths(work: Scan, longest: Ints, codes: Ints, index: Ints) -> Ints:
+    """How many elements each list had at the start: none where the initial state is known."""
+    given = np.zeros(len(longest), np.int64)
+    if work.history.initial_known:
+        return given
+    for k in np.flatnonzero(longest >= 0).tolist():
+        elements = work.elements(int(longest[k]))
+        written = lookup(work, np.full(len(elements), k), elements, codes, index) >= 0
+        given[k] = int(written.argmax()) if written.any() else len(elements)
+    return given
+
+
+def list_orders(
+    work: Scan,
+    longest: Ints,
+    begins: Ints,
+    included: Bools,
+    is_list: Ints,
+    codes: Ints,
+    index: Ints,
+) -> Ints:
+    """Version orders of list keys, from the longest read; rows before, after, key."""
     found = np.empty((len(work.reads), 2), np.int64)
     n = kernels.prefixes(work.reads, work.ops, work.history.items, longest, found)
     for _, q in found[:n].tolist():
@@ -35,7 +62,9 @@ def list_orders(work: Scan, is_list: Ints, included: Bools, codes: Ints, index: 
     pairs: list[tuple[int, int, int]] = []
     for k, by_writer in appends.items():
         read = int(longest[k])
-        chain = _chain(work, k, read, codes, index) if read >= 0 else np.zeros(0, np.int64)
+        chain = np.zeros(0, np.int64)
+        if read >= 0:
+            chain = _chain(work, k, read, int(begins[k]), codes, index)
         if not len(chain):
             continue
         owners: list[int] = work.writes[chain, 0].tolist()
@@ -45,16 +74,18 @@ def list_orders(work: Scan, is_list: Ints, included: Bools, codes: Ints, index: 
     return np.array(sorted(pairs), np.int64).reshape(-1, 3)
 
 
-def _chain(work: Scan, k: int, read: int, codes: Ints, index: Ints) -> Ints:
-    """The write rows of the elements of the longest list of k, in order; none if it is bad."""
-    q, length = int(work.reads[read, 3]), int(work.reads[read, 4])
-    elements = work.history.items[work.ops[q, 2] : work.ops[q, 2] + length]
-    rows = lookup(work, np.full(length, k), elements, codes, index)
-    if len(np.unique(elements)) < length:
+def _chain(work: Scan, k: int, read: int, given: int, codes: Ints, index: Ints) -> Ints:
+    """The write rows of the elements of the longest list of k, in order, without those given at
+    the start; none if it is bad.
+    """
+    q, elements = int(work.reads[read, 3]), work.elements(read)
+    if len(np.unique(elements)) < len(elements):
         work.say("incompatible-order", [q], f"{work.told(q)} repeats an element")
+    elements = elements[given:]
+    rows = lookup(work, np.full(len(elements), k), elements, codes, index)
     unknown = np.flatnonzero(rows < 0)
     if len(unknown):
-        if unknown[0] < length - 1:  # the last element is judged as a read of its version
+        if unknown[0] < len(elements) - 1:  # the last element is judged as a read of its version
             value = work.history.values[elements[unknown[0]]]
             work.say("garbage-read", [q], f"{work.told(q)}: nobody appended {value}")
         return np.zeros(0, np.int64)

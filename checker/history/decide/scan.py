@@ -26,7 +26,8 @@ from statewalk.checker.history.data import (
 )
 from statewalk.checker.history.decide.findings import Finding, Scan, bad_source, lookup
 from statewalk.checker.history.decide.kernels import scan as kernels
-from statewalk.checker.history.decide.lists import list_orders
+from statewalk.checker.history.decide.lists import given_lengths, list_orders, longest_reads
+from statewalk.checker.history.decide.rows import judge_rows
 from statewalk.checker.history.errors import HistoryError
 
 
@@ -60,13 +61,16 @@ def scan(history: History, *, again: bool = False) -> tuple[Facts, list[Finding]
     _refuse_duplicates(work, codes, index)
     writer = lookup(work, work.reads[:, 1], work.reads[:, 2], codes, index)
     included = _members(work, writer)
+    judge_rows(work, included, codes, index)
     for code, q in found.tolist():
         if included[work.at(q)[0]]:
             _internal(work, code, q)
     committed = included[work.reads[:, 0]]
     work.reads, writer = work.reads[committed], writer[committed]
-    source = _judge_reads(work, writer)
-    order = list_orders(work, is_list, included, codes, index)
+    longest = longest_reads(work, is_list)
+    begins = given_lengths(work, longest, codes, index)
+    source = _judge_reads(work, writer, longest, begins)
+    order = list_orders(work, longest, begins, included, is_list, codes, index)
     return _facts(work, included, source, order), work.findings
 
 
@@ -121,6 +125,15 @@ def _list_keys(history: History, ops: Ints) -> Ints:
     is_list = np.zeros(len(history.keys), np.int64)
     lists = (ops[:, 0] == APPEND) | (ops[:, 0] == LIST)
     is_list[ops[lists, 1]] = 1
+    stated = [k for k in history.initial if is_list[k]]
+    if stated:
+        raise HistoryError(
+            f"key {history.keys[stated[0]]!r} is used as a list, and its stated initial value "
+            "is none",
+            source=history.source,
+            expected='an empty list at the start, or "initial": "unknown"',
+            code="SW704",
+        )
     writes = (ops[:, 0] >= 1) & (ops[:, 0] < APPEND)
     valued = (ops[:, 0] == 0) & (ops[:, 2] > 0)
     mixed = np.flatnonzero((writes | valued) & (is_list[ops[:, 1]] == 1))
@@ -261,7 +274,7 @@ def _internal(work: Scan, code: int, q: int) -> None:
         )
 
 
-def _judge_reads(work: Scan, writer: Ints) -> Ints:
+def _judge_reads(work: Scan, writer: Ints, longest: Ints, begins: Ints) -> Ints:
     """The writer of each read (transaction, or INITIAL), with findings for the impossible."""
     history, writes = work.history, work.writes
     source = np.where(writer >= 0, writes[writer, 0] if len(writes) else -1, INITIAL)
@@ -276,6 +289,9 @@ def _judge_reads(work: Scan, writer: Ints) -> Ints:
         initial[k] = v
     if not history.initial_known:
         _assume_initial(work, writer, initial)
+        for k in np.flatnonzero(longest >= 0).tolist():
+            elements = work.elements(int(longest[k]))
+            initial[k] = elements[begins[k] - 1] if begins[k] else NIL
     unknown = (writer < 0) & (work.reads[:, 2] != initial[work.reads[:, 1]])
     for row in np.flatnonzero(unknown).tolist():
         q = int(work.reads[row, 3])

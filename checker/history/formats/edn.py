@@ -105,9 +105,12 @@ class Reader:
         if len(items) % 2:
             raise EdnError("a map with a key but no value", start)
         try:
-            return dict(zip(items[::2], items[1::2], strict=True))
+            entries = dict(zip(items[::2], items[1::2], strict=True))
         except TypeError:
             raise EdnError("a map key that is a collection", start) from None
+        if 2 * len(entries) < len(items):
+            raise EdnError("a map with a key that is there twice", start)
+        return entries
 
 
 def _unescaped(sign: re.Match[str]) -> str:

@@ -28,7 +28,7 @@ from statewalk.checker.history.data import (
     History,
     Scalar,
 )
-from statewalk.checker.history.errors import HistoryError
+from statewalk.checker.history.formats.objects import SaidTwice, decoded
 from statewalk.dsl.files import opened
 
 VERSION = 1
@@ -59,11 +59,8 @@ def parse(lines: Iterable[bytes], source: str) -> History:
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
-        try:
-            record = _record(build, line, number)
-        except HistoryError:
-            if line.endswith(b"\n") or not build.session:
-                raise
+        record = _record(build, line, number)
+        if record is None:
             build.notes.append(f"Line {number}, the last one, is cut off and left out")
             break
         _add(build, record, number, open_)
@@ -105,10 +102,15 @@ def _outcome(build: Builder, record: dict[str, Any], number: int, open_: dict[Sc
     build.status[t], build.end[t] = STATUS.index(status), build.time(record.get("end"), where)
 
 
-def _record(build: Builder, line: bytes, number: int) -> dict[str, Any]:
+def _record(build: Builder, line: bytes, number: int) -> dict[str, Any] | None:
+    """What a line says; None for a last one that was cut off."""
     try:
-        record = json.loads(line)
+        record = decoded(line)
+    except SaidTwice as error:
+        raise build.fail(str(error), f"line {number}", "each field once") from None
     except (ValueError, RecursionError) as error:
+        if build.session and not line.endswith(b"\n"):
+            return None
         raise build.fail(f"not JSON ({error})", f"line {number}", "one JSON object") from None
     if not isinstance(record, dict):
         raise build.fail(
@@ -130,7 +132,7 @@ def _header(build: Builder, record: dict[str, Any], number: int) -> None:
     elif isinstance(initial, list):
         for row in initial:
             key, value = _pair(build, row, where)
-            build.initial[build.key_of(key)] = build.value_of(value)
+            build.holds(key, value, where)
     else:
         raise build.fail(f"initial is {initial!r}", where, 'pairs [key, value], or "unknown"')
 
@@ -216,7 +218,7 @@ def _range(build: Builder, op: list[Any], where: str) -> None:
     if low is not None and high is not None and type(low) is not type(high):
         raise build.fail(f"bounds {low!r} and {high!r}", where, "two integers or two strings")
     rows = [[_pair(build, row, where) for row in part] for part in op[3:]]
-    build.range_read(low, high, rows[0], rows[1] if len(rows) > 1 else [])
+    build.range_read(low, high, rows[0], rows[1] if len(rows) > 1 else [], where)
 
 
 def write(history: History, path: Path) -> list[str]:

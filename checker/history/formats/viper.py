@@ -26,6 +26,7 @@ from statewalk.checker.history.data import (
     History,
     Scalar,
 )
+from statewalk.checker.history.formats.objects import SaidTwice, decoded
 from statewalk.checker.history.formats.plain import Lost, has_times, nothing_left, write_folder
 from statewalk.dsl.files import read_bytes
 
@@ -64,7 +65,9 @@ def read(folder: Path) -> History:
 def _line(build: Builder, text: bytes, number: int, session: str) -> None:
     where = f"line {number}"
     try:
-        record = json.loads(text)
+        record = decoded(text)
+    except SaidTwice as error:
+        raise build.fail(str(error), where, "each field once") from None
     except (ValueError, RecursionError) as error:
         raise build.fail(f"not JSON ({error})", where, "one JSON object") from None
     ops = record.get("value") if isinstance(record, dict) else None
@@ -90,7 +93,7 @@ def _initial(build: Builder, ops: list[Any], where: str) -> None:
     for key, value in rows:
         held = _value(build, value, where)
         if held is not None:
-            build.initial[build.key_of(_scalar(build, key, where))] = build.value_of(held)
+            build.holds(_scalar(build, key, where), held, where)
 
 
 def _scalar(build: Builder, value: Any, where: str) -> Scalar:
@@ -120,9 +123,8 @@ def _operation(build: Builder, op: Any, where: str) -> None:
     word = op[0]
     if word == "range" and len(op) > 3:
         low, high = (None if x in ("nil", None) else _scalar(build, x, where) for x in op[1:3])
-        build.range_read(
-            low, high, _rows(build, op[3], where), _rows(build, op[4], where) if len(op) > 4 else []
-        )
+        dead = _rows(build, op[4], where) if len(op) > 4 else []
+        build.range_read(low, high, _rows(build, op[3], where), dead, where)
         return
     key = _scalar(build, op[1], where)
     if word == "r":
@@ -146,10 +148,17 @@ def _written(build: Builder, value: Any, where: str) -> Scalar:
 
 
 class _Values:
-    """The values by their ids; 0, which is null in this format, becomes another integer."""
+    """The values by their ids; 0, which is null in this format, becomes another integer.
+
+    `deleted` are those that a delete wrote, which is a write in this format: rows are live there.
+    """
 
     def __init__(self, history: History, lost: Lost) -> None:
         self.names, self.lost = history.values, lost
+        deletes = history.kind == DELETE
+        self.deleted = set(
+            zip(history.key[deletes].tolist(), history.value[deletes].tolist(), strict=True)
+        )
         self.instead = 1 + max((v for v in self.names if isinstance(v, int)), default=0)
 
     def __getitem__(self, value: int) -> Scalar | None:
@@ -195,10 +204,10 @@ def _written_op(history: History, op: int, values: _Values, lost: Lost) -> list[
         if "nil" in (b.low, b.high):
             lost['ranges bounded by the string "nil", which is open there'] += 1
             return []
-        rows = [
-            [{"id": history.keys[k], "val": values[v]} for k, v in part]
-            for part in history.rows(op)
-        ]
+        live, dead = history.rows(op)
+        live += [row for row in dead if row in values.deleted]
+        dead = [row for row in dead if row not in values.deleted]
+        rows = [[{"id": history.keys[k], "val": values[v]} for k, v in p] for p in (live, dead)]
         return [["range", *("nil" if x is None else x for x in (b.low, b.high)), *rows]]
     if kind in (LIST, APPEND) or value == UNKNOWN:
         lost["list operations and reads of unknown result"] += 1

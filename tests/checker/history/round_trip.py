@@ -184,6 +184,7 @@ def _transaction(t: Record, said: list[str]) -> Record | None:
         return None
     if any("insert and delete" in x for x in said):
         ops = [["w", *o[1:]] if o[0] in ("i", "d") else o for o in ops]
+        ops = [[*o[:3], sorted(o[3] + o[4], key=str), []] if o[0] == "range" else o for o in ops]
     if any("found nothing" in x for x in said) and not ok:
         ops = [o[:2] if o[0] == "r" and o[2:] == [None] else o for o in ops]
     gone = {"transaction ids": ["id"], "model states": ["state"], "times": ["begin", "end"]}
