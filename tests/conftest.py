@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from typing import Any
 
 from hypothesis import settings
@@ -27,6 +28,11 @@ class _OneSpark(LoadScopeScheduling):  # type: ignore[misc]  # it ships no types
         if "spark" in name:
             return "spark"
         return name.partition("::")[0] if name.startswith(LOADED_ONCE) else nodeid
+
+
+def pytest_collection_finish() -> None:
+    """What was loaded until the first test stays: no collection of garbage looks at it again."""
+    gc.freeze()
 
 
 def pytest_xdist_make_scheduler(config: Any, log: Any) -> LoadScopeScheduling:

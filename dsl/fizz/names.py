@@ -327,7 +327,7 @@ def returns_values(names: Names) -> bool:
 def _reach(names: Names, roots: Iterable[ast.AST]) -> set[int]:
     """Functions, and what gives roles their fields (by identity), that may run from somewhere."""
     by_name: dict[str, list[ast.AST]] = {}
-    for node in ast.walk(names.module):
+    for node in walk(names.module):
         if isinstance(node, tree.Func):
             by_name.setdefault(node.name, []).append(node)
     for name, info in names.roles.items():
@@ -336,7 +336,7 @@ def _reach(names: Names, roots: Iterable[ast.AST]) -> set[int]:
     found: set[int] = set()
     pending = list(roots)
     while pending:
-        for part in ast.walk(pending.pop()):
+        for part in walk(pending.pop()):
             called = part.func if isinstance(part, ast.Call) else None
             word = getattr(called, "attr", None) or getattr(called, "id", None)
             for function in by_name.get(word or "", []):
@@ -376,6 +376,7 @@ def _from_init_only(names: Names) -> set[int]:
     return in_init - in_steps
 
 
-def is_called_both_ways(names: Names, node: ast.AST) -> bool:
-    """Whether a function, or the Init of a role, runs in Init and in steps."""
-    return all(id(node) in reached for reached in _runs(names))
+def called_both_ways(names: Names) -> set[int]:
+    """Functions and Inits of roles (by identity) that run in Init and in steps."""
+    in_init, in_steps = _runs(names)
+    return in_init & in_steps

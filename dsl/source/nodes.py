@@ -16,6 +16,11 @@ MAX_DEPTH = 100  # of what is nested in a spec: each term of a sum, each elif co
 
 # Fields that hold no nodes, or only what tells reading from writing, which is never asked for.
 _LEAVES = frozenset({"id", "ctx", "attr", "arg", "kind", "type_comment", "conversion"})
+# Fields whose lists hold nothing but nodes, in every kind of node that has them.
+_NODES = frozenset(
+    {"args", "body", "comparators", "decorator_list", "elts", "handlers", "keywords", "ops"}
+    | {"orelse", "targets", "values"}
+)
 _FIELDS: dict[type, tuple[str, ...]] = {
     ast.Constant: (),
     ast.Global: (),
@@ -43,10 +48,15 @@ def _add_parts(nodes: list[ast.AST], found: list[ast.AST]) -> None:
         content = node.__dict__
         for field in fields:
             value = content.get(field)
-            if type(value) is list:
+            if not value:
+                continue
+            if type(value) is not list:
+                if isinstance(value, ast.AST):
+                    found.append(value)
+            elif field in _NODES:
+                found += value
+            else:
                 found += [item for item in value if isinstance(item, ast.AST)]
-            elif isinstance(value, ast.AST):
-                found.append(value)
 
 
 def too_deep(root: ast.AST) -> ast.AST | None:
@@ -57,6 +67,8 @@ def too_deep(root: ast.AST) -> ast.AST | None:
     for _ in range(MAX_DEPTH):
         below: list[ast.AST] = []
         _add_parts(level, below)
+        if not below:
+            return None
         level = below
     return next((node for node in level if hasattr(node, "lineno")), None)
 

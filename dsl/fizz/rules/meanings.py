@@ -10,15 +10,17 @@ import ast
 from collections.abc import Iterator
 
 from statewalk.dsl.errors import Mistakes, Span
-from statewalk.dsl.fizz.names import Names, is_called_both_ways, loop_names, parameters, targets_of
+from statewalk.dsl.fizz.names import Names, called_both_ways, loop_names, parameters, targets_of
 from statewalk.dsl.fizz.text import tree
+from statewalk.dsl.source.nodes import walk
 
 _RANGING = (ast.For, tree.ChoiceBlock)
 
 
 def check_meanings(names: Names, file: str, mistakes: Mistakes) -> None:
     """Every name of a body means one thing in it."""
-    for node in ast.walk(names.module):
+    both_ways = called_both_ways(names)
+    for node in walk(names.module):
         if isinstance(node, tree.Act | tree.Func | tree.Assertion):
             for word, at in _outside_of_loops(node, names):
                 mistakes.add(
@@ -28,7 +30,7 @@ def check_meanings(names: Names, file: str, mistakes: Mistakes) -> None:
                     why="Whether it means the one or the other would depend on what has run.",
                     help="Give the variable another name.",
                 )
-            if is_called_both_ways(names, node):
+            if id(node) in both_ways:
                 for word, at in _assigned(node, names):
                     mistakes.add(
                         "SW153",
@@ -60,7 +62,7 @@ def _uses(node: ast.AST, word: str) -> Iterator[ast.AST]:
     left_out: list[object] = []
     if isinstance(node, _RANGING) and any(_is(t, word) for t in targets_of(node)):
         left_out = [node.target, *node.body, getattr(node, "condition", None)]
-    elif any(_is(n, word) for g in getattr(node, "generators", ()) for n in ast.walk(g.target)):
+    elif any(_is(n, word) for g in getattr(node, "generators", ()) for n in walk(g.target)):
         yield from _uses(node.generators[0].iter, word)  # type: ignore[attr-defined]
         return
     if isinstance(node, ast.Lambda) and word in parameters(node.args):
@@ -76,7 +78,7 @@ def _is(node: ast.AST, word: str) -> bool:
 
 def _assigned(node: ast.AST, names: Names) -> Iterator[tuple[str, ast.AST]]:
     """State variables that a body assigns to, as names."""
-    for part in ast.walk(node):
+    for part in walk(node):
         if isinstance(part, ast.stmt) and not isinstance(part, _RANGING):
             for target in targets_of(part):
                 if isinstance(target, ast.Name) and target.id in names.state:

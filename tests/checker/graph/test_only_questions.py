@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from statewalk.checker.cli import main
+from tests.cases import slow
 from tests.places import ROOT
 
 DIE_HARD = str(ROOT / "models/toys/die_hard.py")
@@ -120,7 +121,7 @@ def test_limits_hold_wherever_a_question_is(graph: Path, arguments: list[str]) -
     assert "--timeout" in err or "memory" in err
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, slow(signal.SIGTERM)])
 def test_a_question_is_interrupted(graph: Path, number: signal.Signals) -> None:
     asked = start(graph, "SELECT sleep_ms(60000)")
     time.sleep(4)
