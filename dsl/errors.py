@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from statewalk.dsl.files import read_text
+from statewalk.dsl.files import MOST_OF_A_TEXT, read_text
 
 # What a terminal obeys, what makes it show a text in another order than it is read, and what is no
 # character: half of one (bytes of a file's name that are no text come as such), U+FFFE, U+FFFF.
@@ -36,7 +36,7 @@ def printable(text: str) -> str:
 
 def _lines(path: str) -> list[str]:
     try:
-        text = read_text(path, errors="replace")
+        text = read_text(path, errors="replace", most=MOST_OF_A_TEXT)
     except (OSError, ValueError):  # a name that no file can have
         return []
     return source_lines(text)

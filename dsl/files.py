@@ -8,21 +8,32 @@ import stat
 from io import BufferedReader
 from pathlib import Path
 
+MOST = 1 << 30  # bytes that are read whole
+MOST_OF_A_TEXT = 1 << 24  # bytes of a spec, which somebody wrote
 _AT_ONCE = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)  # a pipe opens only so
 
 
-def opened(path: str | Path) -> BufferedReader:
-    """A file, to be read. Raises OSError, for what is no regular file and what none can be called
-    as well.
+def opened(path: str | Path, most: int | None = None) -> BufferedReader:
+    """A file of at most so many bytes, to be read. Raises OSError, for what is larger, what is no
+    regular file and what none can be called as well.
     """
     try:
         handle = os.open(path, os.O_RDONLY | _AT_ONCE)
     except ValueError:
         raise OSError(errno.EINVAL, "no file can have this name", str(path)) from None
-    if not stat.S_ISREG(os.fstat(handle).st_mode):
+    about = os.fstat(handle)
+    if not stat.S_ISREG(about.st_mode):
         os.close(handle)
         raise OSError(errno.EINVAL, "it is not a regular file", str(path))
+    if most is not None and about.st_size > most:
+        os.close(handle)
+        raise _too_large(path, most)
     return os.fdopen(handle, "rb")
+
+
+def _too_large(path: str | Path, most: int) -> OSError:
+    size = f"{most >> 30} GB" if most >= 1 << 30 else f"{most >> 20} MB"
+    return OSError(errno.EFBIG, f"it is larger than {size}", str(path))
 
 
 def file_name(text: str) -> str:
@@ -33,16 +44,20 @@ def file_name(text: str) -> str:
     return text
 
 
-def read_bytes(path: str | Path) -> bytes:
-    """What a file holds. Raises OSError."""
-    with opened(path) as file:
-        return file.read()
+def read_bytes(path: str | Path, most: int = MOST) -> bytes:
+    """What a file of at most so many bytes holds. Raises OSError."""
+    with opened(path, most) as file:
+        data = file.read(most + 1)
+    if len(data) > most:  # it grows, or the system does not know its size
+        raise _too_large(path, most)
+    return data
 
 
-def read_text(path: str | Path, *, errors: str = "strict") -> str:
-    """The text of a file; some editors write a mark at the start. Line ends are all one.
+def read_text(path: str | Path, *, errors: str = "strict", most: int = MOST) -> str:
+    """The text of a file of at most so many bytes; some editors write a mark at the start. Line
+    ends are all one.
 
     Raises:  OSError, UnicodeDecodeError
     """
-    text = read_bytes(path).decode("utf-8-sig", errors)
+    text = read_bytes(path, most).decode("utf-8-sig", errors)
     return text.replace("\r\n", "\n").replace("\r", "\n")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from statewalk.dsl.blocks.read import flow_of, flow_option
 from statewalk.dsl.declared import Configuration
 from statewalk.dsl.errors import Mistakes, Span, SpecError, StatewalkError, did_you_mean
 from statewalk.dsl.flows.run import Flows
+from statewalk.dsl.inputs import Reading
 from statewalk.dsl.lowering.conjuncts import split_property
 from statewalk.dsl.lowering.lower import Lowering
 from statewalk.dsl.model import Dialect, Model, Property
@@ -60,12 +62,17 @@ def load(
 
     Raises:  RunError for a file that cannot be read; SpecError for mistakes in the spec.
     """
-    source = read_spec(str(path), counting=fizzbee_counts)
     given = dict(constants or {})
+    with Reading() as reading:
+        source = read_spec(str(path), counting=fizzbee_counts)
     try:
         if config is not None:
-            given = {**_configuration(source, given, config).constants, **given}
-        return model_of(run_spec(source, given), str(path), optimize=optimize)
+            with Reading():  # by other constants it may read other files
+                given = {**_configuration(source, given, config).constants, **given}
+        with reading:
+            loading = run_spec(source, given)
+            model = model_of(loading, str(path), optimize=optimize)
+        return replace(model, inputs=reading.inputs(loading))
     except RecursionError as error:
         raise _too_deep(error, source) from None
     except SyntaxError as error:  # what only Python's compiler sees: a return outside a function

@@ -133,7 +133,9 @@ class Model:
     right. ``flows`` knows the suspended runs. ``fixed`` holds the slots that no action writes
     (folded into the code; part of every state's content all the same). ``fresh_values``: steps
     take the first symmetric value that nothing mentions. ``sources`` maps each file of the spec to
-    the hash of its text. ``no_liveness`` says why liveness properties are not to be checked.
+    the hash of its text, ``inputs`` what else it was loaded from: other files to their hashes,
+    installed packages to their versions. ``no_liveness`` says why liveness properties are not to be
+    checked.
     """
 
     name: str
@@ -150,6 +152,7 @@ class Model:
     fixed: State = field(default_factory=dict)
     configurations: tuple[Configuration, ...] = ()
     sources: Mapping[str, str] = field(default_factory=dict)
+    inputs: Mapping[str, str] = field(default_factory=dict)
     classes: dict[str, type] = field(default_factory=dict)
     roles: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     symmetric: tuple[str, ...] = ()
@@ -162,6 +165,11 @@ class Model:
     warnings: tuple[SpecError, ...] = ()
     choice_names: Mapping[tuple[str, int], str] = field(default_factory=dict)
     flows: Flows | None = None
+
+    @property
+    def origins(self) -> dict[str, str]:
+        """All that the model was loaded from: where it is the same, so is the model."""
+        return {**self.sources, **self.inputs}
 
     def action_names(self) -> dict[int, str]:
         """What each action instance is counted under: its name, with the role where roles share

@@ -17,6 +17,7 @@ from statewalk.checker.traces.file import load_trace
 from statewalk.checker.traces.trace import Trace, TraceStep, take_step
 from statewalk.checker.verdict.guards import guard_of
 from statewalk.dsl.errors import RunError, StatewalkError, did_you_mean
+from statewalk.dsl.inputs import by_name
 from statewalk.dsl.loader import load
 from statewalk.dsl.state.plain_view import PlainView
 from statewalk.dsl.values.stored import encode, freeze
@@ -138,9 +139,10 @@ def _changed(trace: Trace, model: Model) -> tuple[str, ...]:
     """The spec's files whose text differs from when the trace was made."""
 
     def texts(sources: Mapping[str, str], main: str) -> dict[str, str]:
-        return {"" if f == main else Path(f).name: digest for f, digest in sources.items()}
+        helpers = {f: digest for f, digest in sources.items() if f != main}
+        return {"": sources.get(main, ""), **by_name(helpers)}
 
-    old, new = texts(trace.sources, trace.spec), texts(model.sources, model.path)
+    old, new = texts(trace.sources, trace.spec), texts(model.origins, model.path)
     differ = [name for name in dict.fromkeys([*old, *new]) if old.get(name) != new.get(name)]
     return tuple(name or model.path for name in differ)
 

@@ -88,7 +88,7 @@ def about_of(
     """What a graph says of itself."""
     return About(
         spec=model.path,
-        sources=dict(model.sources),
+        sources=model.origins,
         constants={n: constant_json(v) for n, v in model.constants.items()},
         engine=found.engine,
         states=found.counts.distinct,

@@ -35,6 +35,7 @@ from statewalk.checker.native.manifests import BEFORE, MANIFEST, write_arrays, w
 from statewalk.checker.native.state import Search
 from statewalk.checker.native.states import Level
 from statewalk.checker.states.fingerprints import FINGERPRINT_VERSION
+from statewalk.dsl.inputs import by_name
 from statewalk.dsl.model import Model
 from statewalk.dsl.values.stored import encode
 
@@ -84,7 +85,7 @@ def identity(model: Model, options: SearchOptions) -> str:
         "format": FORMAT,
         "fingerprint": FINGERPRINT_VERSION,
         # not where they are: the same spec may be named by another path
-        "sources": sorted((Path(path).name, text) for path, text in model.sources.items()),
+        "sources": by_name(model.origins),
         "constants": {name: repr(value) for name, value in sorted(model.constants.items())},
         "actions": [action.label for action in model.actions],
         "properties": options.properties,

@@ -143,8 +143,8 @@ def another_search(folder: Path) -> RunError:
     return RunError(
         "SW341",
         f"The checkpoint in {folder} belongs to another spec, other constants or options.",
-        why="Since it was begun the spec, its constants or what to check have changed, or "
-        "another version of statewalk wrote it.",
+        why="Since it was begun the spec, a file that it imports or reads (fizz.yaml too), its "
+        "constants or what to check have changed, or another version of statewalk wrote it.",
         help="Check the spec anew, or resume with what the search was begun with.",
     )
 

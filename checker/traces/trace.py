@@ -236,7 +236,7 @@ def build(model: Model, finding: Finding, loop: int | None = None) -> Trace:
     return Trace(
         spec=model.path,
         constants=model.constants,
-        sources=model.sources,
+        sources=model.origins,
         property=finding.property,
         kind=finding.kind,
         contents=tuple(content_of(model, s) for s in states),

@@ -97,7 +97,7 @@ def _evidence(
         fairness=_fairness(model),
         symmetry=_symmetry(checked) if judge.uses_symmetry(model, options) else (),
         expectation=judge.expectation(model, options.config),
-        sources=model.sources,
+        sources=model.origins,
         statistics=found.statistics,
         graph=checked.graph,
     )

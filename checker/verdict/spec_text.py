@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from statewalk.dsl.errors import source_lines
-from statewalk.dsl.files import read_text
+from statewalk.dsl.files import MOST_OF_A_TEXT, read_text
 
 if TYPE_CHECKING:
     from statewalk.dsl.model import Model
@@ -35,7 +35,7 @@ def lines_of(file: str) -> tuple[str, ...]:
 @lru_cache(maxsize=64)
 def _lines(version: Version) -> tuple[str, ...]:
     try:
-        text = read_text(version[0], errors="replace")
+        text = read_text(version[0], errors="replace", most=MOST_OF_A_TEXT)
     except OSError:
         return ()
     return tuple(source_lines(text))

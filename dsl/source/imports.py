@@ -12,7 +12,14 @@ from functools import lru_cache
 from importlib.machinery import BuiltinImporter, FrozenImporter, PathFinder
 from pathlib import Path
 
-from statewalk.dsl.files import read_text
+from statewalk.dsl.files import MOST_OF_A_TEXT, read_text
+
+_PACKAGE = Path(__file__).parents[2]
+_OURS = [
+    p
+    for name in ("dsl", "checker", "__init__.py")
+    for p in (_PACKAGE / name, (_PACKAGE / name).resolve())
+]
 
 
 @contextmanager
@@ -71,11 +78,21 @@ def package_of(file: Path, name: str) -> str:
 
 def lies_with(path: Path, folders: tuple[str, ...]) -> bool:
     """Whether a module is its author's own: in `folders`, and not installed there."""
-    if {"site-packages", "dist-packages"} & set(path.parts):
-        return False
-    library = sysconfig.get_path("stdlib")
     inside = any(path.is_relative_to(folder) for folder in folders)
-    return inside and not path.is_relative_to(library)
+    return inside and not _is_package(path)
+
+
+def _is_package(path: Path) -> bool:
+    if {"site-packages", "dist-packages"} & set(path.parts):
+        return True
+    return any(path.is_relative_to(sysconfig.get_path(p)) for p in ("stdlib", "platstdlib"))
+
+
+@lru_cache(maxsize=4096)
+def is_installed(file: str) -> bool:
+    """Whether a file came with Python, with a package, or with statewalk, and is no author's."""
+    path = Path(file)
+    return file.startswith("<frozen ") or _is_package(path) or any(map(path.is_relative_to, _OURS))
 
 
 def is_spec_module(path: Path, package: str, folders: tuple[str, ...], seen: set[Path]) -> bool:
@@ -86,11 +103,11 @@ def is_spec_module(path: Path, package: str, folders: tuple[str, ...], seen: set
     """
     seen.add(path)
     try:
-        text = read_text(path)
+        text = read_text(path, most=MOST_OF_A_TEXT)
         inside = any(path.is_relative_to(folder) for folder in folders)
         if "statewalk" not in text and not inside:  # most modules are settled without being parsed
             return False
-        names = _imported(text, package)
+        names = imported_modules(text, package)
     except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
         return False
     if any(map(_is_language, names)):
@@ -120,7 +137,7 @@ def _is_language(name: str) -> bool:
 
 
 @lru_cache(maxsize=256)  # a load asks several times
-def _imported(text: str, package: str) -> list[str]:
+def imported_modules(text: str, package: str) -> list[str]:
     """The full names that a module imports; of `from m import n`, both `m` and `m.n`."""
     names: list[str] = []
     for node in ast.walk(ast.parse(text)):

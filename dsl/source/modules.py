@@ -23,7 +23,7 @@ from typing import Any
 
 from statewalk.dsl.declared import Declared, declaring
 from statewalk.dsl.errors import RunError, Span, SpecError, StatewalkError
-from statewalk.dsl.files import read_bytes
+from statewalk.dsl.files import MOST_OF_A_TEXT, read_bytes
 from statewalk.dsl.model import Dialect
 from statewalk.dsl.source.heads import without_ranges
 from statewalk.dsl.source.imports import (
@@ -92,7 +92,7 @@ def read_text(path: str) -> str:
     if not file.exists():
         raise no_file(path)
     try:
-        data = read_bytes(file)
+        data = read_bytes(file, MOST_OF_A_TEXT)
     except OSError as error:
         raise RunError("SW302", f"{path} cannot be read: {error.strerror}.") from error
     try:

@@ -29,7 +29,7 @@ from statewalk.checker.history.data import (
     Scalar,
 )
 from statewalk.checker.history.formats.objects import SaidTwice, decoded
-from statewalk.dsl.files import opened
+from statewalk.dsl.files import MOST, opened
 
 VERSION = 1
 _WRITES = {"w": WRITE, "i": INSERT, "d": DELETE, "append": APPEND}
@@ -49,7 +49,7 @@ def read(path: Path) -> History:
 
     Raises:  HistoryError with the line and what was expected there.
     """
-    with opened(path) as lines:
+    with opened(path, MOST) as lines:
         return parse(lines, str(path))
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from statewalk.checker.history.data import READ, WRITE, Builder, History
 from statewalk.checker.history.formats.plain import flatten
-from statewalk.dsl.files import opened
+from statewalk.dsl.files import MOST, opened
 
 _LINE = re.compile(
     rb"\s*([rw])\(\s*(-?\d{1,19})\s*,\s*(-?\d{1,19})\s*,\s*(-?\d{1,19})\s*,\s*(-?\d{1,19})\s*\)\s*\Z"
@@ -25,7 +25,7 @@ def read(path: Path) -> History:
     build = Builder(str(path), "polysi")
     current: tuple[int, int] | None = None
     closed = set[int]()
-    with opened(path) as lines:
+    with opened(path, MOST) as lines:
         for number, line in enumerate(lines, 1):
             if not line.strip():
                 continue

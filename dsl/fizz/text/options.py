@@ -22,6 +22,7 @@ from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
 from statewalk.dsl.errors import Span, SpecError, did_you_mean
+from statewalk.dsl.files import opened
 from statewalk.dsl.fizz.text.plain_yaml import Places, read_yaml
 
 MAX_ACTIONS = 100
@@ -95,13 +96,7 @@ def read_options(path: str, front: str, line: int) -> Options:
     files = []
     beside = Path(path).parent / "fizz.yaml"
     if path and beside.is_file():
-        files.append(
-            _read(
-                beside.read_bytes()[: 4 * MAX_SIZE + 4].decode("utf-8", errors="replace"),
-                str(beside),
-                1,
-            )
-        )
+        files.append(_read(_start_of(beside), str(beside), 1))
     files.append(_read(front, path, line))
     merged: dict[str, Any] = {}
     for file in files:
@@ -114,6 +109,17 @@ def read_options(path: str, front: str, line: int) -> Options:
                 merged[name] = getattr(file.options, name)
         merged["action_options"] = {**merged.get("action_options", {}), **file.action_options}
     return Options(**merged)
+
+
+def _start_of(file: Path) -> str:
+    """The text of a file of options; of a long one, enough to tell that it is too long."""
+    try:
+        with opened(file) as stream:
+            return stream.read(4 * MAX_SIZE + 4).decode("utf-8", errors="replace")
+    except OSError as error:
+        raise SpecError(
+            "SW151", f"{file} cannot be read: {error.strerror}.", at=Span(str(file), 1)
+        ) from None
 
 
 def _shown(value: object) -> str:

@@ -213,3 +213,53 @@ def test_reading_what_was_saved_ends_at_a_limit(
 
     assert 3 == main(["resume", "run", "--spec", spec])
     assert "in reading what was saved" in " ".join(capsys.readouterr().out.split())
+
+
+FIZZ = """
+action Init:
+    n = 0
+
+atomic action Up:
+    require n < 5
+    n = n + 1
+
+always assertion Small:
+    return n < 9
+"""
+
+
+def test_changed_options_of_a_fizz_spec_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("spec.fizz").write_text(FIZZ)
+    Path("fizz.yaml").write_text("deadlock_detection: false\n")
+    main(["check", "spec.fizz", "--out", "run", "--max-depth", "2"])
+
+    assert 3 == main(["resume", "run", "--spec", "spec.fizz"])
+    Path("fizz.yaml").write_text("deadlock_detection: true\n")
+    capsys.readouterr()
+
+    assert 2 == main(["resume", "run", "--spec", "spec.fizz"])
+    assert "SW341" in capsys.readouterr().err
+
+
+def test_a_changed_helper_beside_a_spec_is_refused_and_named_by_a_replay(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = "from statewalk import State, action, always, require\nfrom limits import LIMIT\n"
+    text += "class S(State):\n    x: int = 0\n    @action\n    def go(self) -> None:\n"
+    text += "        require(self.x < 9)\n        self.x += 1\ns = S()\n"
+    text += "@always\ndef small() -> bool:\n    return s.x < LIMIT\n"
+    Path("spec.py").write_text(text)
+    Path("limits.py").write_text("LIMIT = 4\n")
+    main(["check", "spec.py", "--out", "run", "--max-depth", "2"])
+    main(["check", "spec.py", "--out", "whole"])
+    Path("limits.py").write_text("LIMIT = 3\n")
+    capsys.readouterr()
+
+    assert 2 == main(["resume", "run", "--spec", "spec.py"])
+    assert "SW341" in capsys.readouterr().err
+    main(["replay", "whole/small.trace.json"])
+    assert "limits.py" in capsys.readouterr().out
