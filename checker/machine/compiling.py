@@ -32,6 +32,9 @@ SOURCES = (
 )  # fmt: skip
 
 
+COMPILING = "compiling the engine"
+
+
 def _no_blas() -> NoReturn:
     raise ImportError("not needed here")
 
@@ -65,9 +68,24 @@ STAMP = _stamp()
 _njit: Any = njit  # its declared types leave out the option _nrt
 
 
+def _while(doing: str, work: Callable[..., Any]) -> Callable[..., Any]:
+    """Work that may be ended at a limit, as ``doing``; that may not be, where it is empty."""
+
+    def told(*given: Any, **named: Any) -> Any:
+        from statewalk.checker.machine.watch import interruptible  # no part of any kernel
+
+        with interruptible(doing):
+            return work(*given, **named)
+
+    return told
+
+
 def _kept(function: Callable[..., Any], **options: Any) -> Any:
     """Compile without the interpreter's lock, and keep the machine code on disk."""
     compiled = _njit(nogil=True, cache=True, **options)(function)
+    # both are asked for by name; a file is written whole
+    compiled._compile_for_args = _while(COMPILING, compiled._compile_for_args)
+    compiled._cache.save_overload = _while("", compiled._cache.save_overload)
     file: Any = getattr(compiled._cache, "_cache_file", None)
     if hasattr(file, "_source_stamp"):
         file._source_stamp = STAMP

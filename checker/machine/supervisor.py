@@ -343,7 +343,7 @@ def _silent() -> None:
 def memory_of(pid: int | str) -> int:
     """Resident memory of a process (``self``: of this one) in bytes; 0 where one cannot know."""
     try:
-        with open(f"/proc/{pid}/statm", encoding="ascii") as file:
+        with open(f"/proc/{pid}/statm", "rb") as file:  # to decode it would import, in a handler
             return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except (OSError, ValueError, IndexError):
         return 0

@@ -7,16 +7,22 @@ while the spec is loaded) nobody asks; a timer looks at it instead, and only the
 from __future__ import annotations
 
 import signal
+import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any
 
 from statewalk.checker.machine import supervisor
 from statewalk.checker.machine.places import OURS, Limit, Place, place_of
 from statewalk.dsl.source.modules import FILES
+
+# A handler of signals imports nothing: it may have come in the middle of an import, and Python's
+# locks of modules do not bear that.
+with suppress(ImportError):  # not everywhere
+    import resource
 
 _TIMER = getattr(signal, "SIGALRM", None)  # not everywhere
 _GRACE = 0.4  # seconds that one call of the spec may go on past a limit
@@ -48,15 +54,16 @@ def _told(frame: FrameType) -> tuple[str, int, str]:
     return frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name
 
 
+def _is_main() -> bool:
+    return threading.current_thread() is threading.main_thread()
+
+
 def memory_in_use() -> int:
     """Resident memory of this process in bytes; the most there ever was where that is all one can
     know.
     """
     if found := supervisor.memory_of("self"):
         return found
-    import resource
-    import sys
-
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else peak * 1024
 
@@ -86,14 +93,14 @@ class Watchdog:
         self._ended_at = 0.0
         self._saved: Any = None
         self._outer: Watchdog | None = None
+        self.behind: list[str] = []  # what other threads do meanwhile that may be ended
         self._able = False
 
     def __enter__(self) -> Watchdog:
-        here = threading.current_thread() is threading.main_thread()
-        if _TIMER is not None and here:
+        if _TIMER is not None and _is_main():
+            self._saved = signal.signal(_TIMER, self._look)
             self._able = True
             self._outer, Watchdog.active = Watchdog.active, self
-            self._saved = signal.signal(_TIMER, self._look)
             self._wait()
         self.tell()
         return self
@@ -108,9 +115,11 @@ class Watchdog:
         self._call = self._ended = None
         if not self._able or _TIMER is None:
             return
+        # A look may be due at any point of this: from here on it neither raises nor waits again.
+        self._able = False
+        Watchdog.active = self._outer
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(_TIMER, self._saved)
-        Watchdog.active, self._able = self._outer, False
         if self._outer is not None:
             self._outer._wait()
             self._outer.tell()
@@ -140,6 +149,8 @@ class Watchdog:
     def _look(self, number: int, frame: FrameType | None) -> None:
         if supervisor.line is not None:
             supervisor.line.beat()
+        if not self._able:
+            return
         now = time.monotonic()
         if supervisor.line is not None and supervisor.line.asked:  # the spec may ignore signals
             self.end("interrupt")
@@ -154,7 +165,8 @@ class Watchdog:
     def _end_call(self, frame: FrameType | None, now: float) -> None:
         """Raise in the spec's code, or in ours, if it has run for long enough."""
         spec, gentle, importing = _running(frame)
-        call: object = spec or (self if self.doing else None)
+        elsewhere = "" if spec or self.doing else next(iter(self.behind[-1:]), "")
+        call: object = spec or (self if self.doing or elsewhere else None)
         if self._call is None:
             self._inside = now
         if call is not self._call:
@@ -165,12 +177,14 @@ class Watchdog:
         if self.searching:
             over = max(over, now - self._inside - _LATEST)
         if supervisor.line is not None and (
-            (importing and over >= _ROUGH)
+            ((importing or elsewhere) and over >= _ROUGH)
             or (call is self._ended and now - self._ended_at >= _SWALLOWED)
         ):
+            if elsewhere:
+                supervisor.note(doing=elsewhere)
             supervisor.line.give_up(self.reason)
             return
-        if importing and (supervisor.line is not None or spec is None):
+        if elsewhere or (importing and (supervisor.line is not None or spec is None)):
             return  # a module that is half imported is of no use to those that come after
         if over >= (0.0 if gentle and not importing else _ROUGH):
             place = place_of(_told(f) for f in _up(frame)) or Place(self.doing, "", 0)
@@ -189,6 +203,13 @@ def interruptible(doing: str) -> Iterator[None]:
     watch = Watchdog.active
     if watch is None:
         yield
+        return
+    if not _is_main():  # nothing is raised in another thread, but its process can be ended
+        watch.behind.append(doing)
+        try:
+            yield
+        finally:
+            watch.behind.remove(doing)
         return
     before, watch.doing = watch.doing, doing
     watch.tell()

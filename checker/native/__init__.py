@@ -16,6 +16,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from statewalk.checker.machine.watch import interruptible
+
 if TYPE_CHECKING:
     from statewalk.checker.contract.search import Exploration, SearchOptions
     from statewalk.dsl.model import Model
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
 def explore(model: Model, options: SearchOptions) -> Exploration:
     """Breadth-first search by levels, natively."""
-    from statewalk.checker.native.running import explore as search
+    with interruptible("loading the engine"):
+        from statewalk.checker.native.running import explore as search
 
     return search(model, options)
