@@ -263,7 +263,8 @@ def for_machines(runs: Sequence[Run], arguments: argparse.Namespace) -> None:
     ):
         if file:
             try:
-                write_text(Path(file), text(*runs), help=f"Give another place with {option} FILE.")
+                place = f"Give another place with {option} FILE."
+                write_text(Path(file), text(*runs), help=place, named=True)
             except RunError as error:
                 problem = problem or error
     if arguments.github:

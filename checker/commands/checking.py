@@ -105,7 +105,10 @@ def one_check(
             if out is not None and not options.resume and end is None:
                 unsaved = remember(Path(out), spec, constants, options)
                 if unsaved is None:
-                    options = replace(options, checkpoint=str(Path(out, CHECKPOINT)))
+                    checkpoint = Path(out, CHECKPOINT)
+                    if checkpoint.is_symlink():  # nothing that it leads to is ours
+                        checkpoint.unlink()
+                    options = replace(options, checkpoint=str(checkpoint))
             try:
                 run, problem = checked(model, options, folder, asked, unsaved)
             except SystemExit as exit_:
@@ -337,7 +340,7 @@ def write_json(data: dict[str, Any], file: str) -> None:
     go_home()
     with suppress(OSError):
         Path(file).parent.mkdir(parents=True, exist_ok=True)
-    write_text(Path(file), text, help="Give another place with --json FILE.")
+    write_text(Path(file), text, help="Give another place with --json FILE.", named=True)
 
 
 def _takes_unicode(file: str) -> bool:

@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.out:
         from statewalk.checker.machine.files import write_text
 
-        write_text(Path(arguments.out), text)
+        write_text(Path(arguments.out), text, named=True)
     else:
         streams.out().write(text)
     return HOLDS

@@ -13,17 +13,18 @@ from statewalk.dsl.errors import RunError
 OUT = "Give another place with --out."
 
 
-def write_text(file: Path, text: str, help: str = OUT) -> None:
-    """Write a file beside its place, then move it there: no reader ever sees half of it.
+def write_text(file: Path, text: str, help: str = OUT, *, named: bool = False) -> None:
+    """Write a file beside its place, then move it there: no reader ever sees half of it, and what
+    a link there leads to stays as it is.
 
-    Something that is no regular file (a pipe, a device) is written to directly. Half a character,
+    Only a pipe or device that the user has ``named`` is written to directly. Half a character,
     which UTF-8 cannot say, is written as in JSON.
 
     Raises:  RunError[SW403] where that fails; nothing is left behind then.
     """
     go_home()
     try:
-        if file.exists() and not file.is_file():
+        if named and file.exists() and not file.is_file():
             file.write_text(text, encoding="utf-8", errors="backslashreplace")
             return
         _replace(file, text)

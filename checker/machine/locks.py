@@ -10,6 +10,7 @@ import json
 import os
 import shlex
 import socket
+import stat
 import sys
 import time
 from collections.abc import Iterator
@@ -25,7 +26,9 @@ except ImportError:  # not on every system
     fcntl = None  # type: ignore[assignment]
 
 LOCK = "lock"
-_NO_LINK = getattr(os, "O_NOFOLLOW", 0)  # the folder may come from others
+_MARK = b'{"pid"'  # how the text in a lock begins
+# The folder may come from others: no link is followed, no pipe waited for.
+_WITH_CARE = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
 
 class Lock:
@@ -70,7 +73,9 @@ def _take(folder: Path, graph: bool) -> Lock:
     while True:
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
-            handle = os.open(file, os.O_RDWR | os.O_CREAT | _NO_LINK, 0o644)
+            if _foreign(file):
+                file.unlink()
+            handle = os.open(file, os.O_RDWR | os.O_CREAT | _WITH_CARE, 0o644)
         except OSError:
             return Lock(file, None)
         try:
@@ -81,13 +86,36 @@ def _take(folder: Path, graph: bool) -> Lock:
             holder = _told(handle)
             os.close(handle)
             raise _in_use(folder, holder, "--graph" if graph else "--out")
-        if _same(file, handle):  # not removed by its last holder meanwhile
+        if _same(file, handle) and not _foreign(file):  # not removed by its last holder meanwhile
             break
         os.close(handle)
+    if not _is_lock(handle):
+        os.close(handle)
+        raise RunError(
+            "SW345",
+            f"{file} is in the way: its name is that of a lock, and it is none.",
+            help=f"Move it away, or give another place with {'--graph' if graph else '--out'} DIR.",
+        )
     with suppress(OSError):  # on a full disk the lock is as good
         os.ftruncate(handle, 0)
         os.pwrite(handle, json.dumps(_about()).encode(), 0)
     return Lock(file, handle)
+
+
+def _foreign(file: Path) -> bool:
+    """Whether something is there that no lock is: what is written to it might go elsewhere."""
+    try:
+        there = os.lstat(file)
+    except OSError:
+        return False
+    regular = stat.S_ISREG(there.st_mode) and there.st_nlink <= 1
+    return not (regular or stat.S_ISDIR(there.st_mode))
+
+
+def _is_lock(handle: int) -> bool:
+    """Whether a file says what locks say, or the beginning of that, which a full disk leaves."""
+    text = os.pread(handle, len(_MARK), 0)
+    return _MARK.startswith(text)
 
 
 def _locked(handle: int) -> bool:

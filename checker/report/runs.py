@@ -95,8 +95,8 @@ def _next(root: Path) -> Path:
     """
     root.mkdir(parents=True, exist_ok=True)
     ignore = root.parent / ".gitignore"
-    if not ignore.exists():
-        ignore.write_text("*\n", encoding="utf-8")
+    with suppress(FileExistsError), ignore.open("x", encoding="utf-8") as file:  # follows no link
+        file.write("*\n")
     number = max((int(p.name) for p in root.iterdir() if p.name.isdecimal()), default=0)
     while True:
         number += 1

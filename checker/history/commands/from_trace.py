@@ -68,7 +68,7 @@ def run(args: argparse.Namespace) -> int:
     if args.out is None:
         streams.out().write(text)
         return HOLDS
-    write_text(args.out, text)
+    write_text(args.out, text, named=True)
     streams.out().write(f"{args.out}: {len(history)} transactions in {trace.length} steps\n")
     return HOLDS
 

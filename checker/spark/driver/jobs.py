@@ -220,7 +220,9 @@ class FrameJobs:
     def send(self, data: bytes) -> Any:
         self._sent += 1
         path = Path(self.folder, f"learned-{os.getpid()}-{self._sent:05}")
-        path.write_bytes(data)
+        path.unlink(missing_ok=True)  # what is a link there is not written through
+        with path.open("xb") as file:
+            file.write(data)
         return str(path)
 
     def drop(self, place: Any) -> None:

@@ -62,7 +62,8 @@ def write(folder: str, name: str, columns: Mapping[str, Array], durable: bool = 
     head = line.ljust(_padded(len(line) + 1) - 1) + b"\n"
     part = Path(folder, f".{name}.{os.uname().nodename}.{os.getpid()}")
     check = 0
-    with open(part, "wb") as file:
+    part.unlink(missing_ok=True)  # what is a link there is not written through
+    with open(part, "xb") as file:
         for plain in (np.frombuffer(head, np.uint8), *arrays):
             data = plain.reshape(-1).view(np.uint8).data if plain.size else b""
             for piece in (data, bytes(_padded(plain.nbytes) - plain.nbytes)):
