@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from statewalk.checker.library import spec_path
+from statewalk.checker.liveness.again import why_not
+from statewalk.checker.liveness.result import LIVENESS_KINDS
 from statewalk.checker.states.content import content_of, same
 from statewalk.checker.states.diff import Change, changes
 from statewalk.checker.states.showing import place
@@ -119,6 +121,9 @@ def _replay(trace: Trace, model: Model) -> Replay:
             return differs(f"{step.label} raises {type(taken.error).__name__}: {taken.error}")
         if taken.state is not None and not step.completed:
             return differs(f"{step.label} no longer raises {trace.error_type}")
+        if taken.state is None and type(taken.error).__name__ != trace.error_type:
+            raised = f"raises {type(taken.error).__name__}: {taken.error}"
+            return differs(f"{step.label} {raised}, in the trace {trace.error_type}")
         if taken.state is None:
             break
         state = taken.state
@@ -127,12 +132,12 @@ def _replay(trace: Trace, model: Model) -> Replay:
         if not same(content, trace.contents[number]):
             found = tuple(changes(trace.contents[number], content, trace.names))
             return differs(f"{step.label} leads to another state", found)
-    still = _still(trace, model, state)
-    if still is False:
-        word = "is not reached" if trace.kind == "exists" else "holds"
-        why = f"every step happens again, but {trace.property} {word} at the end"
+    why = _why_no_more(trace, model, states)
+    if why:
+        why = f"every step happens again, but {why}"
         return Replay(trace, model.path, trace.length, why, (), changed, False)
-    return Replay(trace, model.path, changed=changed, still=still, states=tuple(states))
+    known = None if trace.error_type else True
+    return Replay(trace, model.path, changed=changed, still=known, states=tuple(states))
 
 
 def _changed(trace: Trace, model: Model) -> tuple[str, ...]:
@@ -191,18 +196,30 @@ def _impossible(model: Model, action: Action, state: State, step: TraceStep) -> 
     return f"{step.label} is possible, but not with these choices"
 
 
-def _still(trace: Trace, model: Model, state: State) -> bool | None:
-    """Whether the property still fails (the witness is still one) in the last state; None: not a
-    state's matter.
+def _why_no_more(trace: Trace, model: Model, states: list[State]) -> str:
+    """Why the property does not fail (the witness is none) any more; empty where it is as it was,
+    or ended with what a step raised.
     """
+    if trace.error_type:
+        return ""
+    state = states[-1]
     if trace.kind == "deadlock":
         terminal = any(model.holds(t.whole, PlainView(state)) for t in model.terminal)
-        return not terminal and all(guard_of(model, a, state, values=False) for a in model.actions)
+        stuck = all(guard_of(model, a, state, values=False) for a in model.actions)
+        return "" if stuck and not terminal else f"{trace.property} holds at the end"
     prop = next((p for p in model.properties if p.name == trace.property), None)
-    if prop is None or prop.kind not in ("always", "exists"):
-        return None
+    if prop is None or prop.kind != trace.kind:
+        known = [p.name for p in model.properties if p.kind == trace.kind]
+        return f"the spec has no such {trace.property}. {did_you_mean(trace.property, known)}"
     try:
-        holds = model.holds(prop.whole, PlainView(state))
-    except Exception:
-        return None
-    return holds if prop.kind == "exists" else not holds
+        if prop.kind in LIVENESS_KINDS:
+            return why_not(
+                model, prop, states, len(states) - 1 if trace.loop is None else trace.loop
+            )
+        before = PlainView(states[-2]) if prop.kind == "on_step" and len(states) > 1 else None
+        holds = model.holds(prop.whole, PlainView(state), before)
+    except Exception as error:
+        return f"{trace.property} raises {type(error).__name__}: {error}"
+    if prop.kind == "exists":
+        return "" if holds else f"{trace.property} is not reached at the end"
+    return f"{trace.property} holds at the end" if holds else ""

@@ -6,6 +6,7 @@ from html import escape
 
 from statewalk.checker.history.data import History
 from statewalk.checker.history.explain.anomaly import Explanation, Step
+from statewalk.dsl.errors import printable
 
 _WIDTH, _LANE, _LEFT, _TOP = 190, 96, 110, 30
 _COLOURS = {"rw": "#c0271f", "wr": "#1f5fc0", "ww": "#1d7d3a", "so": "#666666", "rt": "#a06a00"}
@@ -73,7 +74,7 @@ def svg(history: History, found: Explanation) -> str:
     }
     out += [_box(history, found, t, *place[t]) for t in found.transactions]
     out += [_arrow(step, place) for step in found.cycle]
-    return "\n".join([*out, "</svg>", ""])
+    return printable("\n".join([*out, "</svg>", ""]))
 
 
 def _marker(kind: str, colour: str) -> str:
@@ -124,7 +125,7 @@ def dot(history: History, found: Explanation) -> str:
     """The cycle for Graphviz; rw red, derived edges dashed."""
 
     def quoted(text: str) -> str:
-        escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+        escaped = printable(text).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
         return f'"{escaped}"'
 
     out = [f"digraph {quoted(found.name)} {{", "  node [shape=box, fontname=monospace];"]

@@ -3,6 +3,7 @@
 import random
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
@@ -10,9 +11,11 @@ from statewalk.checker.history import formats
 from statewalk.checker.history.decide.check import Options, check
 from statewalk.checker.history.decide.scan import scan
 from statewalk.checker.history.errors import HistoryError
+from statewalk.checker.history.explain import drawing
 from statewalk.checker.history.explain.judging import judged
 from statewalk.checker.history.formats.edn import EdnError, Reader
 from statewalk.checker.history.formats.jsonl import from_records
+from statewalk.dsl.errors import printable
 from statewalk.dsl.library.levels import LEVELS
 from tests.checker.history.simulated import Workload, simulate
 from tests.checker.history.test_oracle import WAYS, guessed, possible, simulated
@@ -217,3 +220,23 @@ def test_what_a_list_held_at_the_start_changes_no_verdict(seed: int) -> None:
             for way, options in WAYS.items() if not level.weak else [("plain", Options())]:
                 assert held == check(after, name, options).holds, (name, way, records)
             assert level.weak or held == possible(records, level, 0.0)
+
+
+# -- drawings
+
+
+def test_drawings_hold_no_character_that_is_obeyed_or_forbidden() -> None:
+    key = 'a\x1b[31m\x07\ufffe\u202e<&"\\'
+    records = [
+        txn(1, ["r", key, None], ["w", key, "\x00"]),
+        txn(2, ["r", key, None], ["w", key, 2]),
+    ]
+    history = from_records([{**records[0], "session": "s\x1b"}, {**records[1], "id": "t\x07"}])
+    found = next(iter(judged(history, "si", Options())[1].values()))
+
+    drawn, graph = drawing.svg(history, found), drawing.dot(history, found)
+
+    ElementTree.fromstring(drawn)
+    assert printable(drawn) == drawn
+    assert printable(graph) == graph
+    assert "\\\\u001b" in graph

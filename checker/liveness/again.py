@@ -1,0 +1,80 @@
+"""Whether a behaviour that goes round for ever still violates a property: what `replay` asks.
+
+The slow twin of the search for such behaviours: plain Python, one state of the cycle at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from statewalk.checker.liveness.fairness import Condition, conditions
+from statewalk.checker.liveness.graph import Label
+from statewalk.checker.states.content import Content, content_of, same
+from statewalk.dsl.model import Model, Property
+from statewalk.dsl.state.plain_view import PlainView, apply_writes
+from statewalk.dsl.view import State
+
+Move = tuple[Label, Content]
+
+
+def why_not(model: Model, prop: Property, states: Sequence[State], loop: int) -> str:
+    """Why states that return to the one at ``loop`` violate a liveness property no more; empty
+    where they do. The last is that state again; with only that one, nothing happens any more.
+    """
+    path = list(states[:-1]) if loop < len(states) - 1 else list(states)
+    if _satisfied(model, prop, path, loop):
+        return f"{prop.name} holds of it now"
+    contents = [content_of(model, state) for state in path[loop:]]
+    moves = [_moves(model, s, c) for s, c in zip(path[loop:], contents, strict=True)]
+    goals = [*contents[1:], contents[0]]
+    steps = [
+        label for at, goal in zip(moves, goals, strict=True) for label, to in at if same(to, goal)
+    ]
+    found = conditions(model, tuple({label: None for at in moves for label, _ in at}))
+    for condition in found:
+        if not any(condition.takes(label) for label in steps) and _owed(condition, moves):
+            when = "again and again" if condition.fairness == "strong" else "all along"
+            return (
+                f"its cycle is not fair: {condition.label} is {condition.fairness}ly fair, "
+                f"possible {when} and never taken"
+            )
+    return ""
+
+
+def _owed(condition: Condition, moves: Sequence[Sequence[Move]]) -> bool:
+    """Whether a condition that a cycle does not take has to be taken there."""
+    enabled = [any(condition.takes(label) for label, _ in at) for at in moves]
+    return any(enabled) if condition.fairness == "strong" else all(enabled)
+
+
+def _moves(model: Model, state: State, content: Content) -> list[Move]:
+    """The steps out of a state that change it, by what they are called, and where they lead."""
+    found: list[Move] = []
+    for action in model.actions:
+        for outcome in model.outcomes(action, state, raising=False):
+            to = content_of(model, apply_writes(state, outcome.writes))
+            if not same(content, to):
+                found.append((Label(action.index, 0, outcome.fair), to))
+    return found
+
+
+def _satisfied(model: Model, prop: Property, path: Sequence[State], loop: int) -> bool:
+    def truth(predicate: Callable[[], bool] | None) -> list[bool]:
+        if predicate is None:
+            return [True] * len(path)
+        return [bool(model.holds(predicate, PlainView(state))) for state in path]
+
+    goal, premise = truth(prop.whole), truth(prop.premise)
+    if prop.kind == "eventually":
+        return any(goal)
+    if prop.kind == "always_eventually":
+        return any(goal[loop:])
+    if prop.kind == "eventually_always":
+        return all(goal[loop:])
+    if prop.kind == "leads_to":
+        last = max((i for i, met in enumerate(goal) if met), default=-1)
+        return any(goal[loop:]) or not any(premise[last + 1 :])
+    for waits, met in zip(premise, goal, strict=True):  # until
+        if met or not waits:
+            return met
+    return False
