@@ -59,7 +59,7 @@ class Reading:
         self.frame: FrameType | None = None
 
     def __enter__(self) -> Reading:
-        _watch()
+        _listen()
         self.frame = sys._getframe(1)
         _under_way.append(self)
         return self
@@ -88,7 +88,7 @@ class Reading:
 
 
 @lru_cache(maxsize=1)
-def _watch() -> None:
+def _listen() -> None:
     sys.addaudithook(_note)  # for good: there is no way to remove one
 
 

@@ -26,6 +26,17 @@ MANIFEST = "graph.json"
 STATES, TRANSITIONS = "states", "transitions"
 SCHEMA = 1
 _ROW_GROUP = 1 << 16
+_KINDS = (pa.int64(), pa.bool_(), pa.string())  # of the columns of variables
+_STEP = dict.fromkeys(("action", "actor", "arguments"), pa.string())
+_ALWAYS = {
+    STATES: {
+        "fingerprint": pa.int64(), "depth": pa.int32(), "parent": pa.int64(), **_STEP,
+        "expanded": pa.bool_(),
+    },
+    TRANSITIONS: {
+        "source": pa.int64(), "target": pa.int64(), **_STEP, "choices": pa.string(),
+    },
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -175,8 +186,8 @@ def read_about(folder: Path) -> About:
         raise _damaged(folder, f"{MANIFEST} cannot be read ({error})") from error
     if about.schema != SCHEMA:
         raise _damaged(folder, f"it is of format {about.schema}, this version reads {SCHEMA}")
-    for table, rows in ((STATES, about.states), (TRANSITIONS, about.transitions)):
-        _count(folder, table, rows)
+    _look(folder, STATES, about.states, list(about.columns))
+    _look(folder, TRANSITIONS, about.transitions, [])
     return about
 
 
@@ -190,16 +201,36 @@ def rows_of(folder: Path, table: str) -> ds.Dataset:
     return ds.dataset([str(file) for file in files_of(folder, table)], format="parquet")
 
 
-def _count(folder: Path, table: str, rows: int) -> None:
+def _look(folder: Path, table: str, rows: int, variables: list[str]) -> None:
     there = 0
     try:
         for part in files_of(folder, table):
-            with opened(part) as file:
-                there += pq.read_metadata(file).num_rows
-    except (OSError, pa.ArrowInvalid) as error:
+            with opened(part) as file, pq.ParquetFile(file) as found:
+                there += found.metadata.num_rows
+                wrong = _wrong(found.schema_arrow, _ALWAYS[table], variables)
+            if wrong:
+                raise _damaged(folder, f"{part.name} of {table} {wrong}")
+    except (OSError, pa.ArrowException) as error:
         raise _damaged(folder, f"a file of {table} cannot be read ({error})") from error
     if there != rows or not files_of(folder, table):
         raise _damaged(folder, f"{table} has {there:,} rows, of {rows:,} written")
+
+
+def _wrong(schema: pa.Schema, always: dict[str, pa.DataType], variables: list[str]) -> str:
+    """What of the columns of a file is not as it was written; empty where all are."""
+    there, wanted = [name.lower() for name in schema.names], [*always, *variables]
+    if len(set(there)) < len(there):  # SQL does not tell large letters from small ones
+        twice = next(n for n in schema.names if there.count(n.lower()) > 1)
+        return f"has two columns {twice!r}"
+    for name in dict.fromkeys([*wanted, *schema.names]):
+        if name not in schema.names:
+            return f"has no column {name!r}"
+        if name not in wanted:
+            return f"has a column {name!r} that {MANIFEST} does not name"
+        kind = schema.field(name).type
+        if kind not in ((always[name],) if name in always else _KINDS):
+            return f"has a column {name!r} of the type {kind}"
+    return ""
 
 
 def _damaged(folder: Path, what: str) -> RunError:

@@ -60,10 +60,20 @@ def thaw(value: Any) -> Any:
     if kind is tuple:
         return tuple(thaw(v) for v in value)
     if kind is FrozenSet:
-        return OrderedFrozenSet(thaw(v) for v in value)
+        return OrderedFrozenSet(_thawed_key(v) for v in value)
     if kind is FrozenDict:
-        return {thaw(k): thaw(v) for k, v in value.items()}
+        return {_thawed_key(k): thaw(v) for k, v in value.items()}
     return value
+
+
+def _thawed_key(value: Any) -> Any:
+    """A plain copy where it can be looked up; what could be changed stays as it is stored."""
+    plain = thaw(value)
+    try:
+        hash(plain)
+    except TypeError:
+        return value
+    return plain
 
 
 def ordered(values: Iterable[Any]) -> list[Any]:

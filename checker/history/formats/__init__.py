@@ -71,7 +71,14 @@ def read(path: Path, format: str = "auto", initial: str | None = None) -> Histor
     """
     if format == "auto":
         format, path = recognise(path)
-    history = READERS[format](path)
+    try:
+        history = READERS[format](path)
+    except MemoryError:
+        raise HistoryError(
+            "more than memory has room for",
+            source=str(path),
+            expected="a shorter history, or a machine with more memory",
+        ) from None
     return replace(history, initial_known=initial == "known") if initial else history
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
@@ -181,6 +182,49 @@ def test_what_fails_half_way_leaves_nothing(tmp_path: Path, monkeypatch: Any) ->
     with pytest.raises(RunError, match="No space left"):
         graph_of(load(ROOT / "models/toys/die_hard.py"), tmp_path / "graph")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "column", "said"),
+    [
+        ("depth", pa.array([1] * 14), "two columns 'depth'"),
+        ("Depth", pa.array([1] * 14), "two columns"),
+        ("half", pa.array([1.0] * 14, pa.float16()), "'half' that graph.json does not name"),
+        ("wide", pa.array([1] * 14, pa.decimal256(60, 3)), "'wide' that graph.json does not name"),
+    ],
+)
+def test_columns_that_were_not_written_are_named(
+    tmp_path: Path, name: str, column: pa.Array, said: str
+) -> None:
+    graph_of(load(ROOT / "models/toys/die_hard.py"), tmp_path)
+    part = next((tmp_path / "states").glob("*.parquet"))
+    pq.write_table(pq.read_table(part).append_column(name, column), part)
+
+    with pytest.raises(RunError, match=f"SW351.*{said}"):
+        read_about(tmp_path)
+
+
+@pytest.mark.parametrize("kind", [pa.float16(), pa.decimal256(60, 3), pa.int8(), pa.binary()])
+def test_a_column_of_another_type_is_named(tmp_path: Path, kind: pa.DataType) -> None:
+    graph_of(load(ROOT / "models/toys/die_hard.py"), tmp_path)
+    part = next((tmp_path / "states").glob("*.parquet"))
+    table = pq.read_table(part)
+    for name in ("depth", table.column_names[-1]):
+        at, nothing = table.column_names.index(name), pa.nulls(len(table), kind)
+        pq.write_table(table.set_column(at, name, nothing), part)
+
+        with pytest.raises(RunError, match=f"SW351.*'{name}' of the type"):
+            read_about(tmp_path)
+
+
+def test_a_column_that_is_only_spoken_of_is_named(tmp_path: Path) -> None:
+    graph_of(load(ROOT / "models/toys/die_hard.py"), tmp_path)
+    manifest = tmp_path / "graph.json"
+    data = json.loads(manifest.read_text(encoding="utf-8"))
+    manifest.write_text(json.dumps({**data, "columns": {**data["columns"], "Nope": "x"}}))
+
+    with pytest.raises(RunError, match=r"SW351.*no column 'Nope'"):
+        read_about(tmp_path)
 
 
 def test_damage_is_named(tmp_path: Path) -> None:

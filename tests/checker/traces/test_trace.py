@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from statewalk.checker.traces.file import load_trace, save_trace
 from statewalk.checker.verdict.result import Result
 from statewalk.checker.verdict.run import Run
 from statewalk.dsl.errors import RunError
-from statewalk.dsl.values.stored import ABSENT, FrozenBag, encode, freeze
+from statewalk.dsl.values.stored import ABSENT, FrozenBag, FrozenDict, FrozenList, encode, freeze
 
 SPEC = """
 from enum import Enum
@@ -220,6 +221,15 @@ def test_a_damaged_trace_is_refused_with_the_reason(trace: Trace, tmp_path: Path
 
         assert "SW401" == caught.value.code
         assert said in str(caught.value)
+
+
+def test_a_constant_may_be_looked_up_by_what_could_be_changed(trace: Trace, tmp_path: Path) -> None:
+    by_list = FrozenDict([(FrozenList([1]), FrozenList([2]))])
+    inside = frozenset({(1, FrozenList([3]))})
+    changed = replace(trace, constants={"A": by_list, "B": inside})
+    save_trace(changed, tmp_path / "saved.trace.json")
+
+    assert changed.constants == load_trace(tmp_path / "saved.trace.json").constants
 
 
 @pytest.mark.parametrize("name", ["nothing.json", "."])
