@@ -24,5 +24,5 @@ COMMANDS: dict[str, str] = {
 # these run in a process of their own.
 SUPERVISED = frozenset(
     {"check", "replay", "simulate", "profile", "resume", "models", "export", "query"}
-    | {"history from-trace"}
+    | {"history check", "history from-trace"}
 )

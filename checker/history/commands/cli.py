@@ -16,6 +16,7 @@ from statewalk.checker.commands.arguments import argument
 from statewalk.checker.contract.options import read_count, read_seconds
 from statewalk.checker.history.commands import collect, from_trace
 from statewalk.checker.history.errors import HistoryError, Undecided, no_access
+from statewalk.checker.machine import streams
 from statewalk.checker.verdict.exits import HOLDS, INCONCLUSIVE, INTERNAL, MISTAKE, VIOLATED
 from statewalk.dsl.errors import printable
 from statewalk.dsl.library.levels import LEVELS
@@ -76,7 +77,8 @@ def _add_check(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         type=argument(read_seconds),
         default=math.inf,
         metavar="S",
-        help="give up on a level after this time (90, 10m, 2h), with exit code 3",
+        help="give up after this time (90, 10m, 2h), reading included, with exit code 3; "
+        "in a folder: on a level",
     )
     several = check.add_argument_group("a folder of histories")
     several.add_argument("--engine", choices=("processes", "spark"), default="processes")
@@ -124,6 +126,8 @@ def run_check(args: argparse.Namespace) -> int:
     from statewalk.checker.history.certify.replay import Mismatch
     from statewalk.checker.history.commands import many
     from statewalk.checker.history.decide.check import Options
+    from statewalk.checker.machine.limits import Interruptions
+    from statewalk.checker.machine.watch import CutShort, Watchdog, interruptible
 
     heuristic = args.heuristic != "off"
     options = Options(
@@ -144,8 +148,14 @@ def run_check(args: argparse.Namespace) -> int:
                 expected="such a folder; one history is checked by one process",
                 code="SW709",
             )
-        return _check(_read(args), args, options)
-    except Undecided:
+        limit = None if math.isinf(args.timeout) else args.timeout
+        with Interruptions(), Watchdog(limit, None, "reading the history"):
+            history = _read(args)
+            with interruptible("checking the history"):
+                return _check(history, args, options)
+    except (Undecided, CutShort) as end:
+        if isinstance(end, CutShort) and end.reason != "time":
+            raise
         sys.stderr.write(f"{args.file}: undecided within {args.timeout:g} seconds\n")
         return INCONCLUSIVE
     except Mismatch as error:
@@ -165,9 +175,9 @@ def _check(history: History, args: argparse.Namespace, options: Options) -> int:
 
     verdicts, found = judged(history, args.level or "", options)
     if args.json == "-":
-        sys.stdout.write(printable(report.as_json(history, verdicts, found)) + "\n")
+        streams.out().write(printable(report.as_json(history, verdicts, found)) + "\n")
     else:
-        sys.stdout.write(printable(report.text(history, verdicts, found, args.level or "")))
+        streams.out().write(printable(report.text(history, verdicts, found, args.level or "")))
         if args.json:
             Path(args.json).write_text(
                 report.as_json(history, verdicts, found) + "\n", encoding="utf-8"
@@ -198,9 +208,9 @@ def _check_many(args: argparse.Namespace, options: Options) -> int:
         else many.in_processes(files, asked, jobs)
     )
     if args.json == "-":
-        sys.stdout.write(printable(many.as_json(rows, args.file)) + "\n")
+        streams.out().write(printable(many.as_json(rows, args.file)) + "\n")
     else:
-        sys.stdout.write(printable(many.table(rows, args.file, asked)))
+        streams.out().write(printable(many.table(rows, args.file, asked)))
         if args.json:
             Path(args.json).write_text(many.as_json(rows, args.file) + "\n", encoding="utf-8")
     return many.exit_code(rows)
@@ -223,11 +233,11 @@ def run_convert(args: argparse.Namespace) -> int:
     except OSError as error:
         sys.stderr.write(f"{no_access(error, args.file)}\n")
         return MISTAKE
-    sys.stdout.write(f"{args.to_file}: {len(history)} transactions as {args.to}\n")
+    streams.out().write(f"{args.to_file}: {len(history)} transactions as {args.to}\n")
     for what in lost:
-        sys.stdout.write(f"  dropped: {what}\n")
+        streams.out().write(f"  dropped: {what}\n")
     if not lost:
-        sys.stdout.write("  nothing was dropped\n")
+        streams.out().write("  nothing was dropped\n")
     return HOLDS
 
 

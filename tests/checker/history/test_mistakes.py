@@ -111,3 +111,13 @@ def test_a_spec_that_records_something_else(run: Run) -> None:
 
     assert 2 == code
     assert "SW710 recorded_history() of counter.py returned 0, which is no transaction" in printed
+
+
+def test_a_limit_covers_the_reading_of_a_history(run: Run) -> None:
+    line = '{"session": %d, "ops": [["w", "x", %d]]}\n'
+    text = "".join(line % (n % 9, n) for n in range(200_000))
+    Path("long.jsonl").write_text(HEAD + text, encoding="utf-8")
+
+    code, printed = run("check", "long.jsonl", "--timeout", "0.1")
+
+    assert (3, "long.jsonl: undecided within 0.1 seconds") == (code, printed)
