@@ -19,6 +19,7 @@ from statewalk.checker.machine import early, home, signals, streams, supervisor
 from statewalk.checker.verdict.exits import HOLDS, INCONCLUSIVE, INTERNAL, MISTAKE
 
 VERSION = "0.1.0"
+_GONE = "SW302 The current directory was removed: only whole paths lead anywhere."
 _NO_PLACE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG)
 # Imports and learning make many objects that stay and few cycles: looking for cycles after every
 # few hundred of them is a tenth of a short check.
@@ -197,6 +198,9 @@ def _guarded(parsed: argparse.Namespace) -> int:
         if error.errno in _NO_PLACE and (error.filename or not _stdout_fails()):
             place = error.filename or "A file"
             print(f"SW403 {place} cannot be written: {error.strerror}.", file=sys.stderr)
+            return MISTAKE
+        if error.errno == errno.ENOENT and home.is_gone():
+            print(_GONE, file=sys.stderr)
             return MISTAKE
         if error.filename is None:  # nobody named a file: it is standard output
             return _unwritable(error)

@@ -72,9 +72,10 @@ def _while(doing: str, work: Callable[..., Any]) -> Callable[..., Any]:
     """Work that may be ended at a limit, as ``doing``; that may not be, where it is empty."""
 
     def told(*given: Any, **named: Any) -> Any:
-        from statewalk.checker.machine.watch import interruptible  # no part of any kernel
+        from statewalk.checker.machine.home import somewhere  # no part of any kernel
+        from statewalk.checker.machine.watch import interruptible
 
-        with interruptible(doing):
+        with interruptible(doing), somewhere():
             return work(*given, **named)
 
     return told

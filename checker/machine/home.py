@@ -27,6 +27,30 @@ def command() -> Iterator[None]:
         _start = before
 
 
+def is_gone() -> bool:
+    """Whether the current folder was removed."""
+    try:
+        os.getcwd()
+    except OSError:
+        return True
+    return False
+
+
+@contextmanager
+def somewhere() -> Iterator[None]:
+    """While entered, there is a current folder: others ask for its name, and cannot bear none."""
+    if not is_gone():
+        yield
+        return
+    handle = os.open(".", os.O_RDONLY)
+    os.chdir(os.sep)
+    try:
+        yield
+    finally:
+        os.fchdir(handle)
+        os.close(handle)
+
+
 def mask_of_files() -> int:
     """The mask of new files; there is no way to read it but to set it."""
     mask = os.umask(0o022)

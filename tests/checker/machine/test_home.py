@@ -1,11 +1,15 @@
 """Where a spec goes, and what mask it sets, changes nothing about where and how we write."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from tests.cases import slow
 from tests.checker.machine.hanging import COUNTER, IMPORTS, start
+from tests.places import ROOT
 
 AWAY = "V['chdir']('away'); V['umask'](0o777)"
 WHERE = {
@@ -51,3 +55,30 @@ def test_outputs_lie_where_the_command_began(
     assert [] == [name for name in expected if not (here / name).exists()]
     files = [f for f in here.rglob("*") if f.is_file() and f.name != "ready"]
     assert [] == [f.name for f in files if not f.stat().st_mode & 0o400]
+
+
+@pytest.mark.parametrize("engine", ["native", "reference"])
+def test_a_removed_working_directory_loses_no_result(tmp_path: Path, engine: str) -> None:
+    (tmp_path / "spec.py").write_text(
+        "from statewalk import Role, action, always\n"
+        "class C(Role):\n    n: int = 0\n    @action\n    def go(self) -> None:\n"
+        "        self.n = 1\nc = C()\n@always\ndef low() -> bool:\n    return c.n < 1\n"
+    )
+    code = (
+        "import os, runpy, sys\nos.mkdir('gone')\nos.chdir('gone')\nos.rmdir('../gone')\n"
+        "sys.argv[0] = 'statewalk'\nrunpy.run_module('statewalk', run_name='__main__')\n"
+    )
+
+    def run(*words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-c", code, *words],
+            cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)},
+            capture_output=True, text=True, timeout=300, check=False,
+        )  # fmt: skip
+
+    done = run("check", str(tmp_path / "spec.py"), "--engine", engine)
+    lost = run("check", "spec.py", "--engine", engine)
+
+    assert (1, True) == (done.returncode, "VIOLATED  low" in done.stdout), done.stderr
+    assert "cannot be made" in done.stderr
+    assert (2, True) == (lost.returncode, "SW302" in lost.stderr)
