@@ -20,6 +20,7 @@ from statewalk.checker.verdict.exits import HOLDS, INCONCLUSIVE, INTERNAL, MISTA
 
 VERSION = "0.1.0"
 _GONE = "SW302 The current directory was removed: only whole paths lead anywhere."
+_NO_MEMORY = b"\nstatewalk: there is not enough memory, so there is no result\n"
 _NO_PLACE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG)
 # Imports and learning make many objects that stay and few cycles: looking for cycles after every
 # few hundred of them is a tenth of a short check.
@@ -230,6 +231,10 @@ def _unwritable(error: OSError) -> int:
 
 def _internal(error: BaseException) -> int:
     """Report a bug of ours, as far as that can be done; the traceback goes to a file."""
+    if isinstance(error, MemoryError):
+        with suppress(BaseException):
+            os.write(2, _NO_MEMORY)
+        return INCONCLUSIVE
     with suppress(BaseException):
         _report(error)
     return INTERNAL

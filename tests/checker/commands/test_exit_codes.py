@@ -51,7 +51,6 @@ ERRORS = [
     RuntimeError("no idea"),
     KeyError("x"),
     AssertionError(),
-    MemoryError(),
     RecursionError("deep"),
     StopIteration(),
     UnicodeDecodeError("utf-8", b"x", 0, 1, "odd"),
@@ -130,3 +129,15 @@ def test_the_program_exits_so_too() -> None:
 
     assert 70 == done.returncode
     assert b"SW900" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "place", ["statewalk.checker.cli.make_parser", "statewalk.checker.commands.checking.search"]
+)
+def test_too_little_memory_is_no_bug_of_ours_and_no_result(
+    place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    failing(monkeypatch, place, MemoryError())
+
+    assert 3 == check(tmp_path)
+    assert "there is not enough memory" in capfd.readouterr().err
