@@ -258,6 +258,7 @@ def _checked(
             if graph.unwritable and graph.problem is not None:
                 warnings = (*warnings, graph.problem.one_line)
         live = check_liveness(model, options, asked, exploration)
+        model.look_outside()
     except CutShort as cut:
         exploration, unfinished = cut_short(exploration, cut), True
         live = not_decided(model, asked, cut.reason)

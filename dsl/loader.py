@@ -27,6 +27,7 @@ from statewalk.dsl.model import Dialect, Model, Property
 from statewalk.dsl.rules.all import allowed, check_tree
 from statewalk.dsl.rules.twins import refuse_made_twins, refuse_twins
 from statewalk.dsl.source.folding import fold_constants
+from statewalk.dsl.source.imports import is_authored, is_ours
 from statewalk.dsl.source.modules import (
     Loading,
     Source,
@@ -40,6 +41,7 @@ from statewalk.dsl.source.modules import (
 from statewalk.dsl.source.nodes import not_python, too_nested, walk
 from statewalk.dsl.source.tree import PROPERTY_MARKS, SpecTree, read_tree, says_no_types
 from statewalk.dsl.source.usage import analyse
+from statewalk.dsl.state.outside import Outside
 from statewalk.dsl.state.roles import Field
 from statewalk.dsl.values.stored import freeze
 
@@ -201,7 +203,15 @@ def _assembled(
         warnings=tuple(w for w in mistakes.warned if not allowed(tree, w)),
         choice_names=_choice_names(tree),
         flows=flows if flows.actions else None,
+        outside=_outside(loading),
     )
+
+
+def _outside(loading: Loading) -> Outside:
+    """What the modules of a spec hold besides the state, as they are now."""
+    own = {name: m for name, m in loading.by_name.items() if not is_ours(name)}
+    main = loading.modules[-1].name
+    return Outside(own, main, lambda name: name in own or is_authored(name))
 
 
 def _nothing_to_check(path: str, dialect: Dialect, mistakes: Mistakes) -> SpecError:

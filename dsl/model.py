@@ -7,6 +7,7 @@ run against a `View`, and moves states. A *state* here is a mapping path → sto
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
@@ -14,6 +15,7 @@ from typing import Any, Literal, Protocol
 from statewalk.dsl.binding import bound
 from statewalk.dsl.declared import Configuration, Fairness
 from statewalk.dsl.errors import Span, SpecError
+from statewalk.dsl.state.outside import Outside
 from statewalk.dsl.state.plain_view import PlainView, apply_writes
 from statewalk.dsl.view import Disabled, FairChoice, Path, State, View
 
@@ -131,7 +133,8 @@ class Model:
 
     ``constraints`` cut states, ``step_constraints`` cut steps, ``terminal`` says where stopping is
     right. ``flows`` knows the suspended runs. ``fixed`` holds the slots that no action writes
-    (folded into the code; part of every state's content all the same). ``fresh_values``: steps
+    (folded into the code; part of every state's content all the same). ``outside`` is what the
+    spec's modules hold besides the state. ``fresh_values``: steps
     take the first symmetric value that nothing mentions. ``sources`` maps each file of the spec to
     the hash of its text, ``inputs`` what else it was loaded from: other files to their hashes,
     installed packages to their versions. ``no_liveness`` says why liveness properties are not to be
@@ -165,6 +168,7 @@ class Model:
     warnings: tuple[SpecError, ...] = ()
     choice_names: Mapping[tuple[str, int], str] = field(default_factory=dict)
     flows: Flows | None = None
+    outside: Outside = field(default_factory=Outside)
 
     @property
     def origins(self) -> dict[str, str]:
@@ -192,6 +196,7 @@ class Model:
         """Run an action against a view; what it returns. Raises `Disabled`, or what the spec
         raises.
         """
+        self.outside.runs(action)
         with bound(view, classes=self.classes):
             return action.run()
 
@@ -200,9 +205,40 @@ class Model:
 
         With ``before``, of the step from ``before`` to ``view``.
         """
+        self.outside.runs(predicate)
         name = getattr(predicate, "__name__", "property")
         with bound(view, before, self.classes, name, self.actions):
             return predicate()
+
+    def look_outside(self) -> None:
+        """Raises SpecError[SW102] where something was changed that is no part of the state.
+
+        Engines ask now and then, and always before they say what they found.
+        """
+        found = self.outside.look()
+        if found is None:
+            return
+        changed, by = found
+        who, span = self._named(by)
+        raise SpecError(
+            "SW102",
+            f"{who} changed {changed}, which is no part of the state.",
+            at=span,
+            why="The checker goes back and forth between states; such a thing would not.",
+            help="What changes is a field, declared in the body of a Role or State with its type.\n"
+            "What a pure function gave can be remembered with functools.cache.",
+        )
+
+    def _named(self, ran: Any) -> tuple[str, Span | None]:
+        """An action or a predicate, for the reader; None: any."""
+        if isinstance(ran, Action):
+            return ran.label, ran.span
+        groups = (self.properties, self.constraints, self.step_constraints, self.terminal)
+        for prop in itertools.chain(*groups):
+            parts = [prop.whole, prop.premise, *(e.holds for e in prop.elements)]
+            if ran is not None and any(part is ran for part in parts):
+                return prop.name, prop.span
+        return "A step or a property", None
 
     def outcomes(self, action: Action, state: State, *, raising: bool = True) -> Iterator[Outcome]:
         """Every way an action can go in a state, choices in lexicographic order.

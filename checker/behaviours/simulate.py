@@ -69,6 +69,7 @@ def simulate(
                 _walk(model, source, depth, result)
         except CutShort as cut:
             result.running = cut.place
+    model.look_outside()
     return result
 
 

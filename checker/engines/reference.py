@@ -346,7 +346,8 @@ def tell(search: Search, seconds: float) -> None:
 
 
 def result_of(search: Search, stopped: StoppedBy | None, seconds: float) -> Exploration:
-    """What came of a search."""
+    """What came of a search. Raises SpecError[SW102], see `Model.look_outside`."""
+    search.model.look_outside()
     found = search.found.values()
     initial = search.levels[0] if search.levels else 0
     return Exploration(

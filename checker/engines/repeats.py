@@ -26,7 +26,9 @@ class Repeats:
         self.runs: Counter[int] = Counter()
 
     def check(self, action: Action, state: State, first: PlainView) -> None:
-        """Raises SpecError[SW204] if a run that went well is repeated and goes another way."""
+        """Raises SpecError[SW204] if a run that went well is repeated and goes another way, [SW102]
+        if something was changed that is no part of the state.
+        """
         self.runs[action.index] += 1
         count = self.runs[action.index]
         if count & (count - 1) and count % _EVERY:
@@ -40,6 +42,7 @@ class Repeats:
             what = f"the first time it went well, then there was {type(error).__name__}: {error}"
         else:
             what = difference(first, second)
+        self.model.look_outside()
         if what:
             raise unsteady(action.label, what, action.span)
 

@@ -95,6 +95,14 @@ def is_installed(file: str) -> bool:
     return file.startswith("<frozen ") or _is_package(path) or any(map(path.is_relative_to, _OURS))
 
 
+def is_authored(name: str) -> bool:
+    """Whether a module that Python imported is somebody's own: neither ours, nor installed."""
+    file = getattr(sys.modules.get(name), "__file__", None)
+    if is_ours(name) or name == "__main__":
+        return not is_ours(name)
+    return file is not None and not is_installed(file)
+
+
 def is_spec_module(path: Path, package: str, folders: tuple[str, ...], seen: set[Path]) -> bool:
     """Whether a module imports the language, or one in `folders` that does: both make it part of a
     spec.

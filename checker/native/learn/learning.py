@@ -161,7 +161,7 @@ class Learner:
     def evaluate(self, number: int, row: list[int], before: list[int] | None = None) -> None:
         """Run a root in a state for all choices, and remember the paths.
 
-        Now and then it is run again, to see that it does the same.
+        Now and then it is run again, to see that it does the same, and changes nothing else.
         """
         started = time.perf_counter()
         count = int(self.evaluations[number])
@@ -181,8 +181,11 @@ class Learner:
                 self.learned.never_remember(call.function)
                 continue
             except Contradiction as what:
+                self.model.look_outside()
                 raise self._nondeterministic(number, str(what)) from None
             break
+        if is_repeated(count):
+            self.model.look_outside()
         self.time[number] += time.perf_counter() - started
 
     def _nondeterministic(self, number: int, what: str) -> SpecError:

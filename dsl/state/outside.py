@@ -1,0 +1,339 @@
+"""What the modules of a spec hold besides the state: noted when it is loaded, then looked at again.
+
+Noted is whatever code of the spec can get hold of and change: variables of its modules and of its
+helpers, attributes of classes, objects and functions, defaults, closures, and what is in
+containers, at any depth. Each such thing is a *holding*; it keeps what it held alive, so that a
+look compares little more than identities. Libraries, iterators, locks and the like are taken as
+they are.
+"""
+
+from __future__ import annotations
+
+import functools
+import gc
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from enum import EnumMeta
+from operator import is_
+from types import (
+    CellType,
+    CodeType,
+    FunctionType,
+    MemberDescriptorType,
+    MethodType,
+    ModuleType,
+)
+from typing import Any
+
+from statewalk.dsl.state.roles import Role
+from statewalk.dsl.values.ordered_sets import OrderedFrozenSet, OrderedSet
+from statewalk.dsl.values.records import Bag, Record
+
+_SCALARS = frozenset({bool, int, float, complex, str, bytes, type(None)})
+_OURS = (Role, Record, Bag, OrderedSet, OrderedFrozenSet)
+_HOLDERS = frozenset({"argparse", "collections", "queue", "types"})  # modules of plain containers
+# What the checker notes in classes, objects and functions of a spec.
+_NOTED = frozenset({"_bytes", "_defaults", "_domains", "_fields", "_instances", "_statewalk_marks"})
+_WRAPPERS: dict[type, tuple[str, ...]] = {
+    MethodType: ("__self__", "__func__"),
+    functools.partial: ("func", "args", "keywords"),
+    property: ("fget", "fset", "fdel"),
+    functools.cached_property: ("func",),
+    staticmethod: ("__func__",),
+    classmethod: ("__func__",),
+}
+_ABSENT = object()
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """How something is reached: from where, and by what. Written only when it is to be shown."""
+
+    form: str
+    key: Any = None
+    before: _Way | None = None
+
+    def __str__(self) -> str:
+        parts: list[str] = []
+        at: _Way | None = self
+        while at is not None:
+            key = at.key if isinstance(at.key, str) and "!r" not in at.form else _short(at.key)
+            parts.append(at.form.replace("!r", "").format(key))
+            at = at.before
+        return "".join(reversed(parts)).removeprefix(".")
+
+
+def _short(key: Any) -> str:
+    text = repr(key) if type(key) in _SCALARS else f"a {type(key).__name__}"
+    return text if len(text) <= 40 else text[:37] + "..."
+
+
+class _Holding:
+    """One thing that holds others: how to read it, and what it held.
+
+    Of ``attributes`` that is names, then as many values: the name of what changed is said, and the
+    order is of no interest.
+    """
+
+    __slots__ = ("attributes", "held", "read", "way")
+
+    def __init__(self, way: _Way, read: Callable[[], list[Any]], *, attributes: bool) -> None:
+        self.way = way
+        self.read = read
+        self.attributes = attributes
+        self.held = read()
+
+    def changed(self) -> str:
+        """The way to what is another now; empty where all is as it was."""
+        now = self.read()
+        if len(now) == len(self.held) and all(map(is_, now, self.held)):
+            return ""
+        if self.attributes:
+            old, new = (dict(zip(*_halves(flat), strict=True)) for flat in (self.held, now))
+            other = [n for n in old | new if not _is_noted(n)]
+            other = [n for n in other if n in old or type(new[n]) is not ModuleType]  # an import
+            other = [n for n in other if not _same(old.get(n, _ABSENT), new.get(n, _ABSENT))]
+            found = str(_Way(".{}", other[0], self.way)) if other else ""
+        else:
+            found = "" if _same(tuple(now), tuple(self.held)) else str(self.way)
+        if not found:
+            self.held = now
+        return found
+
+
+def _halves(flat: list[Any]) -> tuple[list[Any], list[Any]]:
+    """Names (or keys), and as many values."""
+    half = len(flat) // 2
+    return flat[:half], flat[half:]
+
+
+def _is_noted(name: str) -> bool:
+    return name in _NOTED or (name[:2] == "__" and name[-2:] == "__")
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether two things are one, or plain values that nothing tells apart."""
+    pairs = [(one, other)]
+    while pairs:
+        a, b = pairs.pop()
+        if a is b:
+            continue
+        if type(a) is not type(b):
+            return False
+        if type(a) is tuple and len(a) == len(b):
+            pairs += zip(a, b, strict=True)
+        elif type(a) not in _SCALARS or repr(a) != repr(b):
+            return False
+    return True
+
+
+class Outside:
+    """What some modules hold, as it was when this was made. ``main`` is the one of the spec.
+
+    ``is_own`` tells by its name whether a module is the author's. `look` tells what was changed;
+    it is told what `runs` meanwhile, so that it can name it.
+    """
+
+    def __init__(
+        self,
+        modules: Mapping[str, ModuleType] | None = None,
+        main: str = "",
+        is_own: Callable[[str], bool] = lambda name: False,
+    ) -> None:
+        self._main = main
+        self._is_own = functools.cache(is_own)
+        self._held: list[_Holding] = []
+        self._known: dict[int, Any] = {}  # by their numbers, and kept, or others could get these
+        self._namespaces: set[int] = set()
+        self._caches: list[tuple[Any, _Way, list[int]]] = []
+        self._ran: list[Any] = []
+        self._todo: deque[tuple[Any, _Way]] = deque()
+        own = {n: m for n, m in (modules or {}).items() if is_own(n)}
+        for name in sorted(own, key=lambda n: n != main):
+            self._namespaces.add(id(vars(own[name])))
+        for name in sorted(own, key=lambda n: n != main):
+            self._note([(own[name], _Way("{}", name))])
+
+    def runs(self, what: Any) -> None:
+        """An action or a predicate is going to run."""
+        if len(self._ran) < 2 and not any(one is what for one in self._ran):
+            self._ran.append(what)
+
+    def look(self) -> tuple[str, Any] | None:
+        """What was changed, and what did it if only one thing ran; None: all is as it was."""
+        ran = self._ran
+        for holding in self._held:
+            if name := holding.changed():
+                return name, ran[0] if len(ran) == 1 else None
+        self._ran = []
+        for cache, way, size in self._caches:
+            if cache.cache_info().misses != size[0]:
+                size[0] = cache.cache_info().misses
+                self._note((v, _Way("{} gave", "what ", way)) for v in gc.get_referents(cache))
+        return None
+
+    # -- what there is -------------------------------------------------------------------------
+
+    def _note(self, things: Iterable[tuple[Any, _Way]]) -> None:
+        """Note some things, and all that they lead to, the nearest first."""
+        self._todo.extend(things)
+        while self._todo:
+            thing, way = self._todo.popleft()
+            if type(thing) not in _SCALARS and id(thing) not in self._known:
+                self._known[id(thing)] = thing
+                self._look_into(thing, way)
+
+    def _hold(
+        self, way: _Way, read: Callable[[], list[Any]], form: str = "", *, keyed: bool = False,
+        attributes: bool = False,
+    ) -> None:  # fmt: skip
+        holding = _Holding(way, read, attributes=attributes)
+        self._held.append(holding)
+        held: Iterable[tuple[Any, Any]] = enumerate(holding.held)
+        if keyed or attributes:
+            held = zip(*_halves(holding.held), strict=True)
+        for key, value in held:
+            if type(value) not in _SCALARS and not (attributes and _is_hidden(key, value)):
+                self._todo.append((value, _Way(form, key, way) if form else way))
+        if keyed:
+            self._todo.extend((key, way) for key in _halves(holding.held)[0])
+
+    def _attributes(self, of: Mapping[str, Any], way: _Way) -> None:
+        self._hold(way, lambda: [*of, *of.values()], ".{}", attributes=True)
+
+    def _look_into(self, thing: Any, way: _Way) -> None:
+        kind = type(thing)
+        if kind is ModuleType:
+            if self._is_own(thing.__name__):
+                main = thing.__name__ == self._main
+                self._attributes(vars(thing), _Way("" if main else "{}", thing.__name__))
+        elif kind is FunctionType:
+            self._function(thing, way)
+        elif kind is CellType:
+            self._hold(way, lambda: _inside(thing))
+        elif kind in _WRAPPERS:
+            self._todo.extend((getattr(thing, name), way) for name in _WRAPPERS[kind])
+        elif hasattr(kind, "cache_info"):
+            self._todo.append((thing.__wrapped__, way))
+            self._attributes(vars(thing), way)
+            self._caches.append((thing, way, [0]))
+        elif isinstance(thing, type):
+            if self._is_own(thing.__module__):
+                here = _Way("{}", thing.__qualname__.rpartition("<locals>.")[2])
+                self._attributes(vars(thing), here)
+                if isinstance(thing, EnumMeta):
+                    members = thing.__members__.items()
+                    self._todo.extend((m, _Way(".{}", n, here)) for n, m in members)
+                made = thing._instances if issubclass(thing, Role) else ()
+                self._todo.extend((role, _Way("{!r}", role)) for role in made)
+        elif issubclass(kind, _OURS) or not self._is_ours(kind):
+            self._object(thing, way)
+
+    def _is_ours(self, thing: Any) -> bool:
+        """Whether a class or function is statewalk's; its models are not."""
+        module = thing.__module__ or ""
+        return module.partition(".")[0] == "statewalk" and not self._is_own(module)
+
+    def _object(self, thing: Any, way: _Way) -> None:
+        """What is in a container, and the attributes of what is of a class that holds things."""
+        kind = type(thing)
+        if issubclass(kind, Record) and "_bytes" in thing.__dict__:
+            return  # a value, which nothing changes
+        if issubclass(kind, dict):
+            self._hold(way, lambda: [*dict.keys(thing), *dict.values(thing)], "[{!r}]", keyed=True)
+        elif issubclass(kind, list):
+            self._hold(way, lambda: [*list.__iter__(thing)], "[{!r}]")
+        elif issubclass(kind, deque):
+            self._hold(way, lambda: [*deque.__iter__(thing)], "[{!r}]")
+        elif issubclass(kind, set):
+            self._hold(way, lambda: [*set.__iter__(thing)])
+        elif issubclass(kind, tuple):
+            self._todo.extend((v, _Way("[{!r}]", i, way)) for i, v in enumerate(tuple(thing)))
+        elif issubclass(kind, frozenset):
+            self._todo.extend((v, way) for v in frozenset.__iter__(thing))
+        elif _bytes_of(thing) is not None:
+            self._hold(way, lambda: [_bytes_of(thing)])
+        module = kind.__module__
+        if self._is_own(module) or issubclass(kind, _OURS) or module in _HOLDERS:
+            slots = {
+                name: slot
+                for base in kind.__mro__
+                for name, slot in vars(base).items()
+                if isinstance(slot, MemberDescriptorType)
+            }
+            if slots:
+                self._hold(way, lambda: _slots_of(thing, slots), ".{}", attributes=True)
+            with suppress(AttributeError):
+                self._attributes(object.__getattribute__(thing, "__dict__"), way)
+
+    def _function(self, function: FunctionType, way: _Way) -> None:
+        """Its attributes, defaults and closure; what it names of a module that is not noted."""
+        if self._is_ours(function):
+            return
+        code, called, closure = function.__code__, function.__name__, function.__closure__ or ()
+        if not self._is_own(function.__module__ or ""):
+            # what a library keeps for itself is its own matter
+            inside = [v for cell in closure for v in _inside(cell)]
+            self._todo.extend((v, way) for v in inside if type(v) is FunctionType)
+            return
+        defaults = function.__defaults__ or ()
+        last = code.co_varnames[code.co_argcount - len(defaults) : code.co_argcount]
+        for name, value in [
+            *zip(last, defaults, strict=True),
+            *(function.__kwdefaults__ or {}).items(),
+        ]:
+            self._todo.append((value, _Way(f"{name} of {{}}", called)))
+        for name, cell in zip(code.co_freevars, closure, strict=True):
+            self._todo.append((cell, _Way(f"{name} in {{}}", called)))
+        self._attributes(vars(function), way)
+        if id(function.__globals__) not in self._namespaces:
+            used = {n: function.__globals__.get(n, _ABSENT) for n in _names(function.__code__)}
+            used = {n: v for n, v in used.items() if v is not _ABSENT}
+            self._hold(
+                _Way("{}", function.__module__),
+                lambda: [*used, *(function.__globals__.get(n, _ABSENT) for n in used)],
+                ".{}",
+                attributes=True,
+            )
+
+
+def _is_hidden(name: str, value: Any) -> bool:
+    """Whether an attribute is Python's or ours; methods with such names are the author's."""
+    return _is_noted(name) and type(value) is not FunctionType
+
+
+def _inside(cell: CellType) -> list[Any]:
+    try:
+        return [cell.cell_contents]
+    except ValueError:
+        return []
+
+
+def _slots_of(thing: Any, slots: Mapping[str, MemberDescriptorType]) -> list[Any]:
+    values = []
+    for slot in slots.values():
+        try:
+            values.append(slot.__get__(thing))
+        except AttributeError:
+            values.append(_ABSENT)
+    return [*slots, *values]
+
+
+def _bytes_of(thing: Any) -> bytes | None:
+    """What is in an array, of whatever library."""
+    try:
+        return memoryview(thing).tobytes()
+    except (TypeError, BufferError, ValueError):
+        return None
+
+
+def _names(code: CodeType) -> set[str]:
+    """The names that a function looks up outside, and the functions in it."""
+    found, todo = set(), [code]
+    while todo:
+        at = todo.pop()
+        found |= {*at.co_names}
+        todo += [c for c in at.co_consts if isinstance(c, CodeType)]
+    return found
