@@ -22,7 +22,7 @@ from statewalk.dsl.rules.names import (
     check_statements,
 )
 from statewalk.dsl.rules.rule import Checked
-from statewalk.dsl.rules.shared import check_shared
+from statewalk.dsl.rules.shared import check_bodies, check_shared
 from statewalk.dsl.rules.state import check_property, check_values
 from statewalk.dsl.rules.types import check_types
 from statewalk.dsl.rules.warnings import (
@@ -56,6 +56,7 @@ SPEC_RULES: tuple[Callable[[SpecTree, Effects, Mistakes], None], ...] = (
     check_configurations,
     check_marked,
     check_decorated,
+    check_bodies,
     check_shared,
     check_strays,
     check_ranges,

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import ast
+import functools
+from collections import deque
+from collections.abc import Iterator, Mapping
+from types import FunctionType
 from typing import Any
 
-from statewalk.dsl.errors import Mistakes
+from statewalk.dsl.errors import Mistakes, Span
 from statewalk.dsl.rules.detached import changed_in
 from statewalk.dsl.rules.names import field_instead
 from statewalk.dsl.rules.rule import shortened
 from statewalk.dsl.source.effects import Effects
-from statewalk.dsl.source.nodes import walk
+from statewalk.dsl.source.modules import SpecModule
+from statewalk.dsl.source.nodes import meaning, walk
 from statewalk.dsl.source.scopes import around
 from statewalk.dsl.source.tree import Function, SpecTree
 from statewalk.dsl.state.roles import Role
 from statewalk.dsl.values.records import Bag, Record
 
+_CHANGEABLE = (list, dict, set, bytearray, deque, Bag)
 _DEPTH = 3  # of containers in containers that are looked through for roles
 
 
@@ -29,19 +35,101 @@ def check_shared(tree: SpecTree, effects: Effects, mistakes: Mistakes) -> None:
         if id(function) in reached and function.module.source.dialect != "fizz":
             _look_at(function, mistakes)
             if hasattr(function.function, "cache_info") and effects.of(function) != "pure":
-                mistakes.add(
-                    "SW104",
-                    f"'{function.name}' looks at the state, and functools.cache remembers what it "
-                    "gave in another one.",
-                    at=function.span(),
-                    help="Leave the cache out: what only reads is remembered by the checker.",
-                )
+                _remembers(mistakes, "cache", function.name, function.span())
+    _check_caches(tree, effects, [*reached.values()], mistakes)
+
+
+def _remembers(mistakes: Mistakes, how: str, name: str, at: Span) -> None:
+    mistakes.add(
+        "SW104",
+        f"'{name}' looks at the state, and functools.{how} remembers what it gave in another one.",
+        at=at,
+        help="Leave the cache out: what only reads is remembered by the checker.",
+    )
+
+
+def _check_caches(
+    tree: SpecTree, effects: Effects, reached: list[Function], mistakes: Mistakes
+) -> None:
+    """SW104 for caches that are no decorators of a function: ``total = cache(_total)``, and
+    `functools.cached_property`.
+    """
+    used = {
+        word
+        for function in reached
+        for node in walk(function.node)
+        if (word := getattr(node, "id", getattr(node, "attr", None))) is not None
+    }
+    for module in tree.loading.modules:
+        for node in walk(module.source.tree) if module.source.dialect != "fizz" else ():
+            at = module.source.span(node)
+            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+                name = node.targets[0].id
+                for function in _cached_by(node.value, module, effects) if name in used else ():
+                    if effects.of(function) != "pure":
+                        _remembers(mistakes, "cache", name, at)
+            elif isinstance(node, ast.FunctionDef) and node.name in used:
+                found = [meaning(d, module.namespace) for d in node.decorator_list]
+                if functools.cached_property in found:
+                    function = Function(node.name, module, None, node, found[0])
+                    if effects.of(effects.adopt(function)) != "pure":
+                        _remembers(mistakes, "cached_property", node.name, at)
+
+
+def _cached_by(node: ast.expr, module: SpecModule, effects: Effects) -> Iterator[Function]:
+    """The function that an expression makes a cache of."""
+    if not isinstance(node, ast.Call) or not node.args:
+        return
+    maker = node.func.func if isinstance(node.func, ast.Call) else node.func
+    if meaning(maker, module.namespace) not in (functools.cache, functools.lru_cache):
+        return
+    wrapped = node.args[0]
+    if isinstance(wrapped, ast.Lambda):
+        body = ast.copy_location(ast.Return(wrapped.body), wrapped.body)
+        made = ast.FunctionDef("<lambda>", wrapped.args, [body], [])
+        made = ast.copy_location(made, wrapped)
+        yield effects.adopt(Function("<lambda>", module, None, made, functools.cache))
+    elif (found := effects.function_of(meaning(wrapped, module.namespace))) is not None:
+        yield found
+
+
+def check_bodies(tree: SpecTree, _: Effects, mistakes: Mistakes) -> None:
+    """SW102 for what can be changed and stands in the body of a class without a type: no field."""
+    for module in tree.loading.modules:
+        nodes = walk(module.source.tree) if module.source.dialect != "fizz" else []
+        for cls in (n for n in nodes if isinstance(n, ast.ClassDef)):
+            made = module.namespace.get(cls.name)
+            if not (isinstance(made, type) and issubclass(made, Role | Record)):
+                continue
+            for node in cls.body:
+                targets = node.targets if isinstance(node, ast.Assign) else []
+                for name in (t.id for t in targets if isinstance(t, ast.Name)):
+                    value = vars(made).get(name)
+                    if isinstance(value, _CHANGEABLE) and not _is_known(made, name):
+                        kind = type(value).__name__.removeprefix("Ordered").lower()
+                        mistakes.add(
+                            "SW102",
+                            f"{made.__name__}.{name} has no type, so it is no field: one {kind} "
+                            "of the class, which is no part of the state.",
+                            at=module.source.span(node),
+                            why="The checker goes back and forth between states; it would not.",
+                            help=f"A field says its type: {name}: {kind}[...] = {value!r}\n"
+                            "What never changes can be a tuple or a frozenset, or say that it is "
+                            f"of the class: {name}: ClassVar[...] = ...",
+                        )
+
+
+def _is_known(cls: Any, name: str) -> bool:
+    """Whether a name is a field, or means something to Python."""
+    return name in cls._fields or (name[:2] == "__" and name[-2:] == "__")
 
 
 def _look_at(function: Function, mistakes: Mistakes) -> None:
     names = around(function.node, function.module.namespace)
     for node in walk(function.node):
         changed = changed_in(node)
+        if isinstance(node, ast.Attribute) and changed is not None:
+            _look_at_class(function, node, names, mistakes)
         root: Any = changed
         while isinstance(root, ast.Attribute | ast.Subscript):
             root = root.value
@@ -60,6 +148,28 @@ def _look_at(function: Function, mistakes: Mistakes) -> None:
                 help=f"{field_instead(root.id, value)}\n"
                 "What a pure function gave can be remembered with functools.cache.",
             )
+
+
+def _look_at_class(
+    function: Function, node: ast.Attribute, names: Mapping[str, Any], mistakes: Mistakes
+) -> None:
+    """SW102 for an attribute that a class or a function gets: ``Node.leader = ...``."""
+    on, value = node.value, None
+    if isinstance(on, ast.Name):
+        value = names.get(on.id)
+    elif ast.unparse(on) in ("type(self)", "self.__class__"):
+        value = function.owner
+    known = vars(value) if isinstance(value, type | FunctionType) else None
+    if known is None or node.attr in getattr(value, "_fields", ()):
+        return
+    what = "class" if isinstance(value, type) else "function"
+    mistakes.add(
+        "SW102",
+        f"{_shown(node)} changes an attribute of a {what}, which is no part of the state.",
+        at=function.span(node),
+        why="The checker goes back and forth between states; such an attribute would not.",
+        help=field_instead(node.attr, known.get(node.attr)),
+    )
 
 
 def _shown(node: ast.AST) -> str:

@@ -2,7 +2,7 @@
 
 Noted is whatever code of the spec can get hold of and change: variables of its modules and of its
 helpers, attributes of classes, objects and functions, defaults, closures, and what is in
-containers, at any depth. Each such thing is a *holding*; it keeps what it held alive, so that a
+containers, at any depth. Each such value is a *holding*; it keeps what it held alive, so that a
 look compares little more than identities. Libraries, iterators, locks and the like are taken as
 they are.
 """
@@ -71,16 +71,19 @@ def _short(key: Any) -> str:
 
 
 class _Holding:
-    """One thing that holds others: how to read it, and what it held.
+    """One value that holds others: how to read it, and what it held.
 
     Of ``attributes`` that is names, then as many values: the name of what changed is said, and the
     order is of no interest.
     """
 
-    __slots__ = ("attributes", "held", "read", "way")
+    __slots__ = ("attributes", "held", "kind", "read", "way")
 
-    def __init__(self, way: _Way, read: Callable[[], list[Any]], *, attributes: bool) -> None:
+    def __init__(
+        self, way: _Way, read: Callable[[], list[Any]], kind: type, *, attributes: bool
+    ) -> None:
         self.way = way
+        self.kind = kind
         self.read = read
         self.attributes = attributes
         self.held = read()
@@ -91,9 +94,10 @@ class _Holding:
         if len(now) == len(self.held) and all(map(is_, now, self.held)):
             return ""
         if self.attributes:
+            # an import within a function; a cached property of a role, which SW104 has looked at
             old, new = (dict(zip(*_halves(flat), strict=True)) for flat in (self.held, now))
             other = [n for n in old | new if not _is_noted(n)]
-            other = [n for n in other if n in old or type(new[n]) is not ModuleType]  # an import
+            other = [n for n in other if n in old or not self.late(n, new[n])]
             other = [n for n in other if not _same(old.get(n, _ABSENT), new.get(n, _ABSENT))]
             found = str(_Way(".{}", other[0], self.way)) if other else ""
         else:
@@ -101,6 +105,12 @@ class _Holding:
         if not found:
             self.held = now
         return found
+
+    def late(self, name: str, value: Any) -> bool:
+        """Whether a new attribute is one that is of no interest."""
+        if issubclass(self.kind, Role | Record):
+            return isinstance(getattr(self.kind, name, None), functools.cached_property)
+        return type(value) is ModuleType
 
 
 def _halves(flat: list[Any]) -> tuple[list[Any], list[Any]]:
@@ -162,7 +172,7 @@ class Outside:
             self._ran.append(what)
 
     def look(self) -> tuple[str, Any] | None:
-        """What was changed, and what did it if only one thing ran; None: all is as it was."""
+        """What was changed, and what did it if only one value ran; None: all is as it was."""
         ran = self._ran
         for holding in self._held:
             if name := holding.changed():
@@ -171,7 +181,7 @@ class Outside:
         for cache, way, size in self._caches:
             if cache.cache_info().misses != size[0]:
                 size[0] = cache.cache_info().misses
-                self._note((v, _Way("{} gave", "what ", way)) for v in gc.get_referents(cache))
+                self._note((v, _Way("{}(...)", "", way)) for v in _remembered(cache))
         return None
 
     # -- what there is -------------------------------------------------------------------------
@@ -180,16 +190,16 @@ class Outside:
         """Note some things, and all that they lead to, the nearest first."""
         self._todo.extend(things)
         while self._todo:
-            thing, way = self._todo.popleft()
-            if type(thing) not in _SCALARS and id(thing) not in self._known:
-                self._known[id(thing)] = thing
-                self._look_into(thing, way)
+            value, way = self._todo.popleft()
+            if type(value) not in _SCALARS and id(value) not in self._known:
+                self._known[id(value)] = value
+                self._look_into(value, way)
 
     def _hold(
         self, way: _Way, read: Callable[[], list[Any]], form: str = "", *, keyed: bool = False,
-        attributes: bool = False,
+        attributes: bool = False, kind: type = object,
     ) -> None:  # fmt: skip
-        holding = _Holding(way, read, attributes=attributes)
+        holding = _Holding(way, read, kind, attributes=attributes)
         self._held.append(holding)
         held: Iterable[tuple[Any, Any]] = enumerate(holding.held)
         if keyed or attributes:
@@ -200,61 +210,61 @@ class Outside:
         if keyed:
             self._todo.extend((key, way) for key in _halves(holding.held)[0])
 
-    def _attributes(self, of: Mapping[str, Any], way: _Way) -> None:
-        self._hold(way, lambda: [*of, *of.values()], ".{}", attributes=True)
+    def _attributes(self, of: Mapping[str, Any], way: _Way, kind: type = object) -> None:
+        self._hold(way, lambda: [*of, *of.values()], ".{}", attributes=True, kind=kind)
 
-    def _look_into(self, thing: Any, way: _Way) -> None:
-        kind = type(thing)
+    def _look_into(self, value: Any, way: _Way) -> None:
+        kind = type(value)
         if kind is ModuleType:
-            if self._is_own(thing.__name__):
-                main = thing.__name__ == self._main
-                self._attributes(vars(thing), _Way("" if main else "{}", thing.__name__))
+            if self._is_own(value.__name__):
+                main = value.__name__ == self._main
+                self._attributes(vars(value), _Way("" if main else "{}", value.__name__))
         elif kind is FunctionType:
-            self._function(thing, way)
+            self._function(value, way)
         elif kind is CellType:
-            self._hold(way, lambda: _inside(thing))
+            self._hold(way, lambda: _inside(value))
         elif kind in _WRAPPERS:
-            self._todo.extend((getattr(thing, name), way) for name in _WRAPPERS[kind])
+            self._todo.extend((getattr(value, name), way) for name in _WRAPPERS[kind])
         elif hasattr(kind, "cache_info"):
-            self._todo.append((thing.__wrapped__, way))
-            self._attributes(vars(thing), way)
-            self._caches.append((thing, way, [0]))
-        elif isinstance(thing, type):
-            if self._is_own(thing.__module__):
-                here = _Way("{}", thing.__qualname__.rpartition("<locals>.")[2])
-                self._attributes(vars(thing), here)
-                if isinstance(thing, EnumMeta):
-                    members = thing.__members__.items()
-                    self._todo.extend((m, _Way(".{}", n, here)) for n, m in members)
-                made = thing._instances if issubclass(thing, Role) else ()
+            self._todo.append((value.__wrapped__, way))
+            self._attributes(vars(value), way)
+            self._caches.append((value, way, [-1]))
+        elif isinstance(value, type):
+            if self._is_own(value.__module__):
+                here = _Way("{}", value.__qualname__.rpartition("<locals>.")[2])
+                self._attributes(vars(value), here)
+                if isinstance(value, EnumMeta):
+                    members: Mapping[str, Any] = value.__members__
+                    self._todo.extend((m, _Way(".{}", n, here)) for n, m in members.items())
+                made = value._instances if issubclass(value, Role) else ()
                 self._todo.extend((role, _Way("{!r}", role)) for role in made)
         elif issubclass(kind, _OURS) or not self._is_ours(kind):
-            self._object(thing, way)
+            self._object(value, way)
 
-    def _is_ours(self, thing: Any) -> bool:
+    def _is_ours(self, value: Any) -> bool:
         """Whether a class or function is statewalk's; its models are not."""
-        module = thing.__module__ or ""
+        module = value.__module__ or ""
         return module.partition(".")[0] == "statewalk" and not self._is_own(module)
 
-    def _object(self, thing: Any, way: _Way) -> None:
+    def _object(self, value: Any, way: _Way) -> None:
         """What is in a container, and the attributes of what is of a class that holds things."""
-        kind = type(thing)
-        if issubclass(kind, Record) and "_bytes" in thing.__dict__:
+        kind = type(value)
+        if issubclass(kind, Record) and "_bytes" in value.__dict__:
             return  # a value, which nothing changes
         if issubclass(kind, dict):
-            self._hold(way, lambda: [*dict.keys(thing), *dict.values(thing)], "[{!r}]", keyed=True)
+            self._hold(way, lambda: [*dict.keys(value), *dict.values(value)], "[{!r}]", keyed=True)
         elif issubclass(kind, list):
-            self._hold(way, lambda: [*list.__iter__(thing)], "[{!r}]")
+            self._hold(way, lambda: [*list.__iter__(value)], "[{!r}]")
         elif issubclass(kind, deque):
-            self._hold(way, lambda: [*deque.__iter__(thing)], "[{!r}]")
+            self._hold(way, lambda: [*deque.__iter__(value)], "[{!r}]")
         elif issubclass(kind, set):
-            self._hold(way, lambda: [*set.__iter__(thing)])
+            self._hold(way, lambda: [*set.__iter__(value)])
         elif issubclass(kind, tuple):
-            self._todo.extend((v, _Way("[{!r}]", i, way)) for i, v in enumerate(tuple(thing)))
+            self._todo.extend((v, _Way("[{!r}]", i, way)) for i, v in enumerate(tuple(value)))
         elif issubclass(kind, frozenset):
-            self._todo.extend((v, way) for v in frozenset.__iter__(thing))
-        elif _bytes_of(thing) is not None:
-            self._hold(way, lambda: [_bytes_of(thing)])
+            self._todo.extend((v, way) for v in frozenset.__iter__(value))
+        elif _bytes_of(value) is not None:
+            self._hold(way, lambda: [_bytes_of(value)])
         module = kind.__module__
         if self._is_own(module) or issubclass(kind, _OURS) or module in _HOLDERS:
             slots = {
@@ -264,9 +274,9 @@ class Outside:
                 if isinstance(slot, MemberDescriptorType)
             }
             if slots:
-                self._hold(way, lambda: _slots_of(thing, slots), ".{}", attributes=True)
+                self._hold(way, lambda: _slots_of(value, slots), ".{}", attributes=True)
             with suppress(AttributeError):
-                self._attributes(object.__getattribute__(thing, "__dict__"), way)
+                self._attributes(object.__getattribute__(value, "__dict__"), way, kind)
 
     def _function(self, function: FunctionType, way: _Way) -> None:
         """Its attributes, defaults and closure; what it names of a module that is not noted."""
@@ -304,6 +314,17 @@ def _is_hidden(name: str, value: Any) -> bool:
     return _is_noted(name) and type(value) is not FunctionType
 
 
+def _remembered(cache: Any) -> list[Any]:
+    """What a `functools.lru_cache` would give again. Its own table, which grows, comes just before
+    the function in what Python says it refers to.
+    """
+    found, function = gc.get_referents(cache), cache.__wrapped__
+    at = max((i for i, v in enumerate(found) if v is function), default=0)
+    if cache.cache_parameters()["maxsize"] is not None:
+        return found[: max(0, at - 1)]
+    return [*found[at - 1].values()] if isinstance(found[at - 1], dict) else []
+
+
 def _inside(cell: CellType) -> list[Any]:
     try:
         return [cell.cell_contents]
@@ -311,20 +332,20 @@ def _inside(cell: CellType) -> list[Any]:
         return []
 
 
-def _slots_of(thing: Any, slots: Mapping[str, MemberDescriptorType]) -> list[Any]:
+def _slots_of(value: Any, slots: Mapping[str, MemberDescriptorType]) -> list[Any]:
     values = []
     for slot in slots.values():
         try:
-            values.append(slot.__get__(thing))
+            values.append(slot.__get__(value))
         except AttributeError:
             values.append(_ABSENT)
     return [*slots, *values]
 
 
-def _bytes_of(thing: Any) -> bytes | None:
+def _bytes_of(value: Any) -> bytes | None:
     """What is in an array, of whatever library."""
     try:
-        return memoryview(thing).tobytes()
+        return memoryview(value).tobytes()
     except (TypeError, BufferError, ValueError):
         return None
 

@@ -169,6 +169,13 @@ def check_given(
     """Raises SpecError[SW301] for a name that was given to no constant, or to more than one."""
     for name in given:
         meant = used.get(name, ())
+        again = [full for full in used if not meant and full.endswith(f".{name}")]
+        if again:
+            raise SpecError(
+                "SW301",
+                f"{again[0]} is given twice, also as {name}.",
+                help="They are one constant: leave one of the two out.",
+            )
         if not meant:
             raise SpecError("SW301", f"There is no constant {name}. {did_you_mean(name, known)}")
         if len(meant) > 1:
