@@ -141,7 +141,9 @@ def model_of(loading: Loading, path: str, *, optimize: bool = True) -> Model:
     mistakes.raise_if_any()
     classes = tree.classes | _open_records(loading)
     with bound(None, classes=classes):
-        return _assembled(tree, fields, classes, mistakes, path, optimize)
+        model = _assembled(tree, fields, classes, mistakes, path, optimize)
+    model.outside = _outside(loading)
+    return model
 
 
 def _assembled(
@@ -203,7 +205,6 @@ def _assembled(
         warnings=tuple(w for w in mistakes.warned if not allowed(tree, w)),
         choice_names=_choice_names(tree),
         flows=flows if flows.actions else None,
-        outside=_outside(loading),
     )
 
 

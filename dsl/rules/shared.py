@@ -61,19 +61,30 @@ def _check_caches(
         if (word := getattr(node, "id", getattr(node, "attr", None))) is not None
     }
     for module in tree.loading.modules:
-        for node in walk(module.source.tree) if module.source.dialect != "fizz" else ():
-            at = module.source.span(node)
+        nodes = walk(module.source.tree) if "cache" in module.source.text else []
+        inside = {id(n) for f in nodes if isinstance(f, ast.FunctionDef) for n in walk(f)[1:]}
+        for node in nodes if module.source.dialect != "fizz" else ():
+            if id(node) in inside:
+                continue  # a cache that lives no longer than a step
             if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
                 name = node.targets[0].id
                 for function in _cached_by(node.value, module, effects) if name in used else ():
                     if effects.of(function) != "pure":
-                        _remembers(mistakes, "cache", name, at)
-            elif isinstance(node, ast.FunctionDef) and node.name in used:
-                found = [meaning(d, module.namespace) for d in node.decorator_list]
-                if functools.cached_property in found:
-                    function = Function(node.name, module, None, node, found[0])
-                    if effects.of(effects.adopt(function)) != "pure":
-                        _remembers(mistakes, "cached_property", node.name, at)
+                        _remembers(mistakes, "cache", name, module.source.span(node))
+            for function in _cached_properties(node, module, effects):
+                if function.name in used and effects.of(function) != "pure":
+                    _remembers(mistakes, "cached_property", function.name, function.span())
+
+
+def _cached_properties(node: ast.AST, module: SpecModule, effects: Effects) -> Iterator[Function]:
+    """Those of a class."""
+    owner = module.namespace.get(node.name) if isinstance(node, ast.ClassDef) else None
+    for item in node.body if isinstance(node, ast.ClassDef) and isinstance(owner, type) else ():
+        if isinstance(item, ast.FunctionDef):
+            found = [meaning(d, module.namespace) for d in item.decorator_list]
+            if functools.cached_property in found:
+                wrapped = functools.cached_property
+                yield effects.adopt(Function(item.name, module, owner, item, wrapped))
 
 
 def _cached_by(node: ast.expr, module: SpecModule, effects: Effects) -> Iterator[Function]:

@@ -45,6 +45,7 @@ _WRAPPERS: dict[type, tuple[str, ...]] = {
     classmethod: ("__func__",),
 }
 _ABSENT = object()
+_SHOWN = 8  # steps of a way
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,10 @@ class _Way:
             key = at.key if isinstance(at.key, str) and "!r" not in at.form else _short(at.key)
             parts.append(at.form.replace("!r", "").format(key))
             at = at.before
-        return "".join(reversed(parts)).removeprefix(".")
+        parts.reverse()
+        if len(parts) > _SHOWN:
+            parts = [*parts[: _SHOWN - 2], "...", parts[-1]]
+        return "".join(parts).removeprefix(".")
 
 
 def _short(key: Any) -> str:
