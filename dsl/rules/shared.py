@@ -112,22 +112,25 @@ def check_bodies(tree: SpecTree, _: Effects, mistakes: Mistakes) -> None:
             made = module.namespace.get(cls.name)
             if not (isinstance(made, type) and issubclass(made, Role | Record)):
                 continue
-            for node in cls.body:
-                targets = node.targets if isinstance(node, ast.Assign) else []
-                for name in (t.id for t in targets if isinstance(t, ast.Name)):
+            for node in (n for n in cls.body if isinstance(n, ast.Assign)):
+                for name in (t.id for t in node.targets if isinstance(t, ast.Name)):
                     value = vars(made).get(name)
                     if isinstance(value, _CHANGEABLE) and not _is_known(made, name):
                         kind = type(value).__name__.removeprefix("Ordered").lower()
-                        mistakes.add(
-                            "SW102",
-                            f"{made.__name__}.{name} has no type, so it is no field: one {kind} "
-                            "of the class, which is no part of the state.",
-                            at=module.source.span(node),
-                            why="The checker goes back and forth between states; it would not.",
-                            help=f"A field says its type: {name}: {kind}[...] = {value!r}\n"
-                            "What never changes can be a tuple or a frozenset, or say that it is "
-                            f"of the class: {name}: ClassVar[...] = ...",
-                        )
+                        _untyped(mistakes, made, name, kind, module.source.span(node))
+
+
+def _untyped(mistakes: Mistakes, cls: type, name: str, kind: str, at: Span) -> None:
+    mistakes.add(
+        "SW102",
+        f"{cls.__name__}.{name} has no type, so it is no field: one {kind} of the class, which is "
+        "no part of the state.",
+        at=at,
+        why="The checker goes back and forth between states; it would not.",
+        help=f"A field says its type: {name}: {kind}[...] = ...\n"
+        "What never changes can be a tuple or a frozenset, or say that it is of the class: "
+        f"{name}: ClassVar[{kind}[...]] = ...",
+    )
 
 
 def _is_known(cls: Any, name: str) -> bool:

@@ -46,6 +46,7 @@ import functools
 import itertools
 import operator
 import pickle
+from typing import ClassVar
 from collections import Counter, deque
 from enum import Enum
 
@@ -109,7 +110,7 @@ class S(State):
     s: set[str] = {"cd", "ab", "ef"}
     d: dict[str, int] = {"cd": 1, "ab": 2, "ef": 3}
     case: Case = Case()
-    names = {"cd", "ab", "ef"}
+    names: ClassVar[set[str]] = {"cd", "ab", "ef"}
 
     @action
     def go(self, key: str = any_of({"ef", "gh"})) -> None:
