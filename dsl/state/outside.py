@@ -32,7 +32,7 @@ from statewalk.dsl.values.ordered_sets import OrderedFrozenSet, OrderedSet
 from statewalk.dsl.values.records import Bag, Record
 
 _SCALARS = frozenset({bool, int, float, complex, str, bytes, type(None)})
-_OURS = (Role, Record, Bag, OrderedSet, OrderedFrozenSet)
+_WORDS = (Role, Record, Bag, OrderedSet, OrderedFrozenSet)
 _HOLDERS = frozenset({"argparse", "collections", "queue", "types"})  # modules of plain containers
 # What the checker notes in classes, objects and functions of a spec.
 _NOTED = frozenset({"_bytes", "_defaults", "_domains", "_fields", "_instances", "_statewalk_marks"})
@@ -242,10 +242,10 @@ class Outside:
                     self._todo.extend((m, _Way(".{}", n, here)) for n, m in members.items())
                 made = value._instances if issubclass(value, Role) else ()
                 self._todo.extend((role, _Way("{!r}", role)) for role in made)
-        elif issubclass(kind, _OURS) or not self._is_ours(kind):
+        elif issubclass(kind, _WORDS) or not self._is_library(kind):
             self._object(value, way)
 
-    def _is_ours(self, value: Any) -> bool:
+    def _is_library(self, value: Any) -> bool:
         """Whether a class or function is statewalk's; its models are not."""
         module = value.__module__ or ""
         return module.partition(".")[0] == "statewalk" and not self._is_own(module)
@@ -270,7 +270,7 @@ class Outside:
         elif _bytes_of(value) is not None:
             self._hold(way, lambda: [_bytes_of(value)])
         module = kind.__module__
-        if self._is_own(module) or issubclass(kind, _OURS) or module in _HOLDERS:
+        if self._is_own(module) or issubclass(kind, _WORDS) or module in _HOLDERS:
             slots = {
                 name: slot
                 for base in kind.__mro__
@@ -284,7 +284,7 @@ class Outside:
 
     def _function(self, function: FunctionType, way: _Way) -> None:
         """Its attributes, defaults and closure; what it names of a module that is not noted."""
-        if self._is_ours(function):
+        if self._is_library(function):
             return
         code, called, closure = function.__code__, function.__name__, function.__closure__ or ()
         if not self._is_own(function.__module__ or ""):
