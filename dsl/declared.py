@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 Fairness: TypeAlias = Literal["none", "weak", "strong"]
 """What is promised of an action, or of an option of a choice, that is possible for ever."""
+FAIRNESSES: tuple[Fairness, ...] = get_args(Fairness)
 
 
 @dataclass

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, TypeVar
 
+from statewalk.dsl.declared import Fairness
 from statewalk.dsl.errors import SpecError
 
 Path = tuple[Any, ...]
@@ -38,7 +39,7 @@ class FairChoice(NamedTuple):
 
     position: int
     option: bytes
-    fairness: str
+    fairness: Fairness
     shown: str = ""
 
 
@@ -65,7 +66,7 @@ class View(Protocol):
     ) -> Any: ...
     def update(self, path: Path, key: object, fn: Callable[[Any], Any]) -> None: ...
     def call(self, key: tuple[object, ...], fn: Callable[[], Any]) -> Any: ...
-    def choose(self, options: Sequence[Any], fair: str = "none") -> Any: ...
+    def choose(self, options: Sequence[Any], fair: Fairness = "none") -> Any: ...
     def progress(self) -> object: ...
     def later(self, path: Path) -> Callable[[], Any]: ...
 

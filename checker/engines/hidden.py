@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, NoReturn
 
+from statewalk.dsl.declared import Fairness
 from statewalk.dsl.errors import RunError
 from statewalk.dsl.model import Action, Model, Property
 from statewalk.dsl.source.modules import FILES, place_of
@@ -97,7 +98,7 @@ class HidingView:
         """See `View`."""
         return self._view.call(key, fn)
 
-    def choose(self, options: Sequence[Any], fair: str = "none") -> Any:
+    def choose(self, options: Sequence[Any], fair: Fairness = "none") -> Any:
         """See `View`."""
         return self._view.choose(options, fair)
 

@@ -17,6 +17,7 @@ import pyarrow as pa
 from statewalk.checker.native.learn.tracing import TracingView
 from statewalk.checker.states.content import choice_shown, short_names
 from statewalk.checker.states.showing import text_of
+from statewalk.dsl.declared import Fairness
 from statewalk.dsl.values.stored import freeze
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class NamingView(TracingView):
         self._sources = model.sources
         self._model = model
 
-    def choose(self, options: Sequence[Any], fair: str = "none") -> Any:
+    def choose(self, options: Sequence[Any], fair: Fairness = "none") -> Any:
         """As in `TracingView`; the chosen option is noted as a trace's `Choice` shows it."""
         chosen = super().choose(options, fair)
         frame = sys._getframe(1)

@@ -12,6 +12,7 @@ A fair choice is a condition of its own: the action instance with that option at
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import assert_never
 
 import numpy as np
 
@@ -49,8 +50,7 @@ def conditions(model: Model, table: tuple[Label, ...]) -> tuple[Condition, ...]:
     chosen = sorted({(label.action, choice) for label in table for choice in label.fair})
     for action, choice in chosen:
         text = f"{model.actions[action].label} choosing {choice.shown}"
-        level: Fairness = "strong" if choice.fairness == "strong" else "weak"
-        found.append(Condition(level, action, text, choice))
+        found.append(Condition(choice.fairness, action, text, choice))
     return tuple(found)
 
 
@@ -86,13 +86,26 @@ def with_fairness(model: Model, graph: StateGraph) -> FairGraph:
             mask[at] = sum(1 << bit for bit, c in enumerate(part) if c.takes(label))
         takes.append(mask)
         enabled.append(_enabled(graph, mask))
-        weak.append(_bits(part, "weak"))
-        strong.append(_bits(part, "strong"))
+        bits = _by_fairness(part)
+        weak.append(bits[0])
+        strong.append(bits[1])
     return FairGraph(graph, found, tuple(takes), tuple(enabled), tuple(weak), tuple(strong))
 
 
-def _bits(part: tuple[Condition, ...], level: Fairness) -> np.uint64:
-    return np.uint64(sum(1 << at for at, c in enumerate(part) if c.fairness == level))
+def _by_fairness(part: tuple[Condition, ...]) -> tuple[np.uint64, np.uint64]:
+    """The bits of the weak conditions, and of the strong ones; there are no others."""
+    weak = strong = 0
+    for at, condition in enumerate(part):
+        match condition.fairness:
+            case "weak":
+                weak |= 1 << at
+            case "strong":
+                strong |= 1 << at
+            case "none":
+                raise AssertionError(f"{condition.label} is no condition")
+            case _:
+                assert_never(condition.fairness)
+    return np.uint64(weak), np.uint64(strong)
 
 
 def _enabled(graph: StateGraph, mask: Words) -> Words:

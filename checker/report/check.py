@@ -97,8 +97,8 @@ def _evidence(page: Page, run: Run) -> None:
     _row(page, "cut", [f"{name} refused {number(count)}" for name, count in evidence.cut.items()])
     _row(page, "view", [f"hides {name}" for name in evidence.hidden])
     _row(page, "symmetry", evidence.symmetry)
-    for kind, names in evidence.fairness.items():
-        _row(page, "fairness", [f"{kind}: {names[0]}", *names[1:]], between=", ")
+    for fairness, names in evidence.fairness.items():
+        _row(page, "fairness", [f"{fairness}: {names[0]}", *names[1:]], between=", ")
     _row(page, "constants", [f"{n}={fit(v, 40)}" for n, v in run.constants.items()], between=" ")
     _row(page, "engine", [run.engine, _collision(evidence)])
     _row(page, "distributed", _distributed(run))

@@ -19,6 +19,7 @@ from statewalk.checker.states.content import Content, choice_shown, content_of, 
 from statewalk.checker.states.diff import Change, changes
 from statewalk.checker.states.showing import text_of
 from statewalk.checker.traces.truths import Truth, truths
+from statewalk.dsl.declared import Fairness
 from statewalk.dsl.errors import printable
 from statewalk.dsl.state.plain_view import PlainView, apply_writes
 from statewalk.dsl.values.stored import freeze
@@ -145,7 +146,7 @@ class TellingView(PlainView):
         self.places: list[tuple[str, int]] = []
         self.alone: list[tuple[tuple[str, int], Any]] = []
 
-    def choose(self, options: Sequence[Any], fair: str = "none") -> Any:
+    def choose(self, options: Sequence[Any], fair: Fairness = "none") -> Any:
         """As in `PlainView`; notes the innermost line of the spec that asks."""
         chosen = super().choose(options, fair)
         self.places.append(self._place())

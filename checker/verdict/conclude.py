@@ -18,6 +18,7 @@ from statewalk.checker.verdict.failure import describe, failed_assertion, failur
 from statewalk.checker.verdict.guards import blocked, never_fired
 from statewalk.checker.verdict.result import Counts, PropertyResult, Result
 from statewalk.checker.verdict.run import Run
+from statewalk.dsl.declared import FAIRNESSES
 from statewalk.dsl.errors import SpecError, StatewalkError, printable
 from statewalk.dsl.model import Model
 from statewalk.dsl.values.stored import freeze
@@ -183,12 +184,12 @@ def _symmetry(checked: judge.Checked) -> tuple[str, ...]:
 
 def _fairness(model: Model) -> dict[str, tuple[str, ...]]:
     names = model.action_names()
-    kinds: dict[str, tuple[str, ...]] = {}
-    for kind in ("weak", "strong"):
-        fair = dict.fromkeys(names[a.index] for a in model.actions if a.fairness == kind)
-        if fair:
-            kinds[kind] = tuple(fair)
-    return kinds
+    found: dict[str, tuple[str, ...]] = {}
+    for fairness in FAIRNESSES:
+        fair = dict.fromkeys(names[a.index] for a in model.actions if a.fairness == fairness)
+        if fair and fairness != "none":
+            found[fairness] = tuple(fair)
+    return found
 
 
 def _notices(

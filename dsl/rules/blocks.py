@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import get_args
 
 from statewalk.dsl.blocks.read import FLOWS, block_named, flow_of
-from statewalk.dsl.declared import Fairness
+from statewalk.dsl.declared import FAIRNESSES
 from statewalk.dsl.errors import Mistakes, did_you_mean
 from statewalk.dsl.rules.rule import Checked
 from statewalk.dsl.source.effects import Effects
 from statewalk.dsl.source.nodes import walk
 from statewalk.dsl.source.tree import SpecTree
 
-_FAIR: tuple[str, ...] = get_args(Fairness)
 _OPTIONS: dict[str, tuple[str, ...]] = {
-    "fair": _FAIR, "name": (), "flow": FLOWS, "concurrent": (), "resume": _FAIR, "crash": (),
-    "fault": (),
+    "fair": FAIRNESSES, "name": (), "flow": FLOWS, "concurrent": (), "resume": FAIRNESSES,
+    "crash": (), "fault": (),
 }  # fmt: skip
 _IN_STEPS = "Blocks say in which steps an action, or a function that it calls, happens."
 

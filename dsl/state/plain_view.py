@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from statewalk.dsl.declared import Fairness
 from statewalk.dsl.values.stored import ABSENT, encode, freeze, intern_key
 from statewalk.dsl.view import Disabled, FairChoice, Path, Place, State, count_choices, runs
 
@@ -56,7 +57,7 @@ class PlainView:
     def call(self, key: tuple[object, ...], fn: Callable[[], Any]) -> Any:
         return fn()
 
-    def choose(self, options: Sequence[Any], fair: str = "none") -> Any:
+    def choose(self, options: Sequence[Any], fair: Fairness = "none") -> Any:
         if not options:
             raise Disabled
         at = len(self.choices)
@@ -78,7 +79,7 @@ class PlainView:
         return lambda: value
 
 
-def fair_choice(position: int, option: Any, fairness: str) -> FairChoice:
+def fair_choice(position: int, option: Any, fairness: Fairness) -> FairChoice:
     """What a fairness condition on a choice knows it by."""
     value = freeze(option)
     return FairChoice(position, encode(value), fairness, repr(value))

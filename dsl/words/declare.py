@@ -5,10 +5,10 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
-from typing import Annotated, Any, Literal, NoReturn, TypeAlias, TypeVar, get_args, overload
+from typing import Annotated, Any, Literal, NoReturn, TypeAlias, TypeVar, overload
 
 from statewalk.dsl.binding import before_the_step, binding
-from statewalk.dsl.declared import Fairness, LeadsTo, Mark, declaring, marks
+from statewalk.dsl.declared import FAIRNESSES, Fairness, LeadsTo, Mark, declaring, marks
 from statewalk.dsl.errors import SpecError, did_you_mean
 from statewalk.dsl.values.records import check_option
 from statewalk.dsl.values.stored import ordered
@@ -19,7 +19,6 @@ T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., object])
 P = TypeVar("P", bound=Callable[..., bool])
 
-FAIRNESSES: tuple[Fairness, ...] = get_args(Fairness)
 Constant: TypeAlias = Annotated[T, "statewalk.constant"]
 """``N: Constant[int] = 2`` declares a constant; ``--set N=3`` and configurations override it."""
 Auxiliary: TypeAlias = Annotated[T, "statewalk.auxiliary"]

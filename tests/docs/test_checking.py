@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from statewalk.checker.cli import main, make_parser
+from statewalk.checker.traces.exports import FORMATS
 from statewalk.checker.verdict import exits
 from statewalk.checker.verdict.result import Result
 from tests.places import ROOT
@@ -34,6 +35,12 @@ def test_every_option_is_documented_and_nothing_else(command: str) -> None:
     if command == "check":
         documented = set(re.findall(r"^\| `(--[a-z-]+)", PAGE, re.MULTILINE))
         assert options - {"--help"} == documented
+
+
+def test_every_format_of_a_trace_is_documented() -> None:
+    row = next(line for line in PAGE.splitlines() if "`statewalk export TRACE" in line)
+
+    assert [] == [name for name in FORMATS if f"`{name}`" not in row]
 
 
 def test_every_exit_code_is_documented() -> None:

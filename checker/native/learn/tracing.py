@@ -9,6 +9,7 @@ from statewalk.checker.engines.layout import Slot
 from statewalk.checker.native.kernels.arrays import CALL, FORK, PROJECT, READ
 from statewalk.checker.native.learn.learned import Event, Learned
 from statewalk.checker.native.learn.memo import OPAQUE, Call, leaf_of_result, result_id
+from statewalk.dsl.declared import Fairness
 from statewalk.dsl.state.plain_view import fair_choice
 from statewalk.dsl.values.stored import intern_key
 from statewalk.dsl.view import WHOLE, Disabled, FairChoice, Path, Place, count_choices
@@ -303,7 +304,7 @@ class TracingView:
 
     # -- choosing ------------------------------------------------------------------------------
 
-    def choose(self, options: Sequence[Any], fair: str = "none") -> Any:
+    def choose(self, options: Sequence[Any], fair: Fairness = "none") -> Any:
         if not options:
             raise Disabled
         self._forbid_doing()

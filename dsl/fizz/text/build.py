@@ -24,7 +24,7 @@ from statewalk.dsl.fizz.text.build_exprs import (
 
 N = TypeVar("N", bound=ast.AST)
 
-_LEVELS: dict[str | None, Fairness] = {None: "weak", "weak": "weak", "strong": "strong"}
+_FAIRNESSES: dict[str | None, Fairness] = {None: "weak", "weak": "weak", "strong": "strong"}
 
 
 @v_args(meta=True)
@@ -41,11 +41,11 @@ class Build(BuildExpressions):  # pyright: ignore[reportGeneralTypeIssues]
         return str(parts[0])
 
     def fairness(self, meta: Meta, parts: Parts) -> Fairness:
-        level = next((str(p) for p in parts if isinstance(p, Token) and p.type == "NAME"), None)
-        if level not in _LEVELS:
-            node = placed(ast.Constant(level), meta)
-            raise BuildError(node, f"'{level}' is not a fairness.", "There are: weak, strong.")
-        return _LEVELS[level]
+        word = next((str(p) for p in parts if isinstance(p, Token) and p.type == "NAME"), None)
+        if word not in _FAIRNESSES:
+            node = placed(ast.Constant(word), meta)
+            raise BuildError(node, f"'{word}' is not a fairness.", "There are: weak, strong.")
+        return _FAIRNESSES[word]
 
     def temporal(self, meta: Meta, parts: Parts) -> str:
         return "temporal:" + str(parts[0])

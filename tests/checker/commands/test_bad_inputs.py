@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from statewalk.checker.cli import main
+from statewalk.checker.traces.exports import FORMATS
 from tests.places import ROOT
 
 _INTERNAL = 70
@@ -142,7 +143,7 @@ def _cases(kind: str, folder: Path) -> Iterator[Case]:
             if file.name.endswith(".trace.json"):
                 yield _json, file, ["replay", str(file), "--spec", str(spec)]
                 yield _text, file, ["replay", str(file), "--spec", str(spec)]
-                for form in ("itf", "tlc", "mermaid", "plantuml", "dot", "json"):
+                for form in FORMATS:
                     out = str(folder / "exported")
                     yield _json, file, ["export", str(file), "--format", form, "--out", out]
                 yield _json, file, ["show", str(file)]

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from statewalk.checker.cli import main
+from statewalk.checker.traces.exports import FORMATS
 
 _SPEC = r"""from statewalk import Constant, Role, action, always, any_of
 S: Constant[str] = "\udc80"
@@ -59,7 +60,7 @@ def test_all_that_a_check_writes_is_utf8_and_its_trace_replays(
     assert given == "S=" + json.loads(Path("r.json").read_text())["constants"]["S"]
     trace = str(next(Path("run").glob("*.trace.json")))
     assert 0 == main(["replay", trace, "--spec", spec])
-    for form in ("itf", "json", "tlc", "mermaid", "plantuml"):
+    for form in FORMATS:
         assert 0 == main(["export", trace, "--format", form, "--out", f"x.{form}"])
         assert Path(f"x.{form}").read_bytes().decode()
     assert 0 == main(["query", "g", "SELECT * FROM states"])

@@ -4,6 +4,7 @@ Every configuration in ``specs/`` is one problem. It says which properties are v
 and how long the lasso of the first one is (steps of stem and cycle).
 """
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from statewalk.checker.contract.search import SearchOptions, Step
 from statewalk.checker.liveness.check import check_liveness
 from statewalk.checker.liveness.explore import build
+from statewalk.checker.liveness.fairness import with_fairness
 from statewalk.checker.liveness.result import LIVENESS_KINDS, Lasso
 from statewalk.dsl.loader import load
 from statewalk.dsl.model import Model
@@ -43,6 +45,15 @@ def test_verdict_and_length_are_as_derived(path: Path, config: str) -> None:
             follow(model, result.lasso)
     if path.stem == "same_state":
         assert {"at_once": True, "never": True} == {n: r.vacuous for n, r in results.items()}
+
+
+def test_a_fairness_that_nobody_gave_a_meaning_is_not_passed_over() -> None:
+    model = load(Path(__file__).parent / "specs" / "one_step.py", config="unfair")
+    graph = build(model, SearchOptions(), ())
+    strict = replace(model.actions[0], fairness="strict")  # type: ignore[arg-type]
+
+    with pytest.raises(AssertionError):
+        with_fairness(replace(model, actions=(strict, *model.actions[1:])), graph)
 
 
 def follow(model: Model, lasso: Lasso) -> None:

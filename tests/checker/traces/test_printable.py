@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 import pytest
 
 from statewalk.checker.cli import main
+from statewalk.checker.traces.exports import FORMATS
 from statewalk.dsl.errors import RunError, printable
 
 SPEC = """
@@ -69,7 +70,7 @@ def trace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ["show", "--full"],
         ["show", "--props"],
         ["replay"],
-        *(["export", "--format", f] for f in ("mermaid", "plantuml", "dot", "itf", "tlc", "json")),
+        *(["export", "--format", f] for f in FORMATS),
     ],
 )
 def test_what_is_printed_of_a_trace(

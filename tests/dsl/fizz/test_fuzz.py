@@ -32,8 +32,10 @@ CODES = ("SW101", "SW102", "SW150", "SW151", "SW152", "SW153", "SW155")
 
 
 def reads(text: str) -> None:
-    """Read a text; an error must have a code and a place inside the text."""
-    started = time.monotonic()
+    """Read a text, in ten seconds of this process however busy the machine is; an error must have
+    a code and a place inside the text.
+    """
+    started = time.process_time()
     try:
         found = read_fizz("fuzz.fizz", text)
         assert isinstance(found.tree, ast.Module)
@@ -43,7 +45,7 @@ def reads(text: str) -> None:
             assert one.at is not None
             assert 1 <= one.at.line <= text.count("\n") + text.count("\r") + 2
             assert str(one)
-    assert time.monotonic() - started < 10
+    assert time.process_time() - started < 10
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=60).map("".join))

@@ -13,7 +13,7 @@ from typing import Any
 
 from statewalk.checker.states.fingerprints import Fingerprints
 from statewalk.dsl.binding import binding
-from statewalk.dsl.declared import marks
+from statewalk.dsl.declared import Fairness, marks
 from statewalk.dsl.model import Model
 from statewalk.dsl.state.plain_view import PlainView
 from statewalk.dsl.view import Disabled, runs
@@ -45,7 +45,7 @@ class RecordingView(PlainView):
     def update(self, path: Any, key: object, fn: Callable[[Any], Any]) -> None:
         self.set(path, fn(self.get(path)))
 
-    def choose(self, options: Sequence[Any], fair: str = "none") -> Any:
+    def choose(self, options: Sequence[Any], fair: Fairness = "none") -> Any:
         if self.left:
             return options[self.replaying.pop(0)]
         chosen = super().choose(options, fair)

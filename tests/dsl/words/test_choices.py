@@ -7,6 +7,7 @@ import pytest
 from statewalk import check
 from statewalk.checker.cli import main
 from statewalk.checker.traces import file as trace_file
+from statewalk.checker.traces.exports import FORMATS
 from statewalk.dsl.values.stored import FrozenDict, FrozenList, FrozenSet
 
 SPEC = """
@@ -102,7 +103,7 @@ def test_such_a_trace_can_be_exported_and_simulated(tmp_path: Path) -> None:
     check(path, engine="reference", out=tmp_path / "run")
     saved = str(tmp_path / "run" / "small.trace.json")
 
-    for kind in ("itf", "tlc", "mermaid", "dot", "json"):
+    for kind in FORMATS:
         assert 0 == main(["export", saved, "--format", kind, "--out", str(tmp_path / kind)])
     assert 1 == main(["simulate", str(path)])
     assert 1 == main(["check", str(path), "--graph", str(tmp_path / "graph"), "--keep-going"])
