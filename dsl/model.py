@@ -31,7 +31,10 @@ PropertyKind = Literal[
     "leads_to",
     "until",
 ]
-SAFETY_KINDS: frozenset[str] = frozenset({"always", "exists", "on_step"})
+SEARCH_KINDS: frozenset[str] = frozenset({"always", "exists", "on_step"})
+"""Properties of states or steps, which a search decides; the others are liveness."""
+WITNESS_KINDS: frozenset[str] = frozenset({"exists"})
+"""Properties that one state makes true: what is found of them is no violation."""
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from statewalk.checker.contract.search import ASSERTION, DEADLOCK, NO_ERROR, Fin
 from statewalk.checker.machine.places import Place
 from statewalk.checker.machine.watch import CutShort, Watchdog
 from statewalk.checker.states.attempts import attempts
+from statewalk.dsl.model import WITNESS_KINDS
 from statewalk.dsl.state.plain_view import PlainView, apply_writes
 
 if TYPE_CHECKING:
@@ -147,7 +148,7 @@ class _Walk:
     def look(self) -> bool:
         """Judge the state; whether the walk can go on from here."""
         for prop in self.model.properties:
-            if prop.kind == "exists" and self.holds(prop, self.state):
+            if prop.kind in WITNESS_KINDS and self.holds(prop, self.state):
                 self.met.add(prop.name)
             elif prop.kind == "always" and not self.holds(prop, self.state):
                 self.find(prop.name, "always")

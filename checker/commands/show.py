@@ -30,10 +30,11 @@ def run(arguments: argparse.Namespace) -> int:
     from statewalk.checker.report.terms import kind_word
     from statewalk.checker.report.trace import props_page, trace_page
     from statewalk.checker.traces.file import load_trace
+    from statewalk.dsl.model import WITNESS_KINDS
 
     trace = load_trace(arguments.trace)
     page = Page(streams.width())
-    what = "reached" if trace.kind == "exists" else "violated"
+    what = "reached" if trace.kind in WITNESS_KINDS else "violated"
     page.add(
         (trace.property, "head"),
         f"  ({kind_word(trace.kind)})  {what} after {trace.length} steps of {trace.spec}",

@@ -10,7 +10,7 @@ from statewalk.checker.commands.arguments import argument
 from statewalk.checker.contract.options import read_count
 from statewalk.checker.machine import streams
 from statewalk.checker.verdict.exits import INCONCLUSIVE, MISTAKE, VIOLATED
-from statewalk.dsl.model import SAFETY_KINDS
+from statewalk.dsl.model import SEARCH_KINDS, WITNESS_KINDS
 
 if TYPE_CHECKING:
     from statewalk.checker.behaviours.simulate import Simulation
@@ -136,9 +136,9 @@ def _figures(page: Page, model: Model, found: Simulation, depth: int) -> None:
     if never:
         page.flow([("  never       ", "warn")], never)
     for prop in model.properties:
-        if prop.kind == "exists":
+        if prop.kind in WITNESS_KINDS:
             walks_met = f"in {number(found.witnesses[prop.name])} of {plural(found.runs, 'walk')}"
             page.add(f"  witness     {prop.name} {walks_met}")
-    live = [p.name for p in model.properties if p.kind not in SAFETY_KINDS]
+    live = [p.name for p in model.properties if p.kind not in SEARCH_KINDS]
     if live:
         page.flow([("  unchecked   ", "warn")], [f"{name} (liveness)" for name in live])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
-from statewalk.checker.contract.search import Counts, Exploration, finding_in, finding_out
+from statewalk.checker.contract.search import Counts, Exploration, finding_in, finding_out, parted
 from statewalk.checker.machine.places import Place, place_of
 from statewalk.checker.machine.watch import CutShort
 from statewalk.dsl.errors import EngineError, Span, SpecError, StatewalkError
@@ -32,15 +32,15 @@ def exploration(end: End, engine: str) -> Exploration:
     """What a search had noted, as a search that ended there."""
     facts: Mapping[str, Any] = end.facts.get("search", {})
     levels = tuple(facts.get("levels", ()))
-    found = [*map(finding_in, facts.get("found", ()))]
+    violations, witnesses = parted(map(finding_in, facts.get("found", ())))
     return Exploration(
         engine=engine,
         counts=Counts(
             levels[0] if levels else 0, sum(levels), facts.get("generated", 0), len(levels)
         ),
         levels=levels,
-        findings=tuple(f for f in found if f.kind != "exists"),
-        witnesses=tuple(f for f in found if f.kind == "exists"),
+        findings=violations,
+        witnesses=witnesses,
         fired={int(index): count for index, count in facts.get("fired", {}).items()},
         fresh={},
         complete=False,

@@ -34,7 +34,7 @@ from typing import Any, Literal, Protocol
 
 from statewalk.checker.contract.options import asked_for
 from statewalk.checker.machine.places import Limit, Place
-from statewalk.dsl.model import Model
+from statewalk.dsl.model import WITNESS_KINDS, Model
 
 StoppedBy = Literal["violation", "error", "depth", "states", Limit]
 ASSERTION = "Assertion"
@@ -101,7 +101,7 @@ class SearchOptions:
 
     def ends_with(self, found: Iterable[Finding]) -> bool:
         """Whether a stage with a violation is the last one, by what is found until then."""
-        names = {f.property for f in found if f.kind != "exists"}
+        names = {f.property for f in parted(found)[0]}
         families = {name.partition("(")[0] for name in names}
         return not self.keep_going and (names | families).issuperset(self.awaited)
 
@@ -152,6 +152,13 @@ class Finding:
     def length(self) -> int:
         """Transitions, the failing one included."""
         return len(self.steps) + (self.failing is not None)
+
+
+def parted(found: Iterable[Finding]) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
+    """(what is violated or an error, witnesses)"""
+    every = tuple(found)
+    witnesses = tuple(f for f in every if f.kind in WITNESS_KINDS)
+    return tuple(f for f in every if f.kind not in WITNESS_KINDS), witnesses
 
 
 def finding_out(finding: Finding) -> dict[str, Any]:

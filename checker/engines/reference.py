@@ -22,6 +22,7 @@ from statewalk.checker.contract.search import (
     SearchOptions,
     Step,
     StoppedBy,
+    parted,
 )
 from statewalk.checker.engines.layout import Layout
 from statewalk.checker.engines.repeats import Repeats
@@ -29,7 +30,7 @@ from statewalk.checker.machine.places import Place
 from statewalk.checker.machine.watch import CutShort
 from statewalk.checker.symmetry.breaking import STATES, Sample
 from statewalk.checker.symmetry.group import Symmetry
-from statewalk.dsl.model import Action, Model, Outcome, Property
+from statewalk.dsl.model import WITNESS_KINDS, Action, Model, Outcome, Property
 from statewalk.dsl.state.plain_view import PlainView
 from statewalk.dsl.view import Disabled, State
 
@@ -248,7 +249,7 @@ class Search:
             self.found[name] = Finding(
                 name, c.kind, c.entry.start(), c.entry.steps(), c.failing, c.error
             )
-        violated = any(c.kind != "exists" for c in self.stage.values())
+        violated = any(c.kind not in WITNESS_KINDS for c in self.stage.values())
         self.stage = {}
         return violated
 
@@ -348,14 +349,14 @@ def tell(search: Search, seconds: float) -> None:
 def result_of(search: Search, stopped: StoppedBy | None, seconds: float) -> Exploration:
     """What came of a search. Raises SpecError[SW102], see `Model.look_outside`."""
     search.model.look_outside()
-    found = search.found.values()
+    violations, witnesses = parted(search.found.values())
     initial = search.levels[0] if search.levels else 0
     return Exploration(
         engine="reference",
         counts=Counts(initial, len(search.seen), search.generated, len(search.levels)),
         levels=tuple(search.levels),
-        findings=tuple(f for f in found if f.kind != "exists"),
-        witnesses=tuple(f for f in found if f.kind == "exists"),
+        findings=violations,
+        witnesses=witnesses,
         fired=dict(search.fired),
         fresh=dict(search.fresh),
         complete=stopped is None,

@@ -10,7 +10,7 @@ from statewalk.checker.contract.search import NO_ERROR, Finding
 from statewalk.checker.verdict.judge import expectation
 from statewalk.dsl.assemble.suspended import MAX_ACTIONS
 from statewalk.dsl.errors import RunError
-from statewalk.dsl.model import SAFETY_KINDS
+from statewalk.dsl.model import SEARCH_KINDS
 
 INCOMPLETE = "SW503"
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Live:
 
 def wanted(model: Model, asked: SearchOptions) -> list[Property]:
     """The liveness properties that were asked for."""
-    return [p for p in model.properties if p.kind not in SAFETY_KINDS and asked.wants(p.name)]
+    return [p for p in model.properties if p.kind not in SEARCH_KINDS and asked.wants(p.name)]
 
 
 def refuse(model: Model, options: CheckOptions, asked: SearchOptions) -> None:

@@ -8,9 +8,9 @@ from typing import Literal, get_args
 
 from statewalk.checker.contract.search import Step
 from statewalk.dsl.declared import Fairness
-from statewalk.dsl.model import SAFETY_KINDS, PropertyKind
+from statewalk.dsl.model import SEARCH_KINDS, PropertyKind
 
-LIVENESS_KINDS: frozenset[str] = frozenset(get_args(PropertyKind)) - SAFETY_KINDS
+LIVENESS_KINDS: frozenset[str] = frozenset(get_args(PropertyKind)) - SEARCH_KINDS
 
 
 @dataclass(frozen=True)

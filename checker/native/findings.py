@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from statewalk.checker.contract.search import ASSERTION, DEADLOCK, NO_ERROR, Finding, Step
+from statewalk.checker.contract.search import ASSERTION, DEADLOCK, NO_ERROR, Finding, Step, parted
 from statewalk.checker.native.kernels.arrays import NO_LINK, Array
 from statewalk.checker.native.state import Column, Search
 from statewalk.checker.native.states import unpack
@@ -119,7 +119,7 @@ class Stage:
             found[NO_ERROR] = min(errors, key=lambda e: e[0])[1]
         new = {name: found[name] for name in sorted(found) if name not in self.search.found}
         self.search.found.update(new)
-        self.violated = any(finding.kind != "exists" for finding in new.values())
+        self.violated = bool(parted(new.values())[0])
 
     def way(self, link: int) -> Way:
         """The way to a new state."""

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numba.core import event
 
-from statewalk.checker.contract.search import Counts, Exploration, SearchOptions, StoppedBy
+from statewalk.checker.contract.search import Counts, Exploration, SearchOptions, StoppedBy, parted
 from statewalk.checker.engines.layout import Layout
 from statewalk.checker.machine.locks import Lock, held
 from statewalk.checker.machine.watch import CutShort, interruptible
@@ -219,13 +219,13 @@ def exploration_of(loop: Loop, stopped: StoppedBy | None) -> Exploration:
     """What came of a search. Raises SpecError[SW102], see `Model.look_outside`."""
     search = loop.search
     search.model.look_outside()
-    found = search.found.values()
+    violations, witnesses = parted(search.found.values())
     return Exploration(
         engine="native",
         counts=Counts(search.initial, search.distinct, search.generated, len(search.links)),
         levels=tuple(search.sizes),
-        findings=tuple(f for f in found if f.kind != "exists"),
-        witnesses=tuple(f for f in found if f.kind == "exists"),
+        findings=violations,
+        witnesses=witnesses,
         fired=nonzero(search.fired),
         fresh=nonzero(search.fresh),
         complete=stopped is None,

@@ -13,7 +13,7 @@ from statewalk.checker.report.terms import summary
 from statewalk.checker.states.shortening import fit
 from statewalk.checker.states.showing import place
 from statewalk.checker.verdict.evidence import Evidence, NeverFired, NoticeKind
-from statewalk.dsl.model import SAFETY_KINDS
+from statewalk.dsl.model import SEARCH_KINDS, WITNESS_KINDS
 
 if TYPE_CHECKING:
     from statewalk.checker.verdict.result import PropertyResult
@@ -47,7 +47,7 @@ def _headline(page: Page, run: Run) -> None:
     evidence = run.evidence
     reached = len(evidence.witnesses)
     wanted = reached + len(evidence.unreached)
-    wanted += sum(p.kind == "exists" and p.verdict == "unknown" for p in run.properties)
+    wanted += sum(p.kind in WITNESS_KINDS and p.verdict == "unknown" for p in run.properties)
     checked = [p for p in run.properties if p.verdict != "unknown" or run.verdict == "bounded"]
     words = summary(p.kind for p in checked if p.name not in dict(evidence.unchecked))
     witnesses = [f"{reached}/{wanted} witnesses"] if wanted else []
@@ -119,7 +119,7 @@ def _evidence(page: Page, run: Run) -> None:
 
 
 def _why_vacuous(prop: PropertyResult) -> str:
-    code = "" if prop.kind in SAFETY_KINDS else "SW504: "
+    code = "" if prop.kind in SEARCH_KINDS else "SW504: "
     return f"{code}the case it speaks of never arose"
 
 
@@ -191,7 +191,7 @@ def _witnesses(page: Page, run: Run) -> None:
         [(f"{name}: no state like this is reachable", "bad") for name in run.evidence.unreached],
     )
     known = {*run.evidence.unreached, *dict(run.evidence.witnesses)}
-    unseen = [p.name for p in run.properties if p.kind == "exists" and p.name not in known]
+    unseen = [p.name for p in run.properties if p.kind in WITNESS_KINDS and p.name not in known]
     _row(page, "not reached", [(f"{name} (so far)", "warn") for name in unseen])
 
 

@@ -15,6 +15,7 @@ from statewalk.checker.states.shortening import first_difference, fit, fit_in_li
 from statewalk.checker.states.showing import place, text_of
 from statewalk.checker.traces.labels import label_parts
 from statewalk.checker.traces.truths import runs
+from statewalk.dsl.model import WITNESS_KINDS
 from statewalk.dsl.values.stored import ABSENT
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ def props_page(trace: Trace, *, width: int = 100) -> Page:
 
 def _number(trace: Trace, at: int) -> Segment:
     """``!`` marks the last state of a counterexample."""
-    last = at == trace.length and trace.kind != "exists"
+    last = at == trace.length and trace.kind not in WITNESS_KINDS
     return (f"{'!' if last else ' '}{at:>4}  ", "bad" if last else "dim")
 
 

@@ -11,7 +11,7 @@ from statewalk.checker.verdict.evidence import Failure
 from statewalk.checker.verdict.explain import Explanation, Layer
 from statewalk.checker.verdict.spec_text import line_of
 from statewalk.dsl.errors import Span, StatewalkError
-from statewalk.dsl.model import SAFETY_KINDS
+from statewalk.dsl.model import SEARCH_KINDS
 from statewalk.dsl.state.plain_view import PlainView
 from statewalk.dsl.view import Disabled
 
@@ -77,7 +77,7 @@ def user_frames(error: BaseException | None, model: Model) -> tuple[Span, ...]:
 def _in_properties(model: Model, state: Any, before: Any) -> tuple[str, BaseException] | None:
     """Which property raises in a state (or in the step to it from ``before``), and what."""
     kinds = (
-        ("the property", sorted(model.properties, key=lambda p: p.kind not in SAFETY_KINDS)),
+        ("the property", sorted(model.properties, key=lambda p: p.kind not in SEARCH_KINDS)),
         ("the constraint", (*model.constraints, *model.step_constraints)),
         ("the terminal predicate", model.terminal),
     )

@@ -26,7 +26,7 @@ from statewalk.checker.verdict.result import (
 from statewalk.checker.verdict.spec_text import has_assertions
 from statewalk.dsl.declared import Configuration, Expectation
 from statewalk.dsl.errors import RunError, did_you_mean
-from statewalk.dsl.model import SAFETY_KINDS, Model, Property
+from statewalk.dsl.model import SEARCH_KINDS, WITNESS_KINDS, Model, Property
 
 _BOUNDS: Mapping[str, str] = {
     "depth": "--max-depth",
@@ -121,7 +121,7 @@ def _property(checked: Checked, prop: Property) -> PropertyResult:
     verdict: PropertyVerdict
     if prop.name in checked.unchecked:
         verdict = "unknown"
-    elif prop.kind == "exists":
+    elif prop.kind in WITNESS_KINDS:
         verdict = "holds" if found else "violated" if checked.exhaustive else "unknown"
     elif found:
         verdict = "violated"
@@ -265,7 +265,7 @@ def _is_open(checked: Checked, result: PropertyResult, own_bounds: bool) -> bool
     """Whether a property may be violated all the same. Within its own bounds, the spec asks for no
     more than was searched, but a witness or a cycle may lie beyond.
     """
-    beyond = result.kind == "exists" or result.name in checked.unchecked
+    beyond = result.kind in WITNESS_KINDS or result.name in checked.unchecked
     return result.verdict == "unknown" and (beyond or not own_bounds)
 
 
@@ -318,7 +318,7 @@ def _different_lengths(
 def _is_shortest(checked: Checked, broken: list[PropertyResult]) -> bool:
     """Whether no shorter way to one of these can lie where an option kept the search from."""
     whole = _counts_all(checked) and not checked.unfinished
-    if any(r.kind not in (*SAFETY_KINDS, "deadlock", "assertion") for r in broken):
+    if any(r.kind not in (*SEARCH_KINDS, "deadlock", "assertion") for r in broken):
         return whole or (checked.exploration.stopped == "violation" and not checked.unfinished)
     between = checked.exploration.stopped in ("violation", "depth", "states")
     return whole or between or len(broken) == 1
