@@ -12,6 +12,7 @@ from statewalk.dsl.assemble.build import field_table, make_actions, make_fields
 from statewalk.dsl.assemble.crashes import crashes_of_roles
 from statewalk.dsl.assemble.initial import InitialStates
 from statewalk.dsl.assemble.instances import make_instances, make_leads
+from statewalk.dsl.assemble.one_name import refuse_same_names, refuse_same_names_made
 from statewalk.dsl.assemble.properties import make_property, property_kind
 from statewalk.dsl.assemble.suspended import bounds_of, deadlock_besides_faults
 from statewalk.dsl.binding import bound
@@ -25,7 +26,6 @@ from statewalk.dsl.lowering.conjuncts import split_property
 from statewalk.dsl.lowering.lower import Lowering
 from statewalk.dsl.model import Dialect, Model, Property
 from statewalk.dsl.rules.all import allowed, check_tree
-from statewalk.dsl.rules.twins import refuse_made_twins, refuse_twins
 from statewalk.dsl.source.folding import fold_constants
 from statewalk.dsl.source.imports import is_authored, is_ours
 from statewalk.dsl.source.modules import (
@@ -130,7 +130,7 @@ def model_of(loading: Loading, path: str, *, optimize: bool = True) -> Model:
     """The Model of modules that ran."""
     tree = read_tree(loading)
     mistakes = Mistakes()
-    refuse_twins(tree, mistakes)
+    refuse_same_names(tree, mistakes)
     check_tree(tree, mistakes)
     mistakes.raise_if_any()
     expand_blocks(tree, mistakes)
@@ -168,8 +168,8 @@ def _assembled(
     actions = make_actions(tree, flows, mistakes)
     actions += crashes_of_roles(tree, fields, len(actions))
     properties, constraints, step_constraints, terminal = _properties(tree, lowering, mistakes)
-    refuse_twins(tree, mistakes)  # also roles that were made since
-    refuse_made_twins(actions, properties, mistakes)
+    refuse_same_names(tree, mistakes)  # also roles that were made since
+    refuse_same_names_made(actions, properties, mistakes)
     _check_constants(loading)
     mistakes.raise_if_any()
     limits, used_up = bounds_of(flows)

@@ -7,10 +7,10 @@ A module offers ``add_parser(subparsers)``, which adds the command's parser and 
 
 COMMANDS: dict[str, str] = {
     "check": "statewalk.checker.commands.check",
-    "replay": "statewalk.checker.commands.replay",
-    "show": "statewalk.checker.commands.show",
+    "replay": "statewalk.checker.commands.traces.replay",
+    "show": "statewalk.checker.commands.traces.show",
     "simulate": "statewalk.checker.commands.simulate",
-    "export": "statewalk.checker.commands.export",
+    "export": "statewalk.checker.commands.traces.export",
     "convert": "statewalk.checker.commands.convert",
     "explain": "statewalk.checker.commands.explain",
     "models": "statewalk.checker.commands.models",

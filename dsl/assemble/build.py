@@ -8,13 +8,12 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from statewalk.dsl.assemble.crashes import may_crash
 from statewalk.dsl.errors import Mistakes
 from statewalk.dsl.flows.run import Flows, slot_of
 from statewalk.dsl.model import Action, FieldInfo
 from statewalk.dsl.source.nodes import yields
 from statewalk.dsl.source.ranges import domains_of, no_instance, warn_of_nothing
-from statewalk.dsl.source.tree import Function, SpecTree, class_span
+from statewalk.dsl.source.tree import Function, SpecTree, class_span, may_crash
 from statewalk.dsl.source.usage import Analysis, Reach, Usage
 from statewalk.dsl.state.roles import Field, Role, default_of
 from statewalk.dsl.values.domains import ANYTHING, Domain, domain_of

@@ -7,14 +7,12 @@ it is a slot of its own, which never changes.
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from statewalk.dsl.model import Action
-from statewalk.dsl.source.nodes import meaning, walk
-from statewalk.dsl.source.tree import Function, SpecTree
+from statewalk.dsl.source.tree import SpecTree, crash_alone
 from statewalk.dsl.state.detaching import forget
 from statewalk.dsl.state.refs import current_view
 from statewalk.dsl.state.roles import Field, Role
@@ -24,24 +22,6 @@ from statewalk.dsl.words import declare
 
 CRASH = "crash"
 Fields = Mapping[tuple[str, str], Field]
-
-
-def may_crash(tree: SpecTree) -> bool:
-    """Whether instances of roles may crash, by themselves or because a step says so."""
-    return crash_alone(tree) or any(_calls_crash(f) for f in tree.functions)
-
-
-def crash_alone(tree: SpecTree) -> bool:
-    """Whether instances with something to lose may crash at any time."""
-    return bool(tree.loading.declared.options.get("role_crashes", False))
-
-
-def _calls_crash(function: Function) -> bool:
-    namespace = function.module.namespace
-    return any(
-        isinstance(n, ast.Call) and meaning(n.func, namespace) is declare.crash
-        for n in walk(function.node)
-    )
 
 
 def start_slot(role: Role, name: str) -> Path:

@@ -6,11 +6,11 @@ import itertools
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from statewalk.dsl.assemble.crashes import keep_starts, may_crash
+from statewalk.dsl.assemble.crashes import keep_starts
 from statewalk.dsl.binding import binding, bound
 from statewalk.dsl.errors import SpecError, StatewalkError
 from statewalk.dsl.source.modules import place_of, raised
-from statewalk.dsl.source.tree import SpecTree, class_span, field_span
+from statewalk.dsl.source.tree import SpecTree, class_span, field_span, may_crash
 from statewalk.dsl.state import refs
 from statewalk.dsl.state.decoding import decode
 from statewalk.dsl.state.plain_view import PlainView, apply_writes

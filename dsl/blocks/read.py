@@ -63,14 +63,13 @@ class Reader:
     def __init__(self, function: Function) -> None:
         self.function = function
         self.namespace = function.module.namespace
-        self.flow: FlowName = flow_option(function) or "atomic"
 
     def read(self) -> tree.Func:
         """The function as a node; statements that are no block keep their ``source``."""
         node = self.function.node
         result = ast.copy_location(tree.Func(), node)
         result.name, result.args = self.function.qualified, node.args
-        result.flow = self.flow
+        result.flow = flow_option(self.function) or "atomic"
         result.body = self.block(self.function.body())
         if len(result.body) == 1 and isinstance(result.body[0], tree.FlowBlock):
             ast.copy_location(result, result.body[0])
@@ -97,20 +96,18 @@ class Reader:
         if flow is not None:
             assert isinstance(node, ast.With)
             block = tree.FlowBlock()
-            outer, self.flow = self.flow, flow
             block.flow, block.body = flow, self.block(node.body)
-            self.flow = outer
             return block
         if isinstance(node, ast.If):
             return ast.If(node.test, self.block(node.body), self.block(node.orelse))
         if isinstance(node, ast.For | ast.While):
-            if node.orelse and (self.flow != "atomic" or holds_blocks(node, self.namespace)):
-                raise refused(self.function, node.orelse[0], "the else of a loop")
-            if not node.orelse and isinstance(node, ast.For):
+            if node.orelse:
+                help = "Write it after the loop, under a condition of its own."
+                raise refused(self.function, node.orelse[0], "the else of a loop", help)
+            if isinstance(node, ast.For):
                 return ast.For(node.target, node.iter, self.block(node.body), [], None)
-            if not node.orelse and isinstance(node, ast.While):
-                return ast.While(node.test, self.block(node.body), [])
-        elif isinstance(node, ast.With | ast.Try | ast.Match):
+            return ast.While(node.test, self.block(node.body), [])
+        if isinstance(node, ast.With | ast.Try | ast.Match):
             if holds_blocks(node, self.namespace):
                 raise refused(
                     self.function, node, f"a block inside '{type(node).__name__.lower()}'"

@@ -205,7 +205,9 @@ class Threads(Orders):
             else:
                 self._loops[-1].continues |= before
             return [node], NONE
-        return self._simple(node, flow, before, more)
+        if isinstance(node, tree.Node):
+            raise NotImplementedError(f"whether a {type(node).__name__} has done something")
+        return self._simple(node, flow, before, more)  # what Python has, and no step ends in
 
     def _simple(self, node: ast.stmt, flow: str, before: Status, more: bool) -> Made:
         callees = self._callees(self._called(node))

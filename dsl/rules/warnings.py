@@ -6,13 +6,12 @@ import ast
 import re
 from collections.abc import Iterator
 
-from statewalk.dsl.assemble.crashes import may_crash
 from statewalk.dsl.blocks.read import has_blocks
 from statewalk.dsl.errors import Mistakes, Span
 from statewalk.dsl.rules.rule import Checked, shortened
 from statewalk.dsl.source.effects import Effects
 from statewalk.dsl.source.nodes import parents_of, walk, yields
-from statewalk.dsl.source.tree import Function, SpecTree
+from statewalk.dsl.source.tree import Function, SpecTree, may_crash
 from statewalk.dsl.source.usage import mentions
 
 _WRITING = ("add", "append", "clear", "discard", "extend", "update")

@@ -19,8 +19,10 @@ from typing import Any
 from statewalk.dsl.declared import LeadsTo, Mark, marks
 from statewalk.dsl.errors import Span
 from statewalk.dsl.source.modules import Loading, SpecModule
+from statewalk.dsl.source.nodes import meaning, walk
 from statewalk.dsl.state.roles import Role
 from statewalk.dsl.values.records import Record
+from statewalk.dsl.words import declare
 
 PROPERTY_MARKS = frozenset({"always", "exists", "eventually", "on_step"})
 
@@ -246,3 +248,21 @@ def field_span(tree: SpecTree, cls: type, name: str) -> Span | None:
             if isinstance(item, ast.AnnAssign) and getattr(item.target, "id", "") == name:
                 return module.source.span(item)
     return None
+
+
+def may_crash(tree: SpecTree) -> bool:
+    """Whether instances of roles may crash, by themselves or because a step says so."""
+    return crash_alone(tree) or any(_calls_crash(f) for f in tree.functions)
+
+
+def crash_alone(tree: SpecTree) -> bool:
+    """Whether instances with something to lose may crash at any time."""
+    return bool(tree.loading.declared.options.get("role_crashes", False))
+
+
+def _calls_crash(function: Function) -> bool:
+    namespace = function.module.namespace
+    return any(
+        isinstance(n, ast.Call) and meaning(n.func, namespace) is declare.crash
+        for n in walk(function.node)
+    )

@@ -23,7 +23,7 @@ def check_named(cls: type) -> None:
         return
     other = binding.classes.get(cls.__name__)
     if other is not None:
-        raise twins(other, cls)
+        raise of_one_name(other, cls)
     raise SpecError(
         "SW203",
         f"The state cannot hold a {cls.__name__}: no name in a module leads to this class.",
@@ -32,7 +32,7 @@ def check_named(cls: type) -> None:
     )
 
 
-def twins(one: type, other: type) -> SpecError:
+def of_one_name(one: type, other: type) -> SpecError:
     """The error of two classes that have one name."""
     places = list(dict.fromkeys(f"{c.__module__}.{c.__qualname__}" for c in (one, other)))
     where = f"both are {places[0]}" if len(places) == 1 else f"{places[0]} and {places[1]}"

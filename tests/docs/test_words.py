@@ -35,7 +35,7 @@ mine missed more most move native now number offset old one opened other out out
 pair parameter parent part placed plain position priority progress prop properties reason report
 rest result running said same saved scan search second setting settings short show shown size some
 spark start statement statewalk stopped strict tag take taken target test thread time told total
-txn unknown used violated violation waiting wanted way what where whole why width word work write
+txn unknown used violated violation waiting wanted watch way what where whole why width word work write
 written wrong
 """
 

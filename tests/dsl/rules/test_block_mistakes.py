@@ -110,6 +110,12 @@ CASES = {
         "            self.a = n\n        else:\n            self.a = 7\n",
         "SW116", "the else of a loop", "self.a = 7",
     ),
+    "the else of a loop in an atomic block": (
+        GO + "        with serial():\n            self.a = 1\n            with atomic():\n"
+        "                while self.a < 3:\n                    self.a += 1\n"
+        "                else:\n                    self.a = 7\n",
+        "SW116", "the else of a loop", "self.a = 7",
+    ),
     "a way out of try": (
         '    @action(flow="serial")\n    def go(self) -> None:\n        self.a = 1\n        try:\n'
         "            return\n        finally:\n            self.a = 2\n",

@@ -11,20 +11,20 @@ from statewalk.dsl.model import Action, Property
 from statewalk.dsl.source.tree import SpecTree, class_span
 from statewalk.dsl.state.roles import Role
 from statewalk.dsl.values.canonical import encode
-from statewalk.dsl.values.named import twins
+from statewalk.dsl.values.named import of_one_name
 from statewalk.dsl.values.stored import freeze
 
 BUILT_IN = ("Deadlock", "Assertion", "no_error")
 """What is checked besides the properties of a spec."""
 
 
-def refuse_twins(tree: SpecTree, mistakes: Mistakes) -> None:
+def refuse_same_names(tree: SpecTree, mistakes: Mistakes) -> None:
     """Classes, properties, and symmetric values of one name."""
     first: dict[str, type] = {}
     for cls in tree.every_class():
         other = first.setdefault(cls.__name__, cls)
         if other is not cls and not (_is_not_used(other) and issubclass(cls, Role)):
-            error = twins(other, cls)
+            error = of_one_name(other, cls)
             mistakes.add(
                 "SW126", error.message, at=class_span(tree, cls), why=error.why, help=error.help
             )
@@ -70,7 +70,7 @@ def _add_property(name: str, span: Span | None, mistakes: Mistakes) -> None:
     )
 
 
-def refuse_made_twins(
+def refuse_same_names_made(
     actions: Iterable[Action], properties: Sequence[Property], mistakes: Mistakes
 ) -> None:
     """Action instances and properties of one name, which show when they have been made."""

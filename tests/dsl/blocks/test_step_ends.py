@@ -1,0 +1,40 @@
+"""Where steps end: what nobody decided on is not taken for a statement that did something."""
+
+import ast
+from collections.abc import Mapping, Sequence
+
+import pytest
+
+from statewalk.dsl.blocks import tree
+from statewalk.dsl.blocks.status import NOT_YET
+from statewalk.dsl.blocks.step_ends import Threads
+
+
+class Nothing:
+    """A specification without functions to call."""
+
+    acts: Sequence[tree.Act] = ()
+    together: Mapping[str, Sequence[tree.Func]] = {}
+
+    def callee(self, value: ast.expr | None) -> list[tree.Func]:
+        return []
+
+    def nearer(self, found: list[tree.Func], value: ast.expr, caller: ast.AST) -> list[tree.Func]:
+        return found
+
+
+class Wait(tree.Node):
+    """A statement that no language has yet."""
+
+
+def test_a_statement_that_nobody_decided_on_is_an_error() -> None:
+    threads = Threads(Nothing())
+
+    with pytest.raises(NotImplementedError, match="Wait"):
+        threads.status_after(Wait(), NOT_YET, tree.Act())
+
+
+def test_a_statement_of_python_has_done_something() -> None:
+    threads = Threads(Nothing())
+
+    assert frozenset("T") == threads.status_after(ast.parse("x = 1").body[0], NOT_YET, tree.Act())
