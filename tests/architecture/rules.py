@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from tests.architecture.entering import ENTERS, MODEL
 from tests.architecture.sources import (
     FOLDERS,
     Import,
@@ -54,6 +55,45 @@ MAY_PICKLE = {"checker/spark/driver/jobs.py"}
 def imports(root: Path) -> Iterator[Import]:
     for source in sources(root):
         yield from source.imports
+
+
+def row_of(folder: str) -> str | None:
+    """The row of `ENTERS` for a folder: its own, or that of the folder around it."""
+    while folder and folder not in ENTERS:
+        folder = folder.rpartition("/")[0]
+    return folder or None
+
+
+def let_in(row: str) -> tuple[str, ...]:
+    """The folders and files that a row lets in."""
+    names = ENTERS[row].split()
+    return tuple(below(row, n) for n in names if n != "Model") + MODEL * ("Model" in names)
+
+
+def below(row: str, name: str) -> str:
+    """What a name in a row stands for."""
+    return name if name.startswith("dsl/") else f"{row.partition('/')[0]}/{name}"
+
+
+def entered(root: Path) -> Iterator[tuple[str, str, str]]:
+    """(row, file, what it imports from elsewhere) for each file that a row is for."""
+    for path, found in sorted(module_graph(root).items()):
+        row = row_of(path.rpartition("/")[0])
+        if row is not None:
+            yield from ((row, path, met) for met in sorted(found) if not is_in(met, row))
+
+
+def is_in(path: str, folder: str) -> bool:
+    """Whether a file is in a folder, or is the file of that name."""
+    return path.startswith(f"{folder}/") or path == f"{folder}.py"
+
+
+def entering_where_not_let_in(root: Path) -> list[str]:
+    return [
+        f"{path}: {met} may not enter {row}, says tests/architecture/entering.py"
+        for row, path, met in entered(root)
+        if not any(is_in(met, name) for name in let_in(row))
+    ]
 
 
 def wrong_directions(root: Path) -> list[str]:
@@ -286,6 +326,7 @@ def long_functions(root: Path) -> list[str]:
 
 Rule = Callable[[Path], list[str]]
 RULES: tuple[Rule, ...] = (
+    entering_where_not_let_in,
     wrong_directions,
     models_beyond_the_public_names,
     models_met_outside_the_library,

@@ -7,30 +7,37 @@ from pathlib import Path
 
 import pytest
 
+from tests.architecture.entering import ENTERS
 from tests.architecture.rules import (
     MAX_FILE_LINES,
     MAX_FILES,
     MAX_FUNCTION_LINES,
     RULES,
     Rule,
+    below,
     circles_of_folders,
     circles_of_modules,
     code_in_data,
     engines_importing_engines,
+    entered,
+    entering_where_not_let_in,
     folders_that_do_not_say_what_happens,
     full_folders,
     heavy_imports_outside_their_doors,
     importers_of_the_command_line,
+    is_in,
     kernels_out_of_step,
     long_files,
     long_functions,
     models_beyond_the_public_names,
     models_met_outside_the_library,
+    row_of,
     second_names,
     text_specs_in_the_embedded_language,
     underscore_names_of_others,
     wrong_directions,
 )
+from tests.architecture.sources import sources
 from tests.places import ROOT
 
 
@@ -51,6 +58,25 @@ PARAGRAPH = f'"""What happens here is told at some length. {"More is told of it.
 Files = dict[str, str]
 
 OFFENCES: list[tuple[Rule, Files]] = [
+    (
+        entering_where_not_let_in,
+        {"dsl/values/a.py": "from statewalk.dsl.state.b import f", "dsl/state/b.py": ""},
+    ),
+    (
+        entering_where_not_let_in,
+        {
+            "checker/native/kernels/a.py": "def f():\n    from statewalk.dsl import model",
+            "dsl/model.py": "",
+        },
+    ),
+    (
+        entering_where_not_let_in,
+        {
+            "checker/states/x/a.py": "if TYPE_CHECKING:\n"
+            "    from statewalk.checker.verdict import b",
+            "checker/verdict/b.py": "",
+        },
+    ),
     (wrong_directions, {"dsl/a.py": "import statewalk.checker"}),
     (
         wrong_directions,
@@ -194,6 +220,25 @@ def test_a_planted_offence_is_named(rule: Rule, files: Files, tmp_path: Path) ->
     )
 
 
+def test_each_folder_says_what_may_enter_and_no_more() -> None:
+    needed: dict[str, list[str]] = {row: [] for row in ENTERS}
+    for row, _, met in entered(ROOT):
+        needed[row].append(met)
+    unused = [
+        f"{row}: {name}"
+        for row, names in ENTERS.items()
+        for name in names.split()
+        if name != "Model" and not any(is_in(met, below(row, name)) for met in needed[row])
+    ]
+
+    assert [] == unused
+    assert set() == {
+        s.folder
+        for s in sources(ROOT)
+        if s.top in ("dsl", "checker") and "/" in s.folder and row_of(s.folder) is None
+    }
+
+
 def test_each_rule_has_a_planted_offence() -> None:
     assert set(RULES) == {rule for rule, _ in OFFENCES}
 
@@ -239,8 +284,8 @@ def test_each_rule_has_a_planted_offence() -> None:
             "checker/machine/files.py": "",
         },
         {
-            "dsl/fizz/read.py": "from statewalk.dsl.fizz.text.parse import parse",
-            "dsl/fizz/text/parse.py": "from statewalk.dsl.fizz.names import Names",
+            "dsl/fizz/read.py": "from statewalk.dsl.fizz.translate.parse import parse",
+            "dsl/fizz/translate/parse.py": "from statewalk.dsl.fizz.names import Names",
             "dsl/fizz/names.py": "",
         },
         {f"dsl/a{n}.py": "" for n in range(MAX_FILES - 1)},

@@ -1,0 +1,81 @@
+"""What may enter which folder of code. A folder that is let in enters with the folders in it.
+
+A row is for the files of a folder, and for folders in it without a row of their own; these may
+always enter. Names are below the row's first folder; `Model` is what engines see of the language.
+Files beside the folders (`dsl/loader.py`, `checker/api.py`) join them, and have no row.
+"""
+
+MODEL = ("dsl/declared", "dsl/errors", "dsl/files", "dsl/model", "dsl/view")
+ENTERS: dict[str, str] = {
+    "checker/behaviours": (
+        "Model dsl/inputs dsl/loader dsl/state dsl/values contract library liveness machine "
+        "states traces verdict"
+    ),
+    "checker/commands": (
+        "Model dsl/fizz/convert dsl/words api behaviours contract engines graph library machine "
+        "report states traces verdict"
+    ),
+    "checker/commands/traces": (
+        "Model api behaviours commands/elsewhere contract library machine report traces verdict"
+    ),
+    "checker/contract": "Model dsl/words machine",
+    "checker/engines": (
+        "Model dsl/fizz/text dsl/fizz/translate dsl/flows dsl/loader dsl/source dsl/state "
+        "dsl/values contract machine states symmetry"
+    ),
+    "checker/graph": "Model dsl/values contract engines machine native spark states verdict",
+    "checker/history": "dsl/errors",
+    "checker/history/certify": "dsl/library history/data",
+    "checker/history/collect": "history/errors machine",
+    "checker/history/commands": (
+        "Model dsl/binding dsl/library dsl/loader dsl/source dsl/state behaviours "
+        "commands/arguments contract history/certify history/collect history/data history/decide "
+        "history/errors history/explain history/formats library machine report spark traces "
+        "verdict"
+    ),
+    "checker/history/decide": "dsl/library history/certify history/data history/errors",
+    "checker/history/decide/kernels": "history/data machine",
+    "checker/history/explain": "dsl/errors dsl/library history/data history/decide",
+    "checker/history/formats": "dsl/files history/data history/errors",
+    "checker/liveness": (
+        "Model dsl/assemble dsl/state contract engines machine native states verdict"
+    ),
+    "checker/machine": "dsl/errors dsl/source",
+    "checker/native": (
+        "Model dsl/inputs dsl/state dsl/values contract engines machine states symmetry"
+    ),
+    "checker/native/kernels": "machine",
+    "checker/native/learn": "Model dsl/state dsl/values contract engines native/kernels",
+    "checker/report": (
+        "Model dsl/values behaviours contract graph machine native states traces verdict"
+    ),
+    "checker/spark": "Model contract machine native",
+    "checker/spark/driver": "dsl/errors contract engines native spark/session spark/tasks",
+    "checker/spark/session": "dsl/errors machine",
+    "checker/spark/tasks": "dsl/errors dsl/files machine native",
+    "checker/states": "Model dsl/fizz/runtime dsl/flows dsl/state dsl/values machine",
+    "checker/symmetry": "Model dsl/state dsl/values contract states",
+    "checker/traces": "Model dsl/state dsl/values dsl/words contract machine states",
+    "checker/traces/exports": "Model dsl/state dsl/values engines states traces/trace",
+    "checker/verdict": (
+        "Model dsl/loader dsl/lowering dsl/source dsl/state dsl/values contract engines machine "
+        "states symmetry traces"
+    ),
+    "dsl/assemble": "binding declared errors flows lowering model source state values view words",
+    "dsl/blocks": "binding declared errors lowering source words",
+    "dsl/fizz": "blocks errors source",
+    "dsl/fizz/rules": "errors fizz/names fizz/text source state",
+    "dsl/fizz/runtime": "binding declared errors flows state values view words",
+    "dsl/fizz/text": "blocks declared errors files source",
+    "dsl/fizz/translate": (
+        "binding blocks errors files fizz/names fizz/rules fizz/text model source"
+    ),
+    "dsl/flows": "binding blocks errors lowering source state values view words",
+    "dsl/library": "",
+    "dsl/lowering": "binding declared errors model source state values words",
+    "dsl/rules": "blocks declared errors source state values",
+    "dsl/source": "declared errors files model state values view words",
+    "dsl/state": "binding declared errors values view",
+    "dsl/values": "binding errors",
+    "dsl/words": "binding declared errors state values view",
+}
