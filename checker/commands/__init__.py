@@ -2,7 +2,9 @@
 ``--help``).
 
 A module offers ``add_parser(subparsers)``, which adds the command's parser and sets its default
-``run`` to a function from the parsed arguments to an exit code. To add a command, add a line.
+``run`` to a function from the parsed arguments to an exit code. To add a command, add a line to
+`COMMANDS`, and to `SUPERVISED` where it runs what may hang. What is shared by several stands in
+`arguments`, `checking` and `elsewhere`; commands about saved traces are in `traces`.
 """
 
 COMMANDS: dict[str, str] = {

@@ -1,5 +1,5 @@
 """Behaviours as data: the trace, its file, and which properties hold along it.
 
-Knows states; how a trace looks on a terminal is the business of `report`, and formats of other
-tools are that of `exports`.
+Made of states and of what a search found; how a trace looks on a terminal is the business of
+`report`, and formats of other tools are that of `exports`.
 """

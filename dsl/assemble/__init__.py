@@ -1,4 +1,4 @@
 """Declarations to Model: slots, actions, instances and properties put together.
 
-The last stage before the Model; only the loader calls it.
+The last stage before the Model.
 """

@@ -1,4 +1,4 @@
 """Compiled kernels over flat arrays: walking, expanding, tables, orbits.
 
-Nothing here knows Python objects of the spec; only numpy and numba come in.
+Nothing here knows Python objects of the spec; `checker.machine.compiling` brings numba in.
 """
