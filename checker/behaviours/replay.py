@@ -21,6 +21,7 @@ from statewalk.checker.verdict.guards import guard_of
 from statewalk.dsl.errors import RunError, StatewalkError, did_you_mean
 from statewalk.dsl.inputs import by_name
 from statewalk.dsl.loader import load
+from statewalk.dsl.model import WITNESS_KINDS
 from statewalk.dsl.state.plain_view import PlainView
 from statewalk.dsl.values.stored import encode, freeze
 
@@ -220,6 +221,6 @@ def _why_no_more(trace: Trace, model: Model, states: list[State]) -> str:
         holds = model.holds(prop.whole, PlainView(state), before)
     except Exception as error:
         return f"{trace.property} raises {type(error).__name__}: {error}"
-    if prop.kind == "exists":
+    if prop.kind in WITNESS_KINDS:
         return "" if holds else f"{trace.property} is not reached at the end"
     return f"{trace.property} holds at the end" if holds else ""

@@ -12,7 +12,7 @@ from typing import Any
 from statewalk.dsl.blocks import tree
 from statewalk.dsl.blocks.tree import FlowName
 from statewalk.dsl.errors import SpecError
-from statewalk.dsl.source.nodes import copied, meaning, walk
+from statewalk.dsl.source.nodes import copied, leaves, meaning, walk
 from statewalk.dsl.source.tree import Function
 from statewalk.dsl.words import declare
 
@@ -108,10 +108,12 @@ class Reader:
                 return ast.For(node.target, node.iter, self.block(node.body), [], None)
             return ast.While(node.test, self.block(node.body), [])
         if isinstance(node, ast.With | ast.Try | ast.Match):
+            word = type(node).__name__.lower()
             if holds_blocks(node, self.namespace):
-                raise refused(
-                    self.function, node, f"a block inside '{type(node).__name__.lower()}'"
-                )
+                raise refused(self.function, node, f"a block inside '{word}'")
+            if leaves(node):
+                help = "Write it with if, or note what to do and do it after this statement."
+                raise refused(self.function, node, f"a return or jump inside '{word}'", help)
         return None
 
     def _simple(self, node: ast.stmt) -> ast.stmt | None:

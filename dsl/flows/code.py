@@ -23,7 +23,7 @@ from statewalk.dsl.flows.instructions import Code, FlowCode
 from statewalk.dsl.flows.live import LATE, closures, find_live
 from statewalk.dsl.flows.loops import made_by_turns
 from statewalk.dsl.flows.order import InOrder
-from statewalk.dsl.source.nodes import copied, walk, yields
+from statewalk.dsl.source.nodes import copied, leaves, walk, yields
 from statewalk.dsl.source.scopes import bound, free, names
 from statewalk.dsl.source.templates import expression
 from statewalk.dsl.source.templates import statement as made
@@ -55,7 +55,7 @@ class Compiler(InOrder):
     def block(self, statements: list[ast.stmt]) -> None:
         straight: list[ast.stmt] = []
         for statement in statements:
-            if not yields(statement) and not _leaves(statement):
+            if not yields(statement) and not leaves(statement):
                 straight.append(statement)
                 continue
             if straight:
@@ -108,7 +108,7 @@ class Compiler(InOrder):
 
     def simple(self, node: ast.stmt) -> None:
         """A statement that nothing is left to suspend in."""
-        if yields(node) or _leaves(node):
+        if yields(node) or leaves(node):
             what = "a yield" if yields(node) else "a return or jump"
             raise self.refused(node, f"{what} inside '{type(node).__name__.lower()}'")
         self.piece([node])
@@ -249,18 +249,3 @@ def _is_still(name: str, body: list[ast.stmt]) -> bool:
         if isinstance(node, ast.AugAssign):
             node.target = ast.Name("", ast.Load())
     return any(name in names(n) for n in body) and name not in bound(inside)
-
-
-def _leaves(node: ast.AST, in_loop: bool = False) -> bool:
-    """Whether a statement may jump out of itself: return, or leave an outer loop."""
-    if isinstance(node, ast.Return):
-        return True
-    if isinstance(node, ast.Break | ast.Continue):
-        return not in_loop
-    if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.expr):
-        return False
-    if isinstance(node, ast.For | ast.While):
-        return any(_leaves(n, True) for n in node.body) or any(
-            _leaves(n, in_loop) for n in node.orelse
-        )
-    return any(_leaves(child, in_loop) for child in ast.iter_child_nodes(node))

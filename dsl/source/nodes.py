@@ -170,3 +170,18 @@ def meaning(node: ast.expr, namespace: dict[str, Any]) -> Any:
         module = namespace.get(node.value.id)
         return getattr(module, node.attr, None) if isinstance(module, ModuleType) else None
     return None
+
+
+def leaves(node: ast.AST, in_loop: bool = False) -> bool:
+    """Whether a statement may jump out of itself: return, or leave an outer loop."""
+    if isinstance(node, ast.Return):
+        return True
+    if isinstance(node, ast.Break | ast.Continue):
+        return not in_loop
+    if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.expr):
+        return False
+    if isinstance(node, ast.For | ast.While):
+        return any(leaves(n, True) for n in node.body) or any(
+            leaves(n, in_loop) for n in node.orelse
+        )
+    return any(leaves(child, in_loop) for child in ast.iter_child_nodes(node))

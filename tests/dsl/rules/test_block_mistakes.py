@@ -116,6 +116,12 @@ CASES = {
         "                else:\n                    self.a = 7\n",
         "SW116", "the else of a loop", "self.a = 7",
     ),
+    "a way out of match": (
+        GO + "        with serial():\n            for n in range(2):\n                match n:\n"
+        "                    case 0:\n                        self.a = 1\n"
+        "                        continue\n                self.a = 2\n",
+        "SW116", "a return or jump inside 'match'", "match n:",
+    ),
     "a way out of try": (
         '    @action(flow="serial")\n    def go(self) -> None:\n        self.a = 1\n        try:\n'
         "            return\n        finally:\n            self.a = 2\n",
