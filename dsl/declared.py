@@ -93,6 +93,12 @@ class Declared:
     configurations: list[Configuration] = field(default_factory=list)
     options: dict[str, Any] = field(default_factory=dict)
     symmetric_values: list[tuple[str, ...]] = field(default_factory=list)
+    fizz: bool = False  # its text is a .fizz file
+
+    @property
+    def init(self) -> str:
+        """What makes the initial states, as the reader of the spec calls it."""
+        return "the action Init" if self.fizz else "@init"
 
 
 declaring: list[Declared] = []

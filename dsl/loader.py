@@ -74,6 +74,8 @@ def load(
         with reading:
             loading = run_spec(source, given)
             model = model_of(loading, str(path), optimize=optimize)
+            if source.dialect == "fizz":
+                _check_options(source, model)
         return replace(model, inputs=reading.inputs(loading))
     except RecursionError as error:
         raise _too_deep(error, source) from None
@@ -126,6 +128,14 @@ def read_spec(path: str, *, counting: bool = False) -> Source:
     return Source(path, text, tree, "fizz", builtins_of_fizz())
 
 
+def _check_options(source: Source, model: Model) -> None:
+    """Raises SpecError[SW151] for options of instances that there are not."""
+    from statewalk.dsl.fizz.translate.caps import check_instances
+    from statewalk.dsl.fizz.translate.counts import options_in
+
+    check_instances(options_in(source.path, source.text), model.roles)
+
+
 def model_of(loading: Loading, path: str, *, optimize: bool = True) -> Model:
     """The Model of modules that ran."""
     tree = read_tree(loading)
@@ -159,9 +169,8 @@ def _assembled(
     lowering = Lowering(tree, fields, classes, optimize=optimize)
     states, fixed = InitialStates(tree, fields, classes).compute()
     if not states:
-        raise SpecError(
-            "SW114", "There is no initial state: every run of @init is cut short by a require."
-        )
+        said = f"every run of {loading.declared.init} is cut short by a require."
+        raise SpecError("SW114", f"There is no initial state: {said}")
     flows = Flows(fields)
     flows.compile_all(lowering)
     lowering.run()

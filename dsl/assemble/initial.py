@@ -117,7 +117,7 @@ class InitialStates:
                     f"Initial states differ in how many {cls.__name__} they have: "
                     f"{self.made[cls]} and {count}.",
                     at=class_span(self.tree, cls),
-                    help="Make equally many in every run of @init.",
+                    help=f"Make equally many in every run of {self.tree.loading.declared.init}.",
                 )
         return state
 

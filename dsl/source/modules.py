@@ -393,4 +393,6 @@ def loading_of(source: Source, given: Mapping[str, Any], *, assuming: bool = Tru
     """A load of a spec that is still to `start`."""
     path = Path(source.path)
     root, _ = place_in_packages(path)
-    return Loading(given, str(path.resolve().parent), root, assuming)
+    declared = Declared(fizz=source.dialect == "fizz")
+    folder = str(path.resolve().parent)
+    return Loading(given, folder, root, assuming, declared=declared)

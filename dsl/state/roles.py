@@ -153,6 +153,7 @@ class Role:
     _fields: ClassVar[tuple[str, ...]] = ()
     _symmetric: ClassVar[bool] = False
     _instances: ClassVar[list[Any]] = []
+    _fizz: ClassVar[bool] = False  # written as a role, or as global variables, of a .fizz file
 
     def __init_subclass__(cls, *, symmetric: bool = False, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -174,6 +175,7 @@ class Role:
         cls._instances = []
         if declaring:
             declaring[-1].roles.append(cls)
+            cls._fizz = declaring[-1].fizz
 
     def __new__(cls, *values: Any, **fields: Any) -> Any:
         if values:
@@ -243,12 +245,20 @@ class Role:
 
 def no_value(role: Role, name: str) -> SpecError:
     """The error of a field that is read before it has a value."""
+    cls = type(role)
+    if cls._fizz:
+        shared = isinstance(role, State)
+        return SpecError(
+            "SW208",
+            f"{name if shared else f'{role!r}.{name}'} has no value yet.",
+            why="Neither the action Init nor a step gave it one before it was looked at.",
+            help=f"Assign it in the action Init{'' if shared else f' of {cls.__name__}'}.",
+        )
     return SpecError(
         "SW208",
         f"{role!r}.{name} has no value yet.",
         why="It has no default, and neither the constructor nor an @init gave it one.",
-        help=f"Give it a default in the class body, or say {type(role).__name__}({name}=...).\n"
-        "In a .fizz file: assign it in the role's action Init.",
+        help=f"Give it a default in the class body, or say {cls.__name__}({name}=...).",
     )
 
 

@@ -25,6 +25,7 @@ from statewalk.dsl.fizz.rules.allowed import (
     TAKEN,
     VALUES,
 )
+from statewalk.dsl.fizz.rules.defaults import check_defaults
 from statewalk.dsl.fizz.rules.early import early_reads
 from statewalk.dsl.fizz.rules.fields import Fields
 from statewalk.dsl.fizz.rules.meanings import check_meanings
@@ -39,9 +40,12 @@ _BODIES = (tree.Act, tree.Func, tree.Assertion, tree.InitStanza, ast.FunctionDef
 
 
 def check_names(names: Names, file: str) -> None:
-    """Raises SpecErrors (SW101, SW108, SW153, SW155) for names that there are not, or are twice."""
+    """Raises SpecErrors (SW101, SW108, SW152, SW153, SW155) for what does not stand for one thing
+    that there is where it stands.
+    """
     mistakes = Mistakes()
     check_twice(names, file, mistakes)
+    check_defaults(names, file, mistakes)
     _Check(names, file, mistakes).run()
     check_meanings(names, file, mistakes)
     mistakes.raise_if_any()

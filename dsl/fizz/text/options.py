@@ -71,12 +71,13 @@ class _File(_Part):
 class Options(BaseModel):
     """What was asked for, defaults filled in. ``max_actions`` bounds the steps on a path."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, arbitrary_types_allowed=True)
 
     max_actions: int = MAX_ACTIONS
     max_concurrent_actions: int = 2
     crash_on_yield: bool = True
     action_options: dict[str, Bounds] = {}
+    places: dict[str, Span] = {}  # of these
     deadlock_detection: bool = True
     liveness: str = "strict"
     continue_on_invariant_failures: bool = False
@@ -93,13 +94,13 @@ def read_options(path: str, front: str, line: int) -> Options:
 
     Raises:  SpecError[SW151] for a key or value that does not exist.
     """
-    files = []
+    files: list[tuple[_File, dict[str, Span]]] = []
     beside = Path(path).parent / "fizz.yaml"
     if path and beside.is_file():
         files.append(_read(_start_of(beside), str(beside), 1))
     files.append(_read(front, path, line))
     merged: dict[str, Any] = {}
-    for file in files:
+    for file, places in files:
         for name in ("deadlock_detection", "liveness", "continue_on_invariant_failures",
                      "continue_path_on_invariant_failures"):  # fmt: skip
             if getattr(file, name) not in (None, ""):
@@ -108,6 +109,7 @@ def read_options(path: str, front: str, line: int) -> Options:
             if getattr(file.options, name) not in (None, 0) or getattr(file.options, name) is False:
                 merged[name] = getattr(file.options, name)
         merged["action_options"] = {**merged.get("action_options", {}), **file.action_options}
+        merged["places"] = {**merged.get("places", {}), **places}
     return Options(**merged)
 
 
@@ -127,7 +129,8 @@ def _shown(value: object) -> str:
     return reprlib.repr(value)
 
 
-def _read(text: str, file: str, line: int) -> _File:
+def _read(text: str, file: str, line: int) -> tuple[_File, dict[str, Span]]:
+    """The options of a text, and where those of each action begin."""
     if len(text) > MAX_SIZE:
         message = f"These options are longer than {MAX_SIZE:,} characters."
         raise SpecError("SW151", message, at=Span(file, line))
@@ -138,13 +141,19 @@ def _read(text: str, file: str, line: int) -> _File:
         problem = error.problem or error.context
         raise SpecError("SW151", f"These options cannot be read: {problem}.", at=at) from None
     if found is None:
-        return _File()
+        return _File(), {}
     if not isinstance(found, dict):
         raise SpecError("SW151", "Options are written as 'name: value'.", at=Span(file, line))
     try:
-        return _File.model_validate(found)
+        read = _File.model_validate(found)
     except ValidationError as error:
         raise _explain(error, places, file, line) from None
+    of_actions = {
+        str(path[1]): _span(mark, file, line)
+        for path, mark in places.items()
+        if len(path) == 2 and path[0] in ("action_options", "actionOptions")
+    }
+    return read, of_actions
 
 
 def _explain(error: ValidationError, places: Places, file: str, line: int) -> SpecError:

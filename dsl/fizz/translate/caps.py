@@ -12,9 +12,11 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from statewalk.dsl.errors import Span, SpecError, did_you_mean
+from statewalk.dsl.errors import SpecError, did_you_mean
 from statewalk.dsl.fizz.names import Names
 from statewalk.dsl.fizz.text import tree
 from statewalk.dsl.fizz.text.options import Bounds, Options
@@ -70,28 +72,28 @@ class Caps:
              that are interchangeable.
     """
 
-    def __init__(self, names: Names, file: str, options: Options, x: Expressions) -> None:
+    def __init__(self, names: Names, options: Options, x: Expressions) -> None:
         self.x = x
         known = [n for n, m in names.members.items() if isinstance(m, tree.Act)]
         for role, info in names.roles.items():
             known += [f"{role}.{n}" for n, m in info.members.items() if isinstance(m, tree.Act)]
         self.caps: list[Cap] = []
         for key, bounds in options.action_options.items():
-            cap = Cap.of(key, bounds)
+            cap, at = Cap.of(key, bounds), options.places[key]
             if cap is None or cap.name not in known:
                 raise SpecError(
-                    "SW151", f"There is no action '{key}' to give options to.", at=Span(file, 1),
+                    "SW151", f"There is no action '{key}' to give options to.", at=at,
                     help=did_you_mean(cap.name if cap else key, known),
                 )  # fmt: skip
             same = [c for c in self.caps if c.counter(names) == cap.counter(names)]
             if any((c.role, c.each) == (cap.role, cap.each) for c in same):
                 said = f"The options of {key} are given already, by another key for the same."
-                raise SpecError("SW151", said, at=Span(file, 1), help="Write them together.")
+                raise SpecError("SW151", said, at=at, help="Write them together.")
             if cap.index is not None and cap.role and names.roles[cap.role].node.symmetric:
                 raise SpecError(
                     "SW153",
                     f"{key} is about one {cap.role}, but these are symmetric.",
-                    at=Span(file, 1),
+                    at=at,
                     help=f"For each of them: {cap.role}#.{cap.action}",
                 )
             self.caps.append(cap)
@@ -140,3 +142,22 @@ class Caps:
             flying = f"{self.x.word('in_flight')}({of}, {cap.action!r})"
             lines.insert(0, f"{self.x.word('at_most')}({cap.runs}, {flying} + 1)")
         return lines
+
+
+def check_instances(options: Options, roles: Mapping[str, tuple[Any, ...]]) -> None:
+    """Raises SpecError[SW151] for bounds of one instance that there is not. ``roles``: all of them,
+    as Init made them.
+    """
+    for key, bounds in options.action_options.items():
+        cap = Cap.of(key, bounds)
+        if cap is None or cap.role is None or cap.index is None:
+            continue
+        there = roles[cap.role]
+        if cap.index >= len(there):
+            raise SpecError(
+                "SW151",
+                f"There is no {cap.role}#{cap.index} to give options to.",
+                at=options.places[key],
+                why=f"Init made {', '.join(map(repr, there)) or f'no {cap.role}'}.",
+                help=f"For each of them: {cap.role}#.{cap.action}",
+            )

@@ -49,5 +49,10 @@ def counters_of(path: str) -> frozenset[str]:
 
 def options_of(path: str) -> Options:
     """The options that a specification carries."""
-    _, front, line = split_front_matter(read_text(path))
+    return options_in(path, read_text(path))
+
+
+def options_in(path: str, text: str) -> Options:
+    """The options of a specification with this text."""
+    _, front, line = split_front_matter(text)
     return read_options(path, front, line)

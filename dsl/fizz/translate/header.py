@@ -35,7 +35,7 @@ class Header:
         self.x = Expressions(names, file, self.aliases, state)
         self.counting = counting
         self.returns = names.reads_returns or (counting and returns_values(names))
-        self.caps = Caps(names, file, options, self.x)
+        self.caps = Caps(names, options, self.x)
         self.threaded = False
         self.temporaries: set[str] = set()
         self.has_state = bool(names.state or self.caps.shared) or self.returns

@@ -97,3 +97,36 @@ def test_a_field_that_only_another_step_sets_is_an_error_until_then(
 
     assert "error" == result.verdict
     assert "SW208 Node#0.late has no value yet" in str(result)
+
+
+def test_a_field_without_a_value_is_said_in_words_of_the_language(tmp_path: Path) -> None:
+    path = tmp_path / "spec.fizz"
+    path.write_text(_text(step="x = len(self.late)\n        self.late = {}"))
+
+    said = str(check(path, engine="reference", liveness=False))
+
+    assert "SW208 Node#0.late has no value yet." in said
+    assert "Assign it in the action Init of Node" in said
+    assert "@init" not in said
+
+
+def test_a_state_variable_without_a_value_is_said_in_words_of_the_language(tmp_path: Path) -> None:
+    path = tmp_path / "spec.fizz"
+    path.write_text(
+        "role R:\n    action Init:\n        self.n = late\n    atomic action A:\n        pass\n"
+        "action Init:\n    r = R()\n    late = 1\n"
+    )
+
+    with pytest.raises(SpecError) as error:
+        check(path)
+
+    assert "late has no value yet." == error.value.message
+    assert "Assign it in the action Init" in error.value.help
+
+
+def test_no_initial_state_is_said_in_words_of_the_language(tmp_path: Path) -> None:
+    path = tmp_path / "spec.fizz"
+    path.write_text("action Init:\n    x = 0\n    require x == 1\natomic action A:\n    x = 1\n")
+
+    with pytest.raises(SpecError, match="every run of the action Init is cut short by a require"):
+        check(path)

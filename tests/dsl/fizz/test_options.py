@@ -172,3 +172,49 @@ def test_what_yaml_can_say_besides_is_refused_with_its_place(
         caught.value.at and caught.value.at.line,
         caught.value.at and caught.value.at.column,
     )
+
+
+ONE_ROLE = (
+    "role R:\n    action Init:\n        self.n = 0\n    atomic action Up:\n        self.n = 1\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("init", "why"), [("r = R()", "Init made R#0."), ("r = 0", "Init made no R.")]
+)
+def test_options_of_an_instance_that_init_does_not_make_are_refused_with_their_line(
+    init: str, why: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "spec.fizz"
+    options = (
+        '---\naction_options:\n  "R.Up": {max_actions: 1}\n  "R#5.Up": {max_actions: 1}\n---\n'
+    )
+    path.write_text(f"{options}{ONE_ROLE}action Init:\n    {init}\natomic action A:\n    pass\n")
+
+    with pytest.raises(SpecError) as caught:
+        check(path)
+
+    error = caught.value
+    assert ("SW151", 4) == (error.code, error.at and error.at.line)
+    assert "There is no R#5 to give options to." == error.message
+    assert (why, "For each of them: R#.Up") == (error.why, error.help)
+
+
+def test_options_of_an_instance_that_there_is_bound_it(tmp_path: Path) -> None:
+    path = tmp_path / "spec.fizz"
+    options = '---\naction_options: {"R#1.Up": {max_actions: 1}}\ndeadlock_detection: false\n---\n'
+    roles = ONE_ROLE.replace("self.n = 1", "self.n += 1\n        require self.n < 4")
+    path.write_text(f"{options}{roles}action Init:\n    r = R()\n    s = R()\n")
+
+    assert 4 * 2 == check(path, engine="reference").counts.distinct
+
+
+def test_options_of_an_action_that_there_is_not_name_their_file_and_line(tmp_path: Path) -> None:
+    (tmp_path / "fizz.yaml").write_text("options:\n  max_actions: 3\naction_options:\n  B: {}\n")
+    path = tmp_path / "spec.fizz"
+    path.write_text("action Init:\n    x = 0\natomic action A:\n    x = 1 - x\n")
+
+    with pytest.raises(SpecError) as caught:
+        check(path)
+
+    assert (str(tmp_path / "fizz.yaml"), 4) == (caught.value.at.file, caught.value.at.line)  # type: ignore[union-attr]

@@ -125,6 +125,18 @@ def test_assigning_a_constant_is_an_error() -> None:
         ("D = symmetry.ordinal(name='d', limit=3)\naction A:\n    pass\n", 1, "an order"),
         ("always assertion A:\n    return Channel() == None\n", 2, "Channels"),
         ("compose:\n    a: a.f\n", 1, "compose"),
+        ("action Init:\n    a = 3\nfunc f(x, y=[a]):\n    return x\n", 3, "variable 'a'"),
+        ("func g():\n    return 1\nfunc f(y=g()):\n    return y\n", 3, "the func 'g'"),
+        (
+            "role R:\n    action Init:\n        pass\n    func f(y=self.n):\n        return y\n",
+            4,
+            "'self'",
+        ),
+        (
+            "role R:\n    def f(y=a):\n        return y\naction Init:\n    a = 1\n",
+            2,
+            "variable 'a'",
+        ),
     ],
 )
 def test_what_is_not_supported_is_refused_by_name(text: str, line: int, words: str) -> None:
