@@ -157,7 +157,7 @@ class Line:
         return after
 
     def _fairness(self, start: int) -> int:
-        """The index after ``fair`` or ``fair<level>``."""
+        """The index after ``fair`` or ``fair<strong>``."""
         if not _is(self.at(start), "fair"):
             return start
         if [self.kind(start + n) for n in (1, 2, 3)] == ["LESS", "NAME", "GREATER"]:

@@ -46,7 +46,9 @@ ACTION = "from statewalk import *\n@action\ndef go() -> None:\n    pass\n"
          'from statewalk import *\nK = symmetric_values("k", 2)\n', "k0 is in two groups"),
     ],
 )  # fmt: skip
-def test_twins_are_refused(first: str, second: str, said: str, tmp_path: Path) -> None:
+def test_two_things_of_one_name_are_refused(
+    first: str, second: str, said: str, tmp_path: Path
+) -> None:
     (tmp_path / "ma.py").write_text(first)
     (tmp_path / "mb.py").write_text(second)
     (tmp_path / "spec.py").write_text(
