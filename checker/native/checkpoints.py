@@ -31,7 +31,14 @@ from statewalk.checker.engines.layout import Layout
 from statewalk.checker.machine.home import go_home
 from statewalk.checker.machine.locks import Lock
 from statewalk.checker.native.kernels.arrays import Array
-from statewalk.checker.native.manifests import BEFORE, MANIFEST, write_arrays, write_manifest
+from statewalk.checker.native.manifests import (
+    BEFORE,
+    DECLARED,
+    MANIFEST,
+    Identity,
+    write_arrays,
+    write_manifest,
+)
 from statewalk.checker.native.state import Search
 from statewalk.checker.native.states import Level
 from statewalk.checker.states.fingerprints import FINGERPRINT_VERSION
@@ -79,22 +86,30 @@ class Saved:
 # -- identity ------------------------------------------------------------------------------------
 
 
-def identity(model: Model, options: SearchOptions) -> str:
-    """A digest of all that must not change between a search and its continuation."""
-    about = {
-        "format": FORMAT,
-        "fingerprint": FINGERPRINT_VERSION,
-        # not where they are: the same spec may be named by another path
-        "sources": by_name(model.origins),
-        "constants": {name: repr(value) for name, value in sorted(model.constants.items())},
-        "actions": [action.label for action in model.actions],
-        "properties": options.properties,
-        "known": [prop.name for prop in model.properties],
-        "view": options.view,
-        "symmetry": options.symmetry,
-        "bits": options.fingerprint_bits,
+def identity(model: Model, options: SearchOptions, engine: str = "native") -> Identity:
+    """All that must not change between a search and its continuation."""
+    rest: dict[str, object] = {
+        "the version of statewalk": [FORMAT, FINGERPRINT_VERSION],
+        "--engine": engine,
+        "--property": options.properties,
+        "--view": options.view,
+        "--symmetry": options.symmetry,
+        "--fingerprint-bits": options.fingerprint_bits,
+        DECLARED: [
+            [action.label for action in model.actions],
+            [prop.name for prop in model.properties],
+        ],
     }
-    return hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()
+    return {
+        # not where they are: the same spec may be named by another path
+        "files": by_name(model.origins),
+        "constants": {name: _digest(repr(value)) for name, value in model.constants.items()},
+        "rest": {name: _digest(part) for name, part in rest.items()},
+    }
+
+
+def _digest(part: object) -> str:
+    return hashlib.sha256(json.dumps(part).encode()).hexdigest()
 
 
 # -- writing -------------------------------------------------------------------------------------
@@ -105,7 +120,7 @@ class Writer:
     """Writes one search to a folder."""
 
     folder: Path
-    key: str
+    key: Identity
     files: dict[str, tuple[int, str]] = field(default_factory=dict)  # name -> size, digest
     values: list[str] = field(default_factory=list)
     written: list[int] = field(default_factory=list)  # per slot: values on disk
@@ -356,7 +371,7 @@ def _finding_out(finding: Finding) -> dict[str, Any]:
 
 
 def writer(
-    folder: str, key: str, saved: Saved | None, layout: Layout, every: float, lock: Lock
+    folder: str, key: Identity, saved: Saved | None, layout: Layout, every: float, lock: Lock
 ) -> Writer:
     """A writer that begins a folder, or goes on with what was saved there; see `Writer.every`."""
     result = Writer(Path(folder), key, every=every, lock=lock)

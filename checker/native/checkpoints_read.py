@@ -18,11 +18,12 @@ from statewalk.checker.native.manifests import (
     BEFORE,
     MANIFEST,
     Damaged,
-    another_search,
+    Identity,
     damaged,
     nothing_saved,
     read_arrays,
     read_manifest,
+    refuse_another,
 )
 from statewalk.checker.native.state import Search
 from statewalk.dsl.model import Model
@@ -41,7 +42,7 @@ class _Manifest(BaseModel):
     files: dict[str, Annotated[list[int | str], Field(min_length=2, max_length=2)]]
 
 
-def read(folder: Path, key: str, actions: int) -> Saved:
+def read(folder: Path, key: Identity, actions: int) -> Saved:
     """The newest whole checkpoint of a folder, of a spec with so many actions.
 
     Raises:  RunError[SW340] where there is none; RunError[SW341] where it is of another search;
@@ -51,8 +52,7 @@ def read(folder: Path, key: str, actions: int) -> Saved:
     for name in (MANIFEST, BEFORE):
         try:
             manifest = read_manifest(folder / name)
-            if (manifest.get("format"), manifest.get("key")) != (FORMAT, key):
-                raise another_search(folder)
+            refuse_another(folder, manifest, FORMAT, key)
             return replace(_load(folder, manifest, actions), damage=wrong[0] if wrong else "")
         except FileNotFoundError:
             continue

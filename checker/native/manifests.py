@@ -23,7 +23,13 @@ from statewalk.dsl.errors import RunError
 from statewalk.dsl.files import opened, read_text
 
 MANIFEST, BEFORE = "manifest.json", "manifest.before.json"
+DECLARED = "what the spec declares"
 _RUN = "run"  # the array that names the search
+
+Identity = Mapping[str, Mapping[str, str]]
+"""What a search is of: ``files`` (packages, too), ``constants`` and the ``rest``, each part by name
+with a digest.
+"""
 
 
 class Damaged(Exception):
@@ -138,15 +144,31 @@ def read_manifest(path: Path) -> dict[str, Any]:
     return found
 
 
-def another_search(folder: Path) -> RunError:
-    """The error of a checkpoint that is of something else."""
-    return RunError(
+def refuse_another(folder: Path, manifest: Mapping[str, Any], format: int, key: Identity) -> None:
+    """Raises RunError[SW341] for a checkpoint that is of something else."""
+    saved = manifest.get("key")
+    if (manifest.get("format"), saved) == (format, key):
+        return
+    why = "Another version of statewalk wrote it."
+    if manifest.get("format") == format and isinstance(saved, dict) and saved.keys() == key.keys():
+        why = f"Since it was begun there changed: {', '.join(_changed(saved, key))}."
+    raise RunError(
         "SW341",
         f"The checkpoint in {folder} belongs to another spec, other constants or options.",
-        why="Since it was begun the spec, a file that it imports or reads (fizz.yaml too), its "
-        "constants or what to check have changed, or another version of statewalk wrote it.",
+        why=why,
         help="Check the spec anew, or resume with what the search was begun with.",
     )
+
+
+def _changed(old: Identity, new: Identity) -> list[str]:
+    """What differs: what the spec declares only where that is not said by its files."""
+    found = [
+        f"the constant {name}" if group == "constants" else name
+        for group in new
+        for name in {**old[group], **new[group]}
+        if old[group].get(name) != new[group].get(name)
+    ]
+    return found[:-1] if len(found) > 1 and found[-1] == DECLARED else found
 
 
 def nothing_saved(folder: Path) -> RunError:

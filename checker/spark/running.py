@@ -62,7 +62,7 @@ def folder_of(options: SearchOptions, settings: Settings) -> tuple[str, bool]:
 def _explore(
     model: Model, options: SearchOptions, settings: Settings, folder: str, lock: Lock
 ) -> Exploration:
-    key = f"spark {checkpoints.identity(model, options)}"
+    key = checkpoints.identity(model, options, "spark")
     saved: Committed | None = None
     if options.checkpoint and options.resume:
         saved = commits.read(Path(folder), key, len(model.actions))

@@ -25,10 +25,11 @@ from statewalk.checker.native.checkpoints_read import totals_in
 from statewalk.checker.native.manifests import (
     MANIFEST,
     Damaged,
-    another_search,
+    Identity,
     damaged,
     nothing_saved,
     read_manifest,
+    refuse_another,
     write_manifest,
 )
 from statewalk.checker.spark.tasks.files import Part, Stored
@@ -128,7 +129,7 @@ def unusable(folder: str | None, error: OSError) -> RunError:
     )
 
 
-def read(folder: Path, key: str, actions: int) -> Committed:
+def read(folder: Path, key: Identity, actions: int) -> Committed:
     """What a folder holds, of a search of a spec with so many actions.
 
     Raises:  RunError[SW340] where there is nothing; RunError[SW341] where it is of another search;
@@ -137,8 +138,7 @@ def read(folder: Path, key: str, actions: int) -> Committed:
     path = folder / MANIFEST
     try:
         manifest = read_manifest(path)
-        if (manifest.get("format"), manifest.get("key")) != (FORMAT, key):
-            raise another_search(folder)
+        refuse_another(folder, manifest, FORMAT, key)
         return _committed(manifest, actions)
     except FileNotFoundError:
         raise nothing_saved(folder) from None

@@ -92,7 +92,7 @@ def test_a_changed_spec_is_refused(
     capsys.readouterr()
 
     assert 2 == main(["resume", "run"])
-    assert "SW341" in capsys.readouterr().err
+    assert "there changed: spec.py." in capsys.readouterr().err
 
 
 def test_a_second_writer_is_told_and_loses_nothing(
@@ -241,7 +241,9 @@ def test_changed_options_of_a_fizz_spec_are_refused(
     capsys.readouterr()
 
     assert 2 == main(["resume", "run", "--spec", "spec.fizz"])
-    assert "SW341" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "SW341" in said
+    assert "there changed: fizz.yaml." in said
 
 
 def test_a_changed_helper_beside_a_spec_is_refused_and_named_by_a_replay(
@@ -260,6 +262,6 @@ def test_a_changed_helper_beside_a_spec_is_refused_and_named_by_a_replay(
     capsys.readouterr()
 
     assert 2 == main(["resume", "run", "--spec", "spec.py"])
-    assert "SW341" in capsys.readouterr().err
+    assert "there changed: limits.py." in capsys.readouterr().err
     main(["replay", "whole/small.trace.json"])
     assert "limits.py" in capsys.readouterr().out

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -123,6 +124,40 @@ def test_a_changed_spec_is_refused(tmp_path: Path) -> None:
     with pytest.raises(RunError, match="another spec") as raised:
         native.explore(changed, options)
     assert "SW341" == raised.value.code
+    assert "spec.py" in raised.value.why
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"sources": {**BROKEN.sources, "more/helper.py": "a text"}}, "helper.py."),
+        ({"inputs": {"/data/fizz.yaml": "a text"}}, "fizz.yaml."),
+        ({"constants": {**BROKEN.constants, "LIMIT": 5}}, "the constant LIMIT."),
+        ({"properties": BROKEN.properties[:-1]}, "what the spec declares."),
+        (
+            {"inputs": {"numpy": "9.9"}, "properties": BROKEN.properties[:-1]},
+            "numpy.",
+        ),
+    ],
+)
+def test_what_has_changed_since_a_search_was_begun_is_named(
+    changed: dict[str, Any], said: str, tmp_path: Path
+) -> None:
+    options = interrupted_at(4, tmp_path)
+
+    with pytest.raises(RunError) as raised:
+        native.explore(replace(BROKEN, **changed), options)
+
+    assert f"Since it was begun there changed: {said}" == raised.value.why
+
+
+def test_an_option_that_differs_from_the_search_that_was_begun_is_named(tmp_path: Path) -> None:
+    options = interrupted_at(4, tmp_path)
+
+    with pytest.raises(RunError) as raised:
+        native.explore(BROKEN, replace(options, fingerprint_bits=128))
+
+    assert "Since it was begun there changed: --fingerprint-bits." == raised.value.why
 
 
 def test_there_may_be_nothing_to_resume(tmp_path: Path) -> None:
