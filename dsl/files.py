@@ -1,12 +1,16 @@
-"""Files of others: only regular ones are opened, so that nobody waits for a pipe or a device."""
+"""Files of others: only regular ones are opened, so that nobody waits for a pipe or a device; JSON
+that says a field twice has two meanings, so it has none.
+"""
 
 from __future__ import annotations
 
 import errno
+import json
 import os
 import stat
 from io import BufferedReader
 from pathlib import Path
+from typing import Any
 
 MOST = 1 << 30  # bytes that are read whole
 MOST_OF_A_TEXT = 1 << 24  # bytes of a spec, which somebody wrote
@@ -61,3 +65,21 @@ def read_text(path: str | Path, *, errors: str = "strict", most: int = MOST) -> 
     """
     text = read_bytes(path, most).decode("utf-8-sig", errors)
     return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+class SaidTwice(ValueError):
+    """A JSON object with two fields of one name."""
+
+
+def decoded(text: str | bytes) -> Any:
+    """What a JSON text says. Raises `SaidTwice`, ValueError, RecursionError."""
+    return json.loads(text, object_pairs_hook=_once)
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in found:
+            raise SaidTwice(f"field {name!r:.60} is there twice")
+        found[name] = value
+    return found

@@ -92,11 +92,11 @@ def read_request(folder: Path) -> tuple[str, dict[str, Any], Any]:
     from statewalk.checker.commands.checking import REQUEST, SCHEMA
     from statewalk.checker.contract.options import CheckOptions
     from statewalk.dsl.errors import RunError
-    from statewalk.dsl.files import file_name, read_text
+    from statewalk.dsl.files import SaidTwice, decoded, file_name, read_text
     from statewalk.dsl.words.constants import GivenText
 
     try:
-        about = json.loads(read_text(folder / REQUEST))
+        about = decoded(read_text(folder / REQUEST))
         known = {f.name for f in fields(CheckOptions)}
         given = dict(about["options"])
         if about["schema"] != SCHEMA:
@@ -123,7 +123,7 @@ def read_request(folder: Path) -> tuple[str, dict[str, Any], Any]:
             why += f": {error}"
         if isinstance(error, FileNotFoundError | NotADirectoryError):
             why = f"it has no {REQUEST}"
-        elif isinstance(error, OSError | UnicodeDecodeError | json.JSONDecodeError):
+        elif isinstance(error, OSError | UnicodeDecodeError | json.JSONDecodeError | SaidTwice):
             why = f"its {REQUEST} cannot be read ({error})"
         raise RunError(
             "SW342",

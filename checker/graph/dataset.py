@@ -20,7 +20,7 @@ from pydantic import TypeAdapter
 from statewalk.checker.machine.home import go_home
 from statewalk.checker.states.fingerprints import FINGERPRINT_VERSION
 from statewalk.dsl.errors import RunError
-from statewalk.dsl.files import opened, read_text
+from statewalk.dsl.files import decoded, opened, read_text
 
 MANIFEST = "graph.json"
 STATES, TRANSITIONS = "states", "transitions"
@@ -171,7 +171,7 @@ def read_about(folder: Path) -> About:
     Raises:  RunError[SW350] for a folder that is no graph, RunError[SW351] for a damaged one
     """
     try:
-        data = json.loads(read_text(folder / MANIFEST))
+        data = decoded(read_text(folder / MANIFEST))
         hints = get_type_hints(About).items()
         about = About(
             **{n: TypeAdapter(kind).validate_python(data[n], strict=True) for n, kind in hints}

@@ -20,7 +20,7 @@ import numpy as np
 
 from statewalk.checker.native.kernels.arrays import Array
 from statewalk.dsl.errors import RunError
-from statewalk.dsl.files import opened, read_text
+from statewalk.dsl.files import decoded, opened, read_text
 
 MANIFEST, BEFORE = "manifest.json", "manifest.before.json"
 DECLARED = "what the spec declares"
@@ -136,7 +136,7 @@ def read_manifest(path: Path) -> dict[str, Any]:
     if check != f"{zlib.crc32(text.encode()):08x}":
         raise Damaged(f"{path} does not hold what was written to it")
     try:
-        found = json.loads(text)
+        found = decoded(text)
     except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):

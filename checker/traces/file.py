@@ -18,7 +18,7 @@ from statewalk.checker.states.content import Content
 from statewalk.checker.states.json import Classes, corrupt, describe_classes, from_json, to_json
 from statewalk.checker.traces.trace import Choice, Trace, TraceStep
 from statewalk.dsl.errors import RunError, StatewalkError
-from statewalk.dsl.files import file_name, read_text
+from statewalk.dsl.files import SaidTwice, decoded, file_name, read_text
 from statewalk.dsl.values.stored import freeze, thaw
 from statewalk.dsl.words.constants import GivenText
 
@@ -246,7 +246,9 @@ def read_json(file: Path) -> Any:
     except UnicodeDecodeError:
         raise not_a_trace(file, "it is not text") from None
     try:
-        return json.loads(text)
+        return decoded(text)
+    except SaidTwice as error:
+        raise not_a_trace(file, str(error)) from None
     except ValueError as error:
         raise not_a_trace(file, f"it is not JSON ({error})") from None
     except RecursionError:

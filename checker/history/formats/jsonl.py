@@ -28,8 +28,7 @@ from statewalk.checker.history.data import (
     History,
     Scalar,
 )
-from statewalk.checker.history.formats.objects import SaidTwice, decoded
-from statewalk.dsl.files import MOST, opened
+from statewalk.dsl.files import MOST, SaidTwice, decoded, opened
 
 VERSION = 1
 _WRITES = {"w": WRITE, "i": INSERT, "d": DELETE, "append": APPEND}

@@ -26,9 +26,8 @@ from statewalk.checker.history.data import (
     History,
     Scalar,
 )
-from statewalk.checker.history.formats.objects import SaidTwice, decoded
 from statewalk.checker.history.formats.plain import Lost, has_times, nothing_left, write_folder
-from statewalk.dsl.files import read_bytes
+from statewalk.dsl.files import SaidTwice, decoded, read_bytes
 
 _OP = (
     '["r", key, value, is_dead], ["w", key, value, succeeded], ["i"|"d", key, written, read, '

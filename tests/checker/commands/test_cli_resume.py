@@ -59,6 +59,7 @@ WRONG = ["threads", "max_depth", "timeout", "properties", "spark", "checkpoint_e
     [
         ("", "its request.json cannot be read (Expecting value"),
         ("{", "its request.json cannot be read"),
+        ('{"spec": "a", "spec": "b"}', "cannot be read (field 'spec' is there twice)"),
         ("[]", "its request.json does not hold a check."),
         ("{}", "its request.json does not hold a check."),
         ('{"spec": 1, "options": {}}', "its request.json does not hold a check."),

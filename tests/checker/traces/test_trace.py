@@ -195,6 +195,7 @@ def damaged(data: dict[str, Any]) -> list[tuple[str, str]]:
         ("", "not JSON"),
         (altered()[:300], "not JSON"),
         ("[1]", "it is no object"),
+        (altered()[:-1] + ', "states": []}', "field 'states' is there twice"),
         (altered(format="itf"), "format"),
         (altered(version=99), "version 99"),
         (altered(states=states[:-1]), "4 steps and 4 states"),
