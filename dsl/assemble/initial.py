@@ -139,7 +139,7 @@ class InitialStates:
                         value = _value_of(field, role, contents[0])
                     role.__dict__.pop(key[1], None)
                     if value is not ABSENT:
-                        role.__dict__[key[1]] = value
+                        field.fix(role, value)
             field.constant = True
             fixed.update(contents[0] if contents else {})
             for state in states:

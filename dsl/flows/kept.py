@@ -14,9 +14,16 @@ from statewalk.dsl.binding import binding
 from statewalk.dsl.errors import SpecError
 from statewalk.dsl.state.containers import FrozenSetReference
 from statewalk.dsl.state.decoding import decode
-from statewalk.dsl.state.detaching import Sub, sub_key
+from statewalk.dsl.state.detaching import Fixed, Sub, sub_key
 from statewalk.dsl.state.dict_views import DictView
-from statewalk.dsl.state.refs import Reference, current_view, follow, place, show_place
+from statewalk.dsl.state.refs import (
+    Reference,
+    current_view,
+    follow,
+    place,
+    place_in,
+    show_place,
+)
 from statewalk.dsl.state.roles import Field
 from statewalk.dsl.values.ordered_sets import OrderedSet
 from statewalk.dsl.values.records import Bag, Record, own
@@ -39,7 +46,8 @@ Fields = Mapping[tuple[str, str], Field]
 def keep(value: Any) -> Any:
     """A local as a stored value: a reference as its place, anything else as a copy."""
     if isinstance(value, Reference) and type(value) is not FrozenSetReference:
-        return _place_of(value) if value._cell is None else _copy_of(own(freeze(value)))
+        is_place = value._cell is None or isinstance(value._cell, Fixed)
+        return _place_of(value) if is_place else _copy_of(own(freeze(value)))
     return _copy_of(value)
 
 
@@ -122,6 +130,8 @@ def _bound_again(value: tuple[Any, ...], fields: Fields) -> Any:
             domain = getattr(domain.record, "_domains", {}).get(key)
         else:
             domain = domain.element if domain is not None else None
+    if field is not None and field.constant:
+        return place_in(field.__get__(role)._cell, path, sub, domain)
     if not current_view().project(path, ("there", sub_key(sub)), lambda v: _is_there(v, sub)):
         raise SpecError(
             "SW206",

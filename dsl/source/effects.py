@@ -227,6 +227,10 @@ class _Scan:
             getters = tuple(f for f in found if _is_getter(f))
             if getters:
                 yield Cause(node, "pure", ast.unparse(node), callees=getters)
+        elif isinstance(node, ast.MatchClass) and (node.patterns or node.kwd_attrs):
+            called = [f for name in node.kwd_attrs for f in self.effects.methods(name, None)]
+            getters = tuple(f for f in called if _is_getter(f))
+            yield Cause(node, "reads", ast.unparse(node), callees=getters)
         elif isinstance(node, ast.Call):
             yield from self.call(node)
             yield from self.passed(node)

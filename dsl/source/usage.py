@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any
@@ -51,6 +51,14 @@ _USED_UP = (
 )
 
 
+_ANYTHING = Usage(written=True, listed=True, pointwise=False)
+_HIDING = frozenset(
+    {"getattr", "setattr", "delattr", "vars", "attrgetter", "methodcaller", "inspect", "eval"}
+    | {"exec", "__dict__", "__getattribute__", "__getattr__", "__builtins__"}
+)
+"""Words by which a field is found without its name."""
+
+
 @dataclass
 class Analysis:
     """Usage per (role class name, field name); everything is assumed where ``blind``."""
@@ -67,27 +75,47 @@ def analyse(tree: SpecTree) -> Analysis:
             result.usage[(cls.__name__, name)] = Usage()
     for function in tree.functions:
         _Uses(tree, result, function).run()
+    asked: set[int] = set()
     for module in tree.loading.modules:
         for node in walk(module.source.tree):
-            if isinstance(node, ast.Call) and getattr(node.func, "id", "") in (
-                "setattr",
-                "vars",
-                "getattr",
-            ):
-                result.blind = result.blind or _is_blind(node)
+            if _asks_by_name(node):
+                asked.add(id(node.func))  # type: ignore[attr-defined]
+            result.blind |= id(node) not in asked and _hides_names(node)
+            for name in _named_in_pattern(node, tree):
+                for cls in tree.roles:
+                    if name in cls._fields:
+                        result.usage[(cls.__name__, name)] = _ANYTHING
     if result.blind:
-        result.usage = {
-            key: Usage(written=True, listed=True, pointwise=False) for key in result.usage
-        }
+        result.usage = dict.fromkeys(result.usage, _ANYTHING)
     return result
 
 
-def _is_blind(call: ast.Call) -> bool:
+def _asks_by_name(node: ast.AST) -> bool:
+    """``getattr(o, "x")`` and ``hasattr(o, "x")``, which are mentions of a field."""
     return (
-        len(call.args) < 2
-        or not isinstance(call.args[1], ast.Constant)
-        or getattr(call.func, "id", "") == "setattr"
+        isinstance(node, ast.Call)
+        and getattr(node.func, "id", "") in ("getattr", "hasattr")
+        and len(node.args) > 1
+        and isinstance(node.args[1], ast.Constant)
     )
+
+
+def _hides_names(node: ast.AST) -> bool:
+    """Whether a node is a way to fields that does not name them in the text."""
+    if isinstance(node, ast.Constant):
+        return node.value in _HIDING if isinstance(node.value, str) else False
+    word = getattr(node, "id", None) or getattr(node, "attr", None)
+    if isinstance(node, ast.alias):
+        word = node.name
+    return word in _HIDING
+
+
+def _named_in_pattern(node: ast.AST, tree: SpecTree) -> Iterable[str]:
+    """The attributes that ``case C(x, a=y)`` looks at."""
+    if not isinstance(node, ast.MatchClass):
+        return ()
+    by_place = [n for c in tree.roles for n in getattr(c, "__match_args__", ())]
+    return [*node.kwd_attrs, *(by_place if node.patterns else ())]
 
 
 class _Uses:
@@ -99,6 +127,8 @@ class _Uses:
         self.function = function
         self.parents = parents_of(function.node)
         self.types = Receivers(tree, function)
+        # what records do under such a name is not what containers do
+        self.own = {f.name for f in tree.functions if f.owner in tree.records}
 
     def run(self) -> None:
         in_init = self.function.marked("init") is not None
@@ -117,6 +147,13 @@ class _Uses:
             usage.listed |= use.listed
             usage.pointwise &= use.pointwise
 
+    def builtin(self, function: ast.expr) -> str:
+        """The name of what is called, where it means Python's own; otherwise empty."""
+        name = getattr(function, "id", "")
+        meant = getattr(builtins, name, None)
+        is_own = self.types.namespace.get(name, meant) is not meant
+        return "" if is_own or name in self.types.known else name
+
     def classify(self, node: ast.expr) -> Usage:
         """What one mention of a field does."""
         parent = self.parents.get(node)
@@ -126,6 +163,8 @@ class _Uses:
             return Usage(written=True, listed=True, pointwise=False)
         if isinstance(parent, ast.Attribute):
             called = isinstance(self.parents.get(parent), ast.Call)
+            if called and parent.attr in self.own:
+                return _ANYTHING
             if called and parent.attr in ("add", "discard"):
                 return Usage(written=True)
             if called and parent.attr in CHANGING:
@@ -157,6 +196,8 @@ class _Uses:
                 call = self.parents.get(parent)
                 if not isinstance(call, ast.Call):
                     node = parent
+                elif parent.attr in self.own:
+                    return reach
                 elif parent.attr in _ELEMENTS_OF:
                     node, reach = call, min(reach, Reach.ELEMENTS)
                 else:
@@ -166,7 +207,7 @@ class _Uses:
                     return Reach.NOTHING
                 node = parent
             elif isinstance(parent, ast.Call):
-                name = getattr(parent.func, "id", "")
+                name = self.builtin(parent.func)
                 if name not in _PASSING_ON:
                     return Reach.NOTHING if name in _LOOKING else reach
                 one_of = name in ("min", "max") and len(parent.args) > 1

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from statewalk.dsl.binding import binding
+from statewalk.dsl.errors import SpecError
 from statewalk.dsl.values.stored import intern_key
 from statewalk.dsl.view import Path, Place
 
@@ -38,6 +39,30 @@ class Cell:
 
     def set(self, value: Any) -> None:
         self._value, self._later = value, None
+
+
+class Fixed(Cell):
+    """What a constant field holds, for good. ``place`` names it."""
+
+    __slots__ = ("_place",)
+
+    def __init__(self, value: Any, place: str) -> None:
+        super().__init__(lambda: value)
+        self._place = place
+
+    def set(self, value: Any) -> None:
+        raise taken_for_constant(self._place)
+
+
+def taken_for_constant(place: str) -> SpecError:
+    """The error of a change that was not seen coming."""
+    return SpecError(
+        "SW901",
+        f"{place} was taken for constant and is changed.",
+        why="Nothing that was read of the spec names the field where it is changed.",
+        help=f"Change it by its name: self.{place.rpartition('.')[2]} = ..., or check with "
+        "optimize=False.",
+    )
 
 
 def sub_key(sub: Sub) -> Place:

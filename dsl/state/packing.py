@@ -11,6 +11,7 @@ from enum import Enum
 from typing import Any
 
 from statewalk.dsl.binding import binding
+from statewalk.dsl.state.detaching import Fixed
 from statewalk.dsl.state.refs import Reference, make
 from statewalk.dsl.state.roles import Role
 from statewalk.dsl.values.domains import Domain
@@ -66,13 +67,15 @@ def pack(value: Any) -> Any:
     if kind in SCALARS or isinstance(value, Role) or kind in FROZEN:
         return value
     if isinstance(value, Reference):
-        if value._cell is not None:
+        if value._cell is not None and not isinstance(value._cell, Fixed):
             raise NotPackable
         steps = b"".join(
             step.encode() + encode(key) if step != "f" else b"f" + encode(key)
             for step, key in value._sub
         )
         place = b"".join(p if type(p) is bytes else encode(p) for p in value._path)
+        if value._cell is not None:
+            return Packed("fixed", (value,), b"\x00".join((place, steps)))
         return Packed(
             "ref",
             (kind, value._path, value._sub, value._domain, getattr(value, "_keys", None)),
@@ -114,6 +117,8 @@ def unpack(value: Any) -> Any:
     if type(value) is not Packed:
         return value
     parts = value.parts
+    if value.kind == "fixed":
+        return parts[0]
     if value.kind == "ref":
         return _reference(*parts)
     if value.kind == "record":

@@ -16,7 +16,7 @@ from statewalk.dsl.declared import declaring
 from statewalk.dsl.errors import SpecError, no_delete, no_field
 from statewalk.dsl.state import refs
 from statewalk.dsl.state.containers import ElementsReference
-from statewalk.dsl.state.detaching import forget
+from statewalk.dsl.state.detaching import Fixed, forget, taken_for_constant
 from statewalk.dsl.state.dicts import entries, replace_entries
 from statewalk.dsl.state.refs import (
     Reference,
@@ -25,6 +25,7 @@ from statewalk.dsl.state.refs import (
     make,
     outside,
     place,
+    place_in,
     stored,
 )
 from statewalk.dsl.values.canonical import ROLE_TAG, int_bytes, text_bytes
@@ -91,6 +92,13 @@ class Field:
             return make(ElementsReference, path, (), self.domain)
         return entries(path, self.domain, keys=self.keys)
 
+    def fix(self, role: Role, value: Any) -> None:
+        """Let a role hold the (frozen) value of a constant field."""
+        path = self.path(role)
+        if self.kind != "frozenset":
+            value = place_in(Fixed(value, refs.show_place(path, ())), path, (), self.domain)
+        role.__dict__[self.name] = value
+
     def _scalar(self, role: Role, path: Path) -> Any:
         if self.domain.options is not None:
             value = current_view().get(path)
@@ -113,9 +121,7 @@ class Field:
         if not self.domain.admits(value):
             raise outside(refs.show_place(path, ()), value, self.domain)
         if self.constant:
-            raise SpecError(
-                "SW901", f"{refs.show_place(path, ())} was taken for constant and is written."
-            )
+            raise taken_for_constant(refs.show_place(path, ()))
         forbid_change(path)
         view = current_view()
         if self.layout == "whole":

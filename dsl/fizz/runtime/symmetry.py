@@ -155,7 +155,7 @@ def _of_field(
     field: Field, role: Role, number: Mapping[str, int], of_slot: Callable[[Path], set[int]]
 ) -> Iterator[set[int]]:
     if field.constant:
-        yield _mentioned(role.__dict__.get(field.name), number)
+        yield _mentioned(freeze(role.__dict__.get(field.name)), number)
         return
     path = field.path(role)
     if field.layout != "entries":
