@@ -121,7 +121,7 @@ def test_a_change_that_nothing_told_of_is_an_error_and_no_verdict(tmp_path: Path
     found = check(path, engine="reference")
 
     assert "error" == found.verdict
-    assert found.problem is not None and "Box#0.job was taken for constant" in found.problem.message
+    assert "Box#0.job was taken for constant and is changed." in str(found)
 
 
 def test_a_cache_of_what_a_pattern_looks_at_is_refused(tmp_path: Path) -> None:
