@@ -59,10 +59,11 @@ class ListReference(Sized):
     def __setitem__(self, index: Any, value: Any) -> None:
         if isinstance(index, slice):
             new = [self._element(v) for v in value]
+            size = len(self)  # asked whether or not there are references that move
             self._change(
                 lambda items: items.__setitem__(index, new),
                 ("set[:]", str(index), _key(new)),
-                lambda old: _replaced(index, len(self), len(new), old),
+                lambda old: _replaced(index, size, len(new), old),
             )
             return
         at = as_index(index)
@@ -79,10 +80,11 @@ class ListReference(Sized):
         if not isinstance(index, slice):
             self.pop(index)
             return
+        size = len(self)
         self._change(
             lambda items: items.__delitem__(index),
             ("del[:]", str(index)),
-            lambda old: _deleted(index, len(self), old),
+            lambda old: _deleted(index, size, old),
         )
 
     def _change(
@@ -156,7 +158,8 @@ class ListReference(Sized):
         self._change(lambda items: items.clear(), "clear")
 
     def reverse(self) -> None:
-        self._change(lambda items: items.reverse(), "reverse", lambda old: len(self) - 1 - old)
+        size = len(self)
+        self._change(lambda items: items.reverse(), "reverse", lambda old: size - 1 - old)
 
     def sort(self, *, key: Callable[[Any], Any] | None = None, reverse: bool = False) -> None:
         items = list(self._freeze())

@@ -234,6 +234,8 @@ class BodyWriter(Writer):
             f"self.kept.add({a})", f"self.kept.discard({a})", "self.peers.add(other)",
             "other.peers.discard(self)", f"self.table[{a}] = {v}", f"self.table.pop({a}, None)",
             f"self.item = Item({a})", f"self.xs = [{a}, {v}]", "self.xs.reverse()",
+            f"self.n = len([i for i in self.items if i.n])\ndel self.items[{a}:]",
+            "self.last()\nself.items.reverse()", f"self.last()\nself.items[{a}:] = [Item({v})]",
             "first = self.item\nself.item = Item(3)\nfirst.n = 2\n"
             "out.append((first.n, self.item.n))",
             f"xs = self.xs\nself.xs = [{a}]\nxs.append(1)\nout.append((xs, self.xs))",

@@ -483,3 +483,33 @@ def test_lowered_code_does_what_python_does(name: str, tmp_path: Path) -> None:
 
     assert () == found["findings"]
     assert SPECS[name].count("@exists") == len(found["witnesses"])  # type: ignore[arg-type]
+
+
+SHORTENED = """
+class Job(Record):
+    stage: int = 0
+class Worker(Role):
+    n: int = 0
+    jobs: list[Job] = [Job(), Job(1), Job(2)]
+    def best(self) -> int:
+        for job in self.jobs:
+            if job.stage > 5:
+                return 0
+        return 1
+    @action
+    def work(self) -> None:
+        self.n = self.best()
+        {change}
+worker = Worker()
+"""
+
+
+@pytest.mark.parametrize(
+    "change", ["del self.jobs[2:]", "self.jobs.reverse()", "self.jobs[:1] = [Job(3)]"]
+)
+def test_a_call_that_went_through_a_list_does_not_count_when_the_list_changes(
+    change: str, tmp_path: Path
+) -> None:
+    found = _agree(SHORTENED.format(change=change), tmp_path)
+
+    assert () == found["findings"]
