@@ -6,11 +6,10 @@ import ast
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from statewalk.dsl.source.nodes import meaning, walk
+from statewalk.dsl.source.nodes import walk
 from statewalk.dsl.source.scopes import around
 from statewalk.dsl.source.set_order import with_ordered_sets
-from statewalk.dsl.source.tree import Function
-from statewalk.dsl.words.declare import old
+from statewalk.dsl.source.tree import Function, is_old
 
 RUNTIME = "__sw__"
 """The name under which compiled code finds `dsl.lowering.calls`."""
@@ -36,7 +35,7 @@ class Old(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
-        if len(node.args) == 1 and meaning(node.func, self.namespace) is old:
+        if is_old(node, self.namespace):
             node.args = [ast.copy_location(lambda_of([], node.args[0]), node.args[0])]
         return node
 

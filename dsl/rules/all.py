@@ -30,6 +30,7 @@ from statewalk.dsl.rules.warnings import (
     warn_of_fields,
     warn_of_function,
     warn_of_history,
+    warn_of_old,
 )
 from statewalk.dsl.source.effects import Effects
 from statewalk.dsl.source.ranges import check_ranges
@@ -48,6 +49,7 @@ FUNCTION_RULES: tuple[Callable[[Checked], None], ...] = (
     check_blocks,
     check_index,
     warn_of_function,
+    warn_of_old,
     warn_of_detached,
 )
 SPEC_RULES: tuple[Callable[[SpecTree, Effects, Mistakes], None], ...] = (

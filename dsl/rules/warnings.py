@@ -11,8 +11,11 @@ from statewalk.dsl.errors import Mistakes, Span
 from statewalk.dsl.rules.rule import Checked, shortened
 from statewalk.dsl.source.effects import Effects
 from statewalk.dsl.source.nodes import parents_of, walk, yields
-from statewalk.dsl.source.tree import Function, SpecTree, may_crash
+from statewalk.dsl.source.scopes import around
+from statewalk.dsl.source.tree import Function, SpecTree, is_old, may_crash
+from statewalk.dsl.source.types import spec_class
 from statewalk.dsl.source.usage import mentions
+from statewalk.dsl.state.roles import Role
 
 _WRITING = ("add", "append", "clear", "discard", "extend", "update")
 _CRASH = re.compile(r"(?:^|_)(?:crash|crashes|die|dies|kill|reboot|restart)(?:_|$)")
@@ -77,6 +80,33 @@ def _crash(checked: Checked) -> None:
         function.node,
         help="If the instance forgets what it was doing: interrupt(self), or crash(self)",
     )
+
+
+def warn_of_old(checked: Checked) -> None:
+    """SW611: ``old(role).n``, which looks at the role as it is now."""
+    namespace = around(checked.function.node, checked.function.module.namespace)
+    for node, scope in checked.types.nodes:
+        if not isinstance(node, ast.Attribute) or node.attr == "index":
+            continue
+        root = node.value
+        while isinstance(root, ast.Attribute | ast.Subscript):
+            root = root.value
+        if not isinstance(root, ast.Call) or not is_old(root, namespace):
+            continue
+        holder = root.args[0] if root is node.value else node.value
+        cls = spec_class(checked.types.of(holder, scope))
+        if cls is None or not issubclass(cls, Role):
+            continue
+        parent = checked.parents.get(node)
+        whole = parent if isinstance(parent, ast.Call) and parent.func is node else node
+        asked = ast.unparse(whole).replace(ast.unparse(root), ast.unparse(root.args[0]), 1)
+        checked.doubtful(
+            "SW611",
+            f"{shortened(node)} looks at '{node.attr}' after the step: old(...) gives the role, "
+            "which is the same before and after.",
+            node,
+            help=f"What it was before the step: old({asked})",
+        )
 
 
 def warn_of_history(tree: SpecTree, effects: Effects, mistakes: Mistakes) -> None:

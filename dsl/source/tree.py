@@ -266,3 +266,12 @@ def _calls_crash(function: Function) -> bool:
         isinstance(n, ast.Call) and meaning(n.func, namespace) is declare.crash
         for n in walk(function.node)
     )
+
+
+def is_old(node: ast.AST, namespace: dict[str, Any]) -> bool:
+    """Whether it is ``old(e)``, by any name that this has there."""
+    return (
+        isinstance(node, ast.Call)
+        and len(node.args) == 1
+        and meaning(node.func, namespace) is declare.old
+    )
