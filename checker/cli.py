@@ -21,6 +21,7 @@ from statewalk.checker.verdict.exits import HOLDS, INCONCLUSIVE, INTERNAL, MISTA
 VERSION = "0.1.0"
 _GONE = "SW302 The current directory was removed: only whole paths lead anywhere."
 _NO_MEMORY = b"\nstatewalk: there is not enough memory, so there is no result\n"
+_NOT_LOADED = ("failed to map segment", "annot allocate memory")
 _NO_PLACE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG)
 # Imports and learning make many objects that stay and few cycles: looking for cycles after every
 # few hundred of them is a tenth of a short check.
@@ -203,7 +204,9 @@ def _guarded(parsed: argparse.Namespace) -> int:
         if error.errno == errno.ENOENT and home.is_gone():
             print(_GONE, file=sys.stderr)
             return MISTAKE
-        if error.filename is None:  # nobody named a file: it is standard output
+        if error.filename is None and not _lacks_memory(
+            error
+        ):  # nobody named a file: it is standard output
             return _unwritable(error)
         raise
 
@@ -231,13 +234,30 @@ def _unwritable(error: OSError) -> int:
 
 def _internal(error: BaseException) -> int:
     """Report a bug of ours, as far as that can be done; the traceback goes to a file."""
-    if isinstance(error, MemoryError):
+    try:
+        if not _lacks_memory(error):
+            _report(error)
+            return INTERNAL
+    except MemoryError:
+        pass
+    except BaseException:
         with suppress(BaseException):
-            os.write(2, _NO_MEMORY)
-        return INCONCLUSIVE
+            os.write(2, b"\nstatewalk: SW900 internal error, of which no more can be said\n")
+        return INTERNAL
     with suppress(BaseException):
-        _report(error)
-    return INTERNAL
+        os.write(2, _NO_MEMORY)
+    return INCONCLUSIVE
+
+
+def _lacks_memory(error: BaseException | None) -> bool:
+    """Whether an error came of too little memory; a library that cannot be loaded says it so."""
+    while error is not None:
+        if isinstance(error, MemoryError) or getattr(error, "errno", 0) == errno.ENOMEM:
+            return True
+        if isinstance(error, ImportError | OSError) and any(w in str(error) for w in _NOT_LOADED):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def _report(error: BaseException) -> None:

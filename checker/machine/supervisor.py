@@ -262,6 +262,8 @@ class _Waiting:
             end.reason = "interrupt"
         elif -status in _OURS:  # the same, of those that we ask with
             end.reason, end.unheard, end.frames = self._passed(end.facts), _UNHEARD, []
+        elif status >= 0 and "left" not in end.facts:
+            end.by = end.unheard = f"a library that is not Python called exit({status})"
         elif status >= 0:
             end.by = f"os._exit({status})"
             end.frames = [(str(f), int(n), str(w)) for f, n, w in end.facts.get("left", ())]
