@@ -73,7 +73,7 @@ def analyse(tree: SpecTree) -> Analysis:
     for cls in tree.roles:
         for name in cls._fields:
             result.usage[(cls.__name__, name)] = Usage()
-    for function in tree.functions:
+    for function in [*tree.functions, *_others(tree)]:
         _Uses(tree, result, function).run()
     asked: set[int] = set()
     for module in tree.loading.modules:
@@ -88,6 +88,29 @@ def analyse(tree: SpecTree) -> Analysis:
     if result.blind:
         result.usage = dict.fromkeys(result.usage, _ANYTHING)
     return result
+
+
+def _others(tree: SpecTree) -> Iterator[Function]:
+    """Functions in the texts of the modules that are none of the tree's: under a decorator of the
+    spec's own, in a table, in a class of a class. They may be called from anywhere.
+    """
+    read = {(f.module.name, f.node.lineno) for f in tree.functions}
+    for module in tree.loading.modules:
+        todo: list[ast.AST] = [module.source.tree]
+        while todo:
+            node = todo.pop()
+            if isinstance(node, ast.Lambda):
+                body = ast.copy_location(ast.Return(node.body), node)
+                made = ast.FunctionDef("<lambda>", node.args, [body], [])
+                node = ast.copy_location(made, node)
+            if not isinstance(node, ast.FunctionDef):
+                todo += ast.iter_child_nodes(node)
+            elif (module.name, node.lineno) not in read:
+                yield Function(node.name, module, None, node, _nothing)
+
+
+def _nothing() -> None:
+    """Stands for a function of which only the text is looked at."""
 
 
 def _asks_by_name(node: ast.AST) -> bool:
@@ -209,7 +232,7 @@ class _Uses:
             elif isinstance(parent, ast.Call):
                 name = self.builtin(parent.func)
                 if name not in _PASSING_ON:
-                    return Reach.NOTHING if name in _LOOKING else reach
+                    return Reach.NOTHING if name in _LOOKING and len(parent.args) == 1 else reach
                 one_of = name in ("min", "max") and len(parent.args) > 1
                 node, reach = parent, min(reach, Reach.CONTENT if one_of else Reach.ELEMENTS)
             elif isinstance(parent, ast.BoolOp | ast.IfExp):

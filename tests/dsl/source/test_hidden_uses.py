@@ -73,6 +73,26 @@ USES = {
     "a method called get": ("", "self.job.get()"),
     "a method called keys": ("", "self.job.keys()"),
     "a function called all": (ALL, "all(self.log, 1)"),
+    "a decorator of the spec's own": (
+        "import functools\ndef own(f: Any) -> Any:\n    @functools.wraps(f)\n"
+        "    def g(*a: Any) -> Any:\n        return f(*a)\n    return g\n"
+        "@own\ndef push(box: Any) -> None:\n    log = box.log\n    log += [1]\n",
+        "push(self)",
+    ),
+    "a table of lambdas": (
+        "OPS = {'log': lambda w: w.log}", "x = OPS['log'](self)\n        x += [1]"),
+    "a lambda that changes": ("push = lambda w: w.log.append(1)", "push(self)"),
+    "a function made in a loop": (
+        "for _ in range(1):\n    def push(w: Any) -> None:\n        w.log.append(1)\n",
+        "push(self)",
+    ),
+    "a class in a class": (
+        "class A:\n    class B:\n        @staticmethod\n        def push(w: Any) -> None:\n"
+        "            x = w.log\n            x += [1]\n",
+        "A.B.push(self)",
+    ),
+    "a sum of lists": ("", "x = sum([], self.log)\n        x += [1]"),
+    "a set that others list": ("size = lambda w: len(w.seen)", "self.seen.add(size(self))"),
     "an element": ("", "x = attrgetter('table')(self)[0]\n        x += [1]"),
     "a set": ("", "x = attrgetter('seen')(self)\n        x |= {self.n}"),
 }  # fmt: skip
