@@ -72,6 +72,9 @@ def plain(value: Any) -> Any:
     return repr(value)
 
 
+_MOST_ROLES = 1 << 16  # of all classes: each is made
+
+
 class Classes:
     """Stand-ins for the classes of a spec: enough to hold, compare and show values, no code of the
     spec.
@@ -79,9 +82,14 @@ class Classes:
 
     def __init__(self, described: Mapping[str, Any]) -> None:
         self.known: dict[str, type] = {}
+        roles = 0
         for name, form in described.items():
             if not name.isidentifier() or not isinstance(form, dict):
                 raise corrupt(f"a class called {name!r}")
+            count = form.get("role", 0)
+            roles += count if isinstance(count, int) else 0
+            if roles > _MOST_ROLES:
+                raise corrupt(f"more than {_MOST_ROLES} roles")
             self.known[name] = _stand_in(name, form)
 
     def get(self, name: Any, base: type) -> Any:
@@ -110,7 +118,7 @@ def _stand_in(name: str, form: Mapping[str, Any]) -> type:
                 return Flag(name, members, boundary=KEEP)  # type: ignore[return-value]
             except (TypeError, ValueError):
                 raise corrupt(f"the members of {name}") from None
-        case {"role": int(count)} if 0 <= count < 1 << 20:
+        case {"role": int(count)} if count >= 0:
             cls = type(name, (Role,), {})
             for _ in range(count):
                 cls()

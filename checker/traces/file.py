@@ -177,7 +177,7 @@ def _trace(data: _File, file: Path) -> Trace:
     completed = sum(step.completed for step in data.steps)
     if len(data.states) != completed + 1 or not all(s.completed for s in data.steps[:-1]):
         raise corrupt(f"{len(data.steps)} steps and {len(data.states)} states")
-    if not all(path and isinstance(path[0], str) for state in data.states for path, _ in state):
+    if not all(_is_path(path) for state in data.states for path, _ in state):
         raise corrupt("a place in a state that is none")
     if data.loop is not None and not 0 <= data.loop < len(data.states):
         raise corrupt(f"a loop to state {data.loop}")
@@ -261,4 +261,12 @@ def not_a_trace(file: Path, why: str) -> RunError:
         "SW401",
         f"{file} is not a trace that can be read: {why}.",
         help="Traces are the *.trace.json files that statewalk check leaves in its run folder.",
+    )
+
+
+def _is_path(path: Sequence[Any]) -> bool:
+    """Whether a path begins as one does: the name of a class, and maybe a number and a field."""
+    kinds = (str, int, str)
+    return bool(path) and all(
+        isinstance(part, kind) for part, kind in zip(path, kinds, strict=False)
     )

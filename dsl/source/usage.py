@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any
@@ -73,8 +73,9 @@ def analyse(tree: SpecTree) -> Analysis:
     for cls in tree.roles:
         for name in cls._fields:
             result.usage[(cls.__name__, name)] = Usage()
+    called = {name for module in tree.loading.modules for name in _named(module.source.tree)}
     for function in [*tree.functions, *_others(tree)]:
-        _Uses(tree, result, function).run()
+        _Uses(tree, result, function, called).run()
     asked: set[int] = set()
     for module in tree.loading.modules:
         for node in walk(module.source.tree):
@@ -88,6 +89,15 @@ def analyse(tree: SpecTree) -> Analysis:
     if result.blind:
         result.usage = dict.fromkeys(result.usage, _ANYTHING)
     return result
+
+
+def _named(module: ast.AST) -> Iterator[str]:
+    """The names that are read in a text, in whatever way."""
+    for node in walk(module):
+        word = node.value if isinstance(node, ast.Constant) else None
+        word = word or getattr(node, "id", None) or getattr(node, "attr", None)
+        if isinstance(word, str) and isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
+            yield word
 
 
 def _others(tree: SpecTree) -> Iterator[Function]:
@@ -144,17 +154,20 @@ def _named_in_pattern(node: ast.AST, tree: SpecTree) -> Iterable[str]:
 class _Uses:
     """The uses of fields in one function."""
 
-    def __init__(self, tree: SpecTree, result: Analysis, function: Function) -> None:
+    def __init__(
+        self, tree: SpecTree, result: Analysis, function: Function, called: Set[str]
+    ) -> None:
         self.tree = tree
         self.result = result
         self.function = function
         self.parents = parents_of(function.node)
         self.types = Receivers(tree, function)
+        self.is_called = function.name in called
         # what records do under such a name is not what containers do
         self.own = {f.name for f in tree.functions if f.owner in tree.records}
 
     def run(self) -> None:
-        in_init = self.function.marked("init") is not None
+        in_init = self.function.marked("init") is not None and not self.is_called
         for node, meant in mentions(self.function.node):
             owners = self.types.owners(meant)
             if owners:

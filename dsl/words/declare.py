@@ -127,7 +127,19 @@ def until(first: Callable[..., bool], second: Callable[..., bool], /) -> LeadsTo
 def require(condition: object, /) -> None:
     """Guard: unless true, the step is disabled and none of its effects happen."""
     if not condition:
-        raise Disabled
+        raise disabled()
+
+
+def disabled() -> BaseException:
+    """What ends a step that is not possible; an error in a property, which is no step."""
+    if not binding.reading:
+        return Disabled()
+    return SpecError(
+        "SW103",
+        f"A guard is false in the property '{binding.reading}'.",
+        why="Properties only read; what is required of a step is not asked of them.",
+        help="Say what holds where the guard is false: if not condition: return True",
+    )
 
 
 def any_of(options: Iterable[T], /, *, fair: Fairness = "none") -> T:
@@ -152,7 +164,7 @@ def any_of(options: Iterable[T], /, *, fair: Fairness = "none") -> T:
             help="Choose in @init or in an action.",
         )
     if not found:
-        raise Disabled
+        raise disabled()
     if view is None or (len(found) == 1 and fair == "none"):
         only: T = found[0]
         tell = getattr(view, "only", None)  # a view that shows a step names this choice too

@@ -201,6 +201,8 @@ def damaged(data: dict[str, Any]) -> list[tuple[str, str]]:
         (altered(states=states[:-1]), "4 steps and 4 states"),
         (altered(steps="none"), "steps"),
         (altered(states=[[[[], 0]], *states[1:]]), "a place in a state"),
+        (altered(states=[[[["Node", 0, 5], 0]], *states[1:]]), "a place in a state"),
+        (altered(classes={f"N{n}": {"role": 60_000} for n in range(2)}), "more than 65536 roles"),
         (altered(loop=17), "a loop to state 17"),
         (altered(classes={"Node": {"role": -1}}), "the class Node"),
         (altered(classes={}), "unknown class"),

@@ -68,3 +68,14 @@ def test_what_runs_in_init_and_in_steps_means_one_thing(tmp_path: Path) -> None:
     said = refused(reset + START.rstrip() + called + REST, tmp_path)
 
     assert "SW153 'a' would be shared state in a step, and a local in Init." in said
+
+
+def test_a_guard_that_is_false_in_an_assertion_is_an_error_of_it(tmp_path: Path) -> None:
+    count = "action Init:\n    n = 0\natomic action Up:\n    require n < 9\n    n = n + 1\n"
+    path = tmp_path / "spec.fizz"
+    path.write_text(count + "always assertion P:\n    require n < 2\n    return True\n")
+
+    found = check(path, engine="reference")
+
+    assert "error" == found.verdict
+    assert "SW103 A guard is false in the property 'P'." in str(found)

@@ -237,7 +237,6 @@ always assertion Ahead:
         ("R#.Add: {max_concurrent_actions: 1, max_actions: 1}", 9),  # 0 1* 2
         ("R.Add: {max_concurrent_actions: 1, max_actions: 1}", 5),  # 00 1*0 20 01* 02
         ("R#.Add: {max_concurrent_actions: 1}\n  R#1.Add: {max_actions: 1}", 15),
-        ("R#.Add: {max_concurrent_actions: 1}\n  R#7.Add: {max_actions: 1}", 25),
     ],
 )
 def test_bounds_of_the_actions_of_roles(

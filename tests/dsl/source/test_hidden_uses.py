@@ -154,3 +154,16 @@ def test_a_cache_of_what_a_pattern_looks_at_is_refused(tmp_path: Path) -> None:
 
     with pytest.raises(SpecErrors, match="SW104"):
         check(path, engine="reference")
+
+
+def test_what_init_does_counts_where_steps_call_it(tmp_path: Path) -> None:
+    path = tmp_path / "spec.py"
+    path.write_text(
+        "from statewalk import *\nclass Box(State):\n    log: list[int] = []\n    n: int = 0\n"
+        "    @action\n    def go(self) -> None:\n        require(self.n < 2)\n"
+        "        self.n += 1\n        start()\nbox = Box()\n"
+        "@init\ndef start() -> None:\n    log = box.log\n    log += [1]\n"
+        "@always\ndef grows() -> bool:\n    return len(box.log) == box.n + 1\ndeadlock(False)\n"
+    )
+
+    assert "holds" == check(path, engine="reference").verdict
