@@ -3,16 +3,15 @@
 Noted is whatever code of the spec can get hold of and change: variables of its modules and of its
 helpers, attributes of classes, objects and functions, defaults, closures, and what is in
 containers, at any depth. Each such value is a *holding*; it keeps what it held alive, so that a
-look compares little more than identities. Libraries, iterators, locks and the like are taken as
-they are.
+look compares little more than identities. Of an iterator that is how far it is. Libraries, locks
+and the like are taken as they are.
 """
 
 from __future__ import annotations
 
 import functools
-import gc
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, MutableMapping, MutableSet
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import EnumMeta
@@ -23,28 +22,43 @@ from types import (
     FunctionType,
     MemberDescriptorType,
     MethodType,
+    MethodWrapperType,
     ModuleType,
+    WrapperDescriptorType,
 )
 from typing import Any
 
+from statewalk.dsl.state.refs import Reference
 from statewalk.dsl.state.roles import Role
+from statewalk.dsl.values.dicts import Keys
+from statewalk.dsl.values.holding import (
+    ABSENT,
+    SCALARS,
+    in_array,
+    in_cell,
+    in_slots,
+    progress,
+    remembered,
+)
 from statewalk.dsl.values.ordered_sets import OrderedFrozenSet, OrderedSet
 from statewalk.dsl.values.records import Bag, Record
 
-_SCALARS = frozenset({bool, int, float, complex, str, bytes, type(None)})
-_WORDS = (Role, Record, Bag, OrderedSet, OrderedFrozenSet)
+_WORDS = (Role, Record, OrderedSet, OrderedFrozenSet)
+_BOXES = (Bag, Keys, MutableSet, MutableMapping)
+_SHIPPED = "statewalk.dsl.library."  # its values are the author's
 _HOLDERS = frozenset({"argparse", "collections", "queue", "types"})  # modules of plain containers
 # What the checker notes in classes, objects and functions of a spec.
 _NOTED = frozenset({"_bytes", "_defaults", "_domains", "_fields", "_instances", "_statewalk_marks"})
 _WRAPPERS: dict[type, tuple[str, ...]] = {
     MethodType: ("__self__", "__func__"),
+    type([].append): ("__self__",),
+    MethodWrapperType: ("__self__",),
     functools.partial: ("func", "args", "keywords"),
     property: ("fget", "fset", "fdel"),
     functools.cached_property: ("func",),
     staticmethod: ("__func__",),
     classmethod: ("__func__",),
 }
-_ABSENT = object()
 _SHOWN = 8  # steps of a way
 
 
@@ -70,7 +84,7 @@ class _Way:
 
 
 def _short(key: Any) -> str:
-    text = repr(key) if type(key) in _SCALARS else f"a {type(key).__name__}"
+    text = repr(key) if type(key) in SCALARS else f"a {type(key).__name__}"
     return text if len(text) <= 40 else text[:37] + "..."
 
 
@@ -102,7 +116,7 @@ class _Holding:
             old, new = (dict(zip(*_halves(flat), strict=True)) for flat in (self.held, now))
             other = [n for n in old | new if not _is_noted(n)]
             other = [n for n in other if n in old or not self.late(n, new[n])]
-            other = [n for n in other if not _same(old.get(n, _ABSENT), new.get(n, _ABSENT))]
+            other = [n for n in other if not _same(old.get(n, ABSENT), new.get(n, ABSENT))]
             found = str(_Way(".{}", other[0], self.way)) if other else ""
         else:
             found = "" if _same(tuple(now), tuple(self.held)) else str(self.way)
@@ -138,7 +152,7 @@ def _same(one: Any, other: Any) -> bool:
             return False
         if type(a) is tuple and len(a) == len(b):
             pairs += zip(a, b, strict=True)
-        elif type(a) not in _SCALARS or repr(a) != repr(b):
+        elif type(a) not in SCALARS or repr(a) != repr(b):
             return False
     return True
 
@@ -185,7 +199,7 @@ class Outside:
         for cache, way, size in self._caches:
             if cache.cache_info().misses != size[0]:
                 size[0] = cache.cache_info().misses
-                self._note((v, _Way("{}(...)", "", way)) for v in _remembered(cache))
+                self._note((v, _Way("{}(...)", "", way)) for v in remembered(cache))
         return None
 
     # -- what there is -------------------------------------------------------------------------
@@ -195,7 +209,7 @@ class Outside:
         self._todo.extend(things)
         while self._todo:
             value, way = self._todo.popleft()
-            if type(value) not in _SCALARS and id(value) not in self._known:
+            if type(value) not in SCALARS and id(value) not in self._known:
                 self._known[id(value)] = value
                 self._look_into(value, way)
 
@@ -209,7 +223,7 @@ class Outside:
         if keyed or attributes:
             held = zip(*_halves(holding.held), strict=True)
         for key, value in held:
-            if type(value) not in _SCALARS and not (attributes and _is_hidden(key, value)):
+            if type(value) not in SCALARS and not (attributes and _is_hidden(key, value)):
                 self._todo.append((value, _Way(form, key, way) if form else way))
         if keyed:
             self._todo.extend((key, way) for key in _halves(holding.held)[0])
@@ -226,7 +240,7 @@ class Outside:
         elif kind is FunctionType:
             self._function(value, way)
         elif kind is CellType:
-            self._hold(way, lambda: _inside(value))
+            self._hold(way, lambda: in_cell(value))
         elif kind in _WRAPPERS:
             self._todo.extend((getattr(value, name), way) for name in _WRAPPERS[kind])
         elif hasattr(kind, "cache_info"):
@@ -242,10 +256,10 @@ class Outside:
                     self._todo.extend((m, _Way(".{}", n, here)) for n, m in members.items())
                 made = value._instances if issubclass(value, Role) else ()
                 self._todo.extend((role, _Way("{!r}", role)) for role in made)
-        elif issubclass(kind, _WORDS) or not self._is_library(kind):
+        elif _is_word(kind) or not self._is_statewalks(kind):
             self._object(value, way)
 
-    def _is_library(self, value: Any) -> bool:
+    def _is_statewalks(self, value: Any) -> bool:
         """Whether a class or function is statewalk's; its models are not."""
         module = value.__module__ or ""
         return module.partition(".")[0] == "statewalk" and not self._is_own(module)
@@ -267,10 +281,17 @@ class Outside:
             self._todo.extend((v, _Way("[{!r}]", i, way)) for i, v in enumerate(tuple(value)))
         elif issubclass(kind, frozenset):
             self._todo.extend((v, way) for v in frozenset.__iter__(value))
-        elif _bytes_of(value) is not None:
-            self._hold(way, lambda: [_bytes_of(value)])
+        elif issubclass(kind, MutableMapping) and self._is_statewalks(kind):
+            self._hold(way, lambda: [*value, *value.values()], "[{!r}]", keyed=True)
+        elif issubclass(kind, Bag | MutableSet) and self._is_statewalks(kind):
+            self._hold(way, lambda: [*value])
+        elif type(getattr(kind, "__next__", None)) is WrapperDescriptorType:
+            self._hold(way, lambda: progress(value))
+        elif in_array(value) is not None:
+            self._hold(way, lambda: [in_array(value)])
         module = kind.__module__
-        if self._is_own(module) or issubclass(kind, _WORDS) or module in _HOLDERS:
+        held = issubclass(kind, _WORDS) or module in _HOLDERS or module.startswith(_SHIPPED)
+        if self._is_own(module) or held:
             slots = {
                 name: slot
                 for base in kind.__mro__
@@ -278,18 +299,18 @@ class Outside:
                 if isinstance(slot, MemberDescriptorType)
             }
             if slots:
-                self._hold(way, lambda: _slots_of(value, slots), ".{}", attributes=True)
+                self._hold(way, lambda: in_slots(value, slots), ".{}", attributes=True)
             with suppress(AttributeError):
                 self._attributes(object.__getattribute__(value, "__dict__"), way, kind)
 
     def _function(self, function: FunctionType, way: _Way) -> None:
         """Its attributes, defaults and closure; what it names of a module that is not noted."""
-        if self._is_library(function):
+        if self._is_statewalks(function):
             return
         code, called, closure = function.__code__, function.__name__, function.__closure__ or ()
         if not self._is_own(function.__module__ or ""):
             # what a library keeps for itself is its own matter
-            inside = [v for cell in closure for v in _inside(cell)]
+            inside = [v for cell in closure for v in in_cell(cell)]
             self._todo.extend((v, way) for v in inside if type(v) is FunctionType)
             return
         defaults = function.__defaults__ or ()
@@ -303,11 +324,11 @@ class Outside:
             self._todo.append((cell, _Way(f"{name} in {{}}", called)))
         self._attributes(vars(function), way)
         if id(function.__globals__) not in self._namespaces:
-            used = {n: function.__globals__.get(n, _ABSENT) for n in _names(function.__code__)}
-            used = {n: v for n, v in used.items() if v is not _ABSENT}
+            used = {n: function.__globals__.get(n, ABSENT) for n in _names(function.__code__)}
+            used = {n: v for n, v in used.items() if v is not ABSENT}
             self._hold(
                 _Way("{}", function.__module__),
-                lambda: [*used, *(function.__globals__.get(n, _ABSENT) for n in used)],
+                lambda: [*used, *(function.__globals__.get(n, ABSENT) for n in used)],
                 ".{}",
                 attributes=True,
             )
@@ -318,40 +339,11 @@ def _is_hidden(name: str, value: Any) -> bool:
     return _is_noted(name) and type(value) is not FunctionType
 
 
-def _remembered(cache: Any) -> list[Any]:
-    """What a `functools.lru_cache` would give again. Its own table, which grows, comes just before
-    the function in what Python says it refers to.
-    """
-    found, function = gc.get_referents(cache), cache.__wrapped__
-    at = max((i for i, v in enumerate(found) if v is function), default=0)
-    if cache.cache_parameters()["maxsize"] is not None:
-        return found[: max(0, at - 1)]
-    return [*found[at - 1].values()] if isinstance(found[at - 1], dict) else []
-
-
-def _inside(cell: CellType) -> list[Any]:
-    try:
-        return [cell.cell_contents]
-    except ValueError:
-        return []
-
-
-def _slots_of(value: Any, slots: Mapping[str, MemberDescriptorType]) -> list[Any]:
-    values = []
-    for slot in slots.values():
-        try:
-            values.append(slot.__get__(value))
-        except AttributeError:
-            values.append(_ABSENT)
-    return [*slots, *values]
-
-
-def _bytes_of(value: Any) -> bytes | None:
-    """What is in an array, of whatever library."""
-    try:
-        return memoryview(value).tobytes()
-    except (TypeError, BufferError, ValueError):
-        return None
+def _is_word(kind: type) -> bool:
+    """Whether a class of statewalk's is for values that a spec holds and can change."""
+    if issubclass(kind, Reference):
+        return False
+    return issubclass(kind, (*_WORDS, *_BOXES)) or kind.__module__.startswith(_SHIPPED)
 
 
 def _names(code: CodeType) -> set[str]:

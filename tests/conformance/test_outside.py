@@ -80,6 +80,22 @@ put = mk()
 NUMBERS = "x: ClassVar[list[int]] = [0]"
 RECORD = "class R(Record):\n    v: int = 0\nrs = [R()]"
 CACHED = "@functools.cache\ndef f(k): return {k: k}"
+GENERIC = "from statewalk.dsl.fizz.runtime.values import genericmap, genericset"
+LIBRARY = "from statewalk.dsl.library.isolation import Transaction"
+GENERATOR = "def g():\n    for x in [1, 1, 1]: yield x\nit = g(); next(it)"
+ITERATORS = (
+    "iter((1, 1))", "iter({1, 2})", "iter({1: 1, 2: 1}.items())", "iter('aa')", "iter(range(2))",
+    "iter(b'aa')", "reversed([1, 1])", "zip([1, 1], [1, 1])", "map(abs, [1, 1])",
+    "filter(None, [1, 1])", "enumerate([1, 1])", "iter(collections.deque([1, 1]))",
+    "itertools.count()", "itertools.cycle([1])", "itertools.repeat(1, 2)",
+    "itertools.chain([1], [1])", "itertools.permutations([1, 1])",
+    "itertools.combinations([1, 1, 1], 2)", "itertools.product([1, 1])",
+    "itertools.combinations_with_replacement([1, 1], 2)", "itertools.accumulate([0, 0])",
+    "itertools.islice([1, 1], 2)", "itertools.pairwise([1, 1, 1])",
+    "itertools.starmap(abs, [(1,)])",
+    "itertools.takewhile(abs, [1, 1])", "itertools.groupby([1, 1])", "itertools.tee([1, 1])[0]",
+    "itertools.zip_longest([1], [1, 1])", "itertools.compress([1, 1], [1, 1])",
+)  # fmt: skip
 # What is written above the class, in the class and in the action; what is said to have changed.
 HIDDEN: dict[str, tuple[str, str, str, str]] = {
     "attribute": ("", "x: ClassVar[int] = 0", "setattr(C, 'x', self.m)", "C.x"),
@@ -110,6 +126,28 @@ HIDDEN: dict[str, tuple[str, str, str, str]] = {
     "partial": (f"{ALIAS}\nf = functools.partial(helper.push, K)", "", "f(self.m)", "K"),
     "given by a cache": (CACHED, "", "f(0)[self.m] = 1", "f(...)"),
     "record": (RECORD, "", "for r in rs: r.v += 1", "rs[0].v"),
+    "bag": ("B = Bag([1])", "", "x = B; x.add(1)", "B"),
+    "method of a list": ("f = [1].append", "", "f(self.m)", "f"),
+    "operator of a list": ("f = [1].__iadd__", "", "f([self.m])", "f"),
+    "generic set": (f"{GENERIC}\nG = genericset([1])", "", "x = G; x.add(self.m + 1)", "G"),
+    "generic map": (f"{GENERIC}\nG = genericmap({{1: 1}})", "", "x = G; x[self.m + 1] = 1", "G"),
+    "list in a generic map": (
+        f"{GENERIC}\nG = genericmap({{1: [1]}})", "", "x = G; x[1].append(1)", "G[1]",
+    ),
+    "versions of a transaction": (
+        f"{LIBRARY}\nT = Transaction('a', writes=[])", "", "x = T; x.writes.append(1)", "T.writes",
+    ),
+    "generator in an attribute": (f"{THING}\no.v = (x for x in [1, 1])", "", "next(o.v, 0)", "o.v"),
+    "generator with a loop": (GENERATOR, "", "next(it, 0)", "it"),
+    "iterator that was begun": ("it = iter([1, 1, 1]); next(it)", "", "next(it, 0)", "it"),
+    "iterator of a default": ("def f(it=iter([1, 1])): next(it, 0)", "", "f()", "it of f"),
+    "iterator of the class": ("", "x: ClassVar[object] = iter([1, 1])", "next(self.x, 0)", "C.x"),
+    "file": ("import io\nit = io.StringIO('a')", "", "next(it, 0)", "it"),
+    "call": ("xs = [1, 1]\nit = iter(xs.pop, 0)", "", "next(it, 0)", "xs"),
+    **{
+        f"iterator {made}": (f"import itertools\nit = {made}", "", "next(it, 0)", "it")
+        for made in ITERATORS
+    },
 }  # fmt: skip
 FINE: dict[str, tuple[str, str, str]] = {
     "cache": (CACHED, "", "self.n = f(self.m)[self.m] % 3"),
@@ -121,6 +159,12 @@ FINE: dict[str, tuple[str, str, str]] = {
     "default": ("D: list[int] = []", "xs: list[int] = D", "self.xs.append(1); self.n = len(D)"),
     "local": ("", "", "x = [0]; x[0] = self.m; self.n = x[0] % 3"),
     "import": ("", "", "import math; import helper; self.n = math.gcd(self.m, 2)"),
+    "iterators that nobody asks": (
+        "import itertools\na, b = itertools.cycle([1, 2]), itertools.zip_longest([], [1, 1])"
+        "\nnext(a); next(a); next(a); next(b)\nc = iter([1]); next(c)", "", "",
+    ),
+    "iterators of a step": ("", "", "it = iter([1]); next(it); [*zip(it, it)]"),
+    "generic set": (f"{GENERIC}\nG = genericset([1])", "", "x = G; x.add(1); self.n = len(x)"),
     "role": ("def of(r): return [r]", "", "for x in of(self): x.n = 1"),
 }  # fmt: skip
 

@@ -27,6 +27,7 @@ _TAKES_ANY_ITERABLE = frozenset({
     "list", "set", "tuple", "sorted", "len", "sum", "min", "max", "any", "all", "reversed",
     "enumerate", "zip", "bag", "genericset", "dict", "frozenset", "genericmap",
 })  # fmt: skip
+_TAKES_LISTS = frozenset({"len", "reversed"})
 AT_ONCE = "at_once"
 _LAZY = frozenset({"range", "zip", "enumerate", "reversed"})
 _VIEWS = frozenset({"keys", "values", "items"})
@@ -54,6 +55,8 @@ class Expressions(Words):
         """An expression that is only gone through: no list needs to be made of it."""
         if isinstance(node, ast.Call) and self._is_lazy(node):
             return self._plain_call(node)
+        if isinstance(node, ast.GeneratorExp):
+            return self._comprehension(node, "elt")
         return self(node)
 
     def plainly(self, node: E) -> E:
@@ -139,7 +142,7 @@ class Expressions(Words):
         if isinstance(node.func, ast.Name):
             known = node.func.id in self.scope.locals or node.func.id in self.names.members
             return node.func.id in _LAZY and not known
-        return isinstance(node.func, ast.Attribute) and node.func.attr in _VIEWS and not node.args
+        return _is_of_itertools(node) or _is_view(node)
 
     def _call(self, node: ast.Call) -> ast.expr:
         if self._is_lazy(node):
@@ -170,8 +173,11 @@ class Expressions(Words):
                 return self(node.args[0])
             if word == "print":
                 return ast.copy_location(ast.Constant(None), node)
-            if word in _TAKES_ANY_ITERABLE:
-                arguments = [self.iterable(a) for a in node.args]
+            if word in _TAKES_ANY_ITERABLE and word not in self.names.members:
+                lists = word in _TAKES_LISTS
+                arguments = [
+                    self(a) if lists and not _has_length(a) else self.iterable(a) for a in node.args
+                ]
                 return self._rebuilt(node, self(function), arguments)
         return self._rebuilt(node, self(function), [self(a) for a in node.args])
 
@@ -244,10 +250,15 @@ class Expressions(Words):
         made: ast.expr = type(node)(*values, generators)
         return ast.copy_location(made, node)
 
-    def _listcomp(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> ast.expr:
+    def _listcomp(self, node: ast.ListComp | ast.SetComp) -> ast.expr:
         return self._comprehension(node, "elt")
 
-    _setcomp = _generatorexp = _listcomp
+    _setcomp = _listcomp
+
+    def _generatorexp(self, node: ast.GeneratorExp) -> ast.expr:
+        """A list, as everything here: it can be gone through again."""
+        listed = ast.ListComp(node.elt, node.generators)
+        return self._comprehension(ast.copy_location(listed, node), "elt")
 
     def _dictcomp(self, node: ast.DictComp) -> ast.expr:
         return self._comprehension(node, "key", "value")
@@ -259,6 +270,24 @@ class Expressions(Words):
         arguments = copied(node.args)
         arguments.defaults = defaults
         return ast.copy_location(ast.Lambda(arguments, body), node)
+
+
+def _is_of_itertools(node: ast.Call) -> bool:
+    of = node.func.value if isinstance(node.func, ast.Attribute) else None
+    return isinstance(of, ast.Name) and of.id == "itertools"
+
+
+def _is_view(node: ast.Call) -> bool:
+    return isinstance(node.func, ast.Attribute) and node.func.attr in _VIEWS and not node.args
+
+
+def _has_length(node: ast.expr) -> bool:
+    """Whether an expression has a length even where no list is made of it."""
+    if not isinstance(node, ast.Call):
+        return not isinstance(node, ast.GeneratorExp)
+    if isinstance(node.func, ast.Name) and node.func.id in _LAZY:
+        return node.func.id == "range"
+    return not _is_of_itertools(node)
 
 
 def _is_singleton(node: ast.expr) -> bool:
