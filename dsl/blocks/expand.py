@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from statewalk.dsl.blocks import steps as flow_steps
 from statewalk.dsl.blocks import tree
+from statewalk.dsl.blocks.handed import check_handed_on
 from statewalk.dsl.blocks.notes import Made, Statements
 from statewalk.dsl.blocks.own_pieces import RUNTIME, STEPS, OwnPieces
 from statewalk.dsl.blocks.read import Reader, has_blocks, refused
@@ -250,6 +251,7 @@ def expand_blocks(spec: SpecTree, mistakes: Mistakes, first: int = 1) -> None:
             if id(node) not in reached:
                 made.append((function, copied(whole)))
             _install(function, whole)
+    check_handed_on(spec, mistakes)
     for function, whole in made:
         function.node = whole
 

@@ -167,6 +167,8 @@ class ElementsReference(Reference):
             "SW901", f"{refs.show_place(self._path, ())} is listed, but kept by element."
         )
 
+    __len__ = __bool__ = __iter__ = _freeze
+
 
 # Patterns (``case [first, *_]:``) ask for these, not for what an object can do.
 Sequence.register(ListReference)  # pyright: ignore[reportAttributeAccessIssue]

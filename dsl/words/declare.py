@@ -237,7 +237,7 @@ def atomic() -> AbstractContextManager[None]:
 
 def serial() -> AbstractContextManager[None]:
     """``with serial():`` others may act after each statement inside that does something."""
-    return nullcontext()
+    return _steps("serial")
 
 
 def parallel() -> AbstractContextManager[None]:
@@ -245,6 +245,19 @@ def parallel() -> AbstractContextManager[None]:
 
     Of a loop that stands in the block, the turns do as well.
     """
+    return _steps("parallel")
+
+
+def _steps(flow: str) -> AbstractContextManager[None]:
+    """A block of several steps to Python; no such block is left in what the checker runs."""
+    if binding.view is not None:
+        raise SpecError(
+            "SW116",
+            f"A block '{flow}' is entered where its steps cannot end.",
+            why="It is in a function that is not called by its name, self.f(), or not read: under "
+            "a decorator, in a table, through a variable, getattr, map or partial.",
+            help="Call the function by its name, or do without the block.",
+        )
     return nullcontext()
 
 
