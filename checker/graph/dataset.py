@@ -210,7 +210,7 @@ def _look(folder: Path, table: str, rows: int, variables: list[str]) -> None:
                 wrong = _wrong(found.schema_arrow, _ALWAYS[table], variables)
             if wrong:
                 raise _damaged(folder, f"{part.name} of {table} {wrong}")
-    except (OSError, pa.ArrowException) as error:
+    except (OSError, UnicodeDecodeError, pa.ArrowException) as error:
         raise _damaged(folder, f"a file of {table} cannot be read ({error})") from error
     if there != rows or not files_of(folder, table):
         raise _damaged(folder, f"{table} has {there:,} rows, of {rows:,} written")

@@ -138,6 +138,15 @@ class Reader:
         return copied(node)
 
 
+def refuse_super(function: Function) -> None:
+    """Raises SpecError[SW116] where a function that gives way asks for its class."""
+    if function.function.__code__.co_freevars:
+        raise refused(
+            function, function.node, "it uses super()",
+            "Give what the other class does a name of its own, and call that.",
+        )  # fmt: skip
+
+
 def refused(function: Function, node: ast.AST, what: str, help: str = "") -> SpecError:
     """The error of a place where a flow cannot stop."""
     return SpecError(

@@ -25,9 +25,12 @@ from statewalk.dsl.loader import load
 from statewalk.dsl.model import Model
 
 SPEC = """
-import itertools
+import os
 from statewalk import *
-calls = itertools.count(1)
+kept = os.environ  # where nobody looks
+def called() -> int:
+    kept.__setitem__("CALLED", str(int(kept["CALLED"]) + 1))
+    return int(kept["CALLED"])
 deadlock(False)
 class C(Role, symmetric=True):
     n: int = 0
@@ -56,8 +59,9 @@ def raised(run: Any, *arguments: Any) -> EngineError:
     return caught.value
 
 
-def test_a_step_that_does_not_raise_again(tmp_path: Path) -> None:
-    model = model_of(tmp_path, "assert next(calls) != 40")
+def test_a_step_that_does_not_raise_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CALLED", "0")
+    model = model_of(tmp_path, "assert called() != 40")
 
     error = raised(native.explore, model, SearchOptions())
 
@@ -149,7 +153,7 @@ def test_a_field_that_was_taken_for_constant(engine: Any, tmp_path: Path) -> Non
     [finding] = engine.explore(model, SearchOptions()).findings
 
     assert isinstance(finding.error, Exception)
-    assert "SW901 C#0.n was taken for constant and is written." in str(finding.error)
+    assert "SW901 C#0.n was taken for constant and is changed." in str(finding.error)
 
 
 def test_an_engine_that_cannot_be_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

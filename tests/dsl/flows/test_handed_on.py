@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from statewalk.checker.api import check
-from statewalk.dsl.errors import SpecErrors
+from statewalk.dsl.errors import SpecErrors, StatewalkError
 
 SPEC = """
 import functools, operator
@@ -87,3 +87,20 @@ def test_a_block_that_nobody_read_is_an_error_when_it_is_entered(how: str, tmp_p
 
     assert "error" == found.verdict
     assert "SW116 A block 'serial' is entered where its steps cannot end." in str(found)
+
+
+@pytest.mark.parametrize("way", ["blocks", "yield"])
+def test_super_in_what_gives_way_is_refused_before_the_search(way: str, tmp_path: Path) -> None:
+    path = tmp_path / "spec.py"
+    block = "with serial():\n            self.n += 1\n            self.n += 1"
+    body = block if way == "blocks" else "yield"
+    called = "super().h()" if way == "blocks" else "yield from super().h()"
+    path.write_text(
+        "from statewalk import *\nclass A(State):\n    n: int = 0\n"
+        f"    def h(self) -> None:\n        {body}\nclass B(A):\n    m: int = 0\n"
+        "    @action\n    def go(self) -> None:\n        require(self.m < 2)\n"
+        f"        self.m += 1\n        {called}\nb = B()\n"
+    )
+
+    with pytest.raises(StatewalkError, match=r"SW116 'go' cannot be suspended: it uses super\(\)"):
+        check(path, engine="reference")
