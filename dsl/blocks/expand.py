@@ -18,7 +18,7 @@ from statewalk.dsl.blocks import tree
 from statewalk.dsl.blocks.handed import check_handed_on
 from statewalk.dsl.blocks.notes import Made, Statements
 from statewalk.dsl.blocks.own_pieces import RUNTIME, STEPS, OwnPieces
-from statewalk.dsl.blocks.read import Reader, has_blocks, refuse_super, refused
+from statewalk.dsl.blocks.read import Reader, has_blocks, without_super, refused
 from statewalk.dsl.blocks.status import ACTED, NONE, NOT_YET, RESUMED, Status
 from statewalk.dsl.blocks.step_ends import Threads
 from statewalk.dsl.errors import Mistakes
@@ -246,7 +246,7 @@ def expand_blocks(spec: SpecTree, mistakes: Mistakes, first: int = 1) -> None:
             made.append((function, _with_body(function, threads.body(node))))
             function.gives_way = id(node) in threads.facts.flows
             if function.gives_way:
-                refuse_super(function)
+                without_super(function)
     for function, node in program:
         if has_blocks(function) and not yields(function.node):
             whole = _with_body(function, at_once.body(node))
@@ -259,7 +259,7 @@ def expand_blocks(spec: SpecTree, mistakes: Mistakes, first: int = 1) -> None:
 
 
 def _install(function: Function, node: ast.FunctionDef) -> None:
-    refuse_super(function)
+    without_super(function)
     install(function, node)
 
 

@@ -138,7 +138,7 @@ class Reader:
         return copied(node)
 
 
-def refuse_super(function: Function) -> None:
+def without_super(function: Function) -> None:
     """Raises SpecError[SW116] where a function that gives way asks for its class."""
     if function.function.__code__.co_freevars:
         raise refused(

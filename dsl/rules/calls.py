@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import typing
 
-from statewalk.dsl.blocks.read import refuse_super
+from statewalk.dsl.blocks.read import without_super
 from statewalk.dsl.rules.rule import Checked, attribute_name, shortened
 from statewalk.dsl.source.nodes import walk
 from statewalk.dsl.source.tree import Function
@@ -141,7 +141,7 @@ def is_flow(function: Function) -> bool:
 def check_flow(checked: Checked) -> None:
     """SW105: a flow called without ``yield from``, of which nothing would happen; ``super()``."""
     if is_flow(checked.function):
-        refuse_super(checked.function)
+        without_super(checked.function)
     for node in walk(checked.function.node):
         if not isinstance(node, ast.Call) or isinstance(checked.parents.get(node), ast.YieldFrom):
             continue
