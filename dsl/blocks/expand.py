@@ -18,7 +18,7 @@ from statewalk.dsl.blocks import tree
 from statewalk.dsl.blocks.handed import check_handed_on
 from statewalk.dsl.blocks.notes import Made, Statements
 from statewalk.dsl.blocks.own_pieces import RUNTIME, STEPS, OwnPieces
-from statewalk.dsl.blocks.read import Reader, has_blocks, without_super, refused
+from statewalk.dsl.blocks.read import Reader, has_blocks, refused, without_super
 from statewalk.dsl.blocks.status import ACTED, NONE, NOT_YET, RESUMED, Status
 from statewalk.dsl.blocks.step_ends import Threads
 from statewalk.dsl.errors import Mistakes
