@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from statewalk.dsl.blocks.read import flow_of
 from statewalk.dsl.errors import Mistakes
 from statewalk.dsl.source.modules import SpecModule
-from statewalk.dsl.source.nodes import parents_of, walk
+from statewalk.dsl.source.nodes import parents_of, read_word, walk
 from statewalk.dsl.source.tree import Function, SpecTree
 
 
@@ -54,11 +54,8 @@ def _handed(
 ) -> Iterator[tuple[str, ast.AST]]:
     parents = parents_of(module.source.tree)
     for node in walk(module.source.tree):
-        word = node.value if isinstance(node, ast.Constant) else None
-        word = word or getattr(node, "id", None) or getattr(node, "attr", None)
-        if not isinstance(word, str) or word not in names:
-            continue
-        if not isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
+        word = read_word(node)
+        if word is None or word not in names:
             continue
         parent = parents.get(node)
         called = isinstance(parent, ast.Call) and parent.func is node

@@ -185,3 +185,11 @@ def leaves(node: ast.AST, in_loop: bool = False) -> bool:
             leaves(n, in_loop) for n in node.orelse
         )
     return any(leaves(child, in_loop) for child in ast.iter_child_nodes(node))
+
+
+def read_word(node: ast.AST) -> str | None:
+    """The name that a node reads, as a name, an attribute or a text; None where it reads none."""
+    word = node.value if isinstance(node, ast.Constant) else None
+    word = word or getattr(node, "id", None) or getattr(node, "attr", None)
+    is_read = isinstance(getattr(node, "ctx", ast.Load()), ast.Load)
+    return word if is_read and isinstance(word, str) else None

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any
 
-from statewalk.dsl.source.nodes import parents_of, walk
+from statewalk.dsl.source.nodes import parents_of, read_word, walk
 from statewalk.dsl.source.scopes import binds
 from statewalk.dsl.source.tree import Function, SpecTree
 from statewalk.dsl.state.roles import Role
@@ -74,8 +74,9 @@ def analyse(tree: SpecTree) -> Analysis:
         for name in cls._fields:
             result.usage[(cls.__name__, name)] = Usage()
     called = {name for module in tree.loading.modules for name in _named(module.source.tree)}
+    own = {f.name for f in tree.functions if f.owner in tree.records}
     for function in [*tree.functions, *_others(tree)]:
-        _Uses(tree, result, function, called).run()
+        _Uses(tree, result, function, called, own).run()
     asked: set[int] = set()
     for module in tree.loading.modules:
         for node in walk(module.source.tree):
@@ -94,9 +95,8 @@ def analyse(tree: SpecTree) -> Analysis:
 def _named(module: ast.AST) -> Iterator[str]:
     """The names that are read in a text, in whatever way."""
     for node in walk(module):
-        word = node.value if isinstance(node, ast.Constant) else None
-        word = word or getattr(node, "id", None) or getattr(node, "attr", None)
-        if isinstance(word, str) and isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
+        word = read_word(node)
+        if word is not None:
             yield word
 
 
@@ -155,7 +155,12 @@ class _Uses:
     """The uses of fields in one function."""
 
     def __init__(
-        self, tree: SpecTree, result: Analysis, function: Function, called: Set[str]
+        self,
+        tree: SpecTree,
+        result: Analysis,
+        function: Function,
+        called: Set[str],
+        own: Set[str],
     ) -> None:
         self.tree = tree
         self.result = result
@@ -163,8 +168,7 @@ class _Uses:
         self.parents = parents_of(function.node)
         self.types = Receivers(tree, function)
         self.is_called = function.name in called
-        # what records do under such a name is not what containers do
-        self.own = {f.name for f in tree.functions if f.owner in tree.records}
+        self.own = own  # what records do under such a name is not what containers do
 
     def run(self) -> None:
         in_init = self.function.marked("init") is not None and not self.is_called
