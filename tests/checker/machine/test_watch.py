@@ -172,6 +172,7 @@ def test_kernels_that_are_compiled_end_at_a_limit(tmp_path: Path, how: str, thre
         [*words, "--threads", threads, "--out", str(tmp_path / "run")],
         cwd=tmp_path, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
+    sent = time.monotonic()
     if how == "term":
         cold = tmp_path / "cold"
         while process.poll() is None and not any(cold.rglob("*.nbc")):
