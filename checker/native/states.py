@@ -130,6 +130,12 @@ class Partition:
         tables.find(self.table, self.table_low, fps, lows, found)
         return found
 
+    @property
+    def seen(self) -> Array:
+        """The fingerprints seen (their first words); 0 and 1 are one to the table, so both."""
+        found = self.table[self.table != 0]
+        return np.append(found, np.uint64(0)) if (found == 1).any() else found
+
     def release(self, rows: Rows, link: Array, first: int) -> None:
         """Move the segment's states to a level, in the order of their fingerprints.
 

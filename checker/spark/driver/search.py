@@ -127,6 +127,5 @@ def _spill_part(
 
 def _visited(search: Search) -> Array:
     """All fingerprints seen so far, sorted."""
-    found = [p.table[p.table != 0] for p in search.seen.partitions]
-    result: Array = np.sort(np.concatenate(found))
+    result: Array = np.sort(np.concatenate([p.seen for p in search.seen.partitions]))
     return result

@@ -10,6 +10,7 @@ from unittest.mock import Mock
 import pytest
 
 from statewalk.checker.contract.search import Exploration, SearchOptions
+from statewalk.checker.engines.layout import Layout
 from statewalk.checker.native import explore as explore_natively
 from statewalk.checker.spark import explore, unable
 from statewalk.checker.spark.session.java import find_java, java_version, whole_java
@@ -65,6 +66,26 @@ def test_spark_equals_native(
     _same(explore_natively(model, options), found)
     assert found.statistics["jobs"] > 0
     assert found.statistics["sent_bytes"] > 0
+
+
+@pytest.mark.spark
+def test_a_state_in_which_nothing_is_there_is_known_again(tmp_path: Path) -> None:
+    """Its fingerprint is 0, which in a table of states stands for a free place."""
+    spec = tmp_path / "spec.py"
+    spec.write_text(
+        "from statewalk import Role, action, any_of\n"
+        "class Client(Role):\n    held: set[str] = set()\n"
+        "    @action\n    def change(self, what: str = any_of('ab')) -> None:\n"
+        "        self.held ^= {what}\nclient = Client()\n",
+        encoding="utf-8",
+    )
+    model, options = load(spec), SearchOptions()
+    layout = Layout(model)
+    found = explore(model, options, buckets=2, tasks=2, native_until=1)
+
+    assert layout.fingerprint(layout.row(model.initial_states[0])) == 0
+    assert found.counts.distinct == 4
+    _same(explore_natively(model, options), found)
 
 
 @pytest.mark.spark
