@@ -23,6 +23,7 @@ from statewalk.dsl.source.known_effects import (
     LOOKING_METHODS,
     PURE_NAMES,
     called_back,
+    called_by_python,
     fresh_locals,
     is_number,
     is_pure_library,
@@ -52,7 +53,8 @@ def join(a: Effect, b: Effect) -> Effect:
 class Cause:
     """One thing that a function does at a place. ``known`` is false where it is only assumed.
 
-    ``callees`` are the functions a call may reach; their effects add to ``effect``.
+    ``callees`` are the functions a call may reach; their effects add to ``effect``. They are
+    ``unsure`` where an operator may reach them, and may as well be Python's own.
     """
 
     node: ast.AST
@@ -60,6 +62,7 @@ class Cause:
     text: str = ""
     known: bool = True
     callees: tuple[Function, ...] = ()
+    unsure: bool = False
 
 
 @dataclass
@@ -125,7 +128,7 @@ class Effects:
         for cause in self.causes[id(function)]:
             if cause.effect == "effects" and cause.known:
                 yield cause, way
-            for callee in cause.callees:
+            for callee in () if cause.unsure else cause.callees:
                 if id(callee) not in seen:
                     seen.add(id(callee))
                     yield from self._why(callee, (*way, callee), seen)
@@ -211,6 +214,9 @@ class _Scan:
 
     def cause(self, node: ast.AST) -> Iterator[Cause]:
         """What one node does, without the nodes inside it."""
+        called = [f for name in called_by_python(node) for f in self.effects.methods(name)]
+        if called:
+            yield Cause(node, "pure", callees=tuple(called), unsure=True)
         if isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load):
             if not self._is_fresh(node.value):
                 sign = "= ..." if isinstance(node.ctx, ast.Store) else "is deleted"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import sys
 from collections.abc import Callable, Iterator
 
@@ -142,3 +143,48 @@ def is_number(node: ast.AugAssign | ast.expr) -> bool:
         case ast.Call(func=ast.Name(id=name)):
             return name in ("len", "int", "ord", "abs")
     return False
+
+
+_OTHER_NAMES = {
+    "mult": "mul", "div": "truediv", "bitor": "or", "bitxor": "xor", "bitand": "and",
+    "usub": "neg", "uadd": "pos", "noteq": "ne", "lte": "le", "gte": "ge", "notin": "in",
+}  # fmt: skip
+# What else a construct, operator or builtin function comes to, besides the method of its own name.
+_BESIDES = {
+    "ne": "eq", "lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "not": "bool len",
+    "mod": "str repr",  # of text
+    "in": "contains iter getitem eq hash",
+    "bool": "len", "int": "index", "str": "repr", "format": "str repr",
+    "sum": "iter add radd", "min": "iter lt gt", "max": "iter lt gt", "sorted": "iter lt gt",
+    "list": "iter len getitem", "tuple": "iter len getitem", "set": "iter hash eq",
+    "frozenset": "iter hash eq", "dict": "iter hash eq", "any": "iter bool len",
+    "all": "iter bool len", "print": "str repr", "enumerate": "iter next getitem",
+    "zip": "iter next getitem", "iter": "getitem", "divmod": "rdivmod", "pow": "rpow",
+    "for": "iter next getitem", "comprehension": "iter next getitem bool len", "with": "enter exit",
+    "starred": "iter getitem", "formattedvalue": "format str repr", "boolop": "bool len",
+    "if": "bool len", "ifexp": "bool len", "while": "bool len", "assert": "bool len",
+    "subscript": "getitem setitem delitem missing index", "matchvalue": "eq",
+}  # fmt: skip
+
+
+def called_by_python(node: ast.AST) -> Iterator[str]:
+    """The methods by which a class may answer an operator, a statement or a builtin function."""
+    words = [type(node).__name__.lower()]
+    match node:
+        case ast.BinOp(op=op) | ast.AugAssign(op=op):
+            word = _plain(op)
+            words = [word, f"r{word}", f"i{word}"]
+        case ast.UnaryOp(op=op):
+            words = [_plain(op)]
+        case ast.Compare(ops=ops):
+            words = [_plain(op) for op in ops]
+        case ast.Call(func=ast.Name(id=name)) if hasattr(builtins, name):
+            words = [name]
+    for word in words:
+        for part in (word, *_BESIDES.get(word, "").split()):
+            yield f"__{part}__"
+
+
+def _plain(op: ast.AST) -> str:
+    name = type(op).__name__.lower()
+    return _OTHER_NAMES.get(name, name)

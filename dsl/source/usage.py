@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any
 
+from statewalk.dsl.source.known_effects import called_by_python
 from statewalk.dsl.source.nodes import parents_of, read_word, walk
 from statewalk.dsl.source.scopes import binds
 from statewalk.dsl.source.tree import Function, SpecTree
@@ -169,6 +170,7 @@ class _Uses:
         self.types = Receivers(tree, function)
         self.is_called = function.name in called
         self.own = own  # what records do under such a name is not what containers do
+        self.operators = {name for name in own if name[:2] == "__"} - {"__init__"}
 
     def run(self) -> None:
         in_init = self.function.marked("init") is not None and not self.is_called
@@ -199,11 +201,13 @@ class _Uses:
         parent = self.parents.get(node)
         if not isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
             return Usage(written=True, listed=True, pointwise=False)
+        if self.is_answered(parent):
+            return _ANYTHING
         if isinstance(parent, ast.AugAssign) and parent.target is node:
             return Usage(written=True, listed=True, pointwise=False)
         if isinstance(parent, ast.Attribute):
             called = isinstance(self.parents.get(parent), ast.Call)
-            if called and parent.attr in self.own:
+            if parent.attr in self.own:
                 return _ANYTHING
             if called and parent.attr in ("add", "discard"):
                 return Usage(written=True)
@@ -225,6 +229,11 @@ class _Uses:
             return Usage(listed=True, pointwise=False)
         return Usage(reach=self.reach(node), listed=True, pointwise=False)
 
+    def is_answered(self, node: ast.AST | None) -> bool:
+        """Whether a method of a record may run here that is not called by its name."""
+        names = called_by_python(node) if self.operators and node is not None else ()
+        return not self.operators.isdisjoint(names)
+
     def reach(self, node: ast.AST) -> Reach:
         """What can be changed by someone who got hold of what an expression denotes."""
         reach = Reach.ANYTHING
@@ -232,12 +241,14 @@ class _Uses:
             parent = self.parents.get(node)
             if not isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
                 return reach
+            if self.is_answered(parent):
+                return reach
             if isinstance(parent, ast.Attribute):
                 call = self.parents.get(parent)
+                if parent.attr in self.own:
+                    return reach
                 if not isinstance(call, ast.Call):
                     node = parent
-                elif parent.attr in self.own:
-                    return reach
                 elif parent.attr in _ELEMENTS_OF:
                     node, reach = call, min(reach, Reach.ELEMENTS)
                 else:

@@ -9,6 +9,7 @@ import pytest
 
 from statewalk.checker.api import check
 from statewalk.dsl.errors import SpecErrors
+from statewalk.dsl.source import usage
 
 SPEC = """
 from operator import attrgetter, methodcaller
@@ -134,7 +135,10 @@ def test_what_changes_a_field_is_seen(
     assert "holds" == check(path, engine=engine).verdict
 
 
-def test_a_change_that_nothing_told_of_is_an_error_and_no_verdict(tmp_path: Path) -> None:
+def test_a_change_that_nothing_told_of_is_an_error_and_no_verdict(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(usage, "called_by_python", lambda node: ())
     path = tmp_path / "spec.py"
     path.write_text(SHIFTED)
 
