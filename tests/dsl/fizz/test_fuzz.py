@@ -28,7 +28,7 @@ PIECES = [
 ]  # fmt: skip
 
 
-CODES = ("SW101", "SW102", "SW150", "SW151", "SW152", "SW153", "SW155")
+CODES = ("SW101", "SW102", "SW108", "SW150", "SW151", "SW152", "SW153", "SW155")
 
 
 def reads(text: str) -> None:
