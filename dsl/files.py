@@ -8,6 +8,7 @@ import errno
 import json
 import os
 import stat
+from collections.abc import Callable
 from io import BufferedReader
 from pathlib import Path
 from typing import Any
@@ -71,9 +72,9 @@ class SaidTwice(ValueError):
     """A JSON object with two fields of one name."""
 
 
-def decoded(text: str | bytes) -> Any:
+def decoded(text: str | bytes, fraction: Callable[[str], float] = float) -> Any:
     """What a JSON text says. Raises `SaidTwice`, ValueError, RecursionError."""
-    return json.loads(text, object_pairs_hook=_once)
+    return json.loads(text, object_pairs_hook=_once, parse_float=fraction)
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ Value 0 is nil: nothing there. The initial transaction T0 has no place; it is wr
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,19 @@ UNKNOWN = -1
 INITIAL = -1
 _EXACT = 2**53  # integers up to here are exact as floats
 _LATEST = 2**63
+
+
+class Fraction(float):
+    """A number as a file has it, which may have more digits than a float keeps."""
+
+    __slots__ = ("text",)
+    text: str
+
+    def __new__(cls, text: str) -> Fraction:
+        """The nearest float, with the text it was read from."""
+        made = super().__new__(cls, text)
+        made.text = text
+        return made
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +267,7 @@ class Builder:
 
         Raises:  HistoryError when it is no finite number of at most 63 bits.
         """
-        if value is None or (type(value) in (int, float) and abs(value) < _LATEST):
+        if value is None or (type(value) in (int, float, Fraction) and abs(value) < _LATEST):
             number: float | None = value
             return number
         raise self.fail(f"time is {value!r:.40}", where, "a finite number")
@@ -288,9 +302,7 @@ class Builder:
             return np.array(column, dtype=np.int64)
 
         session, sessions = self._sessions()
-        known = [x for x in (*self.begin, *self.end) if x is not None]
-        exact = all(isinstance(x, int) for x in known)
-        origin = int(min(known)) if known and exact and max(map(abs, known)) > _EXACT else 0
+        origin = self._origin()
 
         def times(column: list[float | None]) -> Floats:
             return np.array([np.nan if x is None else x - origin for x in column], np.float64)
@@ -320,6 +332,34 @@ class Builder:
             origin,
             tuple(self.notes),
         )
+
+    def _origin(self) -> int:
+        """What times are counted from.
+
+        Raises:  HistoryError[SW701] where a time would be rounded to another one.
+        """
+        known = [x for x in (*self.begin, *self.end) if x is not None]
+        whole = all(isinstance(x, int) for x in known)
+        origin = int(min(known)) if known and whole and max(map(abs, known)) > _EXACT else 0
+        if not known or (whole and max(known) - min(known) <= _EXACT):
+            return origin
+        before: dict[float, Decimal] = {}
+        for place, *times in zip(self.place, self.begin, self.end, strict=True):
+            for time in times:
+                if time is None:
+                    continue
+                near = float(time - origin)
+                exact = Decimal(str(getattr(time, "text", time)))
+                if before.setdefault(near, exact) != exact or (
+                    isinstance(time, int) and int(near) != time - origin
+                ):
+                    raise self.fail(
+                        f"time {exact} would be rounded",
+                        f"at {place}",
+                        "whole numbers, at most 2^53 from the first to the last, "
+                        "or fractions of at most 16 digits",
+                    )
+        return origin
 
     def _sessions(self) -> tuple[list[int], tuple[Scalar, ...]]:
         """The session of each transaction, and the names of sessions.

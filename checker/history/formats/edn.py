@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from statewalk.checker.history.data import Fraction
+
 _TOKEN = re.compile(
     r"""[\s,]*(?:;[^\n]*[\s,]*)*
     (?:(?P<open>\#\{|[\[({])|(?P<close>[\])}])|(?P<discard>\#_)|(?P<tag>\#[A-Za-z][^\s,;"(){}\[\]]*)
@@ -123,7 +125,7 @@ def _word(word: str) -> Any:
     if _INTEGER.match(word):
         return int(word.rstrip("N"))
     if _DECIMAL.match(word):
-        return float(word.rstrip("M"))
+        return Fraction(word.rstrip("M"))
     return Name(word)
 
 

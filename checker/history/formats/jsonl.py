@@ -25,6 +25,7 @@ from statewalk.checker.history.data import (
     UNKNOWN,
     WRITE,
     Builder,
+    Fraction,
     History,
     Scalar,
 )
@@ -104,7 +105,7 @@ def _outcome(build: Builder, record: dict[str, Any], number: int, open_: dict[Sc
 def _record(build: Builder, line: bytes, number: int) -> dict[str, Any] | None:
     """What a line says; None for a last one that was cut off."""
     try:
-        record = decoded(line)
+        record = decoded(line, Fraction)
     except SaidTwice as error:
         raise build.fail(str(error), f"line {number}", "each field once") from None
     except (ValueError, RecursionError) as error:

@@ -99,7 +99,13 @@ def test_a_verdict_survives_conversion_of_what_is_expressible(
 
 
 def test_a_conversion_says_everything_that_it_drops(tmp_path: Path) -> None:
-    more = {"session": "c", "id": "t9", "state": 1, "end": 3, "ops": [["w", "k", 9]]}
+    more = {
+        "session": "c",
+        "id": "t9",
+        "state": 1,
+        "end": 1_761_000_000_123_456_900,
+        "ops": [["w", "k", 9]],
+    }
     history = from_records([*EXPRESSIBLE["jsonl"], more])
 
     lost = formats.write(history, tmp_path / "h.txt", "polysi")
@@ -164,6 +170,31 @@ COBRA_END = struct.pack(">cQ", b"S", 1) + struct.pack(">c3Q", b"W", 5, 1, 5)
         ("a.jsonl", b'{"session": 1, "ops": [], "ends": 3}', "line 1", "only begin, end, id"),
         ("a.jsonl", b'{"session": 1, "ops": [], "end": NaN}', "line 1", "a finite number"),
         ("a.jsonl", b'{"session": 1, "ops": [], "status": "no"}', "line 1", "ok, fail or info"),
+        (
+            "a.jsonl",
+            b'{"session": 1, "ops": [], "begin": 0, "end": 9007199254740993}',
+            "at 1",
+            "2^53",
+        ),
+        (
+            "a.jsonl",
+            b'{"session": 1, "ops": [], "begin": 0.5, "end": 9007199254740993}',
+            "at 1",
+            "2^53",
+        ),
+        (
+            "a.jsonl",
+            b'{"session": 1, "ops": [], "begin": 1.7e9, "end": 1700000000.00000001}',
+            "at 1",
+            "fractions of at most 16 digits",
+        ),
+        (
+            "a.edn",
+            b"{:type :invoke :process 0 :value [[:w 1 2]] :time 1700000000.00000001}\n"
+            b"{:type :ok :process 0 :value [[:w 1 2]] :time 1700000000.00000002}",
+            "at 2",
+            "fractions of at most 16 digits",
+        ),
         ("a.jsonl", b'{"statewalk-history": 2}', "line 1", "version 1"),
         ("a.jsonl", b'{"statewalk-history": 1}', "", "at least one recorded transaction"),
         ("a.edn", b"{:type :ok :value [[:w 1 2]}", "line 1", "operation maps"),
