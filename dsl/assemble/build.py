@@ -11,7 +11,6 @@ from typing import Any
 from statewalk.dsl.errors import Mistakes
 from statewalk.dsl.flows.run import Flows, slot_of
 from statewalk.dsl.model import Action, FieldInfo
-from statewalk.dsl.source.nodes import yields
 from statewalk.dsl.source.ranges import domains_of, no_instance, warn_of_nothing
 from statewalk.dsl.source.tree import Function, SpecTree, class_span, may_crash
 from statewalk.dsl.source.usage import Analysis, Reach, Usage
@@ -118,7 +117,7 @@ def make_actions(tree: SpecTree, flows: Flows, mistakes: Mistakes) -> list[Actio
         span = function.span()
         fault = bool(options.get("fault", False))
         for actor in actors:
-            slot = slot_of(actor, function.name) if yields(function.node) else None
+            slot = slot_of(actor, function.name) if function.is_flow else None
             make = partial(Action, actor=actor, span=span, slot=slot)
             for values in itertools.product(*domains):
                 run = _runner(function, actor, values, flows)

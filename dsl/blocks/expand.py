@@ -96,7 +96,7 @@ class OwnThreads(Threads):
     def begin(self) -> None:
         """Find out about every function that actions reach, or could call as a flow."""
         for node, function in self.own.functions.items():
-            called = has_blocks(function) and yields(function.node)
+            called = has_blocks(function) and function.is_flow
             if called or function.marked("action") is not None:
                 self.facts.entered[node] = NOT_YET
         self.analyse()
@@ -197,7 +197,7 @@ class OwnThreads(Threads):
                 function = self.own.functions[id(callee)]
                 known = self.facts.entered.get(id(callee), NONE)
                 self.facts.entered[id(callee)] = known | ANYTHING
-                if id(callee) in self.facts.flows and not yields(function.node):
+                if id(callee) in self.facts.flows and not function.is_flow:
                     if self.pieces is not None:
                         self._refuse(
                             call,
@@ -248,7 +248,7 @@ def expand_blocks(spec: SpecTree, mistakes: Mistakes, first: int = 1) -> None:
             if function.gives_way:
                 without_super(function)
     for function, node in program:
-        if has_blocks(function) and not yields(function.node):
+        if has_blocks(function) and not function.is_flow:
             whole = _with_body(function, at_once.body(node))
             if id(node) not in reached:
                 made.append((function, copied(whole)))

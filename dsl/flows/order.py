@@ -13,6 +13,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
+from statewalk.dsl.blocks.read import refused
 from statewalk.dsl.flows.emit import Emitter
 from statewalk.dsl.source.nodes import copied, yields
 from statewalk.dsl.source.scopes import bound, defaults
@@ -178,15 +179,26 @@ class InOrder(Emitter):
         made = [ast.copy_location(changed, node), ast.copy_location(stored, node)]
         self.piece([ast.fix_missing_locations(one) for one in made])
 
+    def flow_named(self, func: ast.expr) -> str:
+        """The name of the flow that a name stands for."""
+        if not isinstance(func, ast.Name) or func.id in self.locals:
+            what = f"it is not known which flow '{ast.unparse(func)}' is"
+            help = "Call it by its name: yield from self.f(), or yield from f()."
+            raise refused(self.function, func, what, help)
+        known = self.lowering.effects.function_of(self.function.module.namespace.get(func.id))
+        return known.name if known is not None else func.id
+
     def call(self, node: ast.YieldFrom) -> ast.Name:
         called = node.value
         names = [k.arg for k in called.keywords] if isinstance(called, ast.Call) else [None]
         if not isinstance(called, ast.Call) or None in names:
             raise self.refused(node, "yield from takes a call, and arguments one by one")
         self.operands(called)
-        name, receiver = getattr(called.func, "id", ""), []
+        receiver: list[ast.expr] = []
         if isinstance(called.func, ast.Attribute):
             name, receiver = "." + called.func.attr, [called.func.value]
+        else:
+            name = self.flow_named(called.func)
         given = [*receiver, *called.args, *(k.value for k in called.keywords)]
         arguments = ast.copy_location(ast.Tuple(given, ast.Load()), called)
         target = self.temporary("result")

@@ -8,8 +8,11 @@ anonymous.
 
 from __future__ import annotations
 
+import ast
+import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any
 
 from statewalk.dsl.binding import binding
@@ -18,9 +21,10 @@ from statewalk.dsl.flows.code import Compiler
 from statewalk.dsl.flows.instructions import FlowCode, Instruction
 from statewalk.dsl.flows.kept import keep, restored
 from statewalk.dsl.flows.loops import begun, following, turns
+from statewalk.dsl.lowering.compiling import RUNTIME, definition_of, install
 from statewalk.dsl.lowering.lower import Lowering
-from statewalk.dsl.source.nodes import yields
-from statewalk.dsl.source.tree import Function
+from statewalk.dsl.source.nodes import copied
+from statewalk.dsl.source.tree import Function, SpecTree
 from statewalk.dsl.state.refs import current_view, forbid_change
 from statewalk.dsl.state.roles import Field, Role
 from statewalk.dsl.values.stored import ABSENT, FrozenBag
@@ -38,7 +42,9 @@ class Flows:
     def __init__(self, fields: Mapping[tuple[str, str], Field]) -> None:
         self.fields = fields
         self.code: dict[str, FlowCode] = {}
-        self.by_name: dict[str, list[Function]] = {}
+        self.named: dict[str, Function] = {}
+        self.by_name: dict[str, list[Function]] = {}  # by all names that they have in classes too
+        self.known: dict[int, Function] = {}
         self.actions: dict[str, list[tuple[str, int]]] = {}
         self.limit: int | None = None
         self.dropped: frozenset[str] | None = None
@@ -47,10 +53,9 @@ class Flows:
 
     def compile_all(self, lowering: Lowering) -> None:
         """Compile every function of the spec that contains a yield, whatever the constants are."""
-        found = [f for f in lowering.tree.functions if f.gives_way or yields(f.node)]
-        named: dict[str, Function] = {}
+        found = [f for f in lowering.tree.functions if f.gives_way or f.is_flow]
         for function in found:
-            same = named.setdefault(function.qualified, function)
+            same = self.named.setdefault(function.qualified, function)
             if same is not function:
                 raise SpecError(
                     "SW116",
@@ -60,13 +65,17 @@ class Flows:
                     help="Give one of them another name.",
                 )
             self.by_name.setdefault(function.name, []).append(function)
+            self.known[id(function.function)] = function
             mark = function.marked("action")
-            if mark is not None and yields(function.node):
+            if mark is not None and function.is_flow:
                 owner = function.owner.__name__ if function.owner else "@module"
                 concurrent = int(mark.options.get("concurrent", 1))
                 self.actions.setdefault(owner, []).append((function.name, concurrent))
         for function in found:
             self.code[function.qualified] = Compiler(lowering, function).run()
+        self._find_other_names(lowering.tree)
+        for function in found:
+            refuse_plain_calls(function)
         options = lowering.tree.loading.declared.options
         limit, self.dropped = options.get("threads"), options.get("keep_locals")
         self.limit = limit if self.actions else None
@@ -74,6 +83,15 @@ class Flows:
         self.crashes = bool(options.get("crashes", False))
         for cls in lowering.tree.roles:
             cls._flows = self  # type: ignore[attr-defined]
+
+    def _find_other_names(self, tree: SpecTree) -> None:
+        """``other = flow`` in the body of a class, or in a module that is imported."""
+        modules = [module.namespace for module in tree.loading.modules]
+        for names in (*map(vars, tree.every_class()), *modules):
+            for name, value in names.items():
+                function = self.known.get(id(getattr(value, "__func__", value)))
+                if function is not None and function.name != name:
+                    self.by_name.setdefault(name, []).append(function)
 
     # -- the moves -------------------------------------------------------------------------------
 
@@ -272,8 +290,9 @@ class Flows:
         if function is None:
             raise SpecError(
                 "SW105",
-                f"'{name}' does not give way to others (it has no yield).",
-                help="Call it without yield from.",
+                f"'{name}' is called with yield from, and is no flow of the spec.",
+                why="A flow is a function of a module or of a class, with a yield in it.",
+                help="Call anything else without yield from.",
             )
         code, split = self.code[function.qualified], len(arguments) - len(one.names)
         named = dict(zip(one.names, arguments[split:], strict=True))
@@ -283,18 +302,13 @@ class Flows:
         self, callee: str, arguments: tuple[Any, ...]
     ) -> tuple[Function | None, tuple[Any, ...]]:
         """What a call means, and the arguments without what was before the dot if it takes none."""
-        known = self.by_name.get(callee.lstrip("."), [])
-        alone = next((f for f in known if f.owner is None), None)
         if callee[:1] != ".":
-            return alone, arguments
+            return self.named.get(callee), arguments
         receiver = arguments[0]
-        kind = receiver if isinstance(receiver, type) else type(receiver)
-        owned = [f for f in known if f.owner is not None and issubclass(kind, f.owner)]
-        if not owned:  # in a module
-            return alone, arguments[1:]
-        nearest = max(owned, key=lambda f: len(f.owner.__mro__) if f.owner else 0)
-        plain = nearest.is_static or kind is receiver
-        return nearest, arguments[1:] if plain else arguments
+        kind = receiver if isinstance(receiver, type | ModuleType) else type(receiver)
+        found = self.known.get(id(getattr(kind, callee[1:], None)))
+        plain = kind is receiver or (found is not None and found.is_static)
+        return found, arguments[1:] if plain else arguments
 
     # -- suspending ------------------------------------------------------------------------------
 
@@ -337,3 +351,15 @@ def slot_of(actor: Any, name: str) -> Path:
     if isinstance(actor, Role):
         return (type(actor).__name__, actor.index, "@flow", name)
     return ("@module", 0, "@flow", name)
+
+
+def refuse_plain_calls(function: Function) -> None:
+    """Make a call of a flow an error that is not followed by the compiled code: it would do
+    nothing.
+    """
+    if not inspect.isgeneratorfunction(function.function) or function.function.__closure__:
+        return
+    text = f"{RUNTIME}.called_plainly({function.name!r})"
+    definition = definition_of(function.name, [], ast.parse(text).body, function.node)
+    definition.args = copied(function.node.args)
+    install(function, definition)

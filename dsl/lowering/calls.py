@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 from statewalk.dsl.binding import binding
+from statewalk.dsl.errors import SpecError
 from statewalk.dsl.lowering.gathering import gather
 from statewalk.dsl.state.detaching import forget
 from statewalk.dsl.state.packing import NotPackable, pack, pack_new, unpack
@@ -24,7 +25,17 @@ from statewalk.dsl.values.domains import Domain
 from statewalk.dsl.values.stored import freeze, intern_key
 from statewalk.dsl.words.declare import any_of
 
-__all__ = ["any_of", "augment", "bound_locals", "call", "gather", "listed"]
+__all__ = ["any_of", "augment", "bound_locals", "call", "called_plainly", "gather", "listed"]
+
+
+def called_plainly(name: str) -> None:
+    """Raises SW105: a flow is called in a way that nothing of the text tells of."""
+    raise SpecError(
+        "SW105",
+        f"'{name}' gives way to others (it contains yield), and is called plainly.",
+        why="Nothing of it would happen.",
+        help="Call it by its name, with yield from, in a flow.",
+    )
 
 
 def _plus_is(left: Any, right: Any) -> Any:

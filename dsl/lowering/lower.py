@@ -20,7 +20,7 @@ from statewalk.dsl.lowering.compiling import RUNTIME, Old, install, lambda_of, r
 from statewalk.dsl.lowering.comprehensions import Gathering
 from statewalk.dsl.lowering.turns import find_turns, take_out
 from statewalk.dsl.source.effects import Effects
-from statewalk.dsl.source.nodes import copied, walk, yields
+from statewalk.dsl.source.nodes import copied, walk
 from statewalk.dsl.source.scopes import locals_of
 from statewalk.dsl.source.tree import Function, SpecTree
 from statewalk.dsl.state.roles import Field
@@ -87,7 +87,7 @@ def _recompilable(function: Function) -> bool:
     code = getattr(function.function, "__code__", None)
     if code is None or names & {"super", "__class__"} or code.co_freevars:
         return False
-    return not yields(function.node)
+    return not function.is_flow
 
 
 class Rewriter(ast.NodeTransformer):
@@ -154,7 +154,7 @@ class Rewriter(ast.NodeTransformer):
     @staticmethod
     def _rememberable(callee: Function) -> bool:
         returns = callee.node.returns
-        if yields(callee.node) or callee.is_static:
+        if callee.is_flow or callee.is_static:
             return False
         if returns is None:
             return callee.module.source.dialect == "fizz"

@@ -8,7 +8,6 @@ import typing
 from statewalk.dsl.blocks.read import without_super
 from statewalk.dsl.rules.rule import Checked, attribute_name, shortened
 from statewalk.dsl.source.nodes import walk
-from statewalk.dsl.source.tree import Function
 from statewalk.dsl.source.types import bare, element, spec_class
 from statewalk.dsl.state.roles import Role
 
@@ -126,26 +125,14 @@ def _check_except(checked: Checked, node: ast.ExceptHandler) -> None:
         )
 
 
-def is_flow(function: Function) -> bool:
-    """Whether a function contains ``yield``, nested functions aside."""
-    pending: list[ast.AST] = list(function.node.body)
-    while pending:
-        node = pending.pop()
-        if isinstance(node, ast.Yield | ast.YieldFrom):
-            return True
-        if not isinstance(node, ast.FunctionDef | ast.Lambda):
-            pending += ast.iter_child_nodes(node)
-    return False
-
-
 def check_flow(checked: Checked) -> None:
     """SW105: a flow called without ``yield from``, of which nothing would happen; ``super()``."""
-    if is_flow(checked.function):
+    if checked.function.is_flow:
         without_super(checked.function)
     for node in walk(checked.function.node):
         if not isinstance(node, ast.Call) or isinstance(checked.parents.get(node), ast.YieldFrom):
             continue
-        flows = [f for f in checked.effects.callees(node, checked.function) if is_flow(f)]
+        flows = [f for f in checked.effects.callees(node, checked.function) if f.is_flow]
         if flows:
             checked.wrong(
                 "SW105",

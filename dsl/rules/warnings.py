@@ -10,7 +10,7 @@ from statewalk.dsl.blocks.read import has_blocks
 from statewalk.dsl.errors import Mistakes, Span
 from statewalk.dsl.rules.rule import Checked, shortened
 from statewalk.dsl.source.effects import Effects
-from statewalk.dsl.source.nodes import parents_of, walk, yields
+from statewalk.dsl.source.nodes import parents_of, walk
 from statewalk.dsl.source.scopes import around
 from statewalk.dsl.source.tree import Function, SpecTree, is_old, may_crash
 from statewalk.dsl.source.types import spec_class
@@ -67,7 +67,7 @@ def _crash(checked: Checked) -> None:
     if owner is None or not _CRASH.search(function.name):
         return
     own = (f for f in checked.tree.functions if f.owner and issubclass(owner, f.owner))
-    flow = next((f for f in own if has_blocks(f) or yields(f.node)), None)
+    flow = next((f for f in own if has_blocks(f) or f.is_flow), None)
     reached = checked.effects.reached_from(function)
     calls = (n for f in reached for n in walk(f.node) if isinstance(n, ast.Call))
     if flow is None or any(

@@ -241,7 +241,7 @@ class _Scan:
             yield from self.call(node)
             yield from self.passed(node)
         elif isinstance(node, ast.Yield | ast.YieldFrom | ast.Await):
-            yield Cause(node, "effects", "yield")
+            yield Cause(node, "effects", "yield", known=self.function.is_flow)
         elif isinstance(node, ast.Global | ast.Nonlocal):
             yield Cause(node, "effects", ast.unparse(node), known=False)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from statewalk.dsl.source.nodes import copied, walk, yields
+from statewalk.dsl.source.nodes import copied, walk
 from statewalk.dsl.source.scopes import around
 from statewalk.dsl.source.tree import Function, SpecTree
 from statewalk.dsl.values.ordered_sets import OrderedFrozenSet
@@ -27,7 +27,7 @@ def fold_constants(tree: SpecTree) -> None:
     Functions that gave way before are still called so.
     """
     for function in tree.functions:
-        function.gives_way = function.gives_way or yields(function.node)
+        function.gives_way = function.gives_way or function.is_flow
         function.node = _Fold(function).visit(copied(function.node))
 
 

@@ -143,8 +143,15 @@ def _parts(kind: type[ast.AST]) -> tuple[str, ...]:
 
 
 def yields(node: ast.AST) -> bool:
-    """Whether there is a ``yield`` in a node."""
-    return any(isinstance(n, ast.Yield | ast.YieldFrom) for n in walk(node))
+    """Whether there is a ``yield`` in a node, the functions that it defines aside."""
+    pending = [node]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.Yield | ast.YieldFrom):
+            return True
+        if not isinstance(node, ast.FunctionDef):
+            pending += ast.iter_child_nodes(node)
+    return False
 
 
 def parents_of(root: ast.AST) -> dict[ast.AST, ast.AST]:

@@ -19,7 +19,7 @@ from typing import Any
 from statewalk.dsl.declared import LeadsTo, Mark, marks
 from statewalk.dsl.errors import Span
 from statewalk.dsl.source.modules import Loading, SpecModule
-from statewalk.dsl.source.nodes import meaning, walk
+from statewalk.dsl.source.nodes import meaning, walk, yields
 from statewalk.dsl.state.roles import Role
 from statewalk.dsl.values.records import Record
 from statewalk.dsl.words import declare
@@ -61,6 +61,11 @@ class Function:
         """Parameters without ``self``."""
         found = [*self.node.args.posonlyargs, *self.node.args.args]
         return found[1:] if self.owner is not None and not self.is_static else found
+
+    @property
+    def is_flow(self) -> bool:
+        """Whether it contains ``yield``."""
+        return any(map(yields, self.node.body))
 
     @property
     def is_static(self) -> bool:
