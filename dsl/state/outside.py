@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping, MutableMapping, MutableSet
 from contextlib import suppress
 from dataclasses import dataclass
-from enum import EnumMeta
+from enum import Enum, EnumMeta
 from operator import is_
 from types import (
     CellType,
@@ -33,9 +33,11 @@ from statewalk.dsl.state.roles import Role
 from statewalk.dsl.values.dicts import Keys
 from statewalk.dsl.values.holding import (
     ABSENT,
+    NOTED_OF_FLAGS,
     SCALARS,
     in_array,
     in_cell,
+    in_combined,
     in_slots,
     progress,
     remembered,
@@ -128,6 +130,8 @@ class _Holding:
         """Whether a new attribute is one that is of no interest."""
         if issubclass(self.kind, Role | Record):
             return isinstance(getattr(self.kind, name, None), functools.cached_property)
+        if issubclass(self.kind, Enum):
+            return name in NOTED_OF_FLAGS
         return type(value) is ModuleType
 
 
@@ -223,7 +227,7 @@ class Outside:
         if keyed or attributes:
             held = zip(*_halves(holding.held), strict=True)
         for key, value in held:
-            if type(value) not in SCALARS and not (attributes and _is_hidden(key, value)):
+            if type(value) not in SCALARS and not (attributes and _is_hidden(key, value, kind)):
                 self._todo.append((value, _Way(form, key, way) if form else way))
         if keyed:
             self._todo.extend((key, way) for key in _halves(holding.held)[0])
@@ -250,10 +254,11 @@ class Outside:
         elif isinstance(value, type):
             if self._is_own(value.__module__):
                 here = _Way("{}", value.__qualname__.rpartition("<locals>.")[2])
-                self._attributes(vars(value), here)
+                self._attributes(vars(value), here, type(value))
                 if isinstance(value, EnumMeta):
                     members: Mapping[str, Any] = value.__members__
                     self._todo.extend((m, _Way(".{}", n, here)) for n, m in members.items())
+                    self._hold(here, lambda: in_combined(value), ".{}", attributes=True)
                 made = value._instances if issubclass(value, Role) else ()
                 self._todo.extend((role, _Way("{!r}", role)) for role in made)
         elif _is_word(kind) or not self._is_statewalks(kind):
@@ -334,8 +339,10 @@ class Outside:
             )
 
 
-def _is_hidden(name: str, value: Any) -> bool:
+def _is_hidden(name: str, value: Any, kind: type) -> bool:
     """Whether an attribute is Python's or ours; methods with such names are the author's."""
+    if issubclass(kind, EnumMeta) and name in NOTED_OF_FLAGS:
+        return True
     return _is_noted(name) and type(value) is not FunctionType
 
 

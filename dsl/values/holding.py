@@ -6,11 +6,15 @@ import gc
 import warnings
 from collections.abc import Mapping
 from contextlib import suppress
+from enum import EnumMeta
 from types import CellType, GeneratorType, MemberDescriptorType
 from typing import Any
 
 SCALARS = frozenset({bool, int, float, complex, str, bytes, type(None)})
 ABSENT = object()
+# What Python notes of flags: their combinations in the class, its inverse in a member.
+NOTED_OF_FLAGS = frozenset({"_value2member_map_", "_inverted_"})
+_OF_A_MEMBER = NOTED_OF_FLAGS | {"_value_", "_name_", "__objclass__", "_sort_order_"}
 
 
 def progress(iterator: Any) -> list[Any]:
@@ -74,3 +78,15 @@ def in_array(value: Any) -> bytes | None:
         return memoryview(value).tobytes()
     except (TypeError, BufferError, ValueError):
         return None
+
+
+def in_combined(flags: EnumMeta) -> list[Any]:
+    """What the author's code gave to combinations of flags: names, and as many values."""
+    found = {
+        f"{member.name}.{name}": value
+        for member in flags._value2member_map_.values()
+        if member.name not in flags.__members__
+        for name, value in vars(member).items()
+        if name not in _OF_A_MEMBER
+    }
+    return [*found, *found.values()]

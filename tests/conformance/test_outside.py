@@ -82,6 +82,7 @@ RECORD = "class R(Record):\n    v: int = 0\nrs = [R()]"
 CACHED = "@functools.cache\ndef f(k): return {k: k}"
 GENERIC = "from statewalk.dsl.fizz.runtime.values import genericmap, genericset"
 LIBRARY = "from statewalk.dsl.library.isolation import Transaction"
+FLAGS = "class F(enum.IntFlag):\n    A = 1\n    B = 2\n    C = 4"
 GENERATOR = "def g():\n    for x in [1, 1, 1]: yield x\nit = g(); next(it)"
 ITERATORS = (
     "iter((1, 1))", "iter({1, 2})", "iter({1: 1, 2: 1}.items())", "iter('aa')", "iter(range(2))",
@@ -119,6 +120,7 @@ HIDDEN: dict[str, tuple[str, str, str, str]] = {
     "deque": ("Q = collections.deque()", "", "x = Q; x.append(self.m)", "Q"),
     "bytes": ("B = bytearray(3)", "", "x = B; x[0] = self.m", "B"),
     "member": ("class E(enum.Enum):\n    A = 1", "", "E.A.w = self.m", "E.A.w"),
+    "combined flags": (FLAGS, "", "x = F.A | F.C; x.w = self.m", "F.A|C.w"),
     "closure": (CLOSURE, "", "put(self.m)", "k in put"),
     "default": ("def f(v, to=[]): to.append(v)", "", "f(self.m)", "to of f"),
     "memo": (MEMO, "", "self.n = f(0)", "store in h"),
@@ -156,6 +158,7 @@ FINE: dict[str, tuple[str, str, str]] = {
         "", "@functools.cached_property\n    def w(self): return 2", "self.n = self.w",
     ),
     "as it was": (f"{THING}\no.set((1000, 'a'))", "", "o.set((10 ** 3, 'A'.lower()))"),
+    "flags": (FLAGS, "", "self.n = len(F(self.m % 4) | ~F.A ^ F.C)"),
     "default": ("D: list[int] = []", "xs: list[int] = D", "self.xs.append(1); self.n = len(D)"),
     "local": ("", "", "x = [0]; x[0] = self.m; self.n = x[0] % 3"),
     "import": ("", "", "import math; import helper; self.n = math.gcd(self.m, 2)"),
