@@ -34,6 +34,7 @@ from statewalk.dsl.source.known_effects import (
 from statewalk.dsl.source.nodes import meaning, walk
 from statewalk.dsl.source.scopes import around, locals_of
 from statewalk.dsl.source.tree import Function, SpecTree
+from statewalk.dsl.source.types import is_plain
 from statewalk.dsl.source.usage import Receivers
 from statewalk.dsl.state.roles import Role
 from statewalk.dsl.values.lists import CHANGING
@@ -229,8 +230,7 @@ class _Scan:
         elif isinstance(node, ast.Attribute):
             if self.types.owners(node):
                 yield Cause(node, "reads", ast.unparse(node))
-            found = self.effects.methods(node.attr, self.types.receiver(node.value))
-            getters = tuple(f for f in found if _is_getter(f))
+            getters = tuple(f for f in self.methods(node) if _is_getter(f))
             if getters:
                 yield Cause(node, "pure", ast.unparse(node), callees=getters)
         elif isinstance(node, ast.MatchClass) and (node.patterns or node.kwd_attrs):
@@ -310,13 +310,20 @@ class _Scan:
                 return Cause(node, "effects", text, known=False)
             if isinstance(value, type) and func.attr in vars(value):
                 return self._value_call(node, vars(value)[func.attr], text)
-        callees = tuple(self.effects.methods(func.attr, self.types.receiver(receiver)))
+        callees = self.methods(func)
         if func.attr in CHANGING and not self._is_fresh(receiver):
             known = not callees and self._in_state(receiver)
             return Cause(node, "effects", text, known=known, callees=callees)
         if func.attr in CHANGING or func.attr in LOOKING_METHODS or callees:
             return Cause(node, "pure", text, callees=callees)
         return Cause(node, "effects", text, known=False)
+
+    def methods(self, node: ast.Attribute) -> tuple[Function, ...]:
+        """The functions of the spec that an attribute may mean."""
+        found = self.effects.methods(node.attr, self.types.receiver(node.value))
+        if found and self._is_fresh(node.value):
+            found = [f for f in found if f.owner and not issubclass(f.owner, Role)]
+        return () if found and is_plain(node.value, self.types) else tuple(found)
 
     def passed(self, node: ast.Call) -> Iterator[Cause]:
         """Functions that are handed on, and may be called; `enabled` only asks about them."""
@@ -333,9 +340,9 @@ class _Scan:
                     handed = self._value_call(node, value, ast.unparse(argument))
                     yield replaced(handed, node=argument, known=False)
             elif isinstance(argument, ast.Attribute):
-                callees = self.effects.methods(argument.attr, self.types.receiver(argument.value))
+                callees = self.methods(argument)
                 if callees and not self.types.owners(argument):
-                    yield Cause(argument, "pure", ast.unparse(argument), callees=tuple(callees))
+                    yield Cause(argument, "pure", ast.unparse(argument), callees=callees)
 
     def _is_followed(self, node: ast.expr) -> bool:
         """Whether what a function does that is handed on is seen elsewhere: where it stands, or by
@@ -347,9 +354,8 @@ class _Scan:
             case ast.Name(id=name):
                 return name in self.nested or name not in self.bound
             case ast.Attribute(attr=name):
-                found = self.effects.methods(name, self.types.receiver(node.value))
                 return (
-                    bool(found)
+                    bool(self.methods(node))
                     or name in LOOKING_METHODS
                     or callable(meaning(node, self.namespace))
                 )

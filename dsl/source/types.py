@@ -17,7 +17,7 @@ from typing import Annotated, Any
 
 from statewalk.dsl.source.scopes import arguments
 from statewalk.dsl.source.tree import Function, SpecTree
-from statewalk.dsl.source.usage import class_of_all
+from statewalk.dsl.source.usage import Receivers, class_of_all
 from statewalk.dsl.state.roles import Role
 from statewalk.dsl.values.records import Bag, Record
 
@@ -27,7 +27,12 @@ _AS_LIST = frozenset({"sorted", "list", "reversed", "iter", "filter"})
 _ELEMENTS = frozenset({"any_of", "next", "min", "max"})
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-
+_PLAIN = frozenset({dict, list, set, frozenset, tuple, Bag, str, bytes, int, bool, float})
+_MAKING: dict[str, type] = {t.__name__: t for t in _PLAIN - {Bag}} | {"sorted": list}
+_FORMS: dict[type, type] = {
+    ast.JoinedStr: str, ast.Tuple: tuple, ast.Dict: dict, ast.DictComp: dict,
+    ast.List: list, ast.ListComp: list, ast.Set: set, ast.SetComp: set,
+}  # fmt: skip
 
 _MEMBERS = {
     set: "an element of the set",
@@ -80,6 +85,32 @@ def element(hint: Any, text: str = "") -> Any:
         return args[0] if all(a == args[0] for a in args) else None
     word = _MEMBERS.get(origin)
     return Annotated[args[0], ElementOf(f"{word} {text}")] if word and text else args[0]
+
+
+def is_plain(node: ast.expr, receivers: Receivers) -> bool:
+    """Whether an expression surely gives a value or container, and neither role nor record."""
+    hint = _surely(node, receivers)
+    return (typing.get_origin(hint) or hint) in _PLAIN
+
+
+def _surely(node: ast.expr, receivers: Receivers) -> Any:
+    """The type of an expression, by its form or by fields, which hold what they declare."""
+    match node:
+        case ast.Constant(value=value):
+            return type(value)
+        case ast.Attribute(value=value) if receivers.receiver(value) is not None:
+            try:
+                hints = [receivers.tree.hints(c).get(node.attr) for c in receivers.owners(node)]
+            except Exception:
+                return None
+            return _agreed(hints)
+        case ast.Subscript(value=value, slice=index):
+            return _item(_surely(value, receivers), index)
+        case ast.Call(func=ast.Name(id=name)) if name in _MAKING and receivers.python(name):
+            return _MAKING[name]
+        case ast.Call(func=ast.Attribute(value=value, attr=attr)) if attr in _SAME:
+            return _surely(value, receivers)
+    return _FORMS.get(type(node))
 
 
 class Types:
@@ -216,7 +247,7 @@ class Types:
             case ast.Call():
                 return self._call(node, scope)
             case ast.Subscript(value=value, slice=index):
-                return self._item(self.of(value, scope), index)
+                return _item(self.of(value, scope), index)
             case ast.NamedExpr(value=value):
                 return self.of(value, scope)
             case ast.IfExp(body=one, orelse=other):
@@ -251,19 +282,6 @@ class Types:
         if attr == "index" and issubclass(cls, Role):
             return int
         return self.fields(cls).get(attr)
-
-    def _item(self, hint: Any, index: ast.expr) -> Any:
-        hint = bare(hint)
-        if isinstance(index, ast.Slice):
-            return hint
-        args = typing.get_args(hint)
-        if typing.get_origin(hint) is dict:
-            return args[1]
-        if typing.get_origin(hint) is tuple and isinstance(index, ast.Constant):
-            at = index.value
-            if isinstance(at, int) and Ellipsis not in args:
-                return args[at] if -len(args) <= at < len(args) else None
-        return element(hint)
 
     def _call(self, node: ast.Call, scope: Scope) -> Any:
         func = node.func
@@ -311,6 +329,21 @@ class Types:
                 return args[1]
             return {"values": list[args[1]], "keys": list[key]}.get(func.attr)  # type: ignore[valid-type]
         return element(hint) if func.attr == "pop" else None
+
+
+def _item(hint: Any, index: ast.expr) -> Any:
+    """The type of ``x[index]``."""
+    hint = bare(hint)
+    if isinstance(index, ast.Slice):
+        return hint
+    args = typing.get_args(hint)
+    if typing.get_origin(hint) is dict:
+        return args[1]
+    if typing.get_origin(hint) is tuple and isinstance(index, ast.Constant):
+        at = index.value
+        if isinstance(at, int) and Ellipsis not in args:
+            return args[at] if -len(args) <= at < len(args) else None
+    return element(hint)
 
 
 def _unknown(scope: Scope) -> Any:

@@ -192,9 +192,7 @@ class _Uses:
     def builtin(self, function: ast.expr) -> str:
         """The name of what is called, where it means Python's own; otherwise empty."""
         name = getattr(function, "id", "")
-        meant = getattr(builtins, name, None)
-        is_own = self.types.namespace.get(name, meant) is not meant
-        return "" if is_own or name in self.types.known else name
+        return name if self.types.python(name) is not None else ""
 
     def classify(self, node: ast.expr) -> Usage:
         """What one mention of a field does."""
@@ -349,6 +347,12 @@ class Receivers:
         if isinstance(node, ast.Subscript):
             return self._element(node.value)
         return None
+
+    def python(self, name: str) -> Any:
+        """The builtin that a name means; None where it means something else."""
+        meant = getattr(builtins, name, None)
+        is_own = name in self.known or self.namespace.get(name, meant) is not meant
+        return None if is_own else meant
 
     def owners(self, node: ast.Attribute) -> list[type[Role]]:
         """The role classes whose field an attribute may be."""

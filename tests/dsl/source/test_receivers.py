@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from statewalk import check, load
+from statewalk.dsl.errors import StatewalkError
 
 SPEC = """
 from statewalk import *
@@ -61,3 +62,67 @@ def test_what_a_local_does_is_done_to_what_it_is(tmp_path: Path, body: str, opti
     assert [(p.name, p.length) for p in result.properties if p.verdict == "violated"] == [
         ("few", 2)
     ]
+
+
+METHOD = """
+    def {}(self, *given: int) -> int:
+        self.n = 9
+        return 0
+"""
+NAMESAKES = """
+from statewalk import *
+class Other(Role):
+    n: int = 0
+METHODS
+class Client(Role):
+    log: dict[int, dict[int, int]] = {0: {}}
+    names: list[str] = ["a"]
+    friends: dict[int, Other] = {}
+    @action
+    def step(self) -> None:
+        self.log[1] = {0: 0}
+other = Other()
+client = Client(friends={0: other})
+clients = [client]
+""".replace("METHODS", "".join(METHOD.format(n) for n in ("get", "add", "count", "join", "copy")))
+PLAIN = [
+    "client.log.get(0, 0) != 1", "all(c.log.get(0, 0) != 1 for c in clients)",
+    "client.log[0].get(0, 0) == 0", "client.log.copy().get(7) is None",
+    "client.names.count('b') == 0", "client.names[0].count('b') == 0",
+    "client.names[:1].count('a') == 1", "'a'.count('b') == 0", "f'{1}'.count('1') == 1",
+    "', '.join(client.names) == 'a'", "[1].count(1) == 1",
+    "dict(client.log).get(7) is None", "sorted(client.names).count('a') == 1",
+]  # fmt: skip
+OTHERS = [
+    "client.friends[0].get() == 0", "client.friends.get(0).get() == 0",
+    "all(o.get() == 0 for o in client.friends.values())", "[other][0].get() == 0",
+    "(lambda list: list().get() == 0)(lambda: other)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("asked", PLAIN)
+@pytest.mark.parametrize("optimize", [True, False])
+def test_methods_of_python_are_not_those_of_roles(
+    tmp_path: Path, asked: str, optimize: bool
+) -> None:
+    path = tmp_path / "spec.py"
+    path.write_text(f"{NAMESAKES}@always\ndef p() -> bool: return {asked}\n")
+
+    assert "holds" == check(load(path, optimize=optimize), engine="reference").verdict
+
+
+def test_a_set_of_ones_own_is_no_role(tmp_path: Path) -> None:
+    path = tmp_path / "spec.py"
+    own = "seen = set()\n    for name in client.names: seen.add(name)\n    return 'b' not in seen"
+    path.write_text(f"{NAMESAKES}@always\ndef p() -> bool:\n    {own}\n")
+
+    assert "holds" == check(path, engine="reference").verdict
+
+
+@pytest.mark.parametrize("asked", OTHERS)
+def test_a_role_is_followed_out_of_what_holds_it(tmp_path: Path, asked: str) -> None:
+    path = tmp_path / "spec.py"
+    path.write_text(f"{NAMESAKES}@always\ndef p() -> bool: return {asked}\n")
+
+    with pytest.raises(StatewalkError, match="SW103"):
+        check(path, engine="reference")
