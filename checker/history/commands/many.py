@@ -70,7 +70,8 @@ class Row:
 def histories(folder: Path) -> list[Path]:
     """The histories below a folder, by name: files, and folders that are a history themselves.
 
-    Hidden ones are passed over. Raises: HistoryError[SW709] when there is none.
+    Hidden ones are passed over. A link to a folder of histories stands for itself: it may lead
+    round in a circle, or to all files there are. Raises: HistoryError[SW709] when there is none.
     """
     found = list(_below(folder))
     if not found:
@@ -97,7 +98,7 @@ def _below(folder: Path) -> Iterator[Path]:
     for path in sorted(folder.iterdir()):
         if path.name.startswith("."):
             continue
-        if is_one(path):
+        if path.is_symlink() or is_one(path):
             yield path
         else:
             yield from _below(path)
@@ -129,7 +130,15 @@ def _check(row: Row, asked: Asked) -> None:
     from statewalk.checker.history.explain import report
     from statewalk.checker.history.explain.judging import judged
 
-    history = formats.read(Path(row.file), asked.format, asked.initial)
+    path = Path(row.file)
+    if path.is_symlink() and not is_one(path):
+        raise HistoryError(
+            "a link to a folder, which is not followed",
+            source=row.file,
+            expected=f"statewalk history check {path.resolve()}",
+            code="SW709",
+        )
+    history = formats.read(path, asked.format, asked.initial)
     row.transactions = len(history)
     verdicts, found = judged(history, asked.level, asked.options)
     row.strongest, row.weakest = summary(verdicts)

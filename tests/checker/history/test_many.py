@@ -60,6 +60,23 @@ def test_a_folder_has_a_line_for_each_history_and_a_sum(
     assert "4 histories: 2 holds, 1 violated, 1 unreadable" == out[-1]
 
 
+def test_links_to_folders_are_told_and_not_followed(tmp_path: Path) -> None:
+    save(tmp_path / "in" / "a.jsonl", HOLDS)
+    (tmp_path / "one").mkdir()
+    (tmp_path / "one" / "J1.log").write_text('{"value": [["w", 1, 5, true]]}\n')
+    for name, to in (("b", "."), ("c", "."), ("d", "../one"), ("e.jsonl", "a.jsonl"), ("f", "/")):
+        (tmp_path / "in" / name).symlink_to(to)
+
+    rows = [check_file(str(path), Asked()) for path in histories(tmp_path / "in")]
+    told = "a link to a folder, which is not followed"
+
+    assert ["a.jsonl", "b", "c", "d", "e.jsonl", "f"] == [Path(row.file).name for row in rows]
+    assert ["", told, told, "", "", told] == [told * (told in row.message) for row in rows]
+    assert ["holds", "unreadable", "unreadable", "holds", "holds", "unreadable"] == [
+        row.outcome for row in rows
+    ]
+
+
 def test_the_json_of_a_folder_has_each_result(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
