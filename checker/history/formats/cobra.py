@@ -7,6 +7,7 @@ The write id is the unique value; reserved ids stand for the initial and the nul
 from __future__ import annotations
 
 import struct
+from contextlib import suppress
 from pathlib import Path
 
 from statewalk.checker.history.data import INFO, READ, WRITE, Builder, History
@@ -21,8 +22,8 @@ _EXPECTED = "a record that begins with S, W, R or C"
 
 
 def files(folder: Path) -> list[Path]:
-    """The client files of a log folder, in the order of their names."""
-    return sorted(f for f in folder.iterdir() if f.is_file() and f.suffix == ".log")
+    """The client files of a log folder, in the order of their names, readable or not."""
+    return sorted(f for f in folder.iterdir() if f.suffix == ".log" and not f.is_dir())
 
 
 def read(folder: Path) -> History:
@@ -107,7 +108,8 @@ def write(history: History, folder: Path) -> list[str]:
 def looks_like(folder: Path) -> bool:
     """Whether a folder's log files begin with a Cobra record."""
     for file in files(folder):
-        with opened(file) as data:
+        head = b""
+        with suppress(OSError), opened(file) as data:
             head = data.read(10)
         if head:
             return head[:1] == b"S" and (len(head) < 10 or head[9] in _WORDS)

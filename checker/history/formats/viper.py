@@ -36,10 +36,9 @@ _OP = (
 
 
 def files(folder: Path) -> list[Path]:
-    """The session files of a log folder, in the order of their names."""
-    return sorted(
-        f for f in folder.iterdir() if f.is_file() and f.name.startswith("J") and f.suffix == ".log"
-    )
+    """The session files of a log folder, in the order of their names, readable or not."""
+    logs = [f for f in folder.iterdir() if f.name.startswith("J") and f.suffix == ".log"]
+    return sorted(f for f in logs if not f.is_dir())
 
 
 def read(folder: Path) -> History:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import reprlib
 from pathlib import Path
 from typing import Annotated, Any
@@ -96,7 +97,7 @@ def read_options(path: str, front: str, line: int) -> Options:
     """
     files: list[tuple[_File, dict[str, Span]]] = []
     beside = Path(path).parent / "fizz.yaml"
-    if path and beside.is_file():
+    if path and os.path.lexists(beside):
         files.append(_read(_start_of(beside), str(beside), 1))
     files.append(_read(front, path, line))
     merged: dict[str, Any] = {}

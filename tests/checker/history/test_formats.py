@@ -238,6 +238,17 @@ def test_bad_input_names_the_place_and_what_was_expected(
     assert str(tmp_path) in str(caught.value)
 
 
+@pytest.mark.parametrize("format", ["viper", "cobra"])
+def test_the_log_of_a_session_that_cannot_be_opened_is_not_left_out(
+    format: str, tmp_path: Path
+) -> None:
+    formats.write(from_records(EXPRESSIBLE[format]), tmp_path / "h", format)
+    (tmp_path / "h" / "J0.log").symlink_to("missing")
+
+    with pytest.raises(OSError, match=r"J0\.log"):
+        formats.read(tmp_path / "h")
+
+
 def test_a_cobra_transaction_that_is_cut_off_did_not_surely_commit(tmp_path: Path) -> None:
     (tmp_path / "c.log").write_bytes(COBRA_END + b"C\0\0")
 

@@ -218,3 +218,11 @@ def test_options_of_an_action_that_there_is_not_name_their_file_and_line(tmp_pat
         check(path)
 
     assert (str(tmp_path / "fizz.yaml"), 4) == (caught.value.at.file, caught.value.at.line)  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("to", ["missing", "fizz.yaml", "."])
+def test_options_that_cannot_be_opened_are_not_taken_for_none(to: str, tmp_path: Path) -> None:
+    (tmp_path / "fizz.yaml").symlink_to(to)
+
+    with pytest.raises(SpecError, match=r"SW151 .*fizz\.yaml cannot be read"):
+        read_options(str(tmp_path / "spec.fizz"), "", 1)
