@@ -24,6 +24,7 @@ from statewalk.dsl.rules.names import (
 from statewalk.dsl.rules.rule import Checked
 from statewalk.dsl.rules.shared import check_bodies, check_shared
 from statewalk.dsl.rules.state import check_property, check_values
+from statewalk.dsl.rules.truths import check_truths
 from statewalk.dsl.rules.types import check_types
 from statewalk.dsl.rules.warnings import (
     warn_of_crashes,
@@ -70,6 +71,7 @@ SPEC_RULES: tuple[Callable[[SpecTree, Effects, Mistakes], None], ...] = (
 
 def check_tree(tree: SpecTree, mistakes: Mistakes) -> None:
     """Add every mistake of a spec that its text shows; warnings go to ``mistakes.warned``."""
+    check_truths(tree, mistakes)
     if all(module.source.dialect == "fizz" for module in tree.loading.modules):
         return
     effects = Effects(tree)

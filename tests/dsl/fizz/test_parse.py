@@ -192,3 +192,20 @@ def test_mistakes_are_named_with_their_place(text: str, line: int, message: str)
     assert error.at is not None
     assert line == error.at.line
     assert message in error.message
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        r'"a\"b"', r"'a\'b'", r'"\\"', r"'\\'", r'"a\\\"b"', r'["a\"", "b", "\\", "c"]',
+        r'"\n\t\r\a\x41\101\u0041"', '"a\'b"', "'a\"b'", r'r"a\d"', r"r'a\d\'b'", r'R"\\"',
+'"""a "b" \'c\' """', r'"""a\"""b"""', '"a" "b"',
+        '"""a\n    b"""', '"a\\\n    b"', '""', '"#"', r'"\"#"  # "',
+    ],
+)  # fmt: skip
+def test_a_string_is_what_it_says(text: str) -> None:
+    (node,) = statements("x = " + text)
+
+    assert isinstance(node, ast.Assign)
+    value = "(" + text.partition("  # ")[0].replace("\n    ", "\n        ") + ")"
+    assert ast.literal_eval(value) == ast.literal_eval(ast.unparse(node.value))
