@@ -14,7 +14,6 @@ from statewalk.dsl.source.nodes import meaning, walk
 from statewalk.dsl.source.scopes import around, locals_of
 from statewalk.dsl.source.tree import Function, SpecTree
 from statewalk.dsl.source.usage import Receivers
-from statewalk.dsl.words.declare import require
 
 _NO_ANSWER = "Only a comparison may give it, to say that it cannot tell."
 
@@ -58,7 +57,7 @@ class _Asked:
             case ast.comprehension(ifs=ifs):
                 for test in ifs:
                     yield from _parts(test)
-            case ast.Call(func=func, args=[argument]) if self.means(func) in (require, bool):
+            case ast.Call(func=func, args=[argument]) if _is_asking(self.means(func)):
                 yield from _parts(argument)
             case ast.Call(func=func, args=[ast.GeneratorExp(elt=elt) | ast.ListComp(elt=elt)]) if (
                 self.means(func) in (all, any)
@@ -88,6 +87,12 @@ class _Asked:
         if isinstance(value, FunctionType | BuiltinFunctionType) and value.__name__ == name:
             return "It is a function, and not called.", f"Call it: {shortened(node)}()"
         return "", ""
+
+
+def _is_asking(value: Any) -> bool:
+    """Whether this is ``bool`` or ``require``."""
+    own = str(getattr(value, "__module__", "")).startswith("statewalk.dsl")
+    return value is bool or (own and getattr(value, "__name__", "") == "require")
 
 
 def _parts(node: ast.expr) -> Iterator[ast.expr]:

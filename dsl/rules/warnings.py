@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from typing import Any
 
 from statewalk.dsl.blocks.read import has_blocks
 from statewalk.dsl.errors import Mistakes, Span
@@ -85,21 +86,25 @@ def _crash(checked: Checked) -> None:
 def warn_of_old(checked: Checked) -> None:
     """SW611: ``old(role).n``, which looks at the role as it is now."""
     namespace = around(checked.function.node, checked.function.module.namespace)
+    elements = set(_elements_of_old(checked.function.node, namespace))
     for node, scope in checked.types.nodes:
         if not isinstance(node, ast.Attribute) or node.attr == "index":
             continue
         root = node.value
         while isinstance(root, ast.Attribute | ast.Subscript):
             root = root.value
-        if not isinstance(root, ast.Call) or not is_old(root, namespace):
+        is_given = isinstance(root, ast.Call) and is_old(root, namespace)
+        if not is_given and root not in elements:
             continue
-        holder = root.args[0] if root is node.value else node.value
+        holder = root.args[0] if isinstance(root, ast.Call) and root is node.value else node.value
         cls = spec_class(checked.types.of(holder, scope))
         if cls is None or not issubclass(cls, Role):
             continue
         parent = checked.parents.get(node)
         whole = parent if isinstance(parent, ast.Call) and parent.func is node else node
-        asked = ast.unparse(whole).replace(ast.unparse(root), ast.unparse(root.args[0]), 1)
+        asked = ast.unparse(whole)
+        if isinstance(root, ast.Call):
+            asked = asked.replace(ast.unparse(root), ast.unparse(root.args[0]), 1)
         checked.doubtful(
             "SW611",
             f"{shortened(node)} looks at '{node.attr}' after the step: old(...) gives the role, "
@@ -107,6 +112,21 @@ def warn_of_old(checked: Checked) -> None:
             node,
             help=f"What it was before the step: old({asked})",
         )
+
+
+def _elements_of_old(function: ast.AST, namespace: dict[str, Any]) -> Iterator[ast.AST]:
+    """The mentions of what a loop takes out of ``old(...)``, where ``old`` does not ask again."""
+    for node in walk(function):
+        loops = [node] if isinstance(node, ast.For) else getattr(node, "generators", [])
+        taken = {n.id for loop in loops if is_old(loop.iter, namespace)
+                 for n in walk(loop.target) if isinstance(n, ast.Name)}  # fmt: skip
+        pending = [node] if taken else []
+        while pending:
+            part = pending.pop()
+            if isinstance(part, ast.Name) and part.id in taken:
+                yield part
+            if not is_old(part, namespace):
+                pending += ast.iter_child_nodes(part)
 
 
 def warn_of_history(tree: SpecTree, effects: Effects, mistakes: Mistakes) -> None:

@@ -60,8 +60,7 @@ def taken_for_constant(place: str) -> SpecError:
         "SW901",
         f"{place} was taken for constant and is changed.",
         why="Nothing that was read of the spec names the field where it is changed.",
-        help=f"Change it by its name: self.{place.rpartition('.')[2]} = ..., or check with "
-        "optimize=False.",
+        help=f"Change it by its name in an action: self.{place.rpartition('.')[2]} = ...",
     )
 
 

@@ -212,6 +212,15 @@ def old(value: T, /) -> T:
         with before_the_step():
             result: T = lasting(value(), "old")
             return result
+    if binding.before is not None:
+        raise SpecError(
+            "SW121",
+            "old(...) is asked in a function whose text is not read.",
+            why="What was before the step is computed afresh, from the text. That is read of "
+            "functions in the body of a module or a class; not of lambdas there, and not under "
+            "decorators of one's own.",
+            help="Ask it in a function without such a decorator, written with def.",
+        )
     if binding.view is not None:
         raise SpecError(
             "SW121",

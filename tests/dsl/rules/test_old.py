@@ -1,9 +1,14 @@
 """``old(role).n`` looks at the present: a warning says what to write."""
 
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
+from statewalk.checker import native
+from statewalk.checker.contract.search import SearchOptions
+from statewalk.checker.engines import reference
+from statewalk.dsl.errors import SpecError
 from statewalk.dsl.loader import load
 
 SPEC = """
@@ -58,6 +63,9 @@ def warned(look: str, folder: Path) -> list[str]:
         ("old(s).pair.n <= 2", "old(s.pair)"),
         ("old(s).all[0].n <= 2", "old(s.all[0].n)"),
         ("old(a).total(1) <= 9", "old(a.total(1))"),
+        ("[r.n for r in old(s.all)] <= [2]", "old(r.n)"),
+        ("all(r.total(1) < 9 for r in old(s.all))", "old(r.total(1))"),
+        ("[r.n for r in s.all] == [1 for q in old(s.all) if q.peer.n]", "old(q.peer.n)"),
     ],
 )
 def test_a_role_of_old_is_looked_at_as_it_is_now(look: str, instead: str, tmp_path: Path) -> None:
@@ -77,8 +85,49 @@ def test_a_role_of_old_is_looked_at_as_it_is_now(look: str, instead: str, tmp_pa
         "old(s.pair).n <= 1",
         "old(s.all[0].n) <= 2",
         "old(s.all).count(a) == 1",
+        "[old(r.n) for r in old(s.all)] == [r.n for r in s.all]",
+        "old([r.n for r in s.all]) == []",
+        "[r.index for r in old(s.all)] == []",
         "old(a).n <= a.n  # allow SW611",
     ],
 )
 def test_what_is_meant_as_it_is_written_gets_no_warning(look: str, tmp_path: Path) -> None:
     assert [] == warned(look, tmp_path)
+
+
+UNREAD = """
+from functools import wraps
+from statewalk import *
+def plainly(f):
+    @wraps(f)
+    def asked() -> bool:
+        return f()
+    return asked
+class B(State):
+    n: int = 0
+    @action
+    def up(self) -> None:
+        self.n = min(2, self.n + 1)
+b = B()
+grown = lambda: b.n >= old(b.n)
+@plainly
+def wrapped() -> bool:
+    return b.n >= old(b.n)
+@on_step
+def p() -> bool:
+    return {asked}()
+"""
+
+
+@pytest.mark.parametrize("engine", [reference, native])
+@pytest.mark.parametrize("asked", ["grown", "wrapped"])
+def test_what_is_not_read_as_text_is_told_so(
+    asked: str, engine: ModuleType, tmp_path: Path
+) -> None:
+    (tmp_path / "spec.py").write_text(UNREAD.replace("{asked}", asked))
+
+    [finding] = engine.explore(load(tmp_path / "spec.py"), SearchOptions()).findings
+
+    assert isinstance(finding.error, SpecError)
+    assert "SW121" == finding.error.code
+    assert "in a function whose text is not read" in finding.error.message
