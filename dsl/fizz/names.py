@@ -59,7 +59,11 @@ class RoleInfo:
 
 @dataclass
 class Names:
-    """All names of a specification. ``kinds``: what a state variable or field certainly holds."""
+    """All names of a specification. ``kinds``: what a state variable or field certainly holds.
+
+    ``from_init_only`` are the functions and Inits of roles (by identity) that only initialisation
+    reaches, ``both_ways`` those that run in it and in steps.
+    """
 
     module: ast.Module
     constants: dict[str, ast.AST] = field(default_factory=dict)
@@ -70,6 +74,7 @@ class Names:
     bound: set[str] = field(default_factory=set)
     kinds: dict[tuple[str, str], set[str]] = field(default_factory=dict)
     from_init_only: set[int] = field(default_factory=set)
+    both_ways: set[int] = field(default_factory=set)
     reads_returns: bool = False
     domains: set[str] = field(default_factory=set)
     written: set[str] = field(default_factory=set)
@@ -187,7 +192,8 @@ def collect(module: ast.Module) -> Names:
     _parameters(names)
     _used(names)
     _kinds(names)
-    names.from_init_only = _from_init_only(names)
+    in_init, in_steps = _runs(names)
+    names.from_init_only, names.both_ways = in_init - in_steps, in_init & in_steps
     return names
 
 
@@ -368,15 +374,3 @@ def _runs(names: Names) -> tuple[set[int], set[int]]:
     begin = names.init
     steps = [n for n in others if n is not begin and getattr(n, "name", "") != "Init"]
     return _reach(names, [begin] if begin is not None else []), _reach(names, steps)
-
-
-def _from_init_only(names: Names) -> set[int]:
-    """Functions and Inits of roles (by identity) that only initialisation reaches."""
-    in_init, in_steps = _runs(names)
-    return in_init - in_steps
-
-
-def called_both_ways(names: Names) -> set[int]:
-    """Functions and Inits of roles (by identity) that run in Init and in steps."""
-    in_init, in_steps = _runs(names)
-    return in_init & in_steps

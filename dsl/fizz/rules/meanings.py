@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterator
 
 from statewalk.dsl.errors import Mistakes, Span
-from statewalk.dsl.fizz.names import Names, called_both_ways, loop_names, parameters, targets_of
+from statewalk.dsl.fizz.names import Names, loop_names, parameters, targets_of
 from statewalk.dsl.fizz.text import tree
 from statewalk.dsl.source.nodes import walk
 
@@ -19,7 +19,6 @@ _RANGING = (ast.For, tree.ChoiceBlock)
 
 def check_meanings(names: Names, file: str, mistakes: Mistakes) -> None:
     """Every name of a body means one thing in it."""
-    both_ways = called_both_ways(names)
     for node in walk(names.module):
         if isinstance(node, tree.Act | tree.Func | tree.Assertion):
             for word, at in _outside_of_loops(node, names):
@@ -30,7 +29,7 @@ def check_meanings(names: Names, file: str, mistakes: Mistakes) -> None:
                     why="Whether it means the one or the other would depend on what has run.",
                     help="Give the variable another name.",
                 )
-            if id(node) in both_ways:
+            if id(node) in names.both_ways:
                 for word, at in _assigned(node, names):
                     mistakes.add(
                         "SW153",
