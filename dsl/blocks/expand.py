@@ -25,7 +25,7 @@ from statewalk.dsl.errors import Mistakes
 from statewalk.dsl.lowering import calls as lowered
 from statewalk.dsl.lowering.compiling import install
 from statewalk.dsl.source.effects import Effects
-from statewalk.dsl.source.nodes import copied, walk, yields
+from statewalk.dsl.source.nodes import copied, parts_of, walk, with_places, yields
 from statewalk.dsl.source.tree import Function, SpecTree
 
 ANYTHING: Status = ACTED | NOT_YET | RESUMED
@@ -269,7 +269,7 @@ def _with_body(function: Function, body: Statements) -> ast.FunctionDef:
     own = function.body()
     text = result.body[: len(result.body) - len(own)]  # a doc-string
     result.body = [*text, *(copied(statement) for statement in body)]
-    ast.fix_missing_locations(result)
+    with_places(result)
     return result
 
 
@@ -283,4 +283,4 @@ def _heads(node: ast.stmt) -> list[ast.AST]:
         return []
     if isinstance(node, ast.With | ast.Try | ast.Match | ast.FunctionDef | ast.ClassDef):
         return [node]
-    return [n for n in ast.iter_child_nodes(node) if isinstance(n, ast.expr)]
+    return [n for n in parts_of(node) if isinstance(n, ast.expr)]

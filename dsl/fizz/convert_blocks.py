@@ -19,7 +19,7 @@ from statewalk.dsl.fizz.text import tree
 from statewalk.dsl.fizz.text.options import Options
 from statewalk.dsl.fizz.translate.translate import Translation
 from statewalk.dsl.source.modules import parse_source, run_spec
-from statewalk.dsl.source.nodes import copied, walk
+from statewalk.dsl.source.nodes import Transformer, copied, walk
 from statewalk.dsl.source.tree import read_tree
 
 Statements = list[ast.stmt]
@@ -219,7 +219,7 @@ def _normal(body: Statements, noted: bool) -> str:
     return "\n".join(ast.dump(node) for node in made if node is not None)
 
 
-class _Alike(ast.NodeTransformer):
+class _Alike(Transformer):
     """Names made locals by their order, and functions of the runtime by their own names."""
 
     def __init__(self, noted: bool) -> None:

@@ -6,7 +6,7 @@ import ast
 from collections import Counter
 
 from statewalk.dsl.flows.instructions import Instruction
-from statewalk.dsl.source.nodes import walk
+from statewalk.dsl.source.nodes import parts_of, walk
 from statewalk.dsl.source.scopes import arguments, binds, bound, free
 
 LATE = frozenset({"zip", "enumerate", "reversed", "map", "filter", "iter"})
@@ -68,7 +68,7 @@ def certain(node: ast.AST) -> frozenset[str]:
             return frozenset((name,))
         case ast.Name() | ast.alias():
             return bound(node)
-    return frozenset().union(*map(certain, ast.iter_child_nodes(node)))
+    return frozenset().union(*map(certain, parts_of(node)))
 
 
 def unbound(*nodes: ast.AST) -> set[str]:
@@ -108,7 +108,7 @@ def _late(node: ast.AST) -> list[ast.AST]:
         return [node]
     if isinstance(node, ast.Call) and getattr(node.func, "id", "") not in LATE:
         return []
-    return [part for child in ast.iter_child_nodes(node) for part in _late(child)]
+    return [part for child in parts_of(node) for part in _late(child)]
 
 
 def find_live(code: list[Instruction]) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 
 from statewalk.dsl.blocks.read import refused
 from statewalk.dsl.flows.emit import Emitter
-from statewalk.dsl.source.nodes import copied, yields
+from statewalk.dsl.source.nodes import copied, with_places, yields
 from statewalk.dsl.source.scopes import bound, defaults
 from statewalk.dsl.source.templates import expression as made
 
@@ -130,7 +130,7 @@ class InOrder(Emitter):
                 asked = ast.NamedExpr(ast.Name(word, ast.Store()), right)
             values.append(ast.Compare(left, [sign], [asked]))
             left = _name(word, node) if asked is not right else right
-        return ast.fix_missing_locations(ast.copy_location(ast.BoolOp(ast.And(), values), node))
+        return with_places(ast.copy_location(ast.BoolOp(ast.And(), values), node))
 
     def comprehension(self, node: ast.expr) -> ast.expr:
         """What a comprehension goes through is evaluated outside of it, and before."""
@@ -177,7 +177,7 @@ class InOrder(Emitter):
         changed = ast.AugAssign(ast.Name(before.id, ast.Store()), node.op, node.value)
         stored = ast.Assign([node.target], before)
         made = [ast.copy_location(changed, node), ast.copy_location(stored, node)]
-        self.piece([ast.fix_missing_locations(one) for one in made])
+        self.piece([with_places(one) for one in made])
 
     def flow_named(self, func: ast.expr) -> str:
         """The name of the flow that a name stands for."""

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from statewalk.dsl.source.nodes import walk
+from statewalk.dsl.source.nodes import Transformer, walk, with_places
 from statewalk.dsl.source.scopes import around
 from statewalk.dsl.source.set_order import with_ordered_sets
 from statewalk.dsl.source.tree import Function, is_old
@@ -20,7 +20,7 @@ def runtime_call(name: str, arguments: list[Any]) -> ast.Call:
     return ast.Call(ast.Attribute(ast.Name(RUNTIME, ast.Load()), name, ast.Load()), arguments, [])
 
 
-class Old(ast.NodeTransformer):
+class Old(Transformer):
     """``old(e)`` → ``old(lambda: e)``: it is evaluated in another state. A spec may have a function
     of its own that is named so, and another name for this one.
     """
@@ -50,7 +50,7 @@ def definition_of(
 ) -> ast.FunctionDef:
     """``def name(names): body``, placed somewhere."""
     made = ast.FunctionDef(name=name, args=_arguments(names), body=body, decorator_list=[])
-    return ast.fix_missing_locations(ast.copy_location(made, at))
+    return with_places(ast.copy_location(made, at))
 
 
 def _arguments(names: Iterable[str]) -> ast.arguments:
@@ -70,7 +70,7 @@ def compile_function(function: Function, node: ast.FunctionDef) -> Any:
         if isinstance(argument, ast.arg):
             argument.annotation = None
     module = ast.Module([node], [])
-    ast.fix_missing_locations(module)
+    with_places(module)
     namespace: dict[str, Any] = {}
     code = compile(module, function.module.source.path, "exec", dont_inherit=True)
     exec(code, function.module.namespace, namespace)

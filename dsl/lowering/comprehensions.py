@@ -16,7 +16,7 @@ from typing import Any
 from statewalk.dsl.lowering.compiling import lambda_of, runtime_call
 from statewalk.dsl.lowering.gathering import is_aggregate
 from statewalk.dsl.source.effects import Effects
-from statewalk.dsl.source.nodes import copied, walk
+from statewalk.dsl.source.nodes import Transformer, copied, walk
 from statewalk.dsl.source.scopes import arguments, free, names
 from statewalk.dsl.source.tree import Function
 from statewalk.dsl.state.roles import Role
@@ -207,7 +207,7 @@ def _chain(node: ast.expr) -> tuple[str, ...] | None:
     return (node.id, *names) if isinstance(node, ast.Name) else None
 
 
-class _Hoist(ast.NodeTransformer):
+class _Hoist(Transformer):
     """Takes ``self.epoch`` and captured names out of the parts of a comprehension.
 
     ``inner`` are names bound inside the parts: what hangs on them cannot be taken out.

@@ -16,7 +16,7 @@ from statewalk.dsl.lowering.compiling import compile_function, definition_of
 from statewalk.dsl.lowering.gathering import is_aggregate
 from statewalk.dsl.lowering.lower import Lowering, Rewriter
 from statewalk.dsl.model import Element
-from statewalk.dsl.source.nodes import copied, walk
+from statewalk.dsl.source.nodes import copied, walk, with_places
 from statewalk.dsl.source.scopes import free
 from statewalk.dsl.source.tree import Function
 from statewalk.dsl.state.refs import NeedsState
@@ -155,7 +155,7 @@ class _Splitter:
         shown: ast.expr | None = None,
     ) -> Element:
         ast.copy_location(node, shown or node)
-        ast.fix_missing_locations(node)
+        with_places(node)
         function = self._compiled(node, sorted(environment), lowered=True)
         plain, values, name = self.function.function, _ordered(environment), self.name
         whole = checked(plain, name, self.function.span())

@@ -20,7 +20,7 @@ from statewalk.dsl.lowering.compiling import RUNTIME, Old, install, lambda_of, r
 from statewalk.dsl.lowering.comprehensions import Gathering
 from statewalk.dsl.lowering.turns import find_turns, take_out
 from statewalk.dsl.source.effects import Effects
-from statewalk.dsl.source.nodes import copied, walk
+from statewalk.dsl.source.nodes import Transformer, copied, walk
 from statewalk.dsl.source.scopes import locals_of
 from statewalk.dsl.source.tree import Function, SpecTree
 from statewalk.dsl.state.roles import Field
@@ -90,7 +90,7 @@ def _recompilable(function: Function) -> bool:
     return not function.is_flow
 
 
-class Rewriter(ast.NodeTransformer):
+class Rewriter(Transformer):
     """Rewrites one function."""
 
     def __init__(

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from statewalk.dsl.lowering.compiling import RUNTIME, Old, compile_function, definition_of
 from statewalk.dsl.source import scopes
 from statewalk.dsl.source.effects import Effects
-from statewalk.dsl.source.nodes import copied, walk
+from statewalk.dsl.source.nodes import Transformer, copied, walk
 from statewalk.dsl.source.templates import statement as made
 from statewalk.dsl.source.tree import Function
 
@@ -127,7 +127,7 @@ def take_out(function: Function, turns: list[Turn]) -> None:
         loop.body = body
 
 
-class _Leaving(ast.NodeTransformer):
+class _Leaving(Transformer):
     """A turn gives None to go on, False to break off, and (value,) to return a value."""
 
     def __init__(self) -> None:
@@ -140,8 +140,8 @@ class _Leaving(ast.NodeTransformer):
         self._loops -= 1
         return node
 
-    visit_For = _loop  # noqa: N815 (the name `NodeTransformer` asks for)
-    visit_While = _loop  # noqa: N815
+    visit_For = _loop
+    visit_While = _loop
 
     def visit_Continue(self, node: ast.Continue) -> ast.AST:
         return node if self._loops else ast.copy_location(ast.Return(ast.Constant(None)), node)

@@ -10,7 +10,7 @@ from statewalk.dsl.declared import FAIRNESSES
 from statewalk.dsl.errors import Mistakes, did_you_mean
 from statewalk.dsl.rules.rule import Checked
 from statewalk.dsl.source.effects import Effects
-from statewalk.dsl.source.nodes import walk
+from statewalk.dsl.source.nodes import parts_of, walk
 from statewalk.dsl.source.tree import SpecTree
 
 _OPTIONS: dict[str, tuple[str, ...]] = {
@@ -147,7 +147,7 @@ def check_strays(tree: SpecTree, effects: Effects, mistakes: Mistakes) -> None:
 
 
 def _outside_functions(node: ast.AST) -> Iterator[ast.AST]:
-    for child in ast.iter_child_nodes(node):
+    for child in parts_of(node):
         if not isinstance(child, ast.FunctionDef | ast.Lambda):
             yield child
             yield from _outside_functions(child)

@@ -126,7 +126,7 @@ def _elements_of_old(function: ast.AST, namespace: dict[str, Any]) -> Iterator[a
             if isinstance(part, ast.Name) and part.id in taken:
                 yield part
             if not is_old(part, namespace):
-                pending += ast.iter_child_nodes(part)
+                pending += parts_of(part)
 
 
 def warn_of_history(tree: SpecTree, effects: Effects, mistakes: Mistakes) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from statewalk.dsl.source.nodes import copied, walk
+from statewalk.dsl.source.nodes import Transformer, copied, walk
 from statewalk.dsl.source.scopes import around
 from statewalk.dsl.source.tree import Function, SpecTree
 from statewalk.dsl.values.ordered_sets import OrderedFrozenSet
@@ -31,7 +31,7 @@ def fold_constants(tree: SpecTree) -> None:
         function.node = _Fold(function).visit(copied(function.node))
 
 
-class _Fold(ast.NodeTransformer):
+class _Fold(Transformer):
     """Folds tests; expressions elsewhere are left as they are written."""
 
     def __init__(self, function: Function) -> None:

@@ -1,11 +1,13 @@
 """Going through syntax trees, quickly: loading a spec does little else.
 
-Source: `ast.walk` of Python's library, whose order it keeps.
+Sources: `ast.walk`, `ast.iter_child_nodes`, `ast.NodeTransformer` and `ast.fix_missing_locations`
+of Python's library, whose order they keep.
 """
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from functools import cache
 from types import ModuleType
 from typing import Any, TypeVar
@@ -21,12 +23,17 @@ _NODES = frozenset(
     {"args", "body", "comparators", "decorator_list", "elts", "handlers", "keywords", "ops"}
     | {"orelse", "targets", "values"}
 )
-_FIELDS: dict[type, tuple[str, ...]] = {
-    ast.Constant: (),
-    ast.Global: (),
-    ast.Nonlocal: (),
-    ast.alias: (),
-}
+
+
+class _Fields(dict[type, tuple[str, ...]]):
+    """By kind of node: the fields that may hold nodes."""
+
+    def __missing__(self, kind: Any) -> tuple[str, ...]:
+        found = self[kind] = tuple(f for f in kind._fields if f not in _LEAVES)
+        return found
+
+
+_FIELDS = _Fields({ast.Constant: (), ast.Global: (), ast.Nonlocal: (), ast.alias: ()})
 
 
 def walk(root: ast.AST) -> list[ast.AST]:
@@ -36,13 +43,17 @@ def walk(root: ast.AST) -> list[ast.AST]:
     return found
 
 
+def parts_of(node: ast.AST) -> list[ast.AST]:
+    """The nodes directly below a node. `ast.Load` and its like are left out."""
+    found: list[ast.AST] = []
+    _add_parts([node], found)
+    return found
+
+
 def _add_parts(nodes: list[ast.AST], found: list[ast.AST]) -> None:
     """Add what is directly below nodes; where both are one list, all that is below them."""
     for node in nodes:
-        kind = type(node)
-        fields = _FIELDS.get(kind)
-        if fields is None:
-            fields = _FIELDS[kind] = tuple(f for f in kind._fields if f not in _LEAVES)
+        fields = _FIELDS[type(node)]
         if not fields:
             continue
         content = node.__dict__
@@ -57,6 +68,49 @@ def _add_parts(nodes: list[ast.AST], found: list[ast.AST]) -> None:
                 found += value
             else:
                 found += [item for item in value if isinstance(item, ast.AST)]
+
+
+class Transformer(ast.NodeTransformer):
+    """Puts what a visit gives in the place of what was visited: a node; in a list also several, or
+    none.
+    """
+
+    def generic_visit(self, node: ast.AST) -> ast.AST:
+        content = node.__dict__
+        for field in _FIELDS[type(node)]:
+            value = content.get(field)
+            if isinstance(value, ast.AST):
+                content[field] = self.visit(value)
+            elif type(value) is list:
+                value[:] = self._visited(value)
+        return node
+
+    def _visited(self, items: list[Any]) -> Iterator[Any]:
+        for item in items:
+            made = self.visit(item) if isinstance(item, ast.AST) else item
+            if type(made) is list:
+                yield from made
+            elif made is not None or item is None:
+                yield made
+
+
+def with_places(root: _Node) -> _Node:
+    """A tree in which nodes without a place have that of the node above. It is changed."""
+    above: list[tuple[ast.AST, ast.AST]] = [(root, _FIRST)]
+    for node, outer in above:
+        here = outer
+        if node._attributes:
+            content, given = node.__dict__, outer.__dict__
+            for name in _PLACE:
+                if content.get(name) is None:
+                    content[name] = given[name]
+            here = node
+        above += [(part, here) for part in parts_of(node)]
+    return root
+
+
+_PLACE = ("lineno", "col_offset", "end_lineno", "end_col_offset")
+_FIRST = ast.Pass(lineno=1, col_offset=0, end_lineno=1, end_col_offset=0)
 
 
 def too_deep(root: ast.AST) -> ast.AST | None:
@@ -150,13 +204,13 @@ def yields(node: ast.AST) -> bool:
         if isinstance(node, ast.Yield | ast.YieldFrom):
             return True
         if not isinstance(node, ast.FunctionDef):
-            pending += ast.iter_child_nodes(node)
+            pending += parts_of(node)
     return False
 
 
 def parents_of(root: ast.AST) -> dict[ast.AST, ast.AST]:
     """For every node below another one: the node that it is directly below."""
-    return {child: node for node in walk(root) for child in ast.iter_child_nodes(node)}
+    return {child: node for node in walk(root) for child in parts_of(node)}
 
 
 def placed(lines: list[str], at: ast.AST) -> list[ast.stmt]:
@@ -191,7 +245,7 @@ def leaves(node: ast.AST, in_loop: bool = False) -> bool:
         return any(leaves(n, True) for n in node.body) or any(
             leaves(n, in_loop) for n in node.orelse
         )
-    return any(leaves(child, in_loop) for child in ast.iter_child_nodes(node))
+    return any(leaves(child, in_loop) for child in parts_of(node))
 
 
 def read_word(node: ast.AST) -> str | None:

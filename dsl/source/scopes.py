@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from statewalk.dsl.source.nodes import walk
+from statewalk.dsl.source.nodes import parts_of, walk
 
 
 def arguments(*nodes: ast.AST) -> set[str]:
@@ -109,7 +109,7 @@ def bound(*nodes: ast.AST) -> frozenset[str]:
         elif isinstance(node, ast.ClassDef):
             found |= bound(*node.bases, *node.keywords, *node.decorator_list)
         else:
-            found |= bound(*ast.iter_child_nodes(node))
+            found |= bound(*parts_of(node))
     return frozenset(found)
 
 
@@ -129,9 +129,9 @@ def _free(node: ast.AST) -> set[str]:
         case ast.Nonlocal(names=names):
             return set(names)
         case ast.AugAssign(target=ast.Name(id=name)) | ast.ExceptHandler(name=str(name)):
-            return {name}.union(free(*ast.iter_child_nodes(node)))
+            return {name}.union(free(*parts_of(node)))
         case ast.Lambda() | ast.FunctionDef() | ast.AsyncFunctionDef():
-            own = {a.arg for a in ast.iter_child_nodes(node.args) if isinstance(a, ast.arg)}
+            own = {a.arg for a in parts_of(node.args) if isinstance(a, ast.arg)}
             outside = defaults(node)
             if not isinstance(node, ast.Lambda):
                 own = (own | bound(*node.body)) - nonlocals(node)
@@ -139,7 +139,7 @@ def _free(node: ast.AST) -> set[str]:
         case ast.GeneratorExp() | ast.ListComp() | ast.SetComp() | ast.DictComp():
             own = {*bound(*(g.target for g in node.generators))}
             outside = [node.generators[0].iter]
-    return (free(*ast.iter_child_nodes(node)) - own) | free(*outside)
+    return (free(*parts_of(node)) - own) | free(*outside)
 
 
 def nonlocals(*nodes: ast.AST) -> set[str]:

@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from types import GeneratorType
 from typing import Any, TypeVar
 
-from statewalk.dsl.source.nodes import walk
+from statewalk.dsl.source.nodes import Transformer, walk
 from statewalk.dsl.state.kinds import Type, type_of
 from statewalk.dsl.values.ordered_sets import OrderedFrozenSet, OrderedSet
 
@@ -80,7 +80,7 @@ def with_ordered_sets(node: _Node, imported: frozenset[str] = frozenset()) -> _N
     return _Ordering(imported).visit(node)  # type: ignore[no-any-return]
 
 
-class _Ordering(ast.NodeTransformer):
+class _Ordering(Transformer):
     """Rewrites what makes sets, and what may bring one from elsewhere."""
 
     def __init__(self, imported: frozenset[str]) -> None:
@@ -88,11 +88,12 @@ class _Ordering(ast.NodeTransformer):
 
     def visit_Set(self, node: ast.Set) -> ast.AST:
         self.generic_visit(node)
-        return _call(_MAKE, ast.Tuple(node.elts, ast.Load()), node)
+        return _call(_MAKE, ast.copy_location(ast.Tuple(node.elts, ast.Load()), node), node)
 
     def visit_SetComp(self, node: ast.SetComp) -> ast.AST:
         self.generic_visit(node)
-        return _call(_MAKE, ast.ListComp(node.elt, node.generators), node)
+        made = ast.copy_location(ast.ListComp(node.elt, node.generators), node)
+        return _call(_MAKE, made, node)
 
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
         node.left = self.visit(node.left)
@@ -116,9 +117,9 @@ class _Ordering(ast.NodeTransformer):
             return node
         if _is_constant(node.value):
             return node
-        value = _call(_SETTLE, ast.Name(target.id, ast.Load()), node)
-        again = ast.Assign([ast.Name(target.id, ast.Store())], value)
-        return [node, ast.fix_missing_locations(ast.copy_location(again, node))]
+        value = _call(_SETTLE, _name(target.id, ast.Load(), node), node)
+        again = ast.Assign([_name(target.id, ast.Store(), node)], value)
+        return [node, ast.copy_location(again, node)]
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
         self._receiver(node)
@@ -165,7 +166,7 @@ class _Ordering(ast.NodeTransformer):
             node.value = self.visit(node.value)
         return node  # type: ignore[no-any-return]
 
-    visit_Expr = visit_YieldFrom = _unchanged  # noqa: N815 (names `NodeTransformer` asks for)
+    visit_Expr = visit_YieldFrom = _unchanged
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
         node.target = self.visit(node.target)
@@ -200,5 +201,9 @@ def _is_constant(*nodes: ast.expr) -> bool:
 
 
 def _call(name: str, argument: ast.expr, at: ast.expr | ast.stmt) -> ast.Call:
-    call = ast.Call(ast.Name(name, ast.Load()), [argument], [])
-    return ast.fix_missing_locations(ast.copy_location(call, at))
+    """A call of something with a place, in that of another."""
+    return ast.copy_location(ast.Call(_name(name, ast.Load(), at), [argument], []), at)
+
+
+def _name(name: str, use: ast.expr_context, at: ast.expr | ast.stmt) -> ast.Name:
+    return ast.copy_location(ast.Name(name, use), at)

@@ -15,6 +15,7 @@ from enum import Enum
 from functools import cached_property, partial
 from typing import Annotated, Any
 
+from statewalk.dsl.source.nodes import parts_of
 from statewalk.dsl.source.scopes import arguments
 from statewalk.dsl.source.tree import Function, SpecTree
 from statewalk.dsl.source.usage import Receivers, class_of_all
@@ -199,7 +200,7 @@ class Types:
             inner = self.inside(node, scope)
         elif isinstance(node, _FUNCTIONS):
             inner = {**scope, **dict.fromkeys(arguments(node.args))}
-        for child in ast.iter_child_nodes(node):
+        for child in parts_of(node):
             yield from self._walk(child, inner)
 
     def inside(self, node: ast.expr, scope: Scope) -> Scope:
@@ -353,7 +354,7 @@ def _unknown(scope: Scope) -> Any:
 def _outside_scopes(root: ast.AST) -> Iterator[ast.AST]:
     """The nodes of a function that are not in a scope of their own (comprehension, lambda)."""
     yield root
-    for child in ast.iter_child_nodes(root):
+    for child in parts_of(root):
         if not isinstance(child, (*_COMPREHENSIONS, *_FUNCTIONS)):
             yield from _outside_scopes(child)
         elif isinstance(child, ast.FunctionDef):

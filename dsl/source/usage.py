@@ -15,7 +15,7 @@ from enum import IntEnum
 from typing import Any
 
 from statewalk.dsl.source.known_effects import called_by_python
-from statewalk.dsl.source.nodes import parents_of, read_word, walk
+from statewalk.dsl.source.nodes import parents_of, parts_of, read_word, walk
 from statewalk.dsl.source.scopes import binds
 from statewalk.dsl.source.tree import Function, SpecTree
 from statewalk.dsl.state.roles import Role
@@ -115,7 +115,7 @@ def _others(tree: SpecTree) -> Iterator[Function]:
                 made = ast.FunctionDef("<lambda>", node.args, [body], [])
                 node = ast.copy_location(made, node)
             if not isinstance(node, ast.FunctionDef):
-                todo += ast.iter_child_nodes(node)
+                todo += parts_of(node)
             elif (module.name, node.lineno) not in read:
                 yield Function(node.name, module, None, node, _nothing)
 

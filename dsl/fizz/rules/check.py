@@ -31,7 +31,7 @@ from statewalk.dsl.fizz.rules.fields import Fields
 from statewalk.dsl.fizz.rules.meanings import check_meanings
 from statewalk.dsl.fizz.rules.twice import check_twice
 from statewalk.dsl.fizz.text import tree
-from statewalk.dsl.source.nodes import walk
+from statewalk.dsl.source.nodes import parts_of, walk
 
 _SANDBOX = "A .fizz file can be checked without trust in who wrote it: it never runs Python."
 _OUTSIDE = (("_", ast.Name), ("__returns__", ast.Name), ("__id__", ast.Attribute))
@@ -135,7 +135,7 @@ class _Check:
             self._call(node, visible)
         else:
             visible = visible | _targets(node)
-            for child in ast.iter_child_nodes(node):
+            for child in parts_of(node):
                 self.visit(child, visible)
 
     # -- names --------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from statewalk.dsl.fizz.names import Names, loop_names, parameters, stored_names, targets_of
 from statewalk.dsl.fizz.text import tree
-from statewalk.dsl.source.nodes import walk
+from statewalk.dsl.source.nodes import parts_of, walk
 
 
 def early_reads(names: Names) -> Iterator[tuple[str, ast.Name]]:
@@ -53,11 +53,11 @@ def _in_order(node: ast.AST, local: set[str], known: set[str], reads: dict[str, 
     if isinstance(node, tree.ChoiceBlock | tree.Choice):  # its condition asks about the target
         _expression(node.options, local, known, reads)
         known |= set(bound)
-    for child in ast.iter_child_nodes(node):
+    for child in parts_of(node):
         if isinstance(child, ast.expr):
             _expression(child, local, known, reads)
     known |= set(bound)
-    for child in ast.iter_child_nodes(node):
+    for child in parts_of(node):
         if isinstance(child, ast.stmt):
             _in_order(child, local, known, reads)
 
@@ -75,7 +75,7 @@ def _expression(
     }
     if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
         _read(node, local, known, reads)
-    for child in ast.iter_child_nodes(node):
+    for child in parts_of(node):
         _expression(child, local - inner, known, reads)
 
 

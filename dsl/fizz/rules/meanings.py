@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from statewalk.dsl.errors import Mistakes, Span
 from statewalk.dsl.fizz.names import Names, loop_names, parameters, targets_of
 from statewalk.dsl.fizz.text import tree
-from statewalk.dsl.source.nodes import walk
+from statewalk.dsl.source.nodes import parts_of, walk
 
 _RANGING = (ast.For, tree.ChoiceBlock)
 
@@ -66,7 +66,7 @@ def _uses(node: ast.AST, word: str) -> Iterator[ast.AST]:
         return
     if isinstance(node, ast.Lambda) and word in parameters(node.args):
         return
-    for child in ast.iter_child_nodes(node):
+    for child in parts_of(node):
         if child not in left_out:
             yield from _uses(child, word)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from statewalk.dsl.fizz.translate.exprs import Expressions
+from statewalk.dsl.source.nodes import Transformer
 from statewalk.dsl.source.templates import statement
 
 
@@ -36,7 +37,7 @@ def _initialise(role: ast.expr, at: ast.AST) -> ast.stmt:
     return statement("ROLE.Init()", at, ROLE=role)
 
 
-class _Swap(ast.NodeTransformer):
+class _Swap(Transformer):
     """Puts one node in place of another."""
 
     def __init__(self, old: ast.AST, new: ast.AST) -> None:

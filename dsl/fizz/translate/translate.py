@@ -34,7 +34,7 @@ from statewalk.dsl.fizz.translate.functions import Functions
 from statewalk.dsl.fizz.translate.header import Header
 from statewalk.dsl.fizz.translate.pieces import FizzPieces
 from statewalk.dsl.fizz.translate.words import Scope
-from statewalk.dsl.source.nodes import walk
+from statewalk.dsl.source.nodes import parts_of, walk
 
 _DECORATORS = {
     "always": "always",
@@ -362,7 +362,7 @@ def _locate(node: ast.AST, line: int, column: int) -> None:
         column = place.col_offset = getattr(node, "col_offset", column)
         end = getattr(node, "end_lineno", None) or line, getattr(node, "end_col_offset", None) or 0
         place.end_lineno, place.end_col_offset = max(end, (line, column))
-    for child in ast.iter_child_nodes(node):
+    for child in parts_of(node):
         _locate(child, line, column)
 
 
