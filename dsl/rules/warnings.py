@@ -11,7 +11,7 @@ from statewalk.dsl.blocks.read import has_blocks
 from statewalk.dsl.errors import Mistakes, Span
 from statewalk.dsl.rules.rule import Checked, shortened
 from statewalk.dsl.source.effects import Effects
-from statewalk.dsl.source.nodes import parents_of, walk
+from statewalk.dsl.source.nodes import parents_of, parts_of, walk
 from statewalk.dsl.source.scopes import around
 from statewalk.dsl.source.tree import Function, SpecTree, is_old, may_crash
 from statewalk.dsl.source.types import spec_class
