@@ -5,18 +5,19 @@ not.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from statewalk.checker.library import spec_path
 from statewalk.checker.liveness.again import why_not
 from statewalk.checker.liveness.result import LIVENESS_KINDS
-from statewalk.checker.states.content import content_of, same
+from statewalk.checker.states.content import content_of, same, short_names
 from statewalk.checker.states.diff import Change, changes
 from statewalk.checker.states.showing import place
 from statewalk.checker.traces.file import load_trace
 from statewalk.checker.traces.trace import Trace, TraceStep, take_step
+from statewalk.checker.traces.truths import truths
 from statewalk.checker.verdict.guards import guard_of
 from statewalk.dsl.errors import RunError, StatewalkError, did_you_mean
 from statewalk.dsl.inputs import by_name
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Replay:
-    """What came of repeating a trace.
+    """What came of repeating a trace. Where all of it happened again, ``trace`` is what happened.
 
     ``step`` is the first that differs, counted from 0 = the initial state; None where all of it
     happened again. ``differences`` are the changes from the state of the trace to that of the spec
@@ -105,8 +106,8 @@ def _replay(trace: Trace, model: Model) -> Replay:
     start = _initial(trace, model, changed)
     if isinstance(start, Replay):
         return start
-    state: State = start
-    states = [state]
+    state: State = model.initial_states[start]
+    states, steps, error = [state], list[TraceStep](), trace.error
     for number, step in enumerate(trace.steps, 1):
 
         def differs(why: str, differences: tuple[Change, ...] = (), number: int = number) -> Replay:
@@ -125,7 +126,11 @@ def _replay(trace: Trace, model: Model) -> Replay:
         if taken.state is None and type(taken.error).__name__ != trace.error_type:
             raised = f"raises {type(taken.error).__name__}: {taken.error}"
             return differs(f"{step.label} {raised}, in the trace {trace.error_type}")
+        if _values(step) != _values(taken.step):
+            return differs(f"the spec chooses otherwise: {taken.step.label}, not {step.label}")
+        steps.append(taken.step)
         if taken.state is None:
+            error = str(taken.error)
             break
         state = taken.state
         states.append(state)
@@ -138,7 +143,11 @@ def _replay(trace: Trace, model: Model) -> Replay:
         why = f"every step happens again, but {why}"
         return Replay(trace, model.path, trace.length, why, (), changed, False)
     known = None if trace.error_type else True
-    return Replay(trace, model.path, changed=changed, still=known, states=tuple(states))
+    happened = replace(
+        trace, initial=start, steps=tuple(steps), error=error, truths=truths(model, states),
+        names=short_names(model),
+    )  # fmt: skip
+    return Replay(happened, model.path, changed=changed, still=known, states=tuple(states))
 
 
 def _changed(trace: Trace, model: Model) -> tuple[str, ...]:
@@ -153,13 +162,18 @@ def _changed(trace: Trace, model: Model) -> tuple[str, ...]:
     return tuple(name or model.path for name in differ)
 
 
-def _initial(trace: Trace, model: Model, changed: tuple[str, ...]) -> State | Replay:
-    """The initial state with the content that the trace begins with."""
+def _values(step: TraceStep) -> bytes:
+    """What was chosen in a step."""
+    return encode(freeze(tuple(c.value for c in step.choices)))
+
+
+def _initial(trace: Trace, model: Model, changed: tuple[str, ...]) -> int | Replay:
+    """The place of the initial state with the content that the trace begins with."""
     contents = [content_of(model, state) for state in model.initial_states]
     order = sorted(range(len(contents)), key=lambda i: i != trace.initial)
     for index in order:
         if same(contents[index], trace.contents[0]):
-            return model.initial_states[index]
+            return index
     known = {path[0] for path in trace.contents[0]} & {path[0] for path in contents[0]}
     if not known and trace.contents[0]:
         raise another_spec(trace, model.path, "they have no role in common.")
@@ -201,9 +215,14 @@ def _why_no_more(trace: Trace, model: Model, states: list[State]) -> str:
     """Why the property does not fail (the witness is none) any more; empty where it is as it was,
     or ended with what a step raised.
     """
+    state = states[-1]
+    if trace.loop is not None and not (
+        trace.kind in LIVENESS_KINDS
+        and same(content_of(model, states[trace.loop]), content_of(model, state))
+    ):
+        return f"the last does not return to state {trace.loop}"
     if trace.error_type:
         return ""
-    state = states[-1]
     if trace.kind == "deadlock":
         terminal = any(model.holds(t.whole, PlainView(state)) for t in model.terminal)
         stuck = all(guard_of(model, a, state, values=False) for a in model.actions)

@@ -68,6 +68,7 @@ class _File(_Part):
     sources: dict[_Path, str]
     property: _Name
     kind: _Name
+    length: int | None = None
     initial: int = Field(default=0, ge=0)
     loop: int | None = None
     error: str = ""
@@ -177,6 +178,8 @@ def _trace(data: _File, file: Path) -> Trace:
     completed = sum(step.completed for step in data.steps)
     if len(data.states) != completed + 1 or not all(s.completed for s in data.steps[:-1]):
         raise corrupt(f"{len(data.steps)} steps and {len(data.states)} states")
+    if data.length not in (None, len(data.steps)):
+        raise corrupt(f"{len(data.steps)} steps, and a length of {data.length}")
     if not all(_is_path(path) for state in data.states for path, _ in state):
         raise corrupt("a place in a state that is none")
     if data.loop is not None and not 0 <= data.loop < len(data.states):

@@ -170,6 +170,21 @@ def test_a_changed_spec_diverges_at_a_step_and_says_why(
     assert "DIVERGED" in capsys.readouterr().out
 
 
+def test_what_is_shown_of_a_replay_is_what_happened(trace: Trace, tmp_path: Path) -> None:
+    send = trace.steps[0]
+    other = replace(send, choices=(replace(send.choices[0], value="z"),))
+    named = replace(send, arguments=(("forged", send.arguments[0][1]),), file="forged")
+    for wrong in (replace(trace, loop=0), replace(trace, steps=(other, *trace.steps[1:]))):
+        save_trace(wrong, tmp_path / "t.json")
+        assert not replay("t.json").reproduced
+    save_trace(replace(trace, initial=7, truths={}, steps=(named, *trace.steps[1:])), "t.json")
+    outcome = replay("t.json")
+
+    assert outcome.reproduced
+    assert str(trace) == str(outcome.trace)
+    assert (trace.initial, trace.truths) == (outcome.trace.initial, outcome.trace.truths)
+
+
 def test_a_trace_of_another_spec_is_refused(trace: Trace, tmp_path: Path) -> None:
     save_trace(trace, tmp_path / "t.json")
     (tmp_path / "other.py").write_text(
@@ -203,6 +218,7 @@ def damaged(data: dict[str, Any]) -> list[tuple[str, str]]:
         (altered(states=[[[[], 0]], *states[1:]]), "a place in a state"),
         (altered(states=[[[["Node", 0, 5], 0]], *states[1:]]), "a place in a state"),
         (altered(classes={f"N{n}": {"role": 60_000} for n in range(2)}), "more than 65536 roles"),
+        (altered(length=99), "4 steps, and a length of 99"),
         (altered(loop=17), "a loop to state 17"),
         (altered(classes={"Node": {"role": -1}}), "the class Node"),
         (altered(classes={}), "unknown class"),
