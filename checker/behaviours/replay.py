@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from statewalk.checker.contract.search import ASSERTION, DEADLOCK, NO_ERROR
 from statewalk.checker.library import spec_path
 from statewalk.checker.liveness.again import why_not
 from statewalk.checker.liveness.result import LIVENESS_KINDS
@@ -29,6 +30,8 @@ from statewalk.dsl.values.stored import encode, freeze
 if TYPE_CHECKING:
     from statewalk.dsl.model import Action, Model
     from statewalk.dsl.view import State
+
+_BUILT_IN = {"deadlock": DEADLOCK, "error": NO_ERROR, "assertion": ASSERTION}
 
 
 @dataclass(frozen=True)
@@ -221,8 +224,13 @@ def _why_no_more(trace: Trace, model: Model, states: list[State]) -> str:
         and same(content_of(model, states[trace.loop]), content_of(model, state))
     ):
         return f"the last does not return to state {trace.loop}"
+    if _BUILT_IN.get(trace.kind, trace.property) != trace.property:
+        return f"{trace.property} is no {trace.kind}"
+    if bool(trace.error_type) != (trace.kind in ("error", "assertion")):
+        return f"{trace.error_type or 'an error'} is not what {trace.property} is about"
     if trace.error_type:
-        return ""
+        at_last = not trace.steps[-1:] or trace.steps[-1].completed
+        return _why_not_raised(trace, model, states) if at_last else ""
     if trace.kind == "deadlock":
         terminal = any(model.holds(t.whole, PlainView(state)) for t in model.terminal)
         stuck = all(guard_of(model, a, state, values=False) for a in model.actions)
@@ -243,3 +251,18 @@ def _why_no_more(trace: Trace, model: Model, states: list[State]) -> str:
     if prop.kind in WITNESS_KINDS:
         return "" if holds else f"{trace.property} is not reached at the end"
     return f"{trace.property} holds at the end" if holds else ""
+
+
+def _why_not_raised(trace: Trace, model: Model, states: list[State]) -> str:
+    """Why nothing that looks at the last state raises any more; empty where something does."""
+    view, before = PlainView(states[-1]), PlainView(states[-2]) if len(states) > 1 else None
+    looking = [*model.properties, *model.constraints, *model.terminal, *model.step_constraints]
+    of_steps = [*model.step_constraints, *(p for p in model.properties if p.kind == "on_step")]
+    for prop in looking if before is not None else [p for p in looking if p not in of_steps]:
+        for predicate in (prop.whole, prop.premise or prop.whole):
+            try:
+                model.holds(predicate, view, before)
+            except Exception as error:
+                if type(error).__name__ == trace.error_type:
+                    return ""
+    return f"nothing raises {trace.error_type} at the end"

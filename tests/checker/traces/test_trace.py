@@ -185,6 +185,49 @@ def test_what_is_shown_of_a_replay_is_what_happened(trace: Trace, tmp_path: Path
     assert (trace.initial, trace.truths) == (outcome.trace.initial, outcome.trace.truths)
 
 
+STOPS = """
+from statewalk import *
+class S(State):
+    n: int = 0
+    @action
+    def up(self) -> None:
+        require(self.n < 3)
+        self.n += 1
+s = S()
+@always
+def small() -> bool:
+    return s.n < 9
+"""
+RAISES = f"""{STOPS}@always
+def divided() -> bool:
+    return 1 // (2 - s.n) < 5
+"""
+
+
+@pytest.mark.parametrize(("spec", "name"), [(STOPS, "Deadlock"), (RAISES, "no_error")])
+def test_a_deadlock_and_an_error_are_no_other_property(
+    spec: str, name: str, tmp_path: Path
+) -> None:
+    (tmp_path / "spec.py").write_text(spec)
+    trace = check("spec.py", engine="reference").traces[name]
+    forged = [replace(trace, property=n) for n in ("small", "up", "x", "")]
+    forged += [replace(trace, error_type="" if trace.error_type else "KeyError")]
+
+    assert replay(trace).reproduced
+    assert [False] * 5 == [replay(other).reproduced for other in forged]
+
+
+def test_an_error_of_a_property_that_is_mended_is_not_raised_again(tmp_path: Path) -> None:
+    (tmp_path / "spec.py").write_text(RAISES)
+    trace = check("spec.py", engine="reference").traces["no_error"]
+    (tmp_path / "spec.py").write_text(RAISES.replace("2 - s.n", "9 - s.n"))
+
+    outcome = replay(trace)
+
+    assert (False, 2) == (outcome.reproduced, outcome.step)
+    assert "nothing raises ZeroDivisionError at the end" in outcome.why
+
+
 def test_a_trace_of_another_spec_is_refused(trace: Trace, tmp_path: Path) -> None:
     save_trace(trace, tmp_path / "t.json")
     (tmp_path / "other.py").write_text(
