@@ -6,7 +6,7 @@ Everything is read off the syntax trees, so nothing is imported and a missing fo
 import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 
 FOLDERS = ("dsl", "checker", "models")  # the package `statewalk` links to these
@@ -65,7 +65,7 @@ class Source:
                     yield node.lineno, node.value
 
 
-@lru_cache(maxsize=2)
+@cache
 def sources(root: Path) -> tuple[Source, ...]:
     """The files of the package, without following its links."""
     files = sorted((root / "statewalk").glob("*.py"))
@@ -74,7 +74,7 @@ def sources(root: Path) -> tuple[Source, ...]:
     return tuple(_source(root, file) for file in files)
 
 
-@lru_cache(maxsize=2)
+@cache
 def around(root: Path) -> tuple[Source, ...]:
     """The files that only use the package; specs that are wrong on purpose are left out."""
     files = [f for folder in AROUND for f in sorted((root / folder).rglob("*.py"))]
@@ -107,7 +107,8 @@ def _statements(
     else:
         inside = on_loading and not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         for other in ast.iter_child_nodes(node):
-            yield from _statements(other, inside)
+            if not isinstance(other, ast.expr):
+                yield from _statements(other, inside)
 
 
 def _imported(node: ast.Import | ast.ImportFrom, path: str) -> list[str]:

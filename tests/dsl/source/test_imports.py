@@ -7,6 +7,7 @@ import pytest
 from statewalk import check
 from statewalk.dsl.errors import SpecError
 from statewalk.dsl.loader import load
+from tests.cases import some
 
 MODEL = """
 from statewalk import Constant, Role, action, always, require
@@ -77,8 +78,10 @@ def written(folder: Path, first: str | None) -> Path:
     return package
 
 
-@pytest.mark.parametrize("first", [None, *FIRST.values()], ids=["no package file", *FIRST])
-@pytest.mark.parametrize(("line", "name"), ABSOLUTE)
+BELOW = [(line, name, first) for line, name in ABSOLUTE for first in (None, *FIRST.values())]
+
+
+@pytest.mark.parametrize(("line", "name", "first"), some(BELOW, every=4))  # each line, each first
 def test_a_module_below_a_package_is_part_of_the_spec(
     line: str, name: str, first: str | None, tmp_path: Path
 ) -> None:
