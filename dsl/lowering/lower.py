@@ -20,6 +20,7 @@ from statewalk.dsl.lowering.compiling import RUNTIME, Old, install, lambda_of, r
 from statewalk.dsl.lowering.comprehensions import Gathering
 from statewalk.dsl.lowering.turns import find_turns, take_out
 from statewalk.dsl.source.effects import Effects
+from statewalk.dsl.source.known_effects import MAKING
 from statewalk.dsl.source.nodes import Transformer, copied, walk
 from statewalk.dsl.source.scopes import locals_of
 from statewalk.dsl.source.tree import Function, SpecTree
@@ -47,7 +48,7 @@ class Lowering:
         self.classes = classes
         self.optimize = optimize
         self.effects = Effects(tree)
-        hidden_calls = [f for f in tree.functions if f.name[:2] == "__" and f.name != "__init__"]
+        hidden_calls = [f for f in tree.functions if f.name[:2] == "__" and f.name not in MAKING]
         self.operators_write = any(self.effects.of(f) == "effects" for f in hidden_calls)
         self.state_names = {name for cls in tree.roles for name in cls._fields}
         self.state_names |= {f.name for f in tree.functions if self.effects.of(f) != "pure"}

@@ -21,6 +21,7 @@ from statewalk.dsl.source.known_effects import (
     CHOOSING,
     DOING_BUILTINS,
     LOOKING_METHODS,
+    MAKING,
     PURE_NAMES,
     called_back,
     called_by_python,
@@ -285,14 +286,14 @@ class _Scan:
             if issubclass(value, Role):
                 return Cause(node, "effects", text)
             if issubclass(value, Record | Enum):
-                return Cause(
-                    node, "pure", text, callees=tuple(self.effects.methods("__init__", value))
-                )
+                made = [f for n in MAKING for f in self.effects.methods(n, value)]
+                return Cause(node, "pure", text, callees=tuple(made))
         if module.startswith("statewalk.dsl"):
             if name in CHOOSING:
                 return Cause(node, "effects", text)
             if name in PURE_NAMES:
-                return Cause(node, "pure", text)
+                made = [f for n in MAKING if value is replace for f in self.effects.methods(n)]
+                return Cause(node, "pure", text, callees=tuple(made))
             return Cause(node, "reads" if name == "old" else "effects", text, known=False)
         if getattr(builtins, name, None) is value and value is not None:
             return Cause(node, "effects" if name in DOING_BUILTINS else "pure", text, known=False)

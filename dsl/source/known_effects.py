@@ -18,6 +18,8 @@ PURE_NAMES = frozenset(
     {"pairs", "replace", "symmetric_values", "Bag", "unreachable", "Record", "Message"}
 )
 
+# What making a record, also by `replace`, runs of its class.
+MAKING = ("__init__", "__post_init__")
 DOING_BUILTINS = frozenset({
     "print", "open", "input", "exec", "eval", "setattr", "delattr", "__import__", "breakpoint",
     "next", "iter", "globals", "vars",

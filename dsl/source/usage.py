@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any
 
-from statewalk.dsl.source.known_effects import called_by_python
+from statewalk.dsl.source.known_effects import MAKING, called_by_python
 from statewalk.dsl.source.nodes import parents_of, parts_of, read_word, walk
 from statewalk.dsl.source.scopes import binds
 from statewalk.dsl.source.tree import Function, SpecTree
@@ -170,7 +170,7 @@ class _Uses:
         self.types = Receivers(tree, function)
         self.is_called = function.name in called
         self.own = own  # what records do under such a name is not what containers do
-        self.operators = {name for name in own if name[:2] == "__"} - {"__init__"}
+        self.operators = {name for name in own if name[:2] == "__"} - {*MAKING}
 
     def run(self) -> None:
         in_init = self.function.marked("init") is not None and not self.is_called

@@ -30,7 +30,7 @@ from statewalk.dsl.state.refs import (
 )
 from statewalk.dsl.values.canonical import ROLE_TAG, int_bytes, text_bytes
 from statewalk.dsl.values.domains import Domain, Kind
-from statewalk.dsl.values.records import declared_fields
+from statewalk.dsl.values.records import LOOKING, check_own, declared_fields
 from statewalk.dsl.values.stored import (
     ABSENT,
     FrozenSet,
@@ -152,6 +152,18 @@ class Field:
             yield path, value
 
 
+_MAKING = dict.fromkeys(
+    ("__init__", "__post_init__", "__new__"),
+    (
+        "The fields of a role are declared in the class body, with a type and a default; instances "
+        "are made with fields by name.",
+        "Write n: int = 0 in the body and {}(n=3). What is chosen or computed at the beginning "
+        "goes into @init.",
+    ),
+)
+_INDEX = ("It is the number of a role among its like.", "Give it another name.")
+
+
 @dataclass_transform(kw_only_default=True, eq_default=False)
 class Role:
     """A kind of actor. Annotated fields are its state; methods marked ``@action`` are its moves."""
@@ -163,15 +175,7 @@ class Role:
 
     def __init_subclass__(cls, *, symmetric: bool = False, **options: Any) -> None:
         super().__init_subclass__(**options)
-        if "__init__" in cls.__dict__:
-            raise SpecError(
-                "SW123",
-                f"The role {cls.__name__} has an __init__ of its own.",
-                why="The fields of a role are declared in the class body, with a type and a "
-                "default; instances are made with fields by name.",
-                help=f"Write n: int = 0 in the body and {cls.__name__}(n=3). What is chosen or "
-                "computed at the beginning goes into @init.",
-            )
+        check_own(cls, Role, {**_MAKING, **LOOKING, "index": _INDEX})
         own = declared_fields(cls)
         inherited = [
             n for base in reversed(cls.__mro__[1:]) for n in base.__dict__.get("_fields", ())

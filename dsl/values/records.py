@@ -7,7 +7,7 @@ frozen one is SW202. Equal means equal fields; the hash follows the content.
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
 from typing import Any, ClassVar, Generic, TypeVar, dataclass_transform
 
@@ -49,6 +49,33 @@ def declared_fields(cls: type) -> list[str]:
     return [n for n, hint in found.items() if n[:1] != "_" and "ClassVar" not in str(hint)]
 
 
+LOOKING = dict.fromkeys(
+    ("__setattr__", "__getattribute__", "__delattr__"),
+    (
+        "Fields in the state are read and written by the checker, which does not ask it.",
+        "Write a method, or a property under another name than the field's.",
+    ),
+)
+"""What a role or record may not have of its own: why, and what to do."""
+
+_NEW = ("Copies of a record are made without it.", "Write an __init__.")
+
+
+def check_own(cls: type, base: type, refused: Mapping[str, tuple[str, str]]) -> None:
+    """Raises SpecError[SW123] where a class, or one it is made of, has what only its base may."""
+    for name, (why, do) in refused.items():
+        if getattr(cls, name, None) is not getattr(base, name, None) or name in declared_fields(
+            cls
+        ):
+            a = "an" if name.strip("_")[0] in "aeiou" else "a"
+            raise SpecError(
+                "SW123",
+                f"{cls.__name__} has {a} {name} of its own.",
+                why=why,
+                help=do.format(cls.__name__),
+            )
+
+
 @dataclass_transform(eq_default=False)
 class Record:
     """A value with named fields. Equal when the fields are equal."""
@@ -61,6 +88,8 @@ class Record:
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
+        if not cls._open and "_referenced" not in cls.__dict__:
+            check_own(cls, Record, {**LOOKING, "__new__": _NEW})
         own = declared_fields(cls)
         inherited = [n for base in reversed(cls.__mro__[1:]) for n in getattr(base, "_fields", ())]
         cls._fields = tuple(dict.fromkeys([*inherited, *own]))
@@ -89,6 +118,8 @@ class Record:
                 content[name] = (
                     copy.copy(default) if isinstance(default, list | set | dict) else default
                 )
+        if hasattr(cls, "__post_init__"):
+            self.__post_init__()
 
     def __getattr__(self, name: str) -> Any:
         if name[:1] == "_":
@@ -257,7 +288,7 @@ def replace(record: R, /, **changes: Any) -> R:
             f"{cls.__name__} has no field '{unknown[0]}'. {did_you_mean(unknown[0], cls._fields)}",
         )
     frozen = freeze(record)
-    content = {name: getattr(frozen, name) for name in cls._fields}
+    content = {n: own(getattr(frozen, n)) for n in cls._fields if n not in changes}
     result: R = cls(**{**content, **changes})  # type: ignore[assignment]
     return result
 

@@ -1,0 +1,101 @@
+"""What classes of a spec have of their own: called as Python calls it, or refused."""
+
+from pathlib import Path
+
+import pytest
+
+from statewalk import check, load
+from statewalk.dsl.errors import StatewalkError
+
+SPEC = """
+from statewalk import *
+class Watch(State):
+    now: int = 0
+watch = Watch()
+class Mixed:
+    def other(self) -> int: return 0
+class Job(MIXED Record):
+    n: int = 0
+    parts: list[int] = []
+    RECORD
+class Worker(MIXED Role):
+    job: Job = Job()
+    ROLE
+    @action
+    def step(self) -> None:
+        require(watch.now < 2)
+        watch.now += 1
+        STEP
+worker = Worker()
+deadlock(False)
+@always
+def p() -> bool: return PROPERTY
+"""
+WAYS = [
+    ("reference", True), ("reference", False), ("native", True),
+]  # fmt: skip
+BOTH = (
+    "def __setattr__(self, name, value): pass", "def __delattr__(self, name): pass",
+    "def __getattribute__(self, name): return 0", "def __new__(cls, *a, **b): return None",
+)  # fmt: skip
+OF_ROLES = (
+    *BOTH, "def __init__(self): pass", "def __post_init__(self): pass",
+    "index: int = 0", "index = 3", "@action\n    def index(self): pass",
+)  # fmt: skip
+
+
+def written(folder: Path, **parts: str) -> Path:
+    text = SPEC
+    for name in ("MIXED", "RECORD", "ROLE", "STEP", "PROPERTY"):
+        default = {"STEP": "pass", "PROPERTY": "True"}.get(name, "")
+        text = text.replace(name, parts.get(name, default))
+    path = folder / "spec.py"
+    path.write_text(text)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("kind", "own"), [*(("ROLE", o) for o in OF_ROLES), *(("RECORD", o) for o in BOTH)]
+)
+def test_what_the_state_would_not_ask_is_refused(kind: str, own: str, tmp_path: Path) -> None:
+    with pytest.raises(StatewalkError, match=r"SW123 .* of its own"):
+        load(written(tmp_path, **{kind: own}))
+
+
+def test_it_is_refused_of_a_class_that_is_mixed_in_as_well(tmp_path: Path) -> None:
+    path = written(tmp_path, MIXED="Mixed,")
+    path.write_text(path.read_text().replace("def other(self) -> int:", f"{BOTH[0]}\n    def o():"))
+
+    with pytest.raises(StatewalkError, match="SW123 Job has a __setattr__ of its own"):
+        load(path)
+
+
+@pytest.mark.parametrize(("engine", "optimize"), WAYS)
+@pytest.mark.parametrize("head", ["__post_init__(self)", "__init__(self, n=0, parts=())"])
+def test_what_a_record_does_when_it_is_made_is_done(
+    head: str, engine: str, optimize: bool, tmp_path: Path
+) -> None:
+    given = "self.n = n; self.parts = [*parts]; " if "parts" in head else ""
+    capped = f"def {head}: {given}self.n = min(self.n, watch.now)"
+    step = "self.job = replace(self.job, n=9) if watch.now % 2 else Job(9)"
+    path = written(
+        tmp_path, RECORD=capped, STEP=step, PROPERTY="replace(worker.job, n=9).n == watch.now"
+    )
+    run = check(load(path, optimize=optimize), engine=engine)
+
+    assert ("holds", 3) == (run.verdict, run.counts.distinct)
+    assert "holds" == check(
+        written(tmp_path, RECORD=capped, STEP=step, PROPERTY="worker.job.n == watch.now"),
+        engine=engine,
+    ).verdict  # fmt: skip
+
+
+@pytest.mark.parametrize(("engine", "optimize"), WAYS)
+def test_a_changed_copy_can_be_changed_until_it_is_stored(
+    engine: str, optimize: bool, tmp_path: Path
+) -> None:
+    step = "job = replace(self.job, n=1); job.parts.append(watch.now); self.job = job"
+    path = written(tmp_path, STEP=step, PROPERTY="len(worker.job.parts) == watch.now")
+    run = check(load(path, optimize=optimize), engine=engine)
+
+    assert ("holds", 3) == (run.verdict, run.counts.distinct)
