@@ -19,6 +19,7 @@ from statewalk.checker.states.showing import place
 from statewalk.checker.traces.file import load_trace
 from statewalk.checker.traces.trace import Trace, TraceStep, take_step
 from statewalk.checker.traces.truths import truths
+from statewalk.checker.verdict.failure import raised_in
 from statewalk.checker.verdict.guards import guard_of
 from statewalk.dsl.errors import RunError, StatewalkError, did_you_mean
 from statewalk.dsl.inputs import by_name
@@ -255,14 +256,7 @@ def _why_no_more(trace: Trace, model: Model, states: list[State]) -> str:
 
 def _why_not_raised(trace: Trace, model: Model, states: list[State]) -> str:
     """Why nothing that looks at the last state raises any more; empty where something does."""
-    view, before = PlainView(states[-1]), PlainView(states[-2]) if len(states) > 1 else None
-    looking = [*model.properties, *model.constraints, *model.terminal, *model.step_constraints]
-    of_steps = [*model.step_constraints, *(p for p in model.properties if p.kind == "on_step")]
-    for prop in looking if before is not None else [p for p in looking if p not in of_steps]:
-        for predicate in (prop.whole, prop.premise or prop.whole):
-            try:
-                model.holds(predicate, view, before)
-            except Exception as error:
-                if type(error).__name__ == trace.error_type:
-                    return ""
+    found = raised_in(model, states[-1], states[-2] if len(states) > 1 else None)
+    if found is not None and type(found[1]).__name__ == trace.error_type:
+        return ""
     return f"nothing raises {trace.error_type} at the end"

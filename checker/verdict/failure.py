@@ -4,6 +4,7 @@ only.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from statewalk.checker.traces.trace import final_states, take_step
@@ -20,6 +21,13 @@ if TYPE_CHECKING:
     from statewalk.checker.traces.trace import Trace
     from statewalk.dsl.model import Model
 
+_OURS = re.compile(r"\b[A-Z]\w*Reference\b")
+_ABOUT_C = (
+    "What is in the state is a reference. It does what a list, set or dict does, but a few "
+    "functions written in C, such as heapq's and list.append, take nothing but Python's own.",
+    "Let it change a copy, and store that: queue = list(self.queue), ..., self.queue = queue.",
+)
+
 
 def failure_of(model: Model, finding: Finding, trace: Trace) -> Failure:
     """An exception of the spec, repeated to learn where it was raised."""
@@ -31,7 +39,7 @@ def failure_of(model: Model, finding: Finding, trace: Trace) -> Failure:
         if taken is not None and taken.error is not None:
             error, where = taken.error, f"in the action {taken.step.label}"
     if not where:
-        found = _in_properties(model, state, before if finding.failing is not None else None)
+        found = raised_in(model, state, before if finding.failing is not None else None)
         if found is not None:
             where, error = found
     return describe(error, where, model, trace)
@@ -59,7 +67,8 @@ def describe(error: BaseException | None, where: str, model: Model, trace: Trace
         return Failure(f"{error.code} {error.message}", trace, where, places, error.why, error.help)
     text = str(error) if error is not None else ""
     title = f"{type(error).__name__}: {text}" if text else type(error).__name__
-    return Failure(f"SW205 {title}", trace, where, frames)
+    why, do = _ABOUT_C if isinstance(error, TypeError) and _OURS.search(text) else ("", "")
+    return Failure(f"SW205 {title}", trace, where, frames, why, do)
 
 
 def user_frames(error: BaseException | None, model: Model) -> tuple[Span, ...]:
@@ -74,7 +83,7 @@ def user_frames(error: BaseException | None, model: Model) -> tuple[Span, ...]:
     return tuple(places)[-8:]
 
 
-def _in_properties(model: Model, state: Any, before: Any) -> tuple[str, BaseException] | None:
+def raised_in(model: Model, state: Any, before: Any) -> tuple[str, BaseException] | None:
     """Which property raises in a state (or in the step to it from ``before``), and what."""
     kinds = (
         ("the property", sorted(model.properties, key=lambda p: p.kind not in SEARCH_KINDS)),

@@ -114,6 +114,23 @@ def test_a_mistake_is_json_too_where_json_is_asked_for(capsys: pytest.CaptureFix
 
 
 @pytest.mark.parametrize(
+    "call", ["heapq.heappush(self.queue, 1)", "list.append(self.queue, 1)", "list.sort(self.queue)"]
+)
+def test_what_only_lists_of_python_can_be_given_is_said(
+    call: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = ACTION.replace("self.n += step(self.n)", f"import heapq; {call}")
+    text = text.replace("n: int = 0", "n: int = 0\n    queue: list[int] = []", 1)
+    (tmp_path / "queue.py").write_text(text)
+    code = run("check", "queue.py")
+    printed = " ".join(capsys.readouterr().out.split())
+
+    assert 2 == code
+    assert "TypeError" in printed
+    assert "Let it change a copy, and store that: queue = list(self.queue)" in printed
+
+
+@pytest.mark.parametrize(
     ("spec", "title", "where", "line", "length"),
     [
         (
