@@ -42,6 +42,7 @@ NONE_TAG, FALSE_TAG, TRUE_TAG, INT_TAG = (bytes([n]) for n in range(1, 5))
 STR_TAG, ENUM_TAG, ROLE_TAG = (bytes([n]) for n in range(5, 8))
 TUPLE_TAG, LIST_TAG, RECORD_TAG, SET_TAG, BAG_TAG, DICT_TAG = (bytes([n]) for n in range(8, 14))
 _MAX_INT_BYTES = 120
+_MAX_TEXT = 1 << 24
 
 
 def int_bytes(n: int) -> bytes:
@@ -61,7 +62,10 @@ def int_bytes(n: int) -> bytes:
 
 @lru_cache(maxsize=1 << 16)
 def text_bytes(text: str) -> bytes:
-    """A text in canonical bytes, without its tag, with what ends it."""
+    """A text in canonical bytes, without its tag, with what ends it. Raises SpecError[SW203]."""
+    if len(text) > _MAX_TEXT:
+        message = f"A text of {len(text):,} characters does not fit into the state."
+        raise SpecError("SW203", message, help=f"At most {_MAX_TEXT:,} do.")
     return text.encode("utf-8", "surrogatepass").replace(b"\x00", b"\x00\xff") + END
 
 

@@ -274,3 +274,19 @@ def test_equal_states_have_equal_bytes_whatever_the_order_of_writing(tmp_path: P
 
     assert first == second
     assert [*map(intern_key, first.values())] == [*map(intern_key, second.values())]
+
+
+@pytest.mark.parametrize(
+    ("fits", "not_any_more"),
+    [
+        ("a" * (1 << 24), "a" * ((1 << 24) + 1)),
+        (256**120 - 1, 256**120),
+        (-(256**120) + 1, -(256**120)),
+    ],
+    ids=["text", "integer", "below zero"],
+)
+def test_what_is_too_large_for_the_state_is_refused(fits: Any, not_any_more: Any) -> None:
+    encode(fits)
+
+    with pytest.raises(SpecError, match=r"SW203 .* does not fit into the state"):
+        encode((not_any_more,))
