@@ -30,6 +30,8 @@ _LATEST = 1.0  # seconds that a search may go on past a limit in one call of the
 _ROUGH = 0.5  # past that, our own code is not spared if the spec called it
 _LOOK = 0.05
 _SWALLOWED = 0.3  # seconds after which what goes on regardless will not end from inside
+# What the compiler calls from C, where an exception is written to standard error and forgotten.
+_FROM_C = frozenset({"_raw_object_cache_notify", "_raw_object_cache_getbuffer"})
 _IMPORTING = "<frozen importlib."  # beginning of the name of the files that import
 
 
@@ -186,6 +188,8 @@ class Watchdog:
             return
         if elsewhere or (importing and (supervisor.line is not None or spec is None)):
             return  # a module that is half imported is of no use to those that come after
+        if any(each.f_code.co_name in _FROM_C for each in _up(frame)):
+            return
         if over >= (0.0 if gentle and not importing else _ROUGH):
             place = place_of(_told(f) for f in _up(frame)) or Place(self.doing, "", 0)
             self._ended, self._ended_at = call, now

@@ -1,5 +1,6 @@
 """The timer behind limits: it leaves nothing behind, and its handler imports nothing."""
 
+import ctypes
 import json
 import os
 import signal
@@ -150,6 +151,26 @@ def test_what_may_not_be_ended_is_not_ended_inside_of_what_may() -> None:
     with pytest.raises(CutShort):
         save_and_wait()
     assert ["saved"] == done
+
+
+def test_nothing_is_raised_where_the_compiler_calls_from_c() -> None:
+    done = []
+
+    def _raw_object_cache_notify() -> None:
+        end = time.monotonic() + 1.2
+        while time.monotonic() < end:
+            pass
+        done.append("told")
+
+    def compile_and_wait() -> None:
+        with Watchdog(0.01), interruptible("compiling"):
+            ctypes.CFUNCTYPE(None)(_raw_object_cache_notify)()
+            time.sleep(5)
+            done.append("waited")
+
+    with pytest.raises(CutShort):
+        compile_and_wait()
+    assert ["told"] == done
 
 
 @pytest.mark.slow
