@@ -55,7 +55,13 @@ LOOKING = dict.fromkeys(
         "Fields in the state are read and written by the checker, which does not ask it.",
         "Write a method, or a property under another name than the field's.",
     ),
-)
+) | {
+    "__getattr__": (
+        "What may be read of it is known before the search, so that a misspelt field is found.",
+        "Write a method, or a property, for each name that it answers.",
+    ),
+    "__slots__": ("The fields are those that the class body gives a type.", "Leave it out."),
+}
 """What a role or record may not have of its own: why, and what to do."""
 
 _NEW = ("Copies of a record are made without it.", "Write an __init__.")

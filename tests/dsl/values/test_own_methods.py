@@ -36,7 +36,8 @@ WAYS = [
 ]  # fmt: skip
 BOTH = (
     "def __setattr__(self, name, value): pass", "def __delattr__(self, name): pass",
-    "def __getattribute__(self, name): return 0", "def __new__(cls, *a, **b): return None",
+    "def __getattr__(self, name): return 0", "def __getattribute__(self, name): return 0",
+    "def __new__(cls, *a, **b): return None", "__slots__ = ('q',)",
 )  # fmt: skip
 OF_ROLES = (
     *BOTH, "def __init__(self): pass", "def __post_init__(self): pass",
