@@ -56,6 +56,13 @@ LOOKING = dict.fromkeys(
         "Write a method, or a property under another name than the field's.",
     ),
 ) | {
+    **dict.fromkeys(
+        ("__eq__", "__ne__", "__hash__"),
+        (
+            "In the state a record equals another if its fields do, and a role only itself.",
+            "Write a method with another name, such as same(self, other).",
+        ),
+    ),
     "__getattr__": (
         "What may be read of it is known before the search, so that a misspelt field is found.",
         "Write a method, or a property, for each name that it answers.",

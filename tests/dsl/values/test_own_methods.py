@@ -38,6 +38,8 @@ BOTH = (
     "def __setattr__(self, name, value): pass", "def __delattr__(self, name): pass",
     "def __getattr__(self, name): return 0", "def __getattribute__(self, name): return 0",
     "def __new__(cls, *a, **b): return None", "__slots__ = ('q',)",
+    "def __eq__(self, o): return True", "def __ne__(self, o): return True",
+    "def __hash__(self): return 1", "__hash__ = None",
 )  # fmt: skip
 OF_ROLES = (
     *BOTH, "def __init__(self): pass", "def __post_init__(self): pass",
