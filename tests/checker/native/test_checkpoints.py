@@ -168,7 +168,7 @@ def test_there_may_be_nothing_to_resume(tmp_path: Path) -> None:
 
 CHILD = """
 import sys
-from statewalk import native
+from statewalk.checker import native
 from statewalk.checker.contract.search import SearchOptions
 from statewalk.dsl.loader import load
 from tests.checker.native.agreement import told
