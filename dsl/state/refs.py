@@ -11,6 +11,7 @@ Steps into a value are pairs: ("f", field), ("i", index), ("k", key).
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
@@ -20,7 +21,7 @@ from statewalk.dsl.errors import Span, SpecError, placed
 from statewalk.dsl.state.alone import NotAlone, alone
 from statewalk.dsl.state.detaching import Cell, Sub, forget, sub_key
 from statewalk.dsl.values.domains import Domain, misfit_of
-from statewalk.dsl.values.records import Record, fields_of, own
+from statewalk.dsl.values.records import Record, fields_of, is_property, own
 from statewalk.dsl.values.stored import (
     FrozenBag,
     FrozenDict,
@@ -332,6 +333,9 @@ def record_reference(cls: type) -> type:
     content: dict[str, Any] = {"_referenced": cls, "__slots__": (), "__module__": cls.__module__}
     content["__dict__"] = property(lambda self: {n: getattr(self, n) for n in fields_of(self)})
     content |= {name: _part(cls, name) for name in cls._fields}  # type: ignore[attr-defined]
+    for name, _ in inspect.getmembers_static(cls, lambda m: isinstance(m, classmethod)):
+        if name[:2] != "__":  # asked of the class that the spec knows
+            content[name] = staticmethod(getattr(cls, name))
     return type(cls.__name__, (base, cls), content)
 
 
@@ -353,10 +357,10 @@ class RecordReference(Reference):
         return self._referenced
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name in Reference.__slots__:
+        cls = self._referenced
+        if name in Reference.__slots__ or is_property(cls, name):
             object.__setattr__(self, name, value)
             return
-        cls = self._referenced
         if name not in cls._fields:  # type: ignore[attr-defined]
             Record.__setattr__(_example(cls), name, value)
         if self._is_at(value, ("f", name)):

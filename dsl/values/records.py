@@ -43,6 +43,11 @@ def fields_of(record: Record) -> tuple[str, ...]:
     return tuple(sorted(name for name in content if name != "_bytes"))
 
 
+def is_property(cls: type, name: str) -> bool:
+    """Whether a name of a record class is a property, and no field."""
+    return name not in field_names(cls) and isinstance(getattr(cls, name, None), property)
+
+
 def declared_fields(cls: type) -> list[str]:
     """The names that the body of a class declares with a type; class variables aside."""
     found = cls.__dict__.get("__annotations__", {})
@@ -145,6 +150,9 @@ class Record:
 
     def __setattr__(self, name: str, value: Any) -> None:
         cls = type(self)
+        if is_property(cls, name):
+            object.__setattr__(self, name, value)
+            return
         if name not in cls._fields:
             raise no_field(cls, name, cls._fields)
         if "_bytes" in self.__dict__:

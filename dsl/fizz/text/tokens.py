@@ -48,9 +48,10 @@ def _is(token: Token | None, *words: str) -> bool:
 class Line:
     """A logical line while its words are being classified."""
 
-    def __init__(self, tokens: list[Token], in_invariants: bool) -> None:
+    def __init__(self, tokens: list[Token], in_invariants: bool, only_looks: bool) -> None:
         self.tokens = tokens
         self.in_invariants = in_invariants
+        self.only_looks = only_looks
 
     def at(self, index: int) -> Token | None:
         """The token there, or None beyond the end."""
@@ -187,11 +188,26 @@ class Line:
             if kind != "EQUAL" or depth:
                 continue
             at = self._fairness(index + 1)
+            if self._is_called(index + 1):
+                return
             if _is(self.at(at), *CHOOSE) and self._begins_operand(at + 1, brackets=True):
                 self.mark(at, "K_ANY" if str(self.tokens[at]) == "any" else "K_ONEOF")
                 if at > index + 1:
                     self.mark(index + 1, "K_FAIR")
             return
+
+    def _is_called(self, index: int) -> bool:
+        """Whether the function any is called there. Raises TokenError where a choice looks so."""
+        if not _is(self.at(index), "any") or self.kind(index + 1) != "LPAR":
+            return False
+        word = self.tokens[index]
+        if not self.only_looks and self.tokens[index + 1].start_pos == word.end_pos:
+            raise TokenError(
+                word,
+                "After '=' any chooses, as in Fizzbee; this looks like a call of the function.",
+                "For a choice write oneof(...), for the function bool(any(...)).",
+            )
+        return self.only_looks
 
     def _begins_operand(self, index: int, brackets: bool = False) -> bool:
         """Whether an expression begins there, rather than the rest of one that began before."""
@@ -230,6 +246,7 @@ class Blocks(PostLex):
         """The tokens as the grammar wants them."""
         indents = [0]
         invariants: int | None = None
+        looking: int | None = None
         for tokens, end in self._lines(stream):
             if not tokens:
                 continue
@@ -237,9 +254,13 @@ class Blocks(PostLex):
             yield from self._indent(indents, width, tokens[0])
             if invariants is not None and width <= invariants:
                 invariants = None
-            Line(tokens, invariants is not None).classify()
+            if looking is not None and width <= looking:
+                looking = None
+            Line(tokens, invariants is not None, looking is not None).classify()
             if tokens[0].type == "K_INVARIANTS":
                 invariants = width
+            elif looking is None and any(t.type in ("K_ASSERTION", "DEF") for t in tokens):
+                looking = width
             yield from tokens
             if not (len(tokens) == 1 and tokens[0].type == "LABEL"):
                 yield end

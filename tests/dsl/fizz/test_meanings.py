@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from statewalk.checker.api import check
-from statewalk.dsl.errors import SpecErrors
+from statewalk.dsl.errors import SpecErrors, StatewalkError
 
 START = "action Init:\n    a = 0\n    n = 0\n\n"
 REST = "\natomic action Rest:\n    pass\n"
@@ -79,3 +79,37 @@ def test_a_guard_that_is_false_in_an_assertion_is_an_error_of_it(tmp_path: Path)
 
     assert "error" == found.verdict
     assert "SW103 A guard is false in the property 'P'." in str(found)
+
+
+@pytest.mark.parametrize("line", ["a = any([False])", "a = any([]) or True", "a, n = any(x), 1"])
+@pytest.mark.parametrize("head", ["atomic action A", "atomic func f()", "action Init"])
+def test_a_choice_that_looks_like_a_call_is_refused(head: str, line: str, tmp_path: Path) -> None:
+    start = "" if "Init" in head else START
+    path = tmp_path / "spec.fizz"
+    path.write_text(f"{start}{head}:\n    {line}\n{REST}")
+
+    with pytest.raises(StatewalkError, match="SW150 After '=' any chooses"):
+        check(path, engine="reference")
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("any([False])", "violated"), ("any([False]) or True", "holds"),
+        ("any ([]) or True", "holds"), ("any([True]) and False", "violated"),
+        ("bool(any([]))", "violated"), ("any [True]", "holds"),
+    ],
+)  # fmt: skip
+def test_where_the_state_is_only_looked_at_any_is_the_function(
+    line: str, found: str, tmp_path: Path
+) -> None:
+    text = f"{START}{REST}always assertion P:\n    if n == 0:\n        ok = {line}\n    return ok\n"
+
+    assert found == verdict(text, tmp_path)
+
+
+@pytest.mark.parametrize("line", ["a = any (1, 2)", "a = fair any(1, 2)", "a = oneof(1, 2)"])
+def test_a_choice_in_brackets_is_one(line: str, tmp_path: Path) -> None:
+    text = f"{START}{ACT}    {line}\n{REST}exists assertion P:\n    return a == 2\n"
+
+    assert "holds" == verdict(text, tmp_path)

@@ -102,3 +102,41 @@ def test_a_changed_copy_can_be_changed_until_it_is_stored(
     run = check(load(path, optimize=optimize), engine=engine)
 
     assert ("holds", 3) == (run.verdict, run.counts.distinct)
+
+
+METHODS = """
+    @classmethod
+    def made(cls, n: int) -> "Job": return cls(n=n)
+    @classmethod
+    def is_job(cls) -> bool: return cls is Job
+    @property
+    def double(self) -> int: return 2 * self.n
+    @double.setter
+    def double(self, value: int) -> None: self.n = value // 2
+"""
+SETTER = """
+    @property
+    def n(self) -> int: return self.job.n
+    @n.setter
+    def n(self, value: int) -> None: self.job.n = value
+"""
+
+
+@pytest.mark.parametrize(("engine", "optimize"), WAYS)
+@pytest.mark.parametrize(
+    "step",
+    [
+        "self.job = self.job.made(3)", "self.job = Job().made(3)",
+        "self.job = type(self.job).made(3)",
+        "self.job.double = 6", "self.job.double += 6 - self.job.double",
+        "job = Job(); job.double = 6; self.job = job", "self.n = 3",
+    ],
+)  # fmt: skip
+def test_methods_of_the_class_and_properties_that_are_set_are_pythons(
+    step: str, engine: str, optimize: bool, tmp_path: Path
+) -> None:
+    right = "worker.job.is_job() and worker.job.n == (3 if watch.now else 0)"
+    path = written(tmp_path, RECORD=METHODS, ROLE=SETTER, STEP=step, PROPERTY=right)
+    run = check(load(path, optimize=optimize), engine=engine)
+
+    assert ("holds", 3) == (run.verdict, run.counts.distinct)
