@@ -86,6 +86,11 @@ def _evidence(page: Page, run: Run) -> None:
     if evidence.stopped == "violation":
         sizes.append("stopped at the violation (--keep-going searches on)")
     _row(page, "searched", [*sizes, *_sparkline(evidence)])
+    if run.verdict in ("violated", "error"):  # the headline says other things then
+        _row(page, "bounded", [(f"by {bound}", "warn") for bound in evidence.bounds])
+        left = [p.name for p in run.properties if p.verdict == "unknown"]
+        left = [name for name in left if name not in dict(evidence.unchecked)]
+        _row(page, "undecided", [(n, "warn") for n in left] if evidence.bounds else [])
     _row(page, "unchecked", [(f"{name} ({why})", "warn") for name, why in evidence.unchecked])
     _actions(page, run)
     _witnesses(page, run)

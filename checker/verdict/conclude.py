@@ -119,7 +119,7 @@ def _never(checked: judge.Checked) -> tuple[NeverFired, ...]:
     if found.running is not None:  # looking for the guard might take as long again
         return ()
     fired = (index for index, count in found.fired.items() if count)
-    return never_fired(checked.model, fired, found.counts.distinct if found.complete else None)
+    return never_fired(checked.model, fired, found.counts.distinct, whole=found.complete)
 
 
 def _violations(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 import time
 from collections.abc import Iterable
@@ -113,11 +114,13 @@ def condition_at(file: str, line: int) -> ast.expr | None:
     return None
 
 
-def never_fired(model: Model, fired: Iterable[int], distinct: int | None) -> tuple[NeverFired, ...]:
+def never_fired(
+    model: Model, fired: Iterable[int], distinct: int, *, whole: bool
+) -> tuple[NeverFired, ...]:
     """The actions of which no instance fired, each with the guard that got furthest.
 
-    ``distinct`` is the number of reachable states, where that is known. A small search of its own
-    finds states to try them in, for a quarter of a second at most.
+    ``distinct`` states were searched, all there are if ``whole``. A small search of its own finds
+    as many again to try them in, for a quarter of a second at most.
     """
     names = model.action_names()
     done = {names[index] for index in fired}
@@ -127,7 +130,7 @@ def never_fired(model: Model, fired: Iterable[int], distinct: int | None) -> tup
     guards: dict[str, Guard] = {}
     possible: set[str] = set()
     tried = 0
-    for state in some_states(model):
+    for state in itertools.islice(some_states(model), distinct):
         tried += 1
         for action in idle:
             if not _has_run(action, state):
@@ -150,7 +153,7 @@ def never_fired(model: Model, fired: Iterable[int], distinct: int | None) -> tup
                 guard.text if guard else "",
                 guard.line if guard else 0,
                 tried,
-                distinct is not None and tried >= distinct,
+                whole and tried >= distinct,
             )
         )
     return tuple(result)

@@ -143,7 +143,7 @@ def test_what_stops_suspended_runs_is_said_of_those_there_are(tmp_path: Path) ->
         ("S#0.stuck (continued)", "`require(self.a == 9)`"),
     ]
     # going on with what never began is not told
-    idle = never_fired(model, [stuck.index], 2)
+    idle = never_fired(model, [stuck.index], 2, whole=True)
     assert [(i.name, i.guard) for i in idle] == [
         ("never", "require(self.a > 5)"),
         ("stuck (continued)", "require(self.a == 9)"),
