@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 
-from statewalk.dsl.errors import Mistakes
+from statewalk.dsl.errors import Mistakes, Span, SpecError
 from statewalk.dsl.rules.rule import Checked, shortened
 from statewalk.dsl.source.effects import Effects
 from statewalk.dsl.source.nodes import walk
 from statewalk.dsl.source.tree import SpecTree
 from statewalk.dsl.state.roles import Role
-from statewalk.dsl.values.records import Record
+from statewalk.dsl.values.records import LOOKING, Record, check_own
 
 
 def check_classes(checked: Checked) -> None:
@@ -54,6 +54,8 @@ def check_private(tree: SpecTree, _: Effects, mistakes: Mistakes) -> None:
             made = module.namespace.get(cls.name) if isinstance(cls, ast.ClassDef) else None
             if not (isinstance(made, type) and issubclass(made, Role | Record)):
                 continue
+            if isinstance(cls, ast.ClassDef) and cls.decorator_list:
+                _check_decorated(made, mistakes, module.source.span(cls))
             found = {_word(node): node for node in reversed(walk(cls))}
             for word, node in found.items():
                 if word[:2] == "__" and word[-2:] != "__":
@@ -64,6 +66,15 @@ def check_private(tree: SpecTree, _: Effects, mistakes: Mistakes) -> None:
                         why="Python gives such names the name of their class too.",
                         help=f"Write {word[1:]}, with one underscore.",
                     )
+
+
+def _check_decorated(cls: type, mistakes: Mistakes, at: Span) -> None:
+    """SW123: what a decorator wrote into a class, as `dataclass` does, after it was looked at."""
+    try:
+        check_own(cls, Role if issubclass(cls, Role) else Record, LOOKING)
+    except SpecError as error:
+        help = f"If a decorator of the class wrote it, leave that out. {error.help}"
+        mistakes.add(error.code, error.message, at=at, why=error.why, help=help)
 
 
 def _word(node: ast.AST) -> str:

@@ -73,6 +73,17 @@ def test_it_is_refused_of_a_class_that_is_mixed_in_as_well(tmp_path: Path) -> No
         load(path)
 
 
+@pytest.mark.parametrize("kind", ["Job", "Worker"])
+def test_what_a_decorator_of_the_class_writes_is_refused_as_well(kind: str, tmp_path: Path) -> None:
+    path = written(tmp_path)
+    text = path.read_text().replace("parts: list[int] = []", "")
+    text = text.replace(f"class {kind}", f"@dataclass\nclass {kind}")
+    path.write_text(f"from dataclasses import dataclass\n{text}")
+
+    with pytest.raises(StatewalkError, match=f"SW123 {kind} has an __eq__ of its own"):
+        load(path)
+
+
 @pytest.mark.parametrize(("engine", "optimize"), WAYS)
 @pytest.mark.parametrize("head", ["__post_init__(self)", "__init__(self, n=0, parts=())"])
 def test_what_a_record_does_when_it_is_made_is_done(
