@@ -212,8 +212,11 @@ def _alone(model: Model, view: TellingView) -> tuple[Choice, ...]:
     return tuple(Choice(0, 1, value, name) for name, value in named.items() if python)
 
 
-def build(model: Model, finding: Finding, loop: int | None = None) -> Trace:
-    """The trace of a finding. Raises EngineError[SW903] when the spec does not go that way."""
+def build(model: Model, finding: Finding, loop: int | None = None, *, told: bool = True) -> Trace:
+    """The trace of a finding; unless ``told``, without what properties say along it.
+
+    Raises:  EngineError[SW903] when the spec does not go that way
+    """
     state = dict(model.initial_states[finding.initial])
     states = [state]
     steps: list[TraceStep] = []
@@ -247,7 +250,7 @@ def build(model: Model, finding: Finding, loop: int | None = None) -> Trace:
         error=str(error) if error else "",
         error_type=type(error).__name__ if error else "",
         names=short_names(model),
-        truths=truths(model, states),
+        truths=truths(model, states) if told else {},
         classes=model.classes,
     )
 

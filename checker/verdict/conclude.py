@@ -34,7 +34,7 @@ def conclude(
     results = judge.properties(checked)
     verdict = judge.verdict(checked, results)
     traces = {
-        name: build(model, finding, checked.loops.get(name))
+        name: build(model, finding, checked.loops.get(name), told=not checked.brief)
         for name, finding in checked.findings.items()
     }
     evidence = _evidence(checked, entry, results, traces)

@@ -121,6 +121,19 @@ def test_whatever_hangs_ends_soon_and_is_named(
         assert (tmp_path / "run/low.trace.json").exists()
 
 
+@pytest.mark.parametrize("engine", [slow("native"), "reference"])
+def test_what_raises_beside_what_hangs_loses_no_violation(engine: str, tmp_path: Path) -> None:
+    """The trace of the error is told without asking the properties of its last state again."""
+    raises = "@always\ndef raises() -> bool:\n    return 1 // (2 - counter.n) < 9\n\n"
+    text = spec("power", "property").replace("@always", raises + "@always", 1)
+    found = check(tmp_path, text, "time", "--engine", engine)
+
+    assert found.code in (1, 2), "low is violated, and one property raises"
+    verdicts = {p["name"]: p["verdict"] for p in found.result["properties"]}
+    assert "violated" == verdicts["low"]
+    assert (tmp_path / "run/low.trace.json").exists()
+
+
 FIZZ = """
 action Init:
   n = 0
