@@ -33,15 +33,16 @@ _INSIDE_ATOMIC = "What is atomic happens in one step. Take this out of it, or le
 
 
 class Program:
-    """The functions of a spec that do something, as nodes of `dsl.blocks.tree`."""
+    """The functions of a spec that blocks concern, as nodes of `dsl.blocks.tree`."""
 
     def __init__(self, tree_: SpecTree) -> None:
         self.effects = Effects(tree_)
         self.nodes: dict[int, tree.Func] = {}
         self.functions: dict[int, Function] = {}
         self._caller: Function | None = None
+        taking_part = self._taking_part(tree_)
         for function in tree_.functions:
-            if self._takes_part(function):
+            if id(function) in taking_part:
                 node = Reader(function).read()
                 self.nodes[id(function)] = node
                 self.functions[id(node)] = function
@@ -49,7 +50,24 @@ class Program:
     def __iter__(self) -> Iterator[tuple[Function, tree.Func]]:
         return ((f, self.nodes[id(f)]) for f in self.functions.values())
 
-    def _takes_part(self, function: Function) -> bool:
+    def _taking_part(self, tree_: SpecTree) -> set[int]:
+        """Functions with blocks, all that they call, and all that call these: others stay as they
+        are, with the notes of steps that they may keep themselves.
+        """
+        doing = {id(f): f for f in tree_.functions if self._does_something(f)}
+        groups = [
+            {one, *(id(f) for cause in self.effects.causes[one] for f in cause.callees)}
+            & set(doing)
+            for one in doing
+        ]
+        found = {one for one, function in doing.items() if has_blocks(function)}
+        size = 0
+        while size != len(found):
+            size = len(found)
+            found.update(*(group for group in groups if group & found))
+        return found
+
+    def _does_something(self, function: Function) -> bool:
         if function.module.source.dialect == "fizz":
             return False
         return has_blocks(function) or self.effects.of(function) == "effects"

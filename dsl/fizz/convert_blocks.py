@@ -1,8 +1,9 @@
 """Converted .fizz text with blocks (``with parallel():``) in place of the ends of steps.
 
 Whether that means the same is not argued but looked up: the blocks are expanded again, and what
-comes out must be, statement by statement, the translation with ``yield``. A function for which
-it is not, and all that it calls or that call it, keep the ``yield``.
+comes out must be, statement by statement, the translation with ``yield``, also of what is written
+without blocks. A function for which it is not, and all that it calls or that call it, keep the
+``yield``.
 """
 
 from __future__ import annotations
@@ -39,9 +40,11 @@ def with_blocks(parsed: Callable[[], ast.Module], file: str, options: Options) -
     while wanted:
         made = _WithBlocks(parsed(), file, options, wanted)
         result = made.module()
-        wrong = _differing(made, result, module) & wanted
+        wrong = _differing(made, result, module)
         if not wrong:
             return result
+        if not wrong & wanted:  # the blocks change what has none
+            break
         wanted -= made.together_with(wrong)
     return module
 

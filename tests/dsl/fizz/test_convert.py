@@ -91,6 +91,40 @@ def test_what_blocks_cannot_say_keeps_its_yields(tmp_path: Path) -> None:
     assert counts[0] == counts[1]
 
 
+# F1 keeps its yields and notes of steps, since a jump leaves its loop in any order; F0 has blocks,
+# and needs notes too.
+KEEPING = """
+action Init:
+    s = set()
+    l = [0]
+action F0:
+    atomic:
+        v = oneof s
+        for e in s:
+            l = []
+    serial:
+        l = []
+parallel action F1:
+    for e in l:
+        break
+    l.clear()
+"""
+
+
+def test_what_keeps_its_yields_stays_as_it_is_beside_blocks(tmp_path: Path) -> None:
+    path = tmp_path / "a.fizz"
+    path.write_text("---\noptions:\n  max_concurrent_actions: 2\n---\n" + KEEPING)
+    text = convert(str(path))
+    (tmp_path / "a.py").write_text(text)
+
+    assert "def F0() -> None:" in text
+    assert "def F1() -> Flow[None]:" in text
+    # l = [0]; l = [] with none, one or two runs suspended before their loop
+    found = [check(tmp_path / f"a.{kind}", engine="reference").counts for kind in ("fizz", "py")]
+    assert found[0].distinct == 4
+    assert found[0] == found[1]
+
+
 @settings(max_examples=examples(25), deadline=None, suppress_health_check=list(HealthCheck))  # pyright: ignore[reportArgumentType]
 @example(seed=1850)  # a function that nothing calls, calling one that gives way
 @given(seed=st.integers(0, 2**32))

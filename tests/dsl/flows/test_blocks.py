@@ -139,6 +139,33 @@ def test_blocks_stand_beside_yields(tmp_path: Path) -> None:
     assert found(tmp_path, "spec.py", MIXED)[0] == 6
 
 
+BESIDE = """
+from statewalk import *
+deadlock(False)
+class S(State):
+    a: int = 0
+    b: int = 0
+s = S()
+@action(flow="serial")
+def work() -> None:
+    require(s.a == 0)
+    s.a = 1
+    s.b = 1
+@action
+def search() -> None:
+    for i in range(2, 4):
+        if i == s.a:
+            break
+    else:
+        s.b = 2
+"""
+
+
+def test_what_has_nothing_to_do_with_blocks_is_written_as_ever(tmp_path: Path) -> None:
+    # a = 0: b is 0 or 2; a = 1 and suspended: the same; the run has ended: b is 1 or 2
+    assert found(tmp_path, "spec.py", BESIDE)[0] == 6
+
+
 OF_ACTIONS = """
 from statewalk import *
 deadlock(False)
