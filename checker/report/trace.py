@@ -47,7 +47,8 @@ def trace_page(trace: Trace, *, width: int = 100, full: bool = False) -> Page:
         room = width - (column if beside else _INDENT + 2)
         lines = [line for change in changes for line in _change(change, room)]
         if not step.completed:
-            lines = [[("! ", "bad"), (f"{trace.error_type}: {trace.error}".rstrip(": "), "bad")]]
+            said = f"{trace.error_type}: {trace.error}".rstrip(": ").replace("\n", " ⏎ ")
+            lines = [[("! ", "bad"), (said, "bad")]]
         elif not lines:
             lines = [[("(changes nothing)", "dim")]]
         if beside and lengths[at] + _INDENT + 3 <= column:
