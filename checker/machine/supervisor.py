@@ -53,6 +53,13 @@ def possible() -> bool:
     return hasattr(os, "fork") and _DUMP is not None
 
 
+def _file() -> IO[bytes]:
+    """A file without a name; in memory where the system has such: disks may be full."""
+    if hasattr(os, "memfd_create"):
+        return os.fdopen(os.memfd_create("statewalk"), "w+b")
+    return tempfile.TemporaryFile()
+
+
 class Line:
     """What parent and child share: a sign of life, a note, and where the child says it is."""
 
@@ -61,7 +68,7 @@ class Line:
         # somebody asked to end. It is memory: a spec can close files.
         self._life = mmap.mmap(-1, 8)
         self._notes = [mmap.mmap(-1, _MOST_NOTED) for _ in range(2)]
-        self.places: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115
+        self.places = _file()
         self._facts: dict[str, Any] = {}
 
     def beat(self) -> None:
