@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from statewalk.dsl.errors import RunError, did_you_mean
-from statewalk.dsl.source.modules import no_file
+from statewalk.dsl.source.texts import no_file
 
 CONFIGURED = re.compile(r"^ *config\(", re.MULTILINE)
 

@@ -80,6 +80,26 @@ class Configuration:
 
 
 @dataclass
+class Mutant:
+    """A function that stands in for another one where ``MUTANT`` names it; see `mutant`.
+
+    ``function`` is None as long as the decorator has not met it.
+    """
+
+    target: Any
+    function: Callable[..., object] | None = None
+
+    @property
+    def name(self) -> str:
+        return getattr(self.function, "__name__", "")
+
+    @property
+    def line(self) -> str:
+        """The first line of its doc-string."""
+        return (getattr(self.function, "__doc__", None) or "").strip().partition("\n")[0]
+
+
+@dataclass
 class Declared:
     """What is declared by calls while a spec module runs.
 
@@ -93,6 +113,7 @@ class Declared:
     configurations: list[Configuration] = field(default_factory=list)
     options: dict[str, Any] = field(default_factory=dict)
     symmetric_values: list[tuple[str, ...]] = field(default_factory=list)
+    mutants: list[Mutant] = field(default_factory=list)
     fizz: bool = False  # its text is a .fizz file
 
     @property

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import difflib
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
 from statewalk.dsl.files import MOST_OF_A_TEXT, read_text
@@ -175,6 +175,28 @@ def placed(error: StatewalkError, place: str) -> StatewalkError:
     """An error of a value that cannot be stored, said of the place where it was to go."""
     error.message = error.message.replace("The state cannot hold", f"{place} cannot hold", 1)
     return error
+
+
+def place_of(error: BaseException, paths: Collection[str]) -> Span | None:
+    """The innermost place of a traceback that lies in the spec's own files."""
+    span = None
+    trace = error.__traceback__
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        if code.co_filename in paths:
+            line, last, column, end = list(code.co_positions())[trace.tb_lasti // 2]
+            span = Span(code.co_filename, trace.tb_lineno, 1)
+            if line is not None and column is not None:
+                after = end + 1 if line == last and end is not None else None
+                span = Span(code.co_filename, line, column + 1, after)
+        trace = trace.tb_next
+    return span
+
+
+def raised(error: BaseException, when: str, paths: Collection[str]) -> SpecError:
+    """The error of a spec whose own code raised something."""
+    text = f": {error}" if str(error) else "."
+    return SpecError("SW303", f"{type(error).__name__} {when}{text}", at=place_of(error, paths))
 
 
 class RunError(StatewalkError):

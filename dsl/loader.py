@@ -19,26 +19,27 @@ from statewalk.dsl.binding import bound
 from statewalk.dsl.blocks.expand import expand_blocks
 from statewalk.dsl.blocks.read import flow_of, flow_option
 from statewalk.dsl.declared import Configuration
-from statewalk.dsl.errors import Mistakes, Span, SpecError, StatewalkError, did_you_mean
+from statewalk.dsl.errors import (
+    Mistakes,
+    Span,
+    SpecError,
+    StatewalkError,
+    did_you_mean,
+    place_of,
+    raised,
+)
 from statewalk.dsl.flows.run import Flows
 from statewalk.dsl.inputs import Reading
 from statewalk.dsl.lowering.conjuncts import split_property
 from statewalk.dsl.lowering.lower import Lowering
 from statewalk.dsl.model import Dialect, Model, Property
+from statewalk.dsl.mutants import run_spec
 from statewalk.dsl.rules.all import allowed, check_tree
 from statewalk.dsl.source.folding import fold_constants
 from statewalk.dsl.source.imports import is_authored, is_ours
-from statewalk.dsl.source.modules import (
-    Loading,
-    Source,
-    loading_of,
-    place_of,
-    raised,
-    read_source,
-    read_text,
-    run_spec,
-)
+from statewalk.dsl.source.modules import Loading, loading_of
 from statewalk.dsl.source.nodes import not_python, too_nested, walk
+from statewalk.dsl.source.texts import Source, read_source, read_text
 from statewalk.dsl.source.tree import PROPERTY_MARKS, SpecTree, read_tree, says_no_types
 from statewalk.dsl.source.usage import analyse
 from statewalk.dsl.state.outside import Outside
@@ -185,8 +186,7 @@ def _assembled(
     constraints, terminal = [*constraints, *limits], [*terminal, *used_up]
     deadlock = loading.declared.options.get("deadlock", True)
     stuck = deadlock_besides_faults(actions, terminal) if deadlock else None
-    if not actions and not properties:
-        raise _nothing_to_check(path, loading.modules[-1].source.dialect, mistakes)
+    _check_not_empty([*actions, *properties], path, loading.modules[-1].source.dialect, mistakes)
     return Model(
         name=Path(path).stem,
         path=path,
@@ -201,6 +201,7 @@ def _assembled(
         fields=field_table(fields),
         fixed=fixed,
         configurations=tuple(loading.declared.configurations),
+        mutants={mutant.name: mutant.line for mutant in loading.declared.mutants},
         sources={m.source.path: m.source.digest for m in loading.modules},
         classes=classes,
         roles={c.__name__: tuple(c._instances) for c in tree.roles},
@@ -224,13 +225,16 @@ def _outside(loading: Loading) -> Outside:
     return Outside(own, main, lambda name: name in own or is_authored(name))
 
 
-def _nothing_to_check(path: str, dialect: Dialect, mistakes: Mistakes) -> SpecError:
-    for warning in mistakes.warned:
+def _check_not_empty(found: list[Any], path: str, dialect: Dialect, mistakes: Mistakes) -> None:
+    """Raises SpecError[SW115] where there are no actions and no properties."""
+    for warning in mistakes.warned if not found else ():
         if warning.code == "SW609":  # there is one in the text
-            return SpecError(
+            raise SpecError(
                 "SW115", f"{path} has nothing to check. {warning.message}", at=warning.at
             )
-    return SpecError(
+    if found:
+        return
+    raise SpecError(
         "SW115",
         f"{path} has nothing to check: no action and no property.",
         help="A move is written 'action Name:', a property 'always assertion Name:'."

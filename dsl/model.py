@@ -141,7 +141,7 @@ class Model:
     take the first symmetric value that nothing mentions. ``sources`` maps each file of the spec to
     the hash of its text, ``inputs`` what else it was loaded from: other files to their hashes,
     installed packages to their versions. ``no_liveness`` says why liveness properties are not to be
-    checked.
+    checked. ``mutants`` says of each that the spec has what it does wrong.
     """
 
     name: str
@@ -157,6 +157,7 @@ class Model:
     fields: Mapping[tuple[str, str], FieldInfo] = field(default_factory=dict)
     fixed: State = field(default_factory=dict)
     configurations: tuple[Configuration, ...] = ()
+    mutants: Mapping[str, str] = field(default_factory=dict)
     sources: Mapping[str, str] = field(default_factory=dict)
     inputs: Mapping[str, str] = field(default_factory=dict)
     classes: dict[str, type] = field(default_factory=dict)

@@ -43,6 +43,7 @@ from statewalk.dsl.words.declare import (
     interrupt,
     leads_to,
     maybe,
+    mutant,
     named,
     old,
     on_step,
@@ -76,8 +77,8 @@ __all__ = [
     "Auxiliary", "Bag", "Constant", "Disabled", "Ephemeral", "Expectation", "Fairness", "Flow",
     "Message", "Record", "Role", "State", "action", "always", "any_of", "atomic", "config",
     "constraint", "crash", "crashes", "deadlock", "enabled", "eventually", "exists", "holds",
-    "init", "interrupt", "leads_to", "maybe", "named", "next_steps", "old", "on_step", "oneof",
-    "pairs", "parallel", "replace", "require", "serial", "symmetric_values", "terminal",
+    "init", "interrupt", "leads_to", "maybe", "mutant", "named", "next_steps", "old", "on_step",
+    "oneof", "pairs", "parallel", "replace", "require", "serial", "symmetric_values", "terminal",
     "threads", "unreachable", "until", "violates",
 ]  # fmt: skip
 

@@ -57,6 +57,8 @@ def _list(name: str | None) -> int:
         streams.out().write(f"{entry.name}\n  {entry.line}\n")
         constants = " ".join(f"{n}={v!r}" for n, v in model.constants.items())
         streams.out().write(f"  constants       {constants}\n")
+        for mutant, line in model.mutants.items():
+            streams.out().write(f"  mutant          {mutant}: {line}\n")
         for configuration in model.configurations:
             streams.out().write(
                 f"  {configuration.name:<28} {expected_text(configuration.expect)}\n"

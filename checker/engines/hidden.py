@@ -14,9 +14,9 @@ from dataclasses import dataclass, fields
 from typing import Any, NoReturn
 
 from statewalk.dsl.declared import Fairness
-from statewalk.dsl.errors import RunError
+from statewalk.dsl.errors import RunError, place_of
 from statewalk.dsl.model import Action, Model, Property
-from statewalk.dsl.source.modules import FILES, place_of
+from statewalk.dsl.source.modules import FILES
 from statewalk.dsl.state.roles import Field
 from statewalk.dsl.view import Path, Place, View
 

@@ -8,8 +8,7 @@ from typing import Any
 
 from statewalk.dsl.assemble.crashes import keep_starts
 from statewalk.dsl.binding import binding, bound
-from statewalk.dsl.errors import SpecError, StatewalkError
-from statewalk.dsl.source.modules import place_of, raised
+from statewalk.dsl.errors import SpecError, StatewalkError, place_of, raised
 from statewalk.dsl.source.tree import SpecTree, class_span, field_span, may_crash
 from statewalk.dsl.state import refs
 from statewalk.dsl.state.decoding import decode

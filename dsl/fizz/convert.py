@@ -9,7 +9,7 @@ from statewalk.dsl.errors import RunError, source_lines
 from statewalk.dsl.fizz.convert_blocks import with_blocks
 from statewalk.dsl.fizz.read import parsed, read_fizz
 from statewalk.dsl.fizz.text.parse import split_front_matter
-from statewalk.dsl.source.modules import read_text
+from statewalk.dsl.source.texts import read_text
 
 WIDTH = 100
 _HEADER = '''"""{title}

@@ -19,8 +19,9 @@ from statewalk.dsl.fizz.names import called_at_once, collect
 from statewalk.dsl.fizz.text import tree
 from statewalk.dsl.fizz.text.options import Options
 from statewalk.dsl.fizz.translate.translate import Translation
-from statewalk.dsl.source.modules import parse_source, run_spec
+from statewalk.dsl.mutants import run_spec
 from statewalk.dsl.source.nodes import Transformer, copied, walk
+from statewalk.dsl.source.texts import parse_source
 from statewalk.dsl.source.tree import read_tree
 
 Statements = list[ast.stmt]

@@ -13,7 +13,7 @@ from statewalk.dsl.rules.blocks import check_blocks, check_strays
 from statewalk.dsl.rules.calls import check_calls, check_flow, check_index
 from statewalk.dsl.rules.classes import check_classes, check_private
 from statewalk.dsl.rules.detached import warn_of_detached
-from statewalk.dsl.rules.marked import check_decorated, check_marked
+from statewalk.dsl.rules.marked import check_decorated, check_marked, check_replaced
 from statewalk.dsl.rules.methods import check_methods
 from statewalk.dsl.rules.names import (
     check_assigned,
@@ -60,6 +60,7 @@ SPEC_RULES: tuple[Callable[[SpecTree, Effects, Mistakes], None], ...] = (
     check_marked,
     check_decorated,
     check_bodies,
+    check_replaced,
     check_shared,
     check_strays,
     check_ranges,
@@ -79,6 +80,11 @@ def check_tree(tree: SpecTree, mistakes: Mistakes) -> None:
     for function in tree.functions:
         if function.module.source.dialect != "fizz":
             checked = Checked(tree, effects, function, mistakes, running=id(function) in running)
+            for rule in FUNCTION_RULES:
+                rule(checked)
+    for mutant in tree.mutants:
+        if mutant.name != tree.loading.mutant:
+            checked = Checked(tree, effects, effects.adopt(mutant), mistakes, running=False)
             for rule in FUNCTION_RULES:
                 rule(checked)
     for spec_rule in SPEC_RULES:

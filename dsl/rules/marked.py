@@ -4,6 +4,7 @@ out, and everything would seem to hold. Decorators where they do not fit (SW113)
 
 from __future__ import annotations
 
+import ast
 import inspect
 from collections.abc import Callable
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 from statewalk.dsl.declared import marks
 from statewalk.dsl.errors import Mistakes, Span
 from statewalk.dsl.source.effects import Effects
-from statewalk.dsl.source.tree import SpecTree
+from statewalk.dsl.source.tree import SpecTree, definition_of
 
 _WHERE = "A spec is what stands in the bodies of its modules and of its role classes."
 _HELP = (
@@ -48,6 +49,28 @@ def check_marked(tree: SpecTree, effects: Effects, mistakes: Mistakes) -> None:
                 why=_WHERE,
                 help="Define the class there. Instances may be made anywhere.",
             )
+
+
+def check_replaced(tree: SpecTree, effects: Effects, mistakes: Mistakes) -> None:
+    """SW108: a method that is given to its class from elsewhere, where its text is not read."""
+    own = {(id(f.function), f.owner) for f in tree.functions}
+    for cls in (*tree.roles, *tree.records):
+        module, node = definition_of(tree, cls) or (None, None)
+        for item in node.body if module is not None and node is not None else ():
+            if not isinstance(item, ast.FunctionDef) or item.decorator_list:
+                continue
+            found = vars(cls).get(item.name)
+            if callable(found) and (id(found), cls) not in own:
+                mistakes.add(
+                    "SW108",
+                    f"'{item.name}' of {cls.__name__} is not this function in the end: the class "
+                    "is given another.",
+                    at=module.source.span(item) if module is not None else None,
+                    why=_WHERE,
+                    help="A defect put in on purpose is a mutant of the function: "
+                    f"@mutant({cls.__name__}.{item.name})\n"
+                    "What a variant does differently stands in the class, under if.",
+                )
 
 
 def check_decorated(tree: SpecTree, effects: Effects, mistakes: Mistakes) -> None:

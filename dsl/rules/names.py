@@ -15,6 +15,7 @@ from statewalk.dsl.source.tree import SpecTree
 from statewalk.dsl.source.types import spec_class
 from statewalk.dsl.state.roles import Role
 from statewalk.dsl.values.records import Record
+from statewalk.dsl.words.constants import MUTANT
 
 _DECLARED = "Fields are declared in the class body with a type."
 
@@ -177,6 +178,7 @@ def _compares(node: ast.AST) -> bool:
 def check_configurations(tree: SpecTree, effects: Effects, mistakes: Mistakes) -> None:
     """SW301 for constants in configurations that nobody declares."""
     known = [name for m in tree.loading.modules for name in m.constants]
+    known += [MUTANT] if tree.mutants else []
     qualified = {f"{m.name}.{name}" for m in tree.loading.modules for name in m.constants}
     for module in tree.loading.modules:
         for node in walk(module.source.tree):

@@ -14,18 +14,13 @@ import importlib.util
 import sys
 import types
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from statewalk.dsl.declared import Declared, declaring
-from statewalk.dsl.errors import RunError, Span, SpecError, StatewalkError
-from statewalk.dsl.files import MOST_OF_A_TEXT, read_bytes
-from statewalk.dsl.model import Dialect
-from statewalk.dsl.source.heads import without_ranges
+from statewalk.dsl.errors import SpecError, StatewalkError, place_of, raised
 from statewalk.dsl.source.imports import (
     file_of,
     is_ours,
@@ -35,102 +30,24 @@ from statewalk.dsl.source.imports import (
     place_in_packages,
     searching,
 )
-from statewalk.dsl.source.nodes import copied, longest_line, not_python, too_deep, too_nested
-from statewalk.dsl.source.set_order import (
-    imported_names,
-    settled,
-    with_ordered_builtins,
-    with_ordered_sets,
-)
+from statewalk.dsl.source.nodes import copied
+from statewalk.dsl.source.set_order import settled, with_ordered_builtins, with_ordered_sets
+from statewalk.dsl.source.texts import Source, read_source, without_ranges
 from statewalk.dsl.state.refs import NeedsState, too_early
 from statewalk.dsl.view import Disabled
-from statewalk.dsl.words.constants import check_given, is_constant, no_value, read_constant
+from statewalk.dsl.words.constants import (
+    MUTANT,
+    NO_MUTANT,
+    check_given,
+    chosen_mutant,
+    is_constant,
+    no_value,
+    read_constant,
+)
 from statewalk.dsl.words.given import Given
 
 FILES: set[str] = set()  # of the specs that were loaded, as their code objects name them
-
-
-@dataclass
-class Source:
-    """The text of a spec module and its syntax tree.
-
-    ``builtins`` are all that its code has without importing it; None: Python's.
-    """
-
-    path: str
-    text: str
-    tree: ast.Module
-    dialect: Dialect = "python"
-    builtins: Mapping[str, Any] | None = None
-
-    @cached_property
-    def imported(self) -> frozenset[str]:
-        """The names that it imports, see `dsl.source.set_order`."""
-        return imported_names(self.tree)
-
-    @property
-    def digest(self) -> str:
-        return sha256(self.text.encode()).hexdigest()
-
-    def span(self, node: ast.AST) -> Span:
-        """Where a node is."""
-        return Span.of(node, self.path)
-
-
-def read_source(path: str) -> Source:
-    """Read and parse a module in Python. Raises RunError[SW302], SpecError[SW100]."""
-    return parse_source(path, read_text(path))
-
-
-def read_text(path: str) -> str:
-    """The text of a spec. Raises RunError[SW302], SpecError[SW100]."""
-    file = Path(path)
-    if file.is_dir():
-        raise RunError(
-            "SW302", f"{path} is a directory, not a spec.", help="Name a .py or .fizz file in it."
-        )
-    if not file.exists():
-        raise no_file(path)
-    try:
-        data = read_bytes(file, MOST_OF_A_TEXT)
-    except OSError as error:
-        raise RunError("SW302", f"{path} cannot be read: {error.strerror}.") from error
-    try:
-        return data.decode("utf-8-sig")  # some editors write a mark at the start
-    except UnicodeDecodeError as error:
-        raise SpecError(
-            "SW100",
-            f"{path} is not text (byte {error.start}).",
-            help="A spec is a UTF-8 text file.",
-        ) from None
-
-
-def no_file(path: str) -> RunError:
-    """The error of a spec that is not there, with those that are."""
-    folder = Path(path).parent
-    specs = sorted(p.name for p in folder.glob("*.*") if p.suffix in (".py", ".fizz"))
-    listed = f"In {folder}: {', '.join(specs[:8])}." if specs else ""
-    return RunError("SW302", f"There is no file {path}.", help=listed)
-
-
-def parse_source(path: str, text: str) -> Source:
-    """Parse the text of a spec module. Raises SpecError[SW100]."""
-    if "\x00" in text:
-        raise SpecError(
-            "SW100",
-            f"{path} is not text (it holds a zero byte).",
-            help="A spec is a UTF-8 text file.",
-        )
-    try:
-        tree = ast.parse(text, "")  # given a file, Python takes columns from 1 kB of it
-    except SyntaxError as error:
-        raise not_python(error, path) from None
-    except (RecursionError, MemoryError):
-        raise too_nested("SW100", longest_line(path, text)) from None
-    source = Source(path, text, tree)
-    if (node := too_deep(tree)) is not None:
-        raise too_nested("SW100", source.span(node))
-    return source
+_STAND_IN = "__sw_stand_in__"
 
 
 @dataclass
@@ -143,9 +60,30 @@ class SpecModule:
     constants: dict[str, Any] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class StandIn:
+    """A mutant that a spec is run with: its text, compiled, and the module that it is in."""
+
+    module: SpecModule  # as it was in the run that found the mutant
+    node: ast.FunctionDef
+    code: types.CodeType
+
+    def function(self, original: Any, module: types.ModuleType) -> Any:
+        """What is defined instead of a function."""
+        names, defaults = vars(module), original.__defaults__
+        made = types.FunctionType(self.code, names, original.__name__, defaults)
+        made.__kwdefaults__ = original.__kwdefaults__
+        made.__annotations__ = original.__annotations__
+        made.__module__, made.__qualname__ = original.__module__, original.__qualname__
+        return made
+
+
 @dataclass
 class Loading:
-    """One load: constants to override, modules run so far (imported ones first)."""
+    """One load: constants to override, modules run so far (imported ones first).
+
+    ``stand_ins`` are mutants by the place, file and line, of the definitions that they replace.
+    """
 
     given: Mapping[str, Any]
     folder: str  # of the spec
@@ -155,16 +93,20 @@ class Loading:
     by_name: dict[str, types.ModuleType] = field(default_factory=dict)
     declared: Declared = field(default_factory=Declared)
     used: dict[str, list[str]] = field(default_factory=dict)  # given name -> constants it set
+    stand_ins: Mapping[tuple[str, int], StandIn] = field(default_factory=dict)
+    mutant: str = NO_MUTANT
+    _begun: dict[str, types.ModuleType] = field(default_factory=dict)
 
     @property
     def constants(self) -> dict[str, Any]:
         """The constants of all modules; those that share a name go by ``module.NAME``."""
         shared = Counter(name for m in self.modules for name in m.constants)
-        return {
+        found = {
             name if shared[name] == 1 else f"{m.name}.{name}": value
             for m in self.modules
             for name, value in m.constants.items()
         }
+        return {**found, MUTANT: self.mutant} if self.declared.mutants else found
 
     @property
     def folders(self) -> tuple[str, str]:
@@ -177,6 +119,9 @@ class Loading:
         _, package = place_in_packages(path)
         with searching(self.root):
             self.run(source, f"{package}.{path.stem}" if package else path.stem, package)
+        if self.declared.mutants:
+            names = [mutant.name for mutant in self.declared.mutants]
+            self.mutant = chosen_mutant(names, self.given, self.used)
         check_given(self.given, self.used, [*self.constants])
 
     def run(
@@ -187,16 +132,14 @@ class Loading:
         ``part``: it is part of the spec, not a helper that happens to lie with it.
         """
         FILES.add(source.path)
-        module = types.ModuleType(name)
-        module.__file__ = source.path
+        module = self.by_name[name] = self._begin(name, source)
         module.__package__ = package
         namespace = module.__dict__
-        namespace["__builtins__"] = self._builtins(source)
-        self.by_name[name] = module
         spec = SpecModule(name, source, namespace)
         stored = _Storing(self, spec, part=part)
         stored.check()
         tree = with_ordered_sets(without_ranges(copied(source.tree)), source.imported)
+        self._mark_replaced(tree, source)
         level = -1 if self.assuming else 1  # without assertions
         code = compile(tree, source.path, "exec", dont_inherit=True, optimize=level)
         declaring.append(self.declared)
@@ -225,15 +168,41 @@ class Loading:
             self.modules.append(spec)
         return module
 
+    def _begin(self, name: str, source: Source) -> types.ModuleType:
+        """A module before it runs: what stands in for a function may be of one that comes later."""
+        if name not in self._begun:
+            module = self._begun[name] = types.ModuleType(name)
+            module.__file__ = source.path
+            vars(module)["__builtins__"] = self._builtins(source)
+        return self._begun[name]
+
+    def _mark_replaced(self, tree: ast.Module, source: Source) -> None:
+        """Let each function that a mutant stands in for become that one where it is defined, so
+        that nobody ever has the other.
+        """
+        for node in ast.walk(tree) if self.stand_ins else ():
+            if isinstance(node, ast.FunctionDef) and (source.path, node.lineno) in self.stand_ins:
+                name = ast.Name(_STAND_IN, ast.Load())
+                call = ast.Call(name, [ast.Constant(source.path), ast.Constant(node.lineno)], [])
+                placed = ast.fix_missing_locations(ast.copy_location(call, node))
+                node.decorator_list.append(placed)
+
+    def _stand_in(self, path: str, line: int) -> Callable[[Any], Any]:
+        found = self.stand_ins[path, line]
+        module = self._begin(found.module.name, found.module.source)
+        return lambda original: found.function(original, module)
+
     def _builtins(self, source: Source) -> dict[str, Any]:
         known = source.builtins
         if known is None:
             assert source.dialect == "python", "nothing else may reach Python's own"
-            known = {**vars(builtins), "__import__": self._import}
+            ours = {"__import__": self._import, _STAND_IN: self._stand_in}
+            known = {**vars(builtins), **ours}
         return with_ordered_builtins(known)
 
     def paths(self, source: Source) -> set[str]:
-        return {source.path, *(m.source.path for m in self.modules)}
+        others = [*self.modules, *(found.module for found in self.stand_ins.values())]
+        return {source.path, *(m.source.path for m in others)}
 
     def _assumption(self, error: AssertionError, source: Source) -> SpecError:
         span = place_of(error, self.paths(source))
@@ -360,39 +329,21 @@ class _Storing(dict[str, Any]):
             raise
 
 
-def place_of(error: BaseException, paths: Collection[str]) -> Span | None:
-    """The innermost place of a traceback that lies in the spec's own files."""
-    span = None
-    trace = error.__traceback__
-    while trace is not None:
-        code = trace.tb_frame.f_code
-        if code.co_filename in paths:
-            line, last, column, end = list(code.co_positions())[trace.tb_lasti // 2]
-            span = Span(code.co_filename, trace.tb_lineno, 1)
-            if line is not None and column is not None:
-                after = end + 1 if line == last and end is not None else None
-                span = Span(code.co_filename, line, column + 1, after)
-        trace = trace.tb_next
-    return span
-
-
-def raised(error: BaseException, when: str, paths: Collection[str]) -> SpecError:
-    """The error of a spec whose own code raised something."""
-    text = f": {error}" if str(error) else "."
-    return SpecError("SW303", f"{type(error).__name__} {when}{text}", at=place_of(error, paths))
-
-
-def run_spec(source: Source, given: Mapping[str, Any] | None = None) -> Loading:
-    """Run a spec's main module and what it imports."""
-    loading = loading_of(source, given or {})
-    loading.start(source)
-    return loading
-
-
-def loading_of(source: Source, given: Mapping[str, Any], *, assuming: bool = True) -> Loading:
+def loading_of(
+    source: Source,
+    given: Mapping[str, Any],
+    *,
+    assuming: bool = True,
+    stand_ins: Mapping[tuple[str, int], StandIn] | None = None,
+) -> Loading:
     """A load of a spec that is still to `start`."""
     path = Path(source.path)
     root, _ = place_in_packages(path)
-    declared = Declared(fizz=source.dialect == "fizz")
-    folder = str(path.resolve().parent)
-    return Loading(given, folder, root, assuming, declared=declared)
+    return Loading(
+        given,
+        str(path.resolve().parent),
+        root,
+        assuming,
+        declared=Declared(fizz=source.dialect == "fizz"),
+        stand_ins=stand_ins or {},
+    )

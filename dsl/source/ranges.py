@@ -9,9 +9,9 @@ import ast
 from typing import Any
 
 from statewalk.dsl.errors import Mistakes, SpecError, placed
-from statewalk.dsl.source.heads import defaults, is_range
 from statewalk.dsl.source.nodes import copied, walk
 from statewalk.dsl.source.set_order import with_ordered_sets
+from statewalk.dsl.source.texts import defaults, is_range
 from statewalk.dsl.source.tree import PROPERTY_MARKS, Function, SpecTree
 from statewalk.dsl.state.refs import NeedsState
 from statewalk.dsl.state.roles import Field, Role

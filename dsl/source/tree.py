@@ -19,7 +19,7 @@ from typing import Any
 from statewalk.dsl.declared import LeadsTo, Mark, marks
 from statewalk.dsl.errors import Span
 from statewalk.dsl.source.modules import Loading, SpecModule
-from statewalk.dsl.source.nodes import meaning, walk, yields
+from statewalk.dsl.source.nodes import copied, meaning, walk, yields
 from statewalk.dsl.state.roles import Role
 from statewalk.dsl.values.records import Record
 from statewalk.dsl.words import declare
@@ -84,7 +84,9 @@ class Function:
 class SpecTree:
     """All of a spec after its modules ran.
 
-    Of roles with one name, those without instances come first: the last is what the name means.
+    The mutant that is chosen is among the functions, as the one it stands in for. ``mutants`` are
+    all of them, as they are written: nothing calls those. Of roles with one name, those without
+    instances come first: the last is what the name means.
     """
 
     loading: Loading
@@ -92,6 +94,7 @@ class SpecTree:
     records: list[type[Record]] = field(default_factory=list)
     enums: list[type] = field(default_factory=list)
     functions: list[Function] = field(default_factory=list)
+    mutants: list[Function] = field(default_factory=list)
     leads: list[tuple[str, LeadsTo, Span]] = field(default_factory=list)
 
     @property
@@ -139,11 +142,7 @@ def read_tree(loading: Loading) -> SpecTree:
             if isinstance(node, ast.ClassDef):
                 _read_class(tree, module, node)
             elif isinstance(node, ast.FunctionDef):
-                found = module.namespace.get(node.name)
-                if callable(found) and _is_from(found, node):
-                    tree.functions.append(
-                        Function(node.name, module, None, node, found, marks(found))
-                    )
+                _read_function(tree, module, None, node, module.namespace.get(node.name))
             elif isinstance(node, ast.Assign | ast.AnnAssign):
                 target = node.targets[0] if isinstance(node, ast.Assign) else node.target
                 value = module.namespace.get(getattr(target, "id", ""))
@@ -198,11 +197,13 @@ def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
             yield from _statements(node.body)
 
 
-def _is_from(found: Any, node: ast.FunctionDef) -> bool:
+def _is_from(found: Any, node: ast.FunctionDef, module: SpecModule) -> bool:
     """Whether a function was made by this definition, and not by one of the same name elsewhere."""
     code = getattr(found, "__code__", None)
     first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
-    return code is None or first <= code.co_firstlineno <= node.lineno
+    return code is None or (
+        code.co_filename == module.source.path and first <= code.co_firstlineno <= node.lineno
+    )
 
 
 def _read_class(tree: SpecTree, module: SpecModule, node: ast.ClassDef) -> None:
@@ -221,8 +222,7 @@ def _read_class(tree: SpecTree, module: SpecModule, node: ast.ClassDef) -> None:
         raw = cls.__dict__.get(item.name)
         found = getattr(raw, "__func__", raw)
         found = found.fget if isinstance(found, property) else found
-        if callable(found) and _is_from(found, item):
-            tree.functions.append(Function(item.name, module, cls, item, found, marks(found)))
+        _read_function(tree, module, cls, item, found)
 
 
 def says_no_types(module: SpecModule) -> bool:
@@ -231,7 +231,34 @@ def says_no_types(module: SpecModule) -> bool:
     return any(getattr(v, "__module__", "") == runtime for v in module.namespace.values())
 
 
-def _definition(tree: SpecTree, cls: type) -> tuple[SpecModule, ast.ClassDef] | None:
+def _read_function(
+    tree: SpecTree, module: SpecModule, owner: type | None, node: ast.FunctionDef, found: Any
+) -> None:
+    """Add a definition, if it is the one that its name means in the end."""
+    stand_in = tree.loading.stand_ins.get((module.source.path, node.lineno))
+    if stand_in is not None:
+        module = next(m for m in tree.loading.modules if m.name == stand_in.module.name)
+        node = _standing_in(stand_in.node, node)
+    elif not callable(found) or not _is_from(found, node, module):
+        return
+    function = Function(node.name, module, owner, node, found, marks(found))
+    mutants = [mutant.function for mutant in tree.loading.declared.mutants]
+    is_mutant = any(found is mutant for mutant in mutants)
+    (tree.mutants if is_mutant else tree.functions).append(function)
+
+
+def _standing_in(mutant: ast.FunctionDef, target: ast.FunctionDef) -> ast.FunctionDef:
+    """The text of a mutant, named and decorated as what it stands in for."""
+    node = copied(mutant)
+    node.name = target.name
+    node.decorator_list = [copied(decorator) for decorator in target.decorator_list]
+    for decorator in node.decorator_list:
+        for part in ast.walk(decorator):
+            ast.copy_location(part, mutant)
+    return node
+
+
+def definition_of(tree: SpecTree, cls: type) -> tuple[SpecModule, ast.ClassDef] | None:
     """The text of a class of a spec, and the module that it is in."""
     for module in tree.loading.modules:
         for node in _statements(module.source.tree.body):
@@ -242,13 +269,13 @@ def _definition(tree: SpecTree, cls: type) -> tuple[SpecModule, ast.ClassDef] | 
 
 def class_span(tree: SpecTree, cls: type) -> Span | None:
     """Where a class of a spec is written."""
-    found = _definition(tree, cls)
+    found = definition_of(tree, cls)
     return found[0].source.span(found[1]) if found else None
 
 
 def field_span(tree: SpecTree, cls: type, name: str) -> Span | None:
     """Where a field is declared; where the class is, if it is not found."""
-    for module, node in filter(None, (_definition(tree, base) for base in cls.__mro__)):
+    for module, node in filter(None, (definition_of(tree, base) for base in cls.__mro__)):
         for item in _statements(node.body):
             if isinstance(item, ast.AnnAssign) and getattr(item.target, "id", "") == name:
                 return module.source.span(item)

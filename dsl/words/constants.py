@@ -186,6 +186,23 @@ def check_given(
             )
 
 
+MUTANT = "MUTANT"
+"""The constant that says which of a spec's mutants it is run with. It comes with the mutants."""
+NO_MUTANT = "none"
+
+
+def chosen_mutant(
+    names: Iterable[str], given: Mapping[str, Any], used: dict[str, list[str]]
+) -> str:
+    """The mutant to run, of those with some names. Raises SpecError[SW301] where there is none."""
+    known = dict.fromkeys([NO_MUTANT, *names])
+    value = given.get(MUTANT, NO_MUTANT)
+    if MUTANT in given:
+        used.setdefault(MUTANT, [MUTANT])
+    chosen: str = read_constant(MUTANT, value, typing.Literal[tuple(known)])
+    return chosen
+
+
 def no_value(name: str, hint: str, at: Span) -> SpecError:
     """The error of a constant without a value, which would be none at all."""
     return SpecError(

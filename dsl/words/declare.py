@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Annotated, Any, Literal, NoReturn, TypeAlias, TypeVar, overload
 
 from statewalk.dsl.binding import before_the_step, binding
-from statewalk.dsl.declared import FAIRNESSES, Fairness, LeadsTo, Mark, declaring, marks
+from statewalk.dsl.declared import FAIRNESSES, Fairness, LeadsTo, Mark, Mutant, declaring, marks
 from statewalk.dsl.errors import SpecError, did_you_mean
 from statewalk.dsl.values.records import check_option
 from statewalk.dsl.values.stored import ordered
@@ -108,6 +108,25 @@ def constraint(function: P, /) -> P:
 def named(name: str, /) -> Callable[[F], F]:
     """The name of a property, where it is not to be the function's."""
     return lambda f: _mark(f, "named", name=name)
+
+
+@overload
+def mutant(target: property, /) -> Callable[[F], F]: ...
+@overload
+def mutant(target: F, /) -> Callable[[F], F]: ...
+def mutant(target: Any, /) -> Any:
+    """``@mutant(Broker.may_commit)``: a defect put in on purpose. What is below stands in for that
+    function where ``MUTANT`` is its name, and is as if not there elsewhere.
+    """
+    made = Mutant(target)
+    if declaring:
+        declaring[-1].mutants.append(made)
+
+    def declared(function: F) -> F:
+        made.function = function
+        return function
+
+    return declared
 
 
 def leads_to(cause: Callable[..., bool], effect: Callable[..., bool], /) -> LeadsTo:

@@ -85,7 +85,7 @@ def load_with_hook(spec: str, trace: Trace) -> tuple[Model, Hook]:
     from statewalk.checker.library import spec_path
     from statewalk.dsl.errors import RunError, StatewalkError
     from statewalk.dsl.loader import model_of, read_spec
-    from statewalk.dsl.source.modules import run_spec
+    from statewalk.dsl.mutants import run_spec
 
     spec = spec_path(spec)
     if not Path(spec).exists():

@@ -9,8 +9,8 @@ import pytest
 
 from statewalk.checker import native
 from statewalk.checker.contract.search import SearchOptions
+from statewalk.dsl.errors import place_of
 from statewalk.dsl.loader import load
-from statewalk.dsl.source.modules import place_of
 from tests.cases import some
 
 from .truths import truths
