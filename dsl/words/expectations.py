@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 
 from statewalk.dsl.declared import Configuration, Expectation, LeadsTo, declaring, property_name
 from statewalk.dsl.errors import SpecError
+from statewalk.dsl.words.constants import MUTANT
 
 
 def holds(
@@ -57,7 +58,13 @@ def _odd(what: str, help: str) -> SpecError:
 
 
 def config(name: str, /, *, expect: Expectation | None = None, **constants: object) -> None:
-    """A named set of constants, checked by ``statewalk check --config NAME``."""
+    """A named set of constants, checked by ``statewalk check --config NAME``.
+
+    ``MUTANT`` is given as the mutant's function, or as its name.
+    """
+    chosen = constants.get(MUTANT)
+    if callable(chosen):
+        constants[MUTANT] = getattr(chosen, "__name__", chosen)
     if type(name) is not str or not name:
         raise _odd(f"A configuration cannot be called {name!r}", "Its name is a text.")
     if expect is not None and not isinstance(expect, Expectation):

@@ -16,15 +16,16 @@ KIP-360 and KIP-890. A leader's log reaches all copies in one step, and the look
 coordinator is one step, too; its answer can be out of date when the request arrives.
 
 Read this file first. What must hold of the protocol is in `transactions`, the spec to check; how
-a transaction's metadata may change is in `metadata`. This file is longer than most because all
-that the three parties do to each other is told in one place.
+a transaction's metadata may change is in `metadata`, defects put in on purpose are in
+`coordinator_mutants`. This file is longer than most because all that the three parties do to each
+other is told in one place.
 """
 
 from typing import Literal
 
 from statewalk import Auxiliary, Constant, Message, Record, Role, action, any_of, init, require
 from statewalk.models.kafka.common import PidSource
-from statewalk.models.kafka.metadata import DECIDED, Metadata
+from statewalk.models.kafka.metadata import DECIDED, Entry, Metadata
 
 # -- constants -----------------------------------------------------------------------------------
 CLIENTS: Constant[int] = 2
@@ -36,17 +37,6 @@ MAX_ELECTIONS: Constant[int] = 1
 KEEP_PROCESSED: Constant[bool] = False  # remember processed messages, a debugging aid
 # A new leader replays the committed log, or (as the public spec has it) copies the old one's cache.
 MATERIALISE: Constant[Literal["from_log", "from_cache"]] = "from_log"
-MUTANT: Constant[
-    Literal[
-        "none",
-        "no_complete_partial",  # a new leader does not finish what its predecessor decided
-        "silent_truncation",  # a demoted leader tells nobody that their entries are gone
-        "stale_commit",  # a leader commits without asking who leads now
-        "no_epoch_check",  # partitions are added for a client whatever its epoch
-        "early_reply",  # InitPid is answered at append, not at commit
-        "pid_regress",  # the source of producer ids falls back to the id just used
-    ]
-] = "none"
 
 assert min(CLIENTS, BROKERS, TIDS, LOG_PARTITIONS, TOPIC_PARTITIONS) >= 1, "one of each is needed"
 
@@ -102,9 +92,7 @@ class Callback(Record):
     failure: Response
 
 
-class LogEntry(Record):
-    tid: int
-    transition: Metadata
+class LogEntry(Entry):
     callback: Callback | None
 
 
@@ -235,10 +223,27 @@ class Broker(Role, symmetric=True):
     def uncommitted(self, partition: LogPartition) -> list[LogEntry]:
         return self.log[partition][self.committed[partition] :]
 
+    def known(self, tid: int) -> Metadata:
+        """The metadata of an id; a new one's is cached at once, before anything is committed."""
+        if tid not in self.metadata:
+            self.metadata[tid] = Metadata(pids.fresh())
+        return self.metadata[tid]
+
+    def is_under_way(self, tid: int) -> bool:
+        """Whether a transition of the id awaits commit, or follows from one that was."""
+        return tid in self.pending or self.metadata[tid].state in DECIDED
+
     def append(self, tid: int, transition: Metadata, callback: Callback | None) -> None:
         """Begin a transition: it takes effect when its entry is committed."""
         self.pending[tid] = transition
-        self.log[partition_of(tid)].append(LogEntry(tid, transition, callback))
+        entry = LogEntry(tid, transition, callback)
+        self.log[partition_of(tid)].append(entry)
+        self.answer(entry, "appended")
+
+    def answer(self, entry: LogEntry, moment: Literal["appended", "committed"]) -> None:
+        """A client hears of its entry when that is committed, and not before."""
+        if moment == "committed" and entry.callback is not None:
+            entry.callback.client.inbox.add(entry.callback.success)
 
     # -- a client asks for a producer id
 
@@ -259,20 +264,13 @@ class Broker(Role, symmetric=True):
             success = InitPidResponse(self, "OK", result.pid, result.epoch)
         failure = InitPidResponse(self, "NotCoordinator")
         self.append(request.tid, result, Callback(client, success, failure))
-        if MUTANT == "early_reply" and success.code == "OK":
-            client.inbox.add(success)
 
     def after_init_pid(self, tid: int) -> Metadata | Code:
         """The metadata that a request for a producer id leads to, or why it is refused."""
         if not self.leads(partition_of(tid)):
             return "NotCoordinator"
-        if tid not in self.metadata:
-            # cached at once, before anything is committed
-            self.metadata[tid] = Metadata(pids.fresh())
-        now = self.metadata[tid]
-        if MUTANT == "pid_regress":
-            pids.last = now.pid
-        if tid in self.pending or now.state in DECIDED:
+        now = self.known(tid)
+        if self.is_under_way(tid):
             return "ConcurrentTransactions"
         return (now.fenced() if now.state == "Ongoing" else now.taken()) or "IllegalState"
 
@@ -300,18 +298,20 @@ class Broker(Role, symmetric=True):
         if tid not in self.metadata or self.metadata[tid].pid != request.pid:
             return "InvalidPidMapping"
         now = self.metadata[tid]
-        if now.epoch != request.epoch and MUTANT != "no_epoch_check":
+        if self.is_outdated(request):
             return "ProducerFenced"
-        if tid in self.pending or now.state in DECIDED:
+        if self.is_under_way(tid):
             return "ConcurrentTransactions"
         return now.with_partitions(request.partitions) or "IllegalState"
+
+    def is_outdated(self, request: AddPartitionsRequest) -> bool:
+        """Whether another client has taken the id since."""
+        return self.metadata[request.tid].epoch != request.epoch
 
     # -- entries are committed, and what waited for them happens
 
     def may_commit(self, partition: LogPartition) -> bool:
         """Whether this broker leads and every broker knows: then all copies follow its log."""
-        if MUTANT == "stale_commit":
-            return self.leads(partition)
         return partition.now.leader == self and all(
             broker.view[partition].epoch == self.view[partition].epoch for broker in brokers
         )
@@ -331,15 +331,11 @@ class Broker(Role, symmetric=True):
         self.pending.pop(entry.tid, None)
         if entry.transition.state in DECIDED:
             self.append(entry.tid, entry.transition.completed(), None)
-        if MUTANT == "early_reply" and entry.transition.state == "Empty":
-            return
-        if entry.callback is not None:
-            entry.callback.client.inbox.add(entry.callback.success)
+        self.answer(entry, "committed")
 
     @action(fair="weak")
     def complete_partial(self, tid: int = any_of(range(TIDS))) -> None:
         """A new leader finds a decision that its predecessor did not live to complete."""
-        require(MUTANT != "no_complete_partial")
         require(self.leads(partition_of(tid)))
         require(tid in self.metadata and tid not in self.pending)
         require(self.metadata[tid].state in DECIDED)
@@ -362,14 +358,17 @@ class Broker(Role, symmetric=True):
         """A broker learns of a newer leader, and tells those who wait for what it now forgets."""
         require(self.view[partition].epoch < partition.now.epoch)
         self.view[partition] = partition.now
-        if MUTANT != "silent_truncation":
-            for entry in self.uncommitted(partition):
-                if entry.callback is not None:
-                    entry.callback.client.inbox.add(entry.callback.failure)
+        for entry in self.uncommitted(partition):
+            self.disappoint(entry)
         self.log[partition] = self.log[partition][: self.committed[partition]]
         for tid in partition.tids():
             self.metadata.pop(tid, None)
             self.pending.pop(tid, None)
+
+    def disappoint(self, entry: LogEntry) -> None:
+        """The client of an entry that is lost is told that it has asked the wrong broker."""
+        if entry.callback is not None:
+            entry.callback.client.inbox.add(entry.callback.failure)
 
 
 def partition_of(tid: int) -> LogPartition:

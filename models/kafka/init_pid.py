@@ -10,14 +10,13 @@ Left out: leader movement, failing appends, epoch exhaustion, fencing of an ongo
 (see the coordinator model), and looking up the coordinator (a client asks any broker).
 """
 
-from itertools import pairwise
 from typing import Literal
 
 from statewalk import (
     Auxiliary,
     Constant,
+    Fairness,
     Message,
-    Record,
     Role,
     action,
     always,
@@ -27,12 +26,14 @@ from statewalk import (
     exists,
     holds,
     init,
+    mutant,
     pairs,
     require,
     terminal,
     violates,
 )
-from statewalk.models.kafka.common import LEGAL_BEFORE, PidSource, TxnState
+from statewalk.models.kafka.common import PidSource
+from statewalk.models.kafka.metadata import Entry, Metadata, epochs_increase, shared_pids
 
 # -- constants -----------------------------------------------------------------------------------
 CLIENTS: Constant[int] = 2
@@ -40,17 +41,6 @@ BROKERS: Constant[int] = 2
 TIDS: Constant[int] = 1
 LOG_PARTITIONS: Constant[int] = 1
 KEEP_PROCESSED: Constant[bool] = False  # remember processed messages, a debugging aid
-MUTANT: Constant[
-    Literal[
-        "none",
-        "phantom_pending",  # accepting a request marks every tid with metadata as pending
-        "pid_regress",  # the source of producer ids falls back to the id just used
-        "no_pending_check",  # a second transition may start while one is under way
-        "early_reply",  # answer at append, not at commit
-        "no_epoch_bump",  # metadata that exists keeps its epoch
-        "weak_send",  # sending is only weakly fair
-    ]
-] = "none"
 
 assert CLIENTS >= 1 and BROKERS >= 1 and TIDS >= 1 and LOG_PARTITIONS >= 1, "one of each is needed"
 
@@ -70,27 +60,14 @@ class InitPidRequest(Message):
 
 
 class InitPidResponse(Message):
-    code: Code
-    pid: int
-    epoch: int
     source: "Broker"
-
-
-class Metadata(Record):
-    """What a coordinator knows of a transactional id, and what a transition turns it into."""
-
-    pid: int
+    code: Code
+    pid: int = -1
     epoch: int = -1
-    last_pid: int = -1
-    last_epoch: int = -1
-    state: TxnState = "Empty"
-    partitions: frozenset[int] = frozenset()
 
 
-class LogEntry(Record):
+class LogEntry(Entry):
     client: "Client"
-    tid: int
-    transition: Metadata
 
 
 # -- roles ---------------------------------------------------------------------------------------
@@ -99,6 +76,11 @@ class TxnLog(Role):
 
     entries: list[LogEntry] = []
     committed: int = 0
+
+
+def fairness_of_asking() -> Fairness:
+    """Strong: every broker is asked again and again, or a client might know only the wrong one."""
+    return "strong"
 
 
 class Client(Role, symmetric=True):
@@ -111,8 +93,7 @@ class Client(Role, symmetric=True):
     inbox: set[InitPidResponse] = set()
     processed: Auxiliary[set[InitPidResponse]] = set()
 
-    # Fair per broker: asking another one does not count.
-    @action(fair="weak" if MUTANT == "weak_send" else "strong")
+    @action(fair=fairness_of_asking())
     def send_init_pid(self, broker: "Broker") -> None:
         require(self.state == "Ready")
         if self.tid is None:
@@ -144,25 +125,31 @@ class Broker(Role, symmetric=True):  # those that lead nothing can change places
     inbox: set[InitPidRequest] = set()
     processed: Auxiliary[set[InitPidRequest]] = set()
 
-    def reply(self, client: Client, code: Code, pid: int = -1, epoch: int = -1) -> None:
-        client.inbox.add(InitPidResponse(code, pid, epoch, source=self))
+    def known(self, tid: int) -> Metadata:
+        """The metadata of an id; a new one's is cached at once, before anything is committed."""
+        if tid not in self.metadata:
+            self.metadata[tid] = Metadata(pids.fresh())
+        return self.metadata[tid]
 
-    def transition(self, tid: int) -> Metadata | Code:
-        """The metadata that an accepted request leads to, or why it is refused."""
+    def after_init_pid(self, tid: int) -> Metadata | Code:
+        """The metadata that a request for a producer id leads to, or why it is refused."""
         if partition_of(tid) not in self.owned:
             return "NotCoordinator"
-        if tid not in self.metadata:
-            # cached at once, before anything is committed
-            self.metadata[tid] = Metadata(pids.fresh())
-        now = self.metadata[tid]
-        if MUTANT == "pid_regress":
-            pids.last = now.pid
-        if tid in self.pending and MUTANT != "no_pending_check":
+        now = self.known(tid)
+        if tid in self.pending:
             return "ConcurrentTransactions"
-        if now.state not in LEGAL_BEFORE["Empty"]:
-            return "IllegalState"
-        epoch = now.epoch if MUTANT == "no_epoch_bump" and now.epoch >= 0 else now.epoch + 1
-        return Metadata(now.pid, epoch, last_pid=now.pid, last_epoch=now.epoch)
+        return now.taken() or "IllegalState"
+
+    def append(self, entry: LogEntry) -> None:
+        """Begin a transition: it takes effect when its entry is committed."""
+        self.pending[entry.tid] = entry.transition
+        logs[partition_of(entry.tid)].entries.append(entry)
+
+    def answer(self, entry: LogEntry, moment: Literal["appended", "committed"]) -> None:
+        """A client hears of its entry when that is committed, and not before."""
+        if moment == "committed":
+            result = entry.transition
+            entry.client.inbox.add(InitPidResponse(self, "OK", result.pid, result.epoch))
 
     @action(fair="weak")
     def receive_init_pid_request(self) -> None:
@@ -170,20 +157,13 @@ class Broker(Role, symmetric=True):  # those that lead nothing can change places
         self.inbox.remove(request)
         if KEEP_PROCESSED:
             self.processed.add(request)
-        result = self.transition(request.tid)
+        result = self.after_init_pid(request.tid)
         if isinstance(result, str):
-            self.reply(request.source, result)
+            request.source.inbox.add(InitPidResponse(self, result))
             return
-        if MUTANT == "phantom_pending":
-            for broker in brokers:
-                for tid in range(TIDS):
-                    if tid in broker.metadata:
-                        broker.pending[tid] = broker.metadata[tid]
-        self.pending[request.tid] = result
-        log = logs[partition_of(request.tid)]
-        log.entries.append(LogEntry(request.source, request.tid, result))
-        if MUTANT == "early_reply":
-            self.reply(request.source, "OK", result.pid, result.epoch)
+        entry = LogEntry(request.tid, result, request.source)
+        self.append(entry)
+        self.answer(entry, "appended")
 
     @action(fair="weak")
     def commit_init_pid(self, log: TxnLog) -> None:
@@ -194,8 +174,7 @@ class Broker(Role, symmetric=True):  # those that lead nothing can change places
         log.committed += 1
         self.metadata[entry.tid] = entry.transition
         self.pending.pop(entry.tid, None)
-        if MUTANT != "early_reply":
-            self.reply(entry.client, "OK", entry.transition.pid, entry.transition.epoch)
+        self.answer(entry, "committed")
 
 
 # -- instances and initial state -----------------------------------------------------------------
@@ -240,26 +219,13 @@ def unique_pid_epoch() -> bool:
 @always
 def pid_per_tid() -> bool:
     """Over the entries of all logs, two transactional ids never share a producer id."""
-    return all(not (shared_pids(a, b)) for a in logs for b in logs if a.index <= b.index)
-
-
-def shared_pids(a: TxnLog, b: TxnLog) -> bool:
-    return any(
-        x.tid != y.tid and x.transition.pid == y.transition.pid
-        for x in a.entries
-        for y in b.entries
-    )
+    return not any(shared_pids(a.entries, b.entries) for a in logs for b in logs)
 
 
 @always
 def epoch_monotone() -> bool:
     """Along a log, the epochs of a transactional id strictly increase."""
-    return all(increasing(log, tid) for log in logs for tid in range(TIDS))
-
-
-def increasing(log: TxnLog, tid: int) -> bool:
-    epochs = [entry.transition.epoch for entry in log.entries if entry.tid == tid]
-    return all(a < b for a, b in pairwise(epochs))
+    return all(epochs_increase(log.entries, tid) for log in logs for tid in range(TIDS))
 
 
 @always
@@ -279,17 +245,13 @@ def no_ok_above_hwm() -> bool:
 def pending_matches_log() -> bool:
     """A transition is pending exactly where one entry of that tid awaits commit."""
     return all(
-        uncommitted(log, tid) == (1 if tid in broker.pending else 0)
+        sum(e.tid == tid for e in log.entries[log.committed :]) == (tid in broker.pending)
         for log in logs
         for tid in range(TIDS)
         if partition_of(tid) == log.index
         for broker in brokers
         if log.index in broker.owned
     )
-
-
-def uncommitted(log: TxnLog, tid: int) -> int:
-    return sum(entry.tid == tid for entry in log.entries[log.committed :])
 
 
 # -- witnesses, each where the constants allow it ------------------------------------------------
@@ -330,6 +292,53 @@ def everyone_served() -> bool:
     return all(client.state == "HasPid" for client in clients)
 
 
+# -- mutants -------------------------------------------------------------------------------------
+@mutant(Broker.append)
+def phantom_pending(self: Broker, entry: LogEntry) -> None:
+    """Accepting a request marks every id with metadata as pending."""
+    for broker in brokers:
+        broker.pending.update(broker.metadata)
+    self.pending[entry.tid] = entry.transition
+    logs[partition_of(entry.tid)].entries.append(entry)
+
+
+@mutant(Broker.known)
+def pid_regress(self: Broker, tid: int) -> Metadata:
+    """The source of producer ids falls back to the id just used."""
+    if tid not in self.metadata:
+        self.metadata[tid] = Metadata(pids.fresh())
+    pids.last = self.metadata[tid].pid
+    return self.metadata[tid]
+
+
+@mutant(Broker.after_init_pid)
+def no_pending_check(self: Broker, tid: int) -> Metadata | Code:
+    """A second transition may start while one is under way."""
+    if partition_of(tid) not in self.owned:
+        return "NotCoordinator"
+    return self.known(tid).taken() or "IllegalState"
+
+
+@mutant(Broker.answer)
+def early_reply(self: Broker, entry: LogEntry, moment: Literal["appended", "committed"]) -> None:
+    """A client is answered at append, not at commit."""
+    if moment == "appended":
+        result = entry.transition
+        entry.client.inbox.add(InitPidResponse(self, "OK", result.pid, result.epoch))
+
+
+@mutant(Metadata.taken)
+def no_epoch_bump(self: Metadata) -> Metadata | None:
+    """Metadata that has an epoch keeps it."""
+    return Metadata(self.pid, max(self.epoch, 0)) if self.may_become("Empty") else None
+
+
+@mutant(fairness_of_asking)
+def weak_send() -> Fairness:
+    """Sending is only weakly fair: asking another broker counts as well."""
+    return "weak"
+
+
 # -- configurations ------------------------------------------------------------------------------
 config("c1b1", CLIENTS=1, BROKERS=1, expect=holds(generated=5, distinct=5, depth=5))
 config("c1b2", CLIENTS=1, expect=holds(generated=15, distinct=14, depth=8))
@@ -352,15 +361,15 @@ config(
     "phantom-pending",
     BROKERS=1,
     TIDS=2,
-    MUTANT="phantom_pending",
-    expect=violates(pending_matches_log, length=5),
+    MUTANT=phantom_pending,
+    expect=violates({pending_matches_log: 5}),
 )
 config(
     "phantom-pending-livelock",
     CLIENTS=3,
     BROKERS=1,
     TIDS=2,
-    MUTANT="phantom_pending",
+    MUTANT=phantom_pending,
     expect=violates(eventually_all_clients_get_pid),
 )
 config(
@@ -368,23 +377,17 @@ config(
     CLIENTS=4,
     BROKERS=1,
     TIDS=3,
-    MUTANT="pid_regress",
-    expect=violates(pid_per_tid, length=8),
+    MUTANT=pid_regress,
+    expect=violates({pid_per_tid: 8}),
 )
 config(
     "no-pending-check",
     BROKERS=1,
-    MUTANT="no_pending_check",
+    MUTANT=no_pending_check,
     expect=violates(pending_matches_log, epoch_monotone, length=4),
 )
 config(
-    "early-reply",
-    CLIENTS=1,
-    BROKERS=1,
-    MUTANT="early_reply",
-    expect=violates(no_ok_above_hwm, length=2),
+    "early-reply", CLIENTS=1, BROKERS=1, MUTANT=early_reply, expect=violates({no_ok_above_hwm: 2})
 )
-config(
-    "no-epoch-bump", BROKERS=1, MUTANT="no_epoch_bump", expect=violates(epoch_monotone, length=5)
-)
-config("weak-send", CLIENTS=1, MUTANT="weak_send", expect=violates(eventually_all_clients_get_pid))
+config("no-epoch-bump", BROKERS=1, MUTANT=no_epoch_bump, expect=violates(epoch_monotone, length=5))
+config("weak-send", CLIENTS=1, MUTANT=weak_send, expect=violates(eventually_all_clients_get_pid))

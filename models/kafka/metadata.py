@@ -1,4 +1,7 @@
-"""What a coordinator knows of a transactional id, and what may become of it."""
+"""What a coordinator knows of a transactional id, what may become of it, and what is logged."""
+
+from collections.abc import Sequence
+from itertools import pairwise
 
 from statewalk import Record, replace
 from statewalk.models.kafka.common import LEGAL_BEFORE, TxnState
@@ -14,7 +17,6 @@ class Metadata(Record):
 
     pid: int
     epoch: int = -1
-    last_epoch: int = -1
     state: TxnState = "Empty"
     partitions: frozenset[int] = frozenset()
 
@@ -23,9 +25,7 @@ class Metadata(Record):
 
     def taken(self) -> "Metadata | None":
         """A client takes the id: the epoch tells it from all before."""
-        if not self.may_become("Empty"):
-            return None
-        return Metadata(self.pid, self.epoch + 1, last_epoch=self.epoch)
+        return Metadata(self.pid, self.epoch + 1) if self.may_become("Empty") else None
 
     def with_partitions(self, partitions: frozenset[int]) -> "Metadata | None":
         """A transaction begins, or grows."""
@@ -38,7 +38,7 @@ class Metadata(Record):
 
         The decision to fence is a state of its own but is never written to the log by itself.
         """
-        fence = replace(self, state="PrepareEpochFence", epoch=self.epoch + 1, last_epoch=-1)
+        fence = replace(self, state="PrepareEpochFence", epoch=self.epoch + 1)
         if not self.may_become("PrepareEpochFence") or not fence.may_become("PrepareAbort"):
             return None
         return replace(fence, state="PrepareAbort")
@@ -48,3 +48,23 @@ class Metadata(Record):
         return replace(
             self, state="CompleteCommit" if self.state == "PrepareCommit" else "CompleteAbort"
         )
+
+
+class Entry(Record):
+    """Of the transaction log: what becomes of an id's metadata when this is committed."""
+
+    tid: int
+    transition: Metadata
+
+
+def shared_pids(a: Sequence[Entry], b: Sequence[Entry]) -> bool:
+    """Whether two transactional ids have the same producer id."""
+    return any(x.tid != y.tid and x.transition.pid == y.transition.pid for x in a for y in b)
+
+
+def epochs_increase(entries: Sequence[Entry], tid: int) -> bool:
+    """Along a log, epochs of an id never decrease, and a new owner gets a new one."""
+    mine = [entry.transition for entry in entries if entry.tid == tid]
+    return all(
+        a.epoch < b.epoch if b.state == "Empty" else a.epoch <= b.epoch for a, b in pairwise(mine)
+    )

@@ -5,8 +5,6 @@ producer ids, epochs and the log stay consistent, that all clients get an id and
 them adds its partitions; what it can run into on the way; and how many states there are.
 """
 
-from itertools import pairwise
-
 from statewalk import (
     always,
     config,
@@ -27,13 +25,21 @@ from statewalk.models.kafka.coordinator import (
     MAX_ELECTIONS,
     TIDS,
     InitPidResponse,
-    LogEntry,
     brokers,
     clients,
     partition_of,
     partitions,
     pids,
 )
+from statewalk.models.kafka.coordinator_mutants import (
+    early_reply,
+    no_complete_partial,
+    no_epoch_check,
+    pid_regress,
+    silent_truncation,
+    stale_commit,
+)
+from statewalk.models.kafka.metadata import epochs_increase, shared_pids
 
 
 # -- safety: the producer ids and epochs that clients hold ---------------------------------------
@@ -70,10 +76,6 @@ def pid_per_tid() -> bool:
         for p in partitions
         for q in partitions
     )
-
-
-def shared_pids(a: list[LogEntry], b: list[LogEntry]) -> bool:
-    return any(x.tid != y.tid and x.transition.pid == y.transition.pid for x in a for y in b)
 
 
 @on_step
@@ -118,16 +120,9 @@ def log_prefix() -> bool:
 def committed_epoch_monotone() -> bool:
     """Along the committed log, epochs of an id never decrease, and a new owner gets a new one."""
     return all(
-        increasing(broker.log[partition_of(tid)][: broker.committed[partition_of(tid)]], tid)
+        epochs_increase(broker.log[partition_of(tid)][: broker.committed[partition_of(tid)]], tid)
         for broker in brokers
         for tid in range(TIDS)
-    )
-
-
-def increasing(entries: list[LogEntry], tid: int) -> bool:
-    mine = [entry.transition for entry in entries if entry.tid == tid]
-    return all(
-        a.epoch < b.epoch if b.state == "Empty" else a.epoch <= b.epoch for a, b in pairwise(mine)
     )
 
 
@@ -262,9 +257,7 @@ config("c2b2e0", MAX_ELECTIONS=0, expect=holds(generated=581, distinct=324, dept
 config("c2b2e1", expect=holds(generated=7286, distinct=3688, depth=27))
 config("c2b2e2", MAX_ELECTIONS=2, expect=holds(generated=40368, distinct=18644, depth=32))
 config(
-    "c2b2e1-processed",
-    KEEP_PROCESSED=True,
-    expect=holds(generated=18662, distinct=10336, depth=36),
+    "c2b2e1-processed", KEEP_PROCESSED=True, expect=holds(generated=18662, distinct=10336, depth=36)
 )
 config(
     "c2b2e2-processed",
@@ -286,46 +279,40 @@ config(
 config(
     "published",
     MATERIALISE="from_cache",
-    MUTANT="pid_regress",
+    MUTANT=pid_regress,
     expect=holds(generated=7000, distinct=3517, depth=27),
 )
 config(
     "published-processed",
     MATERIALISE="from_cache",
-    MUTANT="pid_regress",
+    MUTANT=pid_regress,
     KEEP_PROCESSED=True,
     expect=holds(generated=19646, distinct=10897, depth=36),
 )
 config(
-    "c2b2t2p2e1",
-    TIDS=2,
-    LOG_PARTITIONS=2,
-    expect=holds(generated=24379, distinct=11593, depth=27),
+    "c2b2t2p2e1", TIDS=2, LOG_PARTITIONS=2, expect=holds(generated=24379, distinct=11593, depth=27)
 )
 config("c2b3e1", BROKERS=3, expect=holds(generated=22413, distinct=10004, depth=28))
 config(
     "no-complete-partial",
-    MUTANT="no_complete_partial",
+    MUTANT=no_complete_partial,
     expect=violates(eventually_all_clients_have_pid),
 )
 config(
-    "silent-truncation",
-    CLIENTS=1,
-    MUTANT="silent_truncation",
-    expect=violates("Deadlock", length=4),
+    "silent-truncation", CLIENTS=1, MUTANT=silent_truncation, expect=violates("Deadlock", length=4)
 )
 config(
     "silent-truncation-waits",
     CLIENTS=1,
-    MUTANT="silent_truncation",
+    MUTANT=silent_truncation,
     expect=violates(eventually_all_clients_have_pid, eventually_one_client_adds_all_partitions),
 )
-config("stale-commit", MUTANT="stale_commit", expect=violates(log_prefix, length=6))
+config("stale-commit", MUTANT=stale_commit, expect=violates(log_prefix, length=6))
 config(
     "no-epoch-check",
     BROKERS=1,
     MAX_ELECTIONS=0,
-    MUTANT="no_epoch_check",
+    MUTANT=no_epoch_check,
     expect=violates(owner_only_transitions, length=9),
 )
 config(
@@ -333,7 +320,7 @@ config(
     CLIENTS=1,
     BROKERS=1,
     MAX_ELECTIONS=0,
-    MUTANT="early_reply",
+    MUTANT=early_reply,
     expect=violates(no_ok_above_hwm, length=2),
 )
 # Two clients come to hold the same epoch. A new leader that reads the log gives a fresh producer id
@@ -341,14 +328,11 @@ config(
 config(
     "early-reply-twice-from-cache",
     MATERIALISE="from_cache",
-    MUTANT="early_reply",
+    MUTANT=early_reply,
     expect=violates(distinct_epochs, length=7),
 )
 config(
-    "early-reply-twice",
-    CLIENTS=3,
-    MUTANT="early_reply",
-    expect=violates(distinct_epochs, length=10),
+    "early-reply-twice", CLIENTS=3, MUTANT=early_reply, expect=violates(distinct_epochs, length=10)
 )
 # A failover lets two transactional ids and three clients do what otherwise takes three and four.
 config(
@@ -357,13 +341,13 @@ config(
     BROKERS=1,
     TIDS=3,
     MAX_ELECTIONS=0,
-    MUTANT="pid_regress",
+    MUTANT=pid_regress,
     expect=violates(pid_per_tid, length=8),
 )
 config(
     "pid-regress-failover",
     CLIENTS=3,
     TIDS=2,
-    MUTANT="pid_regress",
+    MUTANT=pid_regress,
     expect=violates(pid_per_tid, length=10),
 )

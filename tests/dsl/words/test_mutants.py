@@ -267,7 +267,7 @@ def test_a_mutant_of_what_runs_while_modules_do_has_what_is_there_by_then(tmp_pa
         load(path, {"MUTANT": "too_early"})
 
     assert error.value.at is not None
-    assert (str(path), HEAD.count("\n") + 22) == (error.value.at.file, error.value.at.line)
+    assert (str(path), HEAD.count("\n") + 21) == (error.value.at.file, error.value.at.line)
 
 
 def test_mutants_may_have_a_module_of_their_own(tmp_path: Path) -> None:
