@@ -11,7 +11,7 @@ are there to spare it that, so each key must have one unmarked row at most.
 
 from typing import Literal
 
-from statewalk import Constant, Record, State
+from statewalk import Constant, Record, State, mutant
 
 # -- constants -------------------------------------------------------------------------------------
 KEYS: Constant[int] = 1  # primary keys
@@ -29,14 +29,6 @@ SEQUENCE: Constant[
 ] = "per_writer"
 TIE: Constant[Literal["first", "last"]] = "first"  # of rows with equal numbers: which one wins
 ENGINE: Constant[Literal["deduplicate", "partial_update"]] = "deduplicate"
-LSM_MUTANT: Constant[
-    Literal[
-        "none",
-        "own_stamp",  # rows of a compaction count as written by the compaction's snapshot
-        "early_tombstone_drop",  # a compaction of any level forgets what was deleted
-        "keep_vectors",  # vectors of files that a compaction replaces stay
-    ]
-] = "none"
 
 RowKind = Literal["+I", "+U", "-D"]
 Mark = tuple[int, int]  # one entry of a deletion vector: file, position of the row in it
@@ -183,20 +175,23 @@ def compact(version: int, bucket: int, level: int) -> Compaction:
     files = live_in(version, bucket)
     sources = [file for file in files if store.files[file].level == level]
     higher = [file for file in files if store.files[file].level > level]
-    rows = unmarked(version, sources)
-    results = [row for row in [merged(rows, key) for key in ALL_KEYS] if row is not None]
-    if LSM_MUTANT == "early_tombstone_drop":
-        results = [row for row in results if row.kind != "-D"]
-    kept = [row for row in results if is_kept(row, higher)]
-    if LSM_MUTANT == "own_stamp":
-        kept = [Row(r.sequence, r.kind, r.key, r.a, r.b) for r in kept]
+    results = results_of(unmarked(version, sources))
+    kept = [as_written(row) for row in results if is_kept(row, higher)]
     if not DELETION_VECTORS:
         return Compaction(tuple(sources), tuple(kept))
     before = marks_in(version, bucket)
-    after = before | marks_of({row.key for row in results}, higher)
-    if LSM_MUTANT != "keep_vectors":
-        after = frozenset(mark for mark in after if mark[0] not in sources)
+    after = without(before | marks_of({row.key for row in results}, higher), sources)
     return Compaction(tuple(sources), tuple(kept), None if after == before else after)
+
+
+def results_of(rows: list[Row]) -> list[Row]:
+    """The one row of each key that has any, tombstones too: they hide what is in higher levels."""
+    return [row for row in [merged(rows, key) for key in ALL_KEYS] if row is not None]
+
+
+def as_written(row: Row) -> Row:
+    """A row as a compaction writes it: it counts as written by the same snapshot as before."""
+    return row
 
 
 def is_kept(row: Row, higher: list[int]) -> bool:
@@ -219,3 +214,28 @@ def marks_of(keys: set[int], files: list[int]) -> frozenset[Mark]:
         for position, row in enumerate(store.files[file].rows)
         if row.key in keys
     )
+
+
+def without(marks: frozenset[Mark], files: list[int]) -> frozenset[Mark]:
+    """Marks, but for those of files that are replaced."""
+    return frozenset(mark for mark in marks if mark[0] not in files)
+
+
+# -- mutants ---------------------------------------------------------------------------------------
+@mutant(as_written)
+def own_stamp(row: Row) -> Row:
+    """Rows of a compaction count as written by the compaction's snapshot."""
+    return Row(row.sequence, row.kind, row.key, row.a, row.b)
+
+
+@mutant(results_of)
+def early_tombstone_drop(rows: list[Row]) -> list[Row]:
+    """A compaction of any level forgets what was deleted."""
+    results = [merged(rows, key) for key in ALL_KEYS]
+    return [row for row in results if row is not None and row.kind != "-D"]
+
+
+@mutant(without)
+def keep_vectors(marks: frozenset[Mark], files: list[int]) -> frozenset[Mark]:
+    """Vectors of files that a compaction replaces stay."""
+    return marks

@@ -50,7 +50,6 @@ from statewalk.models.tables.lsm import (
     DELETION_VECTORS,
     ENGINE,
     KEYS,
-    LSM_MUTANT,
     MAX_LEVEL,
     SEQUENCE,
     File,
@@ -313,7 +312,7 @@ if RACERS > 1 and OPS + COMPACTIONS - (KEYS == 1) > 1 and not ONE_BY_ONE:
         return any(w.op.next is not None and w.op.base < latest() for w in everybody())
 
 
-if DELETION_VECTORS and OPS > 1 and COMPACTIONS > 1 and LSM_MUTANT != "early_tombstone_drop":
+if DELETION_VECTORS and OPS > 1 and COMPACTIONS > 1:
 
     @exists
     def a_row_is_marked() -> bool:

@@ -4,6 +4,7 @@ Each states how many states there are in all. `docs/models/paimon.md` says what 
 """
 
 from statewalk import Expectation, holds, violates
+from statewalk.models.tables.lsm import early_tombstone_drop, keep_vectors, own_stamp
 from statewalk.models.tables.safety import (
     committed_once,
     consistent_read,
@@ -108,7 +109,7 @@ row(
     VALUES=3,
     COMPACTORS=1,
     COMPACTIONS=1,
-    LSM_MUTANT="own_stamp",
+    MUTANT=own_stamp,
 )
 row("P-27", violates(consistent_read, length=6, states=19), UPSERTS, SEQUENCE="timestamp")
 row("P-27-no-skew", holds(distinct=78), UPSERTS, THREE, SEQUENCE="timestamp", SKEW=0)
@@ -199,14 +200,14 @@ row(
     "P-20",
     violates(consistent_read, length=12, states=118),
     DELETES,
-    LSM_MUTANT="early_tombstone_drop",
+    MUTANT=early_tombstone_drop,
 )
 row(
     "P-20-vectors",
     violates(consistent_read, length=12, states=118),
     DELETES,
     VECTORS,
-    LSM_MUTANT="early_tombstone_drop",
+    MUTANT=early_tombstone_drop,
 )
 row("P-21", holds(distinct=118), DELETES)
 row("P-21-vectors", holds(distinct=118), DELETES, VECTORS)
@@ -216,7 +217,7 @@ row(
     BESIDE,
     VECTORS,
     COMPACTIONS=3,
-    LSM_MUTANT="keep_vectors",
+    MUTANT=keep_vectors,
 )
 
 # -- dynamic buckets -------------------------------------------------------------------------------

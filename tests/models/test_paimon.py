@@ -190,9 +190,7 @@ SETTINGS = st.fixed_dictionaries(
         ),
         "WORKLOAD": st.sampled_from(["update", "upsert", "delete", "increment", "put"]),
         "CONFLICT_CHECK": st.sampled_from(["none", "bucket", "bucket_strict", "file_dv_pair"]),
-        "LSM_MUTANT": st.sampled_from(
-            ["none", "own_stamp", "early_tombstone_drop", "keep_vectors"]
-        ),
+        "MUTANT": st.sampled_from(["none", "own_stamp", "early_tombstone_drop", "keep_vectors"]),
         "ENGINE": st.sampled_from(["deduplicate", "partial_update"]),
         "TIE": st.sampled_from(["first", "last"]),
         "GRAIN": st.sampled_from(["fused", "fine"]),
