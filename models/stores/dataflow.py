@@ -20,7 +20,6 @@ from statewalk.models.stores.pipeline import (
     EPOCHS,
     HOW,
     LENGTH,
-    MUTANT,
     SERVE,
     WORKLOAD,
     Epoch,
@@ -79,8 +78,8 @@ def fixpoint_terminates() -> bool:
 def deterministic() -> bool:
     """Arriving the other way round, or being shared by two workers, changes no outcome."""
     return all(
-        resolve(before(e), tuple(reversed(log.epochs[e])), HOW, MUTANT) == engine.resolved[e]
-        and resolve(before(e), log.epochs[e], HOW, MUTANT, workers=2) == engine.resolved[e]
+        resolve(before(e), tuple(reversed(log.epochs[e])), HOW) == engine.resolved[e]
+        and resolve(before(e), log.epochs[e], HOW, workers=2) == engine.resolved[e]
         for e in range(len(engine.resolved))
     )
 
@@ -88,7 +87,7 @@ def deterministic() -> bool:
 @always
 def serial_in_order_of_ids() -> bool:
     """What committed transactions read is a serial execution in the order of ids."""
-    return in_order_of_ids(executions(log.epochs, engine.resolved, HOW, MUTANT)).holds
+    return in_order_of_ids(executions(log.epochs, engine.resolved, HOW)).holds
 
 
 @always
@@ -142,7 +141,7 @@ def replay_idempotent() -> bool:
 
 def recorded_history() -> tuple[Recorded, ...]:
     """The committed transactions as clients would record them: an epoch's run side by side."""
-    done = executions(log.epochs, engine.resolved, HOW, MUTANT)
+    done = executions(log.epochs, engine.resolved, HOW)
     found = []
     for at, t in enumerate(done):
         first = sum(other.name[0] < t.name[0] for other in done)  # of its epoch

@@ -67,7 +67,7 @@ row("free-2-crash", holds(distinct=371676, depth=27), WORKLOAD="free", CRASHES=1
 WRONG = "maintained_equals_recomputed"
 row("DF-5", violates(WRONG, length=8, states=225), WORKLOAD="ring", MUTANT="count_support")
 row("DF-5-rederived", holds(distinct=650), WORKLOAD="ring", CRASHES=1)
-row("DF-6", violates(WRONG, length=5, states=1509), WORKLOAD="twice", MUTANT="set")
+row("DF-6", violates(WRONG, length=5, states=1509), WORKLOAD="twice", MUTANT="as_set")
 row("DF-6-counted", holds(distinct=4941), WORKLOAD="twice", CRASHES=1)
 row(
     "frontier",

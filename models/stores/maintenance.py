@@ -11,13 +11,14 @@ from the rest is added again.
 >>> cut = ring[1:]
 >>> kept_reach(reach((0,), ring), (0,), ring, cut)
 (((0, 0), 1),)
->>> kept_reach(reach((0,), ring), (0,), ring, cut, "count_support")
-(((0, 0), 1), ((0, 1), 1), ((0, 2), 1), ((0, 3), 1))
+>>> sorted(count_support(0, {0, 1, 2, 3}, {(0, 1)}, ring, cut))
+[0, 1, 2, 3]
 """
 
 from collections.abc import Iterable
 
-from statewalk.models.stores.resolution import Counts, Mutant, summed
+from statewalk import mutant
+from statewalk.models.stores.resolution import Counts, Item, summed
 
 Rows = Counts  # of a look-up: edges; of reachability: (root, node)
 
@@ -45,12 +46,9 @@ def closure(start: Iterable[int], edges: Counts) -> set[int]:
     return found
 
 
-def kept_edges(before: Counts, changes: Counts, mutant: Mutant = "none") -> Counts:
+def kept_edges(before: Counts, changes: Counts) -> Counts:
     """A collection with changes applied."""
-    if mutant != "set":
-        return summed((*before, *changes))
-    there = {edge for edge, _ in before} | {edge for edge, count in changes if count > 0}
-    return tuple((e, 1) for e in sorted(there - {edge for edge, count in changes if count < 0}))
+    return summed((*before, *changes))
 
 
 def kept_look_up(
@@ -61,35 +59,47 @@ def kept_look_up(
     return summed((*current, *of_old, *looked_up(registered, edges)))
 
 
-def kept_reach(
-    current: Rows, roots: Iterable[int], before: Counts, after: Counts, mutant: Mutant = "none"
-) -> Rows:
+def kept_reach(current: Rows, roots: Iterable[int], before: Counts, after: Counts) -> Rows:
     """The reachability of `roots` over `after`, from what it was over `before`."""
     gone = {edge for edge, n in before if n > 0} - {edge for edge, n in after if n > 0}
     reached: dict[int, set[int]] = {}
     for root in roots:
         old = {node for (r, node), _ in current if r == root} or {root}
-        if mutant == "count_support":
-            kept = supported(root, old, after)
-        else:
-            lost = closure({y for x, y in gone if x in old and y != root}, before)
-            kept = old - lost | {root}
-        reached[root] = closure(kept, after)
+        reached[root] = closure(kept_nodes(root, old, gone, before, after), after)
     return rows(reached)
 
 
-def supported(root: int, old: set[int], edges: Counts) -> set[int]:
-    """What is left when nodes that no edge from the rest enters are taken away, again and again."""
-    kept = set(old)
-    while lone := {
-        y
-        for y in kept
-        if y != root and not any(n > 0 and e[1] == y and e[0] in kept for e, n in edges)
-    }:
-        kept -= lone
-    return kept
+def kept_nodes(
+    root: int, old: set[int], gone: set[Item], before: Counts, after: Counts
+) -> set[int]:
+    """Of the nodes that were reached: those that no edge which is gone can have led to."""
+    lost = closure({y for x, y in gone if x in old and y != root}, before)
+    return old - lost | {root}
 
 
 def differences(before: Rows, after: Rows) -> Rows:
     """The changes that make one from the other."""
     return summed((*after, *((row, -count) for row, count in before)))
+
+
+# -- mutants ---------------------------------------------------------------------------------------
+@mutant(kept_edges)
+def as_set(before: Counts, changes: Counts) -> Counts:
+    """An edge is there or not, however often it was added."""
+    there = {edge for edge, _ in before} | {edge for edge, count in changes if count > 0}
+    return tuple((e, 1) for e in sorted(there - {edge for edge, count in changes if count < 0}))
+
+
+@mutant(kept_nodes)
+def count_support(
+    root: int, old: set[int], gone: set[Item], before: Counts, after: Counts
+) -> set[int]:
+    """A node stays reached as long as an edge leads to it from one that is."""
+    kept = set(old)
+    while lone := {
+        y
+        for y in kept
+        if y != root and not any(n > 0 and e[1] == y and e[0] in kept for e, n in after)
+    }:
+        kept -= lone
+    return kept

@@ -5,7 +5,7 @@ See `dataflow` for what must hold of them.
 
 from typing import Literal
 
-from statewalk import Constant, Record, Role, State, action, any_of, init, require
+from statewalk import Constant, Record, Role, State, action, any_of, init, mutant, require
 from statewalk.models.stores.maintenance import (
     Rows,
     differences,
@@ -17,7 +17,6 @@ from statewalk.models.stores.resolution import (
     Counts,
     How,
     Item,
-    Mutant,
     Resolution,
     Transaction,
     resolve,
@@ -35,7 +34,6 @@ SERVE: Constant[bool] = True  # outputs, durability and acknowledgements, or res
 ACK: Constant[Literal["durable", "early"]] = "durable"  # early: before the epoch is on disk
 RECOVERY: Constant[Literal["replay", "differences"]] = "replay"
 CRASHES: Constant[int] = 0
-MUTANT: Constant[Mutant] = "none"
 
 SCRIPT = SCRIPTS[WORKLOAD]
 LENGTH = TRANSACTIONS if WORKLOAD == "free" else len(SCRIPT)
@@ -95,7 +93,7 @@ class Engine(Role):
     def resolve_epoch(self) -> None:
         epoch = len(self.resolved)
         require(self.up and epoch < len(log.epochs))
-        resolution = resolve(self.collection, log.epochs[epoch], HOW, MUTANT)
+        resolution = resolve(self.collection, log.epochs[epoch], HOW)
         self.resolved.append(resolution)
         self.collection = summed((*self.collection, *resolution.changes))
 
@@ -125,8 +123,7 @@ class Engine(Role):
         self.collection = log.start
         for resolution in self.saved:
             self.collection = summed((*self.collection, *resolution.changes))
-        if MUTANT != "replay_twice":
-            self.resolved = self.saved
+        self.resolved = self.saved
 
 
 class Change(Record):
@@ -150,7 +147,7 @@ class Output(Role):
         """Take in the differences of the next epoch and emit the changes of the answer."""
         epoch = self.frontier
         require(SERVE and engine.up and epoch < len(engine.resolved))
-        after = kept_edges(self.edges, engine.resolved[epoch].changes, MUTANT)
+        after = kept_edges(self.edges, engine.resolved[epoch].changes)
         answer = self.kept(after, queries(epoch), queries(epoch + 1))
         for row, count in differences(self.current, answer):
             self.changes.append(Change(epoch, row, count))
@@ -160,15 +157,14 @@ class Output(Role):
 
     def kept(self, after: Counts, before: "Queries", now: "Queries") -> Rows:
         if self.answers == "reach":
-            return kept_reach(self.current, now.roots, self.edges, after, MUTANT)
+            return kept_reach(self.current, now.roots, self.edges, after)
         new = now.look_ups - before.look_ups
         return kept_look_up(self.current, new, now.look_ups, after, differences(self.edges, after))
 
     @action(fair="weak")
     def report(self) -> None:
-        complete = len(engine.resolved) if MUTANT == "early_frontier" else self.frontier
-        require(SERVE and engine.up and self.reported < complete)
-        self.reported = complete
+        require(SERVE and engine.up and self.reported < self.frontier)
+        self.reported = self.frontier
 
     def forget(self) -> None:
         self.frontier = self.reported = 0
@@ -239,3 +235,21 @@ def some_collection() -> None:
     engine.collection = log.start
     for output in outputs:
         output.edges = log.start
+
+
+# -- mutants; more of them in resolution and maintenance -------------------------------------------
+@mutant(Output.report)
+def early_frontier(self: Output) -> None:
+    """An output reports what has been resolved, not what it has taken in."""
+    require(SERVE and engine.up and self.reported < len(engine.resolved))
+    self.reported = len(engine.resolved)
+
+
+@mutant(Engine.recover)
+def replay_twice(self: Engine) -> None:
+    """After a crash, the saved differences are loaded and the log replayed as well."""
+    require(not self.up)
+    self.up = True
+    self.collection = log.start
+    for resolution in self.saved:
+        self.collection = summed((*self.collection, *resolution.changes))

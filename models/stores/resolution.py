@@ -22,27 +22,13 @@ Source of the semantics: McSherry, Dataflow as Database.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
-from statewalk import Record
+from statewalk import Record, mutant
 from statewalk.dsl.library.isolation import INITIAL, Read, Verdict, judge
 from statewalk.dsl.library.isolation import Transaction as Recorded
 
 Item = tuple[int, int]  # an edge: from, to
 Counts = tuple[tuple[Item, int], ...]  # a multiset of items, ascending, without zeros
 How = Literal["naive", "ordered", "sequential"]
-Mutant = Literal[
-    "none",
-    # of resolving a batch
-    "exists_join",  # an item counts as there once anything has been said of it, even a removal
-    "no_tid_bound",  # a transaction sees those with higher ids as well
-    "tid_zero",  # the collection before the batch has the id 0, and is seen by higher ids only
-    "arrival_order",  # "before" is the order of arrival, not that of ids
-    # of keeping answers up to date
-    "count_support",  # a node stays reached as long as an edge leads to it from one that is
-    "set",  # an edge is there or not, however often it was added
-    # of the engine as a whole
-    "early_frontier",  # an output reports what has been resolved, not what it has taken in
-    "replay_twice",  # after a crash, the saved differences are loaded and the log replayed as well
-]
 
 
 class Transaction(Record):
@@ -79,17 +65,16 @@ def resolve(
     before: Counts,
     batch: Sequence[Transaction],
     how: How,
-    mutant: Mutant = "none",
     workers: int = 1,
 ) -> Resolution:
     """Resolve a batch on the collection `before`; more than one worker share the items."""
     if how == "sequential":
         return outcome(batch, executed(before, batch), 1)
     if how == "naive":
-        return outcome(batch, failing(before, batch, frozenset(), how, mutant, workers), 1)
+        return outcome(batch, failing(before, batch, frozenset(), how, workers), 1)
     aborted: frozenset[int] = frozenset()
     for rounds in range(1, len(batch) + 2):
-        now = failing(before, batch, aborted, how, mutant, workers)
+        now = failing(before, batch, aborted, how, workers)
         if now == aborted:
             return outcome(batch, aborted, rounds)
         aborted = now
@@ -129,7 +114,6 @@ def failing(
     batch: Sequence[Transaction],
     aborted: frozenset[int],
     how: How,
-    mutant: Mutant,
     workers: int,
 ) -> frozenset[int]:
     """Those with a requirement that fails if `aborted` abort: each worker judges its items."""
@@ -141,44 +125,39 @@ def failing(
             seen = [
                 u
                 for place, u in enumerate(batch)
-                if u.tid not in aborted and sees(t, u, at > place, how, mutant)
+                if u.tid not in aborted and sees(t, u, at > place, how)
             ]
-            if not all(is_there(item, t, start, seen, mutant) for item in mine):
+            if not all(is_there(item, t, start, seen) for item in mine):
                 found.add(t.tid)
     return frozenset(found)
 
 
-def sees(
-    reader: Transaction, writer: Transaction, came_later: bool, how: How, mutant: Mutant
-) -> bool:
+def sees(reader: Transaction, writer: Transaction, came_later: bool, how: How) -> bool:
     """Whether a transaction sees what another one of its batch writes."""
-    if how == "naive" or reader is writer:
-        return False
-    if mutant == "no_tid_bound":
-        return True
-    return came_later if mutant == "arrival_order" else writer.tid < reader.tid
+    return how != "naive" and reader is not writer and is_before(writer, reader, came_later)
+
+
+def is_before(writer: Transaction, reader: Transaction, came_later: bool) -> bool:
+    """Whether a transaction of a batch is before another one, which came later or not."""
+    return writer.tid < reader.tid
 
 
 def is_there(
-    item: Item,
-    reader: Transaction,
-    start: Mapping[Item, int],
-    seen: Iterable[Transaction],
-    mutant: Mutant,
+    item: Item, reader: Transaction, start: Mapping[Item, int], seen: Iterable[Transaction]
 ) -> bool:
     """Whether an item has a positive count for a transaction that sees others."""
-    base = start.get(item, 0) if mutant != "tid_zero" or reader.tid > 0 else 0
-    counts = [count for u in seen for written, count in u.changes if written == item]
-    if mutant == "exists_join":
-        return base > 0 or any(counts)
-    return base + sum(counts) > 0
+    return start.get(item, 0) + sum(counts_of(item, seen)) > 0
+
+
+def counts_of(item: Item, writers: Iterable[Transaction]) -> list[int]:
+    """What each of some transactions adds to the count of an item."""
+    return [count for u in writers for written, count in u.changes if written == item]
 
 
 def executions(
     batches: Sequence[Sequence[Transaction]],
     resolutions: Sequence[Resolution],
     how: How,
-    mutant: Mutant,
 ) -> tuple[Execution, ...]:
     """What the committed transactions read and wrote, in the order of epochs and ids.
 
@@ -190,7 +169,7 @@ def executions(
         live = [t for t in batch if t.tid not in resolution.aborted]
         start = dict(newest)
         for t in sorted(live, key=lambda t: t.tid):
-            seen = [u for u in live if sees(t, u, batch.index(t) > batch.index(u), how, mutant)]
+            seen = [u for u in live if sees(t, u, batch.index(t) > batch.index(u), how)]
             reads = tuple((item, last_writer(item, epoch, seen, start)) for item in t.requires)
             written = tuple(item for item, _ in t.changes)
             found.append(Execution((epoch, t.tid), reads, written))
@@ -219,3 +198,33 @@ def last_writer(
     """Whose version of an item is read: of a writer of the batch, or the last one before it."""
     tids = [u.tid for u in writers if any(written == item for written, _ in u.changes)]
     return (epoch, max(tids)) if tids else start.get(item)
+
+
+# -- mutants ---------------------------------------------------------------------------------------
+@mutant(is_there)
+def exists_join(
+    item: Item, reader: Transaction, start: Mapping[Item, int], seen: Iterable[Transaction]
+) -> bool:
+    """An item counts as there once anything has been said of it, even a removal."""
+    return start.get(item, 0) > 0 or any(counts_of(item, seen))
+
+
+@mutant(is_there)
+def tid_zero(
+    item: Item, reader: Transaction, start: Mapping[Item, int], seen: Iterable[Transaction]
+) -> bool:
+    """The collection before the batch has the id 0, and is seen by higher ids only."""
+    base = start.get(item, 0) if reader.tid > 0 else 0
+    return base + sum(counts_of(item, seen)) > 0
+
+
+@mutant(is_before)
+def no_tid_bound(writer: Transaction, reader: Transaction, came_later: bool) -> bool:
+    """A transaction sees those with higher ids as well."""
+    return True
+
+
+@mutant(is_before)
+def arrival_order(writer: Transaction, reader: Transaction, came_later: bool) -> bool:
+    """The order is that of arrival, not that of ids."""
+    return came_later
