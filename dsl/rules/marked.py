@@ -12,7 +12,7 @@ from typing import Any
 from statewalk.dsl.declared import marks
 from statewalk.dsl.errors import Mistakes, Span
 from statewalk.dsl.source.effects import Effects
-from statewalk.dsl.source.tree import SpecTree, definition_of
+from statewalk.dsl.source.tree import SpecTree, definition_of, statements
 
 _WHERE = "A spec is what stands in the bodies of its modules and of its role classes."
 _HELP = (
@@ -55,22 +55,25 @@ def check_replaced(tree: SpecTree, effects: Effects, mistakes: Mistakes) -> None
     """SW108: a method that is given to its class from elsewhere, where its text is not read."""
     own = {(id(f.function), f.owner) for f in tree.functions}
     for cls in (*tree.roles, *tree.records):
-        module, node = definition_of(tree, cls) or (None, None)
-        for item in node.body if module is not None and node is not None else ():
-            if not isinstance(item, ast.FunctionDef) or item.decorator_list:
+        defined = definition_of(tree, cls)
+        if defined is None:
+            continue
+        module, node = defined
+        methods = {m.name: m for m in statements(node.body) if isinstance(m, ast.FunctionDef)}
+        for name, method in methods.items():
+            found = vars(cls).get(name)
+            if method.decorator_list or not callable(found) or (id(found), cls) in own:
                 continue
-            found = vars(cls).get(item.name)
-            if callable(found) and (id(found), cls) not in own:
-                mistakes.add(
-                    "SW108",
-                    f"'{item.name}' of {cls.__name__} is not this function in the end: the class "
-                    "is given another.",
-                    at=module.source.span(item) if module is not None else None,
-                    why=_WHERE,
-                    help="A defect put in on purpose is a mutant of the function: "
-                    f"@mutant({cls.__name__}.{item.name})\n"
-                    "What a variant does differently stands in the class, under if.",
-                )
+            mistakes.add(
+                "SW108",
+                f"'{name}' of {cls.__name__} is not this function in the end: the class is given "
+                "another.",
+                at=module.source.span(method),
+                why=_WHERE,
+                help="A defect put in on purpose is a mutant of the function: "
+                f"@mutant({cls.__name__}.{name})\n"
+                "What a variant does differently stands in the class, under if.",
+            )
 
 
 def check_decorated(tree: SpecTree, effects: Effects, mistakes: Mistakes) -> None:

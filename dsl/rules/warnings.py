@@ -13,7 +13,7 @@ from statewalk.dsl.rules.rule import Checked, shortened
 from statewalk.dsl.source.effects import Effects
 from statewalk.dsl.source.nodes import parents_of, parts_of, walk
 from statewalk.dsl.source.scopes import around
-from statewalk.dsl.source.tree import Function, SpecTree, is_old, may_crash
+from statewalk.dsl.source.tree import Function, SpecTree, is_old, may_crash, statements
 from statewalk.dsl.source.types import spec_class
 from statewalk.dsl.source.usage import mentions
 from statewalk.dsl.state.roles import Role
@@ -224,7 +224,7 @@ def _declared(tree: SpecTree, fields: set[tuple[str, str]]) -> Iterator[tuple[st
     for module in tree.loading.modules:
         nodes = walk(module.source.tree) if module.source.dialect != "fizz" else ()
         for cls in (n for n in nodes if isinstance(n, ast.ClassDef)):
-            for item in cls.body:
+            for item in statements(cls.body):
                 target = item.target if isinstance(item, ast.AnnAssign) else None
                 if isinstance(target, ast.Name) and (cls.name, target.id) in fields:
                     yield f"{cls.name}.{target.id}", module.source.span(target)

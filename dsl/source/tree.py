@@ -138,7 +138,7 @@ def read_tree(loading: Loading) -> SpecTree:
     """Find the roles, records and functions of the modules that ran, in the order of the files."""
     tree = SpecTree(loading)
     for module in loading.modules:
-        for node in _statements(module.source.tree.body):
+        for node in statements(module.source.tree.body):
             if isinstance(node, ast.ClassDef):
                 _read_class(tree, module, node)
             elif isinstance(node, ast.FunctionDef):
@@ -183,7 +183,7 @@ def _classes_in(tree: SpecTree, value: Any) -> Iterator[type]:
                 yield from _classes_in(tree, inner)
 
 
-def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+def statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
     """The statements of a module or class, those under ``if``, ``try`` and ``with`` included."""
     for node in body:
         yield node
@@ -192,9 +192,9 @@ def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
             if isinstance(node, ast.Try):
                 parts += [*(handler.body for handler in node.handlers), node.finalbody]
             for part in parts:
-                yield from _statements(part)
+                yield from statements(part)
         elif isinstance(node, ast.With):
-            yield from _statements(node.body)
+            yield from statements(node.body)
 
 
 def _is_from(found: Any, node: ast.FunctionDef, module: SpecModule) -> bool:
@@ -216,7 +216,7 @@ def _read_class(tree: SpecTree, module: SpecModule, node: ast.ClassDef) -> None:
         tree.records.append(cls)
     elif issubclass(cls, Enum):
         tree.enums.append(cls)
-    for item in _statements(node.body):
+    for item in statements(node.body):
         if not isinstance(item, ast.FunctionDef):
             continue
         raw = cls.__dict__.get(item.name)
@@ -261,7 +261,7 @@ def _standing_in(mutant: ast.FunctionDef, target: ast.FunctionDef) -> ast.Functi
 def definition_of(tree: SpecTree, cls: type) -> tuple[SpecModule, ast.ClassDef] | None:
     """The text of a class of a spec, and the module that it is in."""
     for module in tree.loading.modules:
-        for node in _statements(module.source.tree.body):
+        for node in statements(module.source.tree.body):
             if isinstance(node, ast.ClassDef) and module.namespace.get(node.name) is cls:
                 return module, node
     return None
@@ -276,7 +276,7 @@ def class_span(tree: SpecTree, cls: type) -> Span | None:
 def field_span(tree: SpecTree, cls: type, name: str) -> Span | None:
     """Where a field is declared; where the class is, if it is not found."""
     for module, node in filter(None, (definition_of(tree, base) for base in cls.__mro__)):
-        for item in _statements(node.body):
+        for item in statements(node.body):
             if isinstance(item, ast.AnnAssign) and getattr(item.target, "id", "") == name:
                 return module.source.span(item)
     return None

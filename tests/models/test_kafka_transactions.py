@@ -238,8 +238,8 @@ def test_a_decision_that_nobody_completes_refuses_the_next_client_for_ever() -> 
     lasso = results[EVERYBODY].lasso
     assert lasso is not None
     assert [
-        "Client#1.send_init_pid",
-        "Broker#1.receive_init_pid_request(client=Client#1)",
-        "Client#1.receive_init_pid_response(broker=Broker#1)",
+        "Client#0.send_init_pid",
+        "Broker#1.receive_init_pid_request(client=Client#0)",
+        "Client#0.receive_init_pid_response(broker=Broker#1)",
     ] == [model.actions[step.action].label for step in lasso.cycle]
     assert 14 == len(lasso.stem)
