@@ -13,7 +13,7 @@ from statewalk.dsl.rules.blocks import check_blocks, check_strays
 from statewalk.dsl.rules.calls import check_calls, check_flow, check_index
 from statewalk.dsl.rules.classes import check_classes, check_private
 from statewalk.dsl.rules.detached import warn_of_detached
-from statewalk.dsl.rules.marked import check_decorated, check_marked, check_replaced
+from statewalk.dsl.rules.marked import check_decorated, check_marked, check_mutants, check_replaced
 from statewalk.dsl.rules.methods import check_methods
 from statewalk.dsl.rules.names import (
     check_assigned,
@@ -61,6 +61,7 @@ SPEC_RULES: tuple[Callable[[SpecTree, Effects, Mistakes], None], ...] = (
     check_decorated,
     check_bodies,
     check_replaced,
+    check_mutants,
     check_shared,
     check_strays,
     check_ranges,

@@ -12,6 +12,8 @@ from typing import Any
 from statewalk.dsl.declared import marks
 from statewalk.dsl.errors import Mistakes, Span
 from statewalk.dsl.source.effects import Effects
+from statewalk.dsl.source.nodes import meaning, walk
+from statewalk.dsl.source.scopes import locals_of
 from statewalk.dsl.source.tree import SpecTree, definition_of, statements
 
 _WHERE = "A spec is what stands in the bodies of its modules and of its role classes."
@@ -74,6 +76,23 @@ def check_replaced(tree: SpecTree, effects: Effects, mistakes: Mistakes) -> None
                 f"@mutant({cls.__name__}.{name})\n"
                 "What a variant does differently stands in the class, under if.",
             )
+
+
+def check_mutants(tree: SpecTree, effects: Effects, mistakes: Mistakes) -> None:
+    """SW129: a mutant that a function calls or hands on, as if it were part of the spec."""
+    mutants = {id(f.function): f.name for f in tree.mutants}
+    for function in (*tree.functions, *tree.mutants) if mutants else ():
+        local = locals_of(function.node)
+        names = {n: v for n, v in function.module.namespace.items() if n not in local}
+        for node in walk(function.node):
+            found = meaning(node, names) if isinstance(node, ast.Name | ast.Attribute) else None
+            if id(found) in mutants:
+                mistakes.add(
+                    "SW129",
+                    f"'{mutants[id(found)]}' is a mutant, and stands in for what it names alone.",
+                    at=function.span(node),
+                    help="What both need can be a function of its own.",
+                )
 
 
 def check_decorated(tree: SpecTree, effects: Effects, mistakes: Mistakes) -> None:

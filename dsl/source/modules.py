@@ -120,7 +120,7 @@ class Loading:
         with searching(self.root):
             self.run(source, f"{package}.{path.stem}" if package else path.stem, package)
         if self.declared.mutants:
-            names = [mutant.name for mutant in self.declared.mutants]
+            names = [mutant.name for mutant in self.declared.mutants if mutant.name]
             self.mutant = chosen_mutant(names, self.given, self.used)
         check_given(self.given, self.used, [*self.constants])
 

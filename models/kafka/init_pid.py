@@ -10,6 +10,7 @@ Left out: leader movement, failing appends, epoch exhaustion, fencing of an ongo
 (see the coordinator model), and looking up the coordinator (a client asks any broker).
 """
 
+from itertools import pairwise
 from typing import Literal
 
 from statewalk import (
@@ -33,7 +34,7 @@ from statewalk import (
     violates,
 )
 from statewalk.models.kafka.common import PidSource
-from statewalk.models.kafka.metadata import Entry, Metadata, epochs_increase, shared_pids
+from statewalk.models.kafka.metadata import Entry, Metadata, shared_pids
 
 # -- constants -----------------------------------------------------------------------------------
 CLIENTS: Constant[int] = 2
@@ -225,7 +226,12 @@ def pid_per_tid() -> bool:
 @always
 def epoch_monotone() -> bool:
     """Along a log, the epochs of a transactional id strictly increase."""
-    return all(epochs_increase(log.entries, tid) for log in logs for tid in range(TIDS))
+    return all(increasing(log, tid) for log in logs for tid in range(TIDS))
+
+
+def increasing(log: TxnLog, tid: int) -> bool:
+    epochs = [entry.transition.epoch for entry in log.entries if entry.tid == tid]
+    return all(a < b for a, b in pairwise(epochs))
 
 
 @always

@@ -1,7 +1,6 @@
 """What a coordinator knows of a transactional id, what may become of it, and what is logged."""
 
 from collections.abc import Sequence
-from itertools import pairwise
 
 from statewalk import Record, replace
 from statewalk.models.kafka.common import LEGAL_BEFORE, TxnState
@@ -60,11 +59,3 @@ class Entry(Record):
 def shared_pids(a: Sequence[Entry], b: Sequence[Entry]) -> bool:
     """Whether two transactional ids have the same producer id."""
     return any(x.tid != y.tid and x.transition.pid == y.transition.pid for x in a for y in b)
-
-
-def epochs_increase(entries: Sequence[Entry], tid: int) -> bool:
-    """Along a log, epochs of an id never decrease, and a new owner gets a new one."""
-    mine = [entry.transition for entry in entries if entry.tid == tid]
-    return all(
-        a.epoch < b.epoch if b.state == "Empty" else a.epoch <= b.epoch for a, b in pairwise(mine)
-    )

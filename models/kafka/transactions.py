@@ -5,6 +5,8 @@ producer ids, epochs and the log stay consistent, that all clients get an id and
 them adds its partitions; what it can run into on the way; and how many states there are.
 """
 
+from itertools import pairwise
+
 from statewalk import (
     always,
     config,
@@ -25,6 +27,7 @@ from statewalk.models.kafka.coordinator import (
     MAX_ELECTIONS,
     TIDS,
     InitPidResponse,
+    LogEntry,
     brokers,
     clients,
     partition_of,
@@ -39,7 +42,7 @@ from statewalk.models.kafka.coordinator_mutants import (
     silent_truncation,
     stale_commit,
 )
-from statewalk.models.kafka.metadata import epochs_increase, shared_pids
+from statewalk.models.kafka.metadata import shared_pids
 
 
 # -- safety: the producer ids and epochs that clients hold ---------------------------------------
@@ -120,9 +123,16 @@ def log_prefix() -> bool:
 def committed_epoch_monotone() -> bool:
     """Along the committed log, epochs of an id never decrease, and a new owner gets a new one."""
     return all(
-        epochs_increase(broker.log[partition_of(tid)][: broker.committed[partition_of(tid)]], tid)
+        increasing(broker.log[partition_of(tid)][: broker.committed[partition_of(tid)]], tid)
         for broker in brokers
         for tid in range(TIDS)
+    )
+
+
+def increasing(entries: list[LogEntry], tid: int) -> bool:
+    mine = [entry.transition for entry in entries if entry.tid == tid]
+    return all(
+        a.epoch < b.epoch if b.state == "Empty" else a.epoch <= b.epoch for a, b in pairwise(mine)
     )
 
 

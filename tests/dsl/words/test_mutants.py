@@ -350,6 +350,10 @@ WRONG = {
         'MUTANT: Constant[str] = "none"\n' + M.format("most", ""),
         "MUTANT is declared here, and there are mutants.",
     ),
+    "called by another": (
+        M.format("most", "") + "@mutant(most)\ndef n() -> int:\n    return m() + 1\n",
+        "'m' is a mutant, and stands in for what it names alone.",
+    ),
     "a misspelt field": (
         "@mutant(Shop.by)\ndef m(self: Shop) -> int:\n    return self.stok\n",
         "SW101 Shop has no field 'stok'. Did you mean 'stock'?",
