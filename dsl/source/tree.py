@@ -235,22 +235,21 @@ def _read_function(
     tree: SpecTree, module: SpecModule, owner: type | None, node: ast.FunctionDef, found: Any
 ) -> None:
     """Add a definition, if it is the one that its name means in the end."""
-    stand_in = tree.loading.stand_ins.get((module.source.path, node.lineno))
+    name, stand_in = node.name, tree.loading.stand_ins.get((module.source.path, node.lineno))
     if stand_in is not None:
         module = next(m for m in tree.loading.modules if m.name == stand_in.module.name)
-        node = _standing_in(stand_in.node, node)
+        node = _decorated_as(node, stand_in.node)
     elif not callable(found) or not _is_from(found, node, module):
         return
-    function = Function(node.name, module, owner, node, found, marks(found))
+    function = Function(name, module, owner, node, found, marks(found))
     mutants = [mutant.function for mutant in tree.loading.declared.mutants]
     is_mutant = any(found is mutant for mutant in mutants)
     (tree.mutants if is_mutant else tree.functions).append(function)
 
 
-def _standing_in(mutant: ast.FunctionDef, target: ast.FunctionDef) -> ast.FunctionDef:
-    """The text of a mutant, named and decorated as what it stands in for."""
+def _decorated_as(target: ast.FunctionDef, mutant: ast.FunctionDef) -> ast.FunctionDef:
+    """The text of a mutant with the decorators of what it stands in for."""
     node = copied(mutant)
-    node.name = target.name
     node.decorator_list = [copied(decorator) for decorator in target.decorator_list]
     for decorator in node.decorator_list:
         for part in ast.walk(decorator):

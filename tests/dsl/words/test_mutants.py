@@ -11,6 +11,7 @@ from statewalk.checker import native
 from statewalk.checker.cli import main
 from statewalk.checker.contract.search import SearchOptions
 from statewalk.checker.engines import reference
+from statewalk.checker.verdict.explain import explain
 from statewalk.dsl.errors import SpecError, StatewalkError
 from statewalk.dsl.loader import load
 from statewalk.dsl.model import Model
@@ -407,6 +408,19 @@ def test_what_is_wrong_in_a_mutant_is_shown_in_its_own_text(tmp_path: Path) -> N
 
     assert isinstance(finding.error, ZeroDivisionError)
     assert "return 1 // self.n" == path.read_text().splitlines()[_line(finding.error) - 1].strip()
+
+
+def test_why_a_mutant_is_false_is_told_by_its_text(tmp_path: Path) -> None:
+    text = mutant("small", "m() -> bool", "return shop.stock < 2 or shop.extra > 5")
+    path = spec(tmp_path, SHOP + text)
+
+    model = load(path, {"MUTANT": "m"})
+    (finding,) = reference.explore(model, SearchOptions()).findings
+
+    explanation = explain(model, finding)
+    assert explanation is not None
+    assert explanation.last is not None
+    assert "shop.stock < 2 or shop.extra > 5" == explanation.last.text
 
 
 def _line(error: BaseException) -> int:
