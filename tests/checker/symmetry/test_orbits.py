@@ -97,7 +97,7 @@ def test_twenty_resource_managers() -> None:
 def test_the_public_coordinator() -> None:
     """Fewer than the 3,573 / 1,798 of TLC, which does not bring every orbit to one form."""
     constants = {"MAX_ELECTIONS": 1, "MATERIALISE": "from_cache", "MUTANT": "pid_regress"}
-    model = load(MODELS / "kafka/coordinator.py", constants)
+    model = load(MODELS / "kafka/transactions.py", constants)
 
     found = explored("native", model, properties=("type_ok",))
 

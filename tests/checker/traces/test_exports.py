@@ -96,7 +96,7 @@ def test_arrows_follow_messages(trace: Trace) -> None:
 
     assert text.startswith("sequenceDiagram")
     assert "L0->>L1: InitPidRequest(tid=0)" in text
-    assert "L1->>L0: InitPidResponse(code='OK', pid=1, epoch=0)" in text
+    assert "L1->>L2: InitPidResponse(code='OK', pid=1, epoch=0)" in text
 
 
 @pytest.mark.parametrize("format", FORMATS)
