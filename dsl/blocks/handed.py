@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 from statewalk.dsl.blocks.read import flow_of
 from statewalk.dsl.errors import Mistakes
-from statewalk.dsl.source.modules import SpecModule
 from statewalk.dsl.source.nodes import parents_of, read_word, walk
 from statewalk.dsl.source.tree import Function, SpecTree
 
@@ -30,7 +29,7 @@ def check_handed_on(spec: SpecTree, mistakes: Mistakes) -> None:
             continue
         read = [f for f in spec.functions if f.module is module]
         lines = {(f.node.lineno, f.node.end_lineno or f.node.lineno) for f in read}
-        for name, node in _handed(module, names - fields, lines):
+        for name, node in _handed(spec.text_of(module), names - fields, lines):
             mistakes.add(
                 "SW116",
                 f"'{name}' gives way, and is not called by its name where it is known who calls.",
@@ -50,10 +49,10 @@ def _may_give_way(function: Function) -> bool:
 
 
 def _handed(
-    module: SpecModule, names: set[str], lines: set[tuple[int, int]]
+    text: ast.Module, names: set[str], lines: set[tuple[int, int]]
 ) -> Iterator[tuple[str, ast.AST]]:
-    parents = parents_of(module.source.tree)
-    for node in walk(module.source.tree):
+    parents = parents_of(text)
+    for node in walk(text):
         word = read_word(node)
         if word is None or word not in names:
             continue

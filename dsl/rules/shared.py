@@ -17,7 +17,7 @@ from statewalk.dsl.source.effects import Effects
 from statewalk.dsl.source.modules import SpecModule
 from statewalk.dsl.source.nodes import meaning, walk
 from statewalk.dsl.source.scopes import around
-from statewalk.dsl.source.tree import Function, SpecTree
+from statewalk.dsl.source.tree import Function, SpecTree, statements
 from statewalk.dsl.state.roles import Role
 from statewalk.dsl.values.records import Bag, Record
 
@@ -79,7 +79,8 @@ def _check_caches(
 def _cached_properties(node: ast.AST, module: SpecModule, effects: Effects) -> Iterator[Function]:
     """Those of a class."""
     owner = module.namespace.get(node.name) if isinstance(node, ast.ClassDef) else None
-    for item in node.body if isinstance(node, ast.ClassDef) and isinstance(owner, type) else ():
+    body = node.body if isinstance(node, ast.ClassDef) and isinstance(owner, type) else []
+    for item in statements(body):
         if isinstance(item, ast.FunctionDef):
             found = [meaning(d, module.namespace) for d in item.decorator_list]
             if functools.cached_property in found:
@@ -112,7 +113,7 @@ def check_bodies(tree: SpecTree, _: Effects, mistakes: Mistakes) -> None:
             made = module.namespace.get(cls.name)
             if not (isinstance(made, type) and issubclass(made, Role | Record)):
                 continue
-            for node in (n for n in cls.body if isinstance(n, ast.Assign)):
+            for node in (n for n in statements(cls.body) if isinstance(n, ast.Assign)):
                 for name in (t.id for t in node.targets if isinstance(t, ast.Name)):
                     value = vars(made).get(name)
                     if isinstance(value, _CHANGEABLE) and not _is_known(made, name):

@@ -68,6 +68,10 @@ class StandIn:
     node: ast.FunctionDef
     code: types.CodeType
 
+    def is_of(self, module: SpecModule, node: ast.FunctionDef) -> bool:
+        """Whether this is its definition, in whichever run of the spec."""
+        return (self.module.name, self.node.lineno) == (module.name, node.lineno)
+
     def function(self, original: Any, module: types.ModuleType) -> Any:
         """What is defined instead of a function."""
         names, defaults = vars(module), original.__defaults__

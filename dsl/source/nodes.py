@@ -7,7 +7,8 @@ of Python's library, whose order they keep.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from copy import copy
 from functools import cache
 from types import ModuleType
 from typing import Any, TypeVar
@@ -177,6 +178,24 @@ def copied(node: _Node) -> _Node:
             part = value
         result.__dict__[name] = part
     return result
+
+
+_HOLDING = (ast.Module, ast.ClassDef, ast.If, ast.Try, ast.ExceptHandler, ast.With)
+
+
+def exchanged(node: _Node, instead: Mapping[ast.AST, list[ast.stmt]]) -> _Node:
+    """A module, class or ``if`` with others in the place of some statements; what stands in
+    functions stays as it is.
+    """
+    made = copy(node)
+    for name in ("body", "orelse", "handlers", "finalbody"):
+        block: list[Any] = []
+        for item in getattr(node, name, ()):
+            inner = exchanged(item, instead) if isinstance(item, _HOLDING) else item
+            block += instead.get(item, [inner])
+        if hasattr(node, name):
+            setattr(made, name, block)
+    return made
 
 
 _SHARED = (ast.expr_context, ast.boolop, ast.operator, ast.unaryop, ast.cmpop)

@@ -80,7 +80,7 @@ def no_instance(tree: SpecTree, role: type) -> str:
     if any(
         name in (getattr(node.func, "id", ""), getattr(node.func, "attr", ""))
         for module in tree.loading.modules
-        for node in walk(module.source.tree)
+        for node in walk(tree.text_of(module))
         if isinstance(node, ast.Call)
     ):
         return ""

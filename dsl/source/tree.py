@@ -12,6 +12,7 @@ import sys
 import typing
 from collections import Counter
 from collections.abc import Callable, Iterator
+from copy import copy
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
@@ -19,7 +20,7 @@ from typing import Any
 from statewalk.dsl.declared import LeadsTo, Mark, marks
 from statewalk.dsl.errors import Span
 from statewalk.dsl.source.modules import Loading, SpecModule
-from statewalk.dsl.source.nodes import copied, meaning, walk, yields
+from statewalk.dsl.source.nodes import copied, exchanged, meaning, walk, yields
 from statewalk.dsl.state.roles import Role
 from statewalk.dsl.values.records import Record
 from statewalk.dsl.words import declare
@@ -85,8 +86,9 @@ class SpecTree:
     """All of a spec after its modules ran.
 
     The mutant that is chosen is among the functions, as the one it stands in for. ``mutants`` are
-    all of them, as they are written: nothing calls those. Of roles with one name, those without
-    instances come first: the last is what the name means.
+    all of them, as they are written: nothing calls those. ``instead`` is what this run has left of
+    the definitions of mutants, and of what the chosen one stands in for. Of roles with one name,
+    those without instances come first: the last is what the name means.
     """
 
     loading: Loading
@@ -95,6 +97,7 @@ class SpecTree:
     enums: list[type] = field(default_factory=list)
     functions: list[Function] = field(default_factory=list)
     mutants: list[Function] = field(default_factory=list)
+    instead: dict[ast.AST, list[ast.stmt]] = field(default_factory=dict)
     leads: list[tuple[str, LeadsTo, Span]] = field(default_factory=list)
 
     @property
@@ -125,6 +128,11 @@ class SpecTree:
                 part = type(base.__name__, (), {"__annotations__": declared})
                 found |= typing.get_type_hints(part, names, include_extras=True)
         return found
+
+    def text_of(self, module: SpecModule) -> ast.Module:
+        """The text of a module as far as it is part of this run, for questions to all of it."""
+        text = module.source.tree
+        return exchanged(text, self.instead) if self.instead else text
 
     def of_kind(self, *kinds: str) -> Iterator[Function]:
         return (f for f in self.functions if any(m.kind in kinds for m in f.marks))
@@ -237,6 +245,7 @@ def _read_function(
     """Add a definition, if it is the one that its name means in the end."""
     name, stand_in = node.name, tree.loading.stand_ins.get((module.source.path, node.lineno))
     if stand_in is not None:
+        tree.instead[node] = [_changed(node, body=[ast.copy_location(ast.Pass(), node)])]
         module = next(m for m in tree.loading.modules if m.name == stand_in.module.name)
         node = _decorated_as(node, stand_in.node)
     elif not callable(found) or not _is_from(found, node, module):
@@ -245,6 +254,16 @@ def _read_function(
     mutants = [mutant.function for mutant in tree.loading.declared.mutants]
     is_mutant = any(found is mutant for mutant in mutants)
     (tree.mutants if is_mutant else tree.functions).append(function)
+    if is_mutant:
+        chosen = any(found.is_of(module, node) for found in tree.loading.stand_ins.values())
+        tree.instead[node] = [_changed(node, decorator_list=[])] if chosen else []
+
+
+def _changed(node: ast.FunctionDef, **parts: Any) -> ast.FunctionDef:
+    """A definition with other parts."""
+    made = copy(node)
+    vars(made).update(parts)
+    return made
 
 
 def _decorated_as(target: ast.FunctionDef, mutant: ast.FunctionDef) -> ast.FunctionDef:

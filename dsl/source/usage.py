@@ -74,13 +74,13 @@ def analyse(tree: SpecTree) -> Analysis:
     for cls in tree.roles:
         for name in cls._fields:
             result.usage[(cls.__name__, name)] = Usage()
-    called = {name for module in tree.loading.modules for name in _named(module.source.tree)}
+    called = {name for module in tree.loading.modules for name in _named(tree.text_of(module))}
     own = {f.name for f in tree.functions if f.owner in tree.records}
     for function in [*tree.functions, *_others(tree)]:
         _Uses(tree, result, function, called, own).run()
     asked: set[int] = set()
     for module in tree.loading.modules:
-        for node in walk(module.source.tree):
+        for node in walk(tree.text_of(module)):
             if _asks_by_name(node):
                 asked.add(id(node.func))  # type: ignore[attr-defined]
             result.blind |= id(node) not in asked and _hides_names(node)
@@ -107,7 +107,7 @@ def _others(tree: SpecTree) -> Iterator[Function]:
     """
     read = {(f.module.name, f.node.lineno) for f in tree.functions}
     for module in tree.loading.modules:
-        todo: list[ast.AST] = [module.source.tree]
+        todo: list[ast.AST] = [tree.text_of(module)]
         while todo:
             node = todo.pop()
             if isinstance(node, ast.Lambda):

@@ -149,6 +149,17 @@ def test_a_mutant_of_a_variant_is_there_with_it(tmp_path: Path) -> None:
     assert (4, 16) == (plain.counts.distinct, asking.counts.distinct)
 
 
+def test_what_can_be_changed_in_the_body_of_a_variant_is_refused(tmp_path: Path) -> None:
+    field = "        asked: bool = False\n"
+    path = written(tmp_path, BOTH.replace(field, f"{field}        log = []\n"))
+    load(path)
+
+    with pytest.raises(SpecErrors) as error:
+        load(path, {"RULE": "asking"})
+
+    assert "SW102" in str(error.value)
+
+
 ASSIGNED = [
     "def other(self: Copy) -> bool:\n    return True\nCopy.may = other",
     "Copy.may = lambda self: True",
