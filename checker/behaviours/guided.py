@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from statewalk.dsl.model import Action, Model
 
 _WORD = re.compile(r"\s+(?![^(]*\))")
-_COMMA = re.compile(r", (?=[\w.]+=)")
+_COMMA = re.compile(r", (?=[\w.]+=)")  # and not within brackets
 _ACTOR = re.compile(r"\w+#\d+")
 _NUMBERED = re.compile(r"^!? +\d+  (\S.*)$")
 _GOES_ON = re.compile(r"^ {7}(\S.*)$")
@@ -94,8 +94,20 @@ def _wanted(content: str, number: int) -> Wanted:
         return Wanted(content, number, action, tuple(choices))
     has_actor = "(" not in parts[0] and _ACTOR.fullmatch(parts[0]) is not None
     action = ".".join(parts[: 1 + has_actor])
-    choices = [c for part in parts[1 + has_actor :] for c in _COMMA.split(part)]
+    choices = [c for part in parts[1 + has_actor :] for c in _at_commas(part)]
     return Wanted(content, number, action, tuple(choices))
+
+
+def _at_commas(text: str) -> Iterator[str]:
+    """The choices of a step: one may be a record, with commas of its own."""
+    begun = ""
+    for part in _COMMA.split(text):
+        begun += (", " if begun else "") + part
+        if sum(begun.count(c) for c in "([{") == sum(begun.count(c) for c in ")]}"):
+            yield begun
+            begun = ""
+    if begun:
+        yield begun
 
 
 def follow(model: Model, wanted: Sequence[Wanted]) -> Guided:

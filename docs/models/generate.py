@@ -137,8 +137,13 @@ def row(configuration: Configuration) -> str:
         numbers = (expect.generated, expect.distinct, expect.depth)
         said = "holds: " + " / ".join("–" if n is None else f"{n:,}" for n in numbers)
     else:
-        named = ", ".join(f"`{name}`" for name in expect.properties)
-        said = f"violates {named}" + (f" after {expect.length} steps" if expect.length else "")
+        lengths = expect.lengths if len(expect.lengths) > 1 else {}
+        named = ", ".join(
+            f"`{name}`" + (f" after {lengths[name]}" if name in lengths else "")
+            for name in expect.properties
+        )
+        said = f"violates {named}"
+        said += f" after {expect.length} steps" if expect.length and not lengths else ""
         said += f"; {expect.states:,} states in all" if expect.states is not None else ""
     return f"| `{configuration.name}` | {constants} | {said} |"
 

@@ -56,7 +56,13 @@ def test_a_path_that_exists_wins(elsewhere: Path, capsys: pytest.CaptureFixture[
     [
         ("kafka/init_pd", ["In the library: kafka/init_pid."]),
         ("kafka/init_pid.py", ["In the library: kafka/init_pid."]),
-        ("kafka", ["In .: ours.py.", "In the library: kafka/init_pid, kafka/transactions."]),
+        (
+            "kafka",
+            [
+                "In .: ours.py.",
+                "In the library: kafka/init_pid, kafka/replication, kafka/transactions.",
+            ],
+        ),
         ("nothing", ["In .: ours.py.", "Models of the library: see statewalk models."]),
     ],
 )

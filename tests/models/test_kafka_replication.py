@@ -1,0 +1,167 @@
+"""The replication model: the counts of the public specs, and how far each rule lets the story that
+broke another one go.
+
+Distinct states, depths and lengths are those of the public TLA+ specs under TLC. It generates more
+for `kip279` and `kip320`, since it counts each way in which a step's condition is true.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from statewalk.checker import native
+from statewalk.checker.behaviours.guided import Guided, follow, read_steps
+from statewalk.checker.contract.search import SearchOptions
+from statewalk.checker.engines import reference
+from statewalk.checker.traces.labels import label_of
+from statewalk.checker.traces.trace import Trace, build
+from statewalk.dsl.loader import load
+from tests.cases import slow
+from tests.models.kafka import FOLDER, counts, reached, violated
+
+SPEC = FOLDER / "replication.py"
+HW, LOST = "high_watermark", "no_committed_record_lost"
+
+
+def sized(replicas: int, epoch: int, rule: str) -> dict[str, Any]:
+    return {"REPLICAS": replicas, "MAX_EPOCH": epoch, "TRUNCATION": rule}
+
+
+def weak(at: int) -> dict[str, int]:
+    return {"weak_isr": at}
+
+
+def strong(at: int) -> dict[str, int]:
+    return {"strong_isr": at}
+
+
+CELLS = [  # replicas, largest epoch, rule; generated (ours), distinct, depth (TLC's); lengths
+    (sized(2, 1, HW), (2691, 1251, 16), weak(8) | strong(9)),
+    (sized(2, 1, "kip101"), (2483, 1177, 15), {}),
+    (sized(2, 1, "kip279"), (2521, 1177, 15), {}),
+    (sized(2, 1, "kip320_first"), (2399, 1165, 15), {}),
+    (sized(2, 1, "kip320"), (1801, 957, 15), {}),
+    slow(sized(2, 2, HW), (24459, 10131, 20), weak(8) | strong(9) | {LOST: 10}),
+    (sized(2, 2, "kip101"), (21447, 9045, 18), weak(11) | strong(11)),
+    slow(sized(2, 2, "kip279"), (21877, 9027, 18), {}),
+    slow(sized(2, 2, "kip320_first"), (19387, 8429, 18), {}),
+    slow(sized(2, 2, "kip320"), (11733, 5973, 18), {}),
+    slow(sized(2, 3, HW), (168409, 62855, 23), weak(8) | strong(9) | {LOST: 10}),
+    slow(sized(2, 3, "kip101"), (141211, 53413, 21), weak(11) | strong(11) | {LOST: 12}),
+    slow(sized(2, 3, "kip279"), (143827, 53099, 21), {}),
+    slow(sized(2, 3, "kip320_first"), (118881, 46465, 21), {}),
+    slow(sized(2, 3, "kip320"), (59131, 28939, 22), {}),
+    slow(sized(3, 1, HW), (222712, 67807, 21), weak(8) | strong(8)),
+    slow(sized(3, 1, "kip101"), (187996, 59788, 22), strong(11)),
+    slow(sized(3, 1, "kip279"), (195532, 60106, 22), strong(11)),
+    slow(sized(3, 1, "kip320_first"), (179830, 59092, 22), {}),
+    slow(sized(3, 1, "kip320"), (102220, 39619, 22), {}),
+    # found here
+    slow(sized(3, 2, HW), (7491589, 1988158, 28), weak(8) | strong(8) | {LOST: 9}),
+    slow(sized(3, 2, "kip101"), (5796838, 1613089, 26), weak(10) | strong(10) | {LOST: 13}),
+    slow(sized(3, 2, "kip279"), (6057364, 1616461, 26), weak(10) | strong(10) | {LOST: 13}),
+    slow(sized(3, 2, "kip320_first"), (4966921, 1437076, 28), weak(11) | strong(12)),
+    slow(sized(3, 2, "kip320"), (1929154, 737794, 26), {}),
+]
+
+
+@pytest.mark.parametrize(("constants", "numbers", "broken"), CELLS)
+def test_cells_of_the_table(
+    constants: dict[str, Any], numbers: tuple[int, int, int], broken: dict[str, int]
+) -> None:
+    found = native.explore(load(SPEC, constants), SearchOptions(keep_going=True))
+
+    assert numbers == counts(found)
+    assert broken == violated(found)
+    assert {"zombie_leader": 4, "diverged": 6} == reached(found)
+
+
+@pytest.mark.parametrize("rule", [HW, "kip101", "kip320"])
+def test_the_reference_engine_agrees(rule: str) -> None:
+    constants = sized(2, 1, rule)
+    found = native.explore(load(SPEC, constants), SearchOptions(keep_going=True))
+
+    again = reference.explore(load(SPEC, constants), SearchOptions(keep_going=True))
+
+    assert counts(found) == counts(again)
+    assert violated(found) == violated(again)
+
+
+def followed(constants: dict[str, Any], property_: str, *, under: str) -> Guided:
+    """The shortest violation under one rule, as far as another one lets it go."""
+    model = load(SPEC, constants)
+    found = native.explore(model, SearchOptions(properties=(property_,)))
+    trace = build(model, found.findings[0])
+    steps = "\n".join(label_of(trace, step) for step in trace.steps)
+    return follow(load(SPEC, {**constants, "TRUNCATION": under}), read_steps(steps))
+
+
+def test_kip101_keeps_the_record_that_the_high_watermark_does_not_cover() -> None:
+    constants = sized(2, 1, HW)
+
+    lost = followed(constants, "strong_isr", under=HW).trace()
+    kept = followed(constants, "strong_isr", under="kip101").trace()
+
+    assert "become_follower" == lost.steps[-1].action == kept.steps[-1].action
+    assert [0, 1] == lengths(lost)
+    assert [1, 1] == lengths(kept)
+
+
+def test_kip279_drops_only_the_record_that_the_leader_does_not_have() -> None:
+    constants = sized(2, 2, "kip101")
+
+    lost = followed(constants, "strong_isr", under="kip101").trace()
+    kept = followed(constants, "strong_isr", under="kip279").trace()
+
+    assert [0, 1] == sorted(lengths(lost))
+    assert [1, 1] == lengths(kept)
+
+
+def lengths(trace: Trace) -> list[int]:
+    """How many records the replicas have in the end."""
+    return [len(value) for path, value in trace.last.items() if path[-1] == "log"]
+
+
+@pytest.mark.parametrize(
+    ("rule", "sizes", "why"),
+    [
+        ("kip279", (3, 1), "leader.epoch == request.epoch"),
+        slow("kip320_first", (3, 2), "no way of taking it makes the choices request="),
+    ],
+)
+def test_kip320_asks_only_a_leader_of_the_same_epoch(
+    rule: str, sizes: tuple[int, int], why: str
+) -> None:
+    guided = followed(sized(*sizes, rule), "strong_isr", under="kip320")
+
+    assert guided.failed is not None
+    assert "become_follower" in guided.failed.text
+    assert why in guided.why
+
+
+def test_kip320_lets_nobody_join_before_its_own_epoch_is_reached() -> None:
+    model = load(SPEC, sized(3, 1, "kip320"))
+
+    guided = follow(model, read_steps(OVERTAKEN))
+
+    assert guided.failed is not None
+    assert "expand_isr" in guided.failed.text
+    assert "self.may_add_to_isr()" in guided.why
+
+
+# The story of kip279, but that replica 1 waits until replica 0 knows that it leads
+OVERTAKEN = """
+Quorum#0.elect(replica=Replica#2)
+Replica#2.become_leader
+Replica#2.write
+Replica#0.become_follower(leader=Replica#2)
+Replica#0.fetch(leader=Replica#2)
+Replica#2.shrink_isr(replica=Replica#1)
+Replica#2.raise_high_watermark
+Quorum#0.elect(replica=Replica#0)
+Replica#0.become_leader
+Replica#1.become_follower(leader=Replica#0)
+Replica#0.expand_isr(replica=Replica#1)
+"""
