@@ -28,7 +28,7 @@ ENTERS: dict[str, str] = {
     "checker/history/certify": "dsl/library history/data",
     "checker/history/collect": "history/errors machine",
     "checker/history/commands": (
-        "Model dsl/binding dsl/library dsl/loader dsl/source dsl/state behaviours "
+        "Model dsl/binding dsl/library dsl/loader dsl/mutants dsl/state behaviours "
         "commands/arguments contract history/certify history/collect history/data history/decide "
         "history/errors history/explain history/formats library machine report spark traces "
         "verdict"
@@ -63,7 +63,7 @@ ENTERS: dict[str, str] = {
     ),
     "dsl/assemble": "binding declared errors flows lowering model source state values view words",
     "dsl/blocks": "binding declared errors lowering source words",
-    "dsl/fizz": "blocks errors source",
+    "dsl/fizz": "blocks errors mutants source",
     "dsl/fizz/rules": "errors fizz/names fizz/text source state",
     "dsl/fizz/runtime": "binding declared errors flows state values view words",
     "dsl/fizz/text": "blocks declared errors files source",
@@ -73,7 +73,7 @@ ENTERS: dict[str, str] = {
     "dsl/flows": "binding blocks errors lowering source state values view words",
     "dsl/library": "",
     "dsl/lowering": "binding declared errors model source state values words",
-    "dsl/rules": "blocks declared errors source state values",
+    "dsl/rules": "blocks declared errors source state values words",
     "dsl/source": "declared errors files model state values view words",
     "dsl/state": "binding declared errors values view",
     "dsl/values": "binding errors",
