@@ -40,7 +40,7 @@ def test_what_is_listed_is_what_to_type(capsys: pytest.CaptureFixture[str]) -> N
     listed = [line for line in lines if not line.startswith(" ")]
 
     assert "kafka/init_pid" in listed
-    assert "Check one with: statewalk check kafka/init_pid" == last
+    assert "Check one with: statewalk check kafka/exactly_once" == last
     assert listed == [f"{Path(m.path).parent.name}/{m.name}" for m in map(load, listed)]
 
 
@@ -60,7 +60,8 @@ def test_a_path_that_exists_wins(elsewhere: Path, capsys: pytest.CaptureFixture[
             "kafka",
             [
                 "In .: ours.py.",
-                "In the library: kafka/init_pid, kafka/replication, kafka/transactions.",
+                "In the library: kafka/exactly_once, kafka/groups, kafka/init_pid, "
+                "kafka/replication, kafka/transactions.",
             ],
         ),
         ("nothing", ["In .: ours.py.", "Models of the library: see statewalk models."]),

@@ -1,0 +1,289 @@
+"""Kafka transactions, part 3: the leader of a data partition.
+
+It has a log, and of each producer it knows what it needs to refuse what is late or came twice. A
+batch is appended, refused, or left for later (the producer tries again). Before the first batch of
+a transaction, it may ask the coordinator whether the partition belongs to it: KIP-890.
+
+Names of classes and methods are of Kafka 4.0 unless another version is named. A log is never
+shortened, and there is one replica: part 2 and `replication` are about those.
+"""
+
+from statewalk import Auxiliary, Record, Role, action, any_of, require
+from statewalk.models.kafka.parties.ending import ProducerId, WriteMarker, coordinator, history
+from statewalk.models.kafka.parties.proposals import (
+    DELAYED_PRODUCE,
+    DUPLICATE_MARKERS,
+    EXPIRIES,
+    GUARD,
+    LEADER_ELECTIONS,
+    MARKERS,
+    PART2,
+    PARTITIONS,
+    SEQUENCES,
+    VARIANT,
+    duplicate_marker,
+    duplicate_produce,
+    expiry,
+    leader_election,
+    lost_ack,
+)
+
+
+class Batch(Record):
+    """One record, and what comes with it: RecordBatch."""
+
+    id: ProducerId
+    sequence: int
+    txn: int  # history: to which transaction of which producer it belongs
+    number: int
+    producer: int
+
+
+class Marker(Record):
+    """The end of a transaction in the log: EndTransactionMarker in a control batch."""
+
+    id: ProducerId
+    commit: bool
+
+
+class Checked(Record):
+    """A batch between the coordinator's yes and the append."""
+
+    batch: Batch
+    guard: int
+
+
+class Known(Record):
+    """What a leader knows of a producer id: ProducerStateEntry."""
+
+    epoch: int
+    last_sequence: int = -1
+    first_offset: int = -1  # of the open transaction
+    coordinator_epoch: int = 0
+
+    def is_open(self) -> bool:
+        return self.first_offset != -1
+
+
+class Partition(Role):
+    log: list[Batch | Marker] = []
+    known: dict[int, Known] = {}  # by producer id
+    inbox: set[Batch] = set()
+    checked: set[Checked] = set()
+    guards: dict[int, int] = {}  # producer id -> the check under way: VerificationStateEntry
+    late_markers: set[WriteMarker] = set()  # sent twice
+    strange_append: Auxiliary[bool] = False  # a batch was appended under the check of another
+
+    # -- batches
+
+    if DELAYED_PRODUCE:
+
+        @action(fair="weak")
+        def receive_produce(self) -> None:
+            """ReplicaManager.handleProduceAppend."""
+            batch = any_of(self.inbox)
+            if not duplicate_produce.happens():
+                self.inbox.remove(batch)
+            self.produce(batch)
+
+    def produce(self, batch: Batch) -> None:
+        """ReplicaManager.handleProduceAppend: append, refuse, or leave for later."""
+        if VARIANT == "kip98" or self.spares_check(batch):
+            self.append_valid(batch)
+        elif PART2:
+            # AddPartitionsToTxnManager.addOrVerifyTransaction; kept in one step with the append
+            require(not self.is_open(batch.id.pid))
+            code = coordinator.add(batch.id, self.index, batch.txn)
+            require(code != "ConcurrentTransactions")
+            if code == "OK":
+                self.append_valid(batch)
+        elif coordinator.verify(batch.id, self.index):
+            if GUARD == "fused":
+                self.append_valid(batch)
+            else:
+                self.checked.add(Checked(batch, self.guard_of(batch.id.pid)))
+
+    def append_valid(self, batch: Batch) -> None:
+        """UnifiedLog.analyzeAndValidateProducerState."""
+        if self.accepts(batch):
+            self.append(batch)
+
+    def accepts(self, batch: Batch) -> bool:
+        """ProducerAppendInfo.checkProducerEpoch, checkSequence; a repeated batch is not appended.
+
+        Where nothing is known of the producer, part 2 wants the first sequence number, others take
+        any.
+        """
+        if batch.id.pid not in self.known:
+            return not SEQUENCES or not PART2 or batch.sequence == 0
+        known = self.known[batch.id.pid]
+        if batch.id.epoch < known.epoch:
+            return False
+        if not SEQUENCES:
+            return True
+        if batch.id.epoch > known.epoch:
+            return batch.sequence == 0
+        return batch.sequence == known.last_sequence + 1
+
+    def is_open(self, pid: int) -> bool:
+        return pid in self.known and self.known[pid].is_open()
+
+    def append(self, batch: Batch) -> None:
+        """ProducerAppendInfo.appendDataBatch. The producer has its answer at once."""
+        pid = batch.id.pid
+        first = self.known[pid].first_offset if self.is_open(pid) else len(self.log)
+        coordinator_epoch = self.known[pid].coordinator_epoch if pid in self.known else 0
+        self.known[pid] = Known(batch.id.epoch, batch.sequence, first, coordinator_epoch)
+        self.log.append(batch)
+        self.guards.pop(pid, None)
+        if batch.producer != history.owner:
+            history.zombie_wrote = True
+
+    # -- part 1: the coordinator was asked, and meanwhile the transaction may have ended
+
+    def guard_of(self, pid: int) -> int:
+        """ProducerStateManager.maybeCreateVerificationStateEntry."""
+        if GUARD == "none":
+            return 0
+        if pid not in self.guards:
+            used = {checked.guard for checked in self.checked}
+            self.guards[pid] = min(n for n in range(1, len(used) + 2) if n not in used)
+        return self.guards[pid]
+
+    if VARIANT == "kip890_p1" and GUARD != "fused":
+
+        @action(fair="weak")
+        def append_checked(self) -> None:
+            """UnifiedLog.append, after the coordinator's answer."""
+            checked = any_of(self.checked)
+            self.checked.remove(checked)
+            pid = checked.batch.id.pid
+            own = self.guards.get(pid) == checked.guard
+            if self.is_open(pid):
+                self.append_valid(checked.batch)
+            elif guard_holds(pid in self.guards, own):
+                self.strange_append = self.strange_append or not own
+                self.append_valid(checked.batch)
+
+    # -- markers
+
+    @action(fair="weak")
+    def receive_marker(self) -> None:
+        """KafkaApis.handleWriteTxnMarkersRequest, and TransactionMarkerRequestCompletionHandler.
+
+        A marker that is lost is one that is not yet sent: TransactionMarkerChannelManager goes on.
+        """
+        require(self.index in coordinator.unmarked)
+        marker = coordinator.marker()
+        require(self.takes(marker))
+        self.apply(marker)
+        if not lost_ack.happens():
+            coordinator.unmarked -= {self.index}
+            if duplicate_marker.happens():
+                self.late_markers.add(marker)
+
+    if DUPLICATE_MARKERS > 0:
+
+        @action(fair="weak")
+        def receive_late_marker(self) -> None:
+            """Nobody waits for the answer."""
+            marker = any_of(self.late_markers)
+            self.late_markers.remove(marker)
+            if self.takes(marker):
+                self.apply(marker)
+
+    def takes(self, marker: WriteMarker) -> bool:
+        """ProducerAppendInfo.checkProducerEpoch, checkCoordinatorEpoch."""
+        if marker.id.pid not in self.known:
+            return True
+        known = self.known[marker.id.pid]
+        return known.coordinator_epoch <= marker.coordinator_epoch and takes_epoch(marker, known)
+
+    def apply(self, marker: WriteMarker) -> None:
+        """ProducerAppendInfo.appendEndTxnMarker. A repeated one is not written again."""
+        pid = marker.id.pid
+        last = -1
+        if pid in self.known:
+            known = self.known[pid]
+            if is_applied(marker, known):
+                return
+            if known.epoch == marker.id.epoch:
+                last = known.last_sequence
+        self.log.append(Marker(marker.id, marker.commit))
+        self.known[pid] = Known(marker.id.epoch, last, -1, marker.coordinator_epoch)
+        self.guards.pop(pid, None)
+
+    # -- faults
+
+    if LEADER_ELECTIONS > 0:
+
+        @action(fault=True)
+        def move(self) -> None:
+            """Another replica leads. What it knows is in the log; checks are not."""
+            leader_election.strike()
+            self.guards.clear()
+            self.checked.clear()
+
+    if EXPIRIES > 0:
+
+        @action(fault=True)
+        def forget(self, pid: int = any_of((1, 2, 3))) -> None:
+            """ProducerStateManager.removeExpiredProducers, too early: KAFKA-9144."""
+            require(pid in self.known and not self.is_open(pid))
+            expiry.strike()
+            self.known.pop(pid)
+
+    # -- what consumers see
+
+    def last_stable_offset(self) -> int:
+        """UnifiedLog.fetchLastStableOffsetMetadata: below it, every transaction has ended."""
+        return min(
+            [known.first_offset for known in self.known.values() if known.is_open()],
+            default=len(self.log),
+        )
+
+    def ending(self, offset: int) -> Marker | None:
+        """The marker that closes the transaction of a batch."""
+        pid = self.log[offset].id.pid
+        for entry in self.log[offset:]:
+            if isinstance(entry, Marker) and entry.id.pid == pid:
+                return entry
+        return None
+
+    # -- what proposals change
+
+    def spares_check(self, batch: Batch) -> bool:
+        """UnifiedLog.hasOngoingTransaction: an open transaction was checked by its first batch.
+
+        Part 2: if it is the batch's own, and not the one before that is still completing
+        (KAFKA-18575).
+        """
+        if not self.is_open(batch.id.pid):
+            return False
+        if not PART2:
+            return True
+        return self.known[batch.id.pid].epoch == batch.id.epoch
+
+
+def guard_holds(any_check: bool, own_check: bool) -> bool:
+    """KAFKA-14884: a token, not a state, ties an append to the check that was made for it."""
+    if GUARD == "none":
+        return True
+    return any_check if GUARD == "state" else own_check
+
+
+def takes_epoch(marker: WriteMarker, known: Known) -> bool:
+    """Before part 2 a marker has the epoch of its transaction, and then one above."""
+    if not PART2 or MARKERS == "at_least":
+        return marker.id.epoch >= known.epoch
+    return marker.id.epoch > known.epoch or is_applied(marker, known)
+
+
+def is_applied(marker: WriteMarker, known: Known) -> bool:
+    """Whether a marker was written before, and is sent again."""
+    if not PART2 or MARKERS != "above_or_applied":
+        return False
+    return marker.id.epoch == known.epoch and not known.is_open()
+
+
+partitions = [Partition() for _ in range(PARTITIONS)]

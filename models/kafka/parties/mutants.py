@@ -1,0 +1,106 @@
+"""Kafka transactions, part 3: defects that Kafka had, each under the number of its issue.
+
+Each function stands in for one of `ending` or `leader` where ``--set MUTANT=`` says its name. What
+each breaks, and in how many steps, is in `exactly_once_rows`.
+"""
+
+from statewalk import mutant
+from statewalk.models.kafka.metadata import DECIDED, Metadata
+from statewalk.models.kafka.parties.ending import (
+    Coordinator,
+    EndTxn,
+    ProducerId,
+    coordinator,
+    current,
+    epoch_of_decision,
+    epoch_of_recovery,
+    epoch_to_ask_again,
+    epoch_to_fence,
+    error_for_aborted,
+    has_to_wait,
+    id_after_decision,
+    in_range,
+    rotates_when_fenced,
+)
+from statewalk.models.kafka.parties.leader import Batch, Partition
+from statewalk.models.kafka.parties.proposals import PART2, Code
+
+
+# -- fencing -------------------------------------------------------------------------------------
+@mutant(Coordinator.abort_timed_out)
+def kafka_6119(self: Coordinator) -> None:
+    """A transaction that timed out is aborted in its own epoch."""
+    self.prepare(commit=False, epoch=self.metadata.epoch)
+
+
+@mutant(epoch_to_fence)
+def kafka_9666(client: ProducerId, failed_before: bool) -> int:
+    """Each attempt to fence raises the epoch, also after a failed append."""
+    return in_range(client.epoch + 1)
+
+
+@mutant(epoch_to_fence)
+def kafka_19367(client: ProducerId, failed_before: bool) -> int:
+    """Fencing raises the epoch, and the abort that follows from it does so again."""
+    return client.epoch + 2
+
+
+@mutant(rotates_when_fenced)
+def kafka_20090() -> bool:
+    """An id whose epochs ran out is not replaced when it is fenced."""
+    return False
+
+
+# -- the answer to EndTxn ------------------------------------------------------------------------
+@mutant(has_to_wait)
+def kafka_18464(id: ProducerId, now: Metadata) -> bool:
+    """An EndTxn of the next transaction, before the one before it is complete, is an error."""
+    return PART2 and now.state in DECIDED and id != current(now)
+
+
+@mutant(id_after_decision)
+def kafka_18660() -> ProducerId:
+    """When epochs ran out, EndTxn is answered with the old id."""
+    return current(coordinator.metadata)
+
+
+@mutant(error_for_aborted)
+def kafka_20785(request: EndTxn, repeated: bool) -> Code:
+    """A commit that meets an abort by the coordinator is a fatal error."""
+    return "InvalidTxnState"
+
+
+# -- who may ask again ---------------------------------------------------------------------------
+@mutant(Coordinator.load)
+def kafka_20310(self: Coordinator) -> None:
+    """The former and the next id and epoch are not in the log (KAFKA-20357, too)."""
+    self.last_epoch = -1
+    self.prev_pid = -1
+    self.next_pid = -1
+
+
+@mutant(epoch_to_ask_again)
+def last_epoch_kept(known: ProducerId | None, now: Metadata) -> int:
+    """The epoch before a new instance's is good for asking again."""
+    return now.epoch
+
+
+# -- KIP-939 -------------------------------------------------------------------------------------
+@mutant(epoch_of_recovery)
+def kip939_no_split(client: ProducerId) -> int:
+    """Recovery hands out the epoch of the prepared transaction."""
+    return client.epoch
+
+
+@mutant(epoch_of_decision)
+def kip939_no_bump(client: ProducerId) -> int:
+    """Completion after recovery does not raise the epoch once more."""
+    recovered = coordinator.next_epoch != -1
+    return client.epoch if recovered or not PART2 else in_range(client.epoch + 1)
+
+
+# -- the leader ----------------------------------------------------------------------------------
+@mutant(Partition.spares_check)
+def kafka_18575(self: Partition, batch: Batch) -> bool:
+    """An open transaction of whatever epoch spares a batch the check."""
+    return self.is_open(batch.id.pid)

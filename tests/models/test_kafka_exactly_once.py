@@ -1,0 +1,290 @@
+"""Part 3 of the Kafka models: each row gives what it states, and a size smaller nothing is wrong.
+
+States and lengths marked derived come from a script outside this project, with one client, id and
+data partition. All others were found here.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import pytest
+
+from statewalk.checker import native
+from statewalk.checker.contract.search import Exploration, SearchOptions
+from statewalk.checker.engines import reference
+from statewalk.dsl.declared import Configuration
+from statewalk.dsl.loader import load
+from tests.cases import slow, some
+from tests.models.kafka import FOLDER, Constants, counts, live, reached, search, steps, violated
+
+SPEC = "exactly_once.py"
+GROUPS = "groups.py"
+LARGE = 3000
+
+HANGS, LEAKS, LOSES = "no_hanging_txn", "aborted_never_committed", "committed_never_aborted"
+FENCED, FAILS, STUCK = "non_zombie_never_fenced", "never_failed", "Deadlock"
+ENDS, READERS, CLIENTS = "decided_completes", "lso_advances", "clients_are_idle_or_done"
+
+
+@cache
+def configurations(spec: str) -> dict[str, Configuration]:
+    return {c.name: c for c in load(FOLDER / spec).configurations}
+
+
+def of(name: str, **changed: Any) -> Constants:
+    """The constants of a row, some of them changed."""
+    return {**configurations(SPEC)[name].constants, **changed}
+
+
+def explored(spec: str, **constants: Any) -> Exploration:
+    """All states, violations or not."""
+    return native.explore(load(FOLDER / spec, constants), SearchOptions(keep_going=True))
+
+
+def rows(spec: str) -> list[Any]:
+    return [
+        slow(spec, c.name)
+        if (c.expect and max(c.expect.distinct or 0, c.expect.states or 0) > LARGE)
+        else (spec, c.name)
+        for c in configurations(spec).values()
+    ]
+
+
+@pytest.mark.parametrize(("spec", "name"), some([*rows(SPEC), *rows(GROUPS)], every=12))
+def test_a_row_finds_what_it_states(spec: str, name: str) -> None:
+    row = configurations(spec)[name]
+    expect = row.expect
+    assert expect is not None
+
+    found = explored(spec, **row.constants)
+
+    assert (expect.distinct or expect.states or found.counts.distinct) == found.counts.distinct
+    assert expect.lengths.items() <= violated(found).items()
+    assert bool(expect.lengths) == bool(violated(found))
+    exists = {p.name for p in load(FOLDER / spec, row.constants).properties if p.kind == "exists"}
+    assert exists == set(reached(found))
+
+
+@pytest.mark.parametrize("spec", [SPEC, GROUPS])
+def test_each_mutant_has_a_row_that_breaks_something(spec: str) -> None:
+    broken = [c for c in configurations(spec).values() if c.expect and c.expect.properties]
+
+    assert set(load(FOLDER / spec).mutants) == {
+        c.constants["MUTANT"] for c in broken if "MUTANT" in c.constants
+    }
+
+
+# -- the two matrices ----------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("name", "states", "broken"),
+    some(
+        [
+            ("hanging", 15, {HANGS: 5}),
+            ("leak", 88, {HANGS: 5, LEAKS: 11}),
+            ("part1-unguarded", 22, {HANGS: 6}),
+            ("part1-fused-t1", 16, {}),
+            ("part1-fused", 96, {LEAKS: 11}),
+            ("part1-t1", 20, {}),
+            ("part2-t1", 12, {}),
+            ("part2", 56, {}),
+            ("kafka-18575-mended", 29, {}),
+            ("markers-part2", 155, {}),
+            ("kafka-19999", 87, {STUCK: 4}),
+        ],
+        every=3,
+    ),
+)
+def test_what_a_script_outside_this_project_counted(
+    name: str, states: int, broken: dict[str, int]
+) -> None:
+    found = explored(SPEC, **of(name))
+
+    assert states == found.counts.distinct
+    assert broken == violated(found)
+
+
+@pytest.mark.parametrize(
+    ("name", "broken", "length"),
+    some(
+        [
+            ("part1", LEAKS, 12),
+            ("kafka-6119", LOSES, 9),
+            ("kafka-18575", LEAKS, 6),
+            ("markers", LEAKS, 8),
+            ("markers", LOSES, 9),
+            ("kafka-19446", LEAKS, 8),
+            ("kafka-19446", LOSES, 9),
+        ],
+        every=4,
+    ),
+)
+def test_shortest_violations_are_as_derived_outside(name: str, broken: str, length: int) -> None:
+    found = search(SPEC, broken, **of(name))
+
+    assert {broken: length} == violated(found)
+
+
+@pytest.mark.parametrize("optimize", [True, False], ids=["lowered", "plain"])
+@pytest.mark.parametrize(
+    "name",
+    some(
+        ["leak", "part1", "part2", "markers", "kafka-9666", "kafka-20310", "kip939-no-split"],
+        every=7,
+    ),
+)
+def test_the_reference_engine_agrees(name: str, optimize: bool) -> None:
+    found = explored(SPEC, **of(name))
+
+    model = load(FOLDER / SPEC, of(name), optimize=optimize)
+    again = reference.explore(model, SearchOptions(keep_going=True))
+
+    assert counts(found) == counts(again)
+    assert violated(found) == violated(again)
+
+
+# -- one size smaller ----------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("name", "smaller", "property_"),
+    some(
+        [
+            ("leak", {"TXNS": 1}, LEAKS),
+            ("leak", {"DELAYED_PRODUCE": False}, LEAKS),
+            ("hanging", {"DELAYED_PRODUCE": False}, HANGS),
+            ("kafka-6119", {"RECORDS": 1}, LOSES),
+            ("kafka-6119", {"TXN_TIMEOUTS": 0}, LOSES),
+            ("kafka-19999", {"LOST_ACKS": 0}, STUCK),
+            ("kafka-19999-failover", {"ELECTIONS": 0}, STUCK),
+            ("markers", {"DUPLICATE_MARKERS": 0}, LEAKS),
+            ("markers", {"TXNS": 1}, LEAKS),
+            ("librdkafka-3575", {"RECORDS": 1}, LOSES),
+            ("kafka-14884", {"TXNS": 1}, "append_under_own_check"),
+            ("kafka-18575", {"TXNS": 1}, LEAKS),
+            ("kafka-18575", {"EAGER_BEGIN": False}, LEAKS),
+            ("kafka-18464", {"EAGER_BEGIN": False}, FAILS),
+            ("kafka-19367", {"PRODUCERS": 1}, "epoch_in_range"),
+            ("kafka-19367", {"MAX_EPOCH": 2}, "epoch_in_range"),
+            ("kafka-18660", {"TXNS": 1}, FENCED),
+            ("kafka-18660", {"MAX_EPOCH": 3}, FENCED),
+            ("kafka-20090", {"TXNS": 1}, STUCK),
+            ("kafka-20090", {"TXN_TIMEOUTS": 0}, STUCK),
+            ("kafka-9666", {"APPEND_FAILURES": 1}, STUCK),
+            ("kafka-9666", {"PRODUCERS": 1}, STUCK),
+            ("kafka-20310", {"ELECTIONS": 0}, FENCED),
+            ("kafka-20310", {"LOST_RESPONSES": 0}, FENCED),
+            ("kafka-20785", {"TXN_TIMEOUTS": 0}, FAILS),
+            ("kafka-9144", {"EXPIRIES": 0}, "epochs_monotone"),
+            ("kafka-9144", {"TXN_TIMEOUTS": 0}, "epochs_monotone"),
+            ("two-systems-crash", {"PRODUCERS": 1}, "cross_system_atomic"),
+            ("two-systems-timeout", {"TXN_TIMEOUTS": 0}, "cross_system_atomic"),
+            ("kip939-no-bump", {"DELAYED_ENDS": 0}, LEAKS),
+            ("kip939-no-bump", {"TXNS": 1}, LEAKS),
+            ("kip939-no-split", {"ZOMBIES": False}, "no_zombie_writes"),
+            ("kip939-no-split", {"RECORDS": 1}, "no_zombie_writes"),
+            ("last-epoch-kept", {"ZOMBIES": False}, "distinct_ids"),
+            ("last-epoch-kept", {"CLIENT": "kip98"}, "distinct_ids"),
+        ],
+        every=12,
+    ),
+)
+def test_one_size_smaller_the_defect_goes_unnoticed(
+    name: str, smaller: Constants, property_: str
+) -> None:
+    found = search(SPEC, property_, **of(name, **smaller))
+
+    assert {} == violated(found)
+    assert found.complete
+
+
+def test_a_group_keeps_a_replaced_worker_out() -> None:
+    without = explored(GROUPS, KIP447=False)
+
+    assert {"exactly_once_processing": 9} == violated(without)
+    assert {} == violated(explored(GROUPS, KIP447=False, WORKERS=1))
+    assert {"all_is_processed": "holds"} == live(GROUPS)
+
+
+# -- stories -------------------------------------------------------------------------------------
+def story(name: str, property_: str) -> list[str]:
+    """What happens in the shortest violation, without the names of instances."""
+    found = search(SPEC, property_, **of(name))
+    return [label.split(".", 1)[1].split("(")[0] for label in steps(SPEC, found, **of(name))]
+
+
+def test_a_late_batch_opens_a_transaction_that_nobody_ends() -> None:
+    assert ["begin", "send", "abort", "receive_marker", "receive_produce"] == story(
+        "hanging", HANGS
+    )
+
+
+def test_a_late_batch_is_committed_with_the_next_transaction() -> None:
+    told = story("leak", LEAKS)
+
+    assert ["begin", "send", "abort", "receive_marker"] == told[:4]
+    assert ["commit", "complete", "receive_produce", "receive_produce"] == sorted(
+        step for step in told[4:10] if step not in ("begin", "send")
+    )
+    assert "receive_marker" == told[10]
+
+
+def test_a_marker_that_was_applied_is_refused_for_ever() -> None:
+    assert ["begin", "send"] == story("kafka-19999-t1", STUCK)[:2]
+    assert "receive_marker" == story("kafka-19999-t1", STUCK)[-1]
+
+
+def test_a_late_request_of_a_recovered_producer_ends_the_next_transaction() -> None:
+    told = story("kip939-no-bump", LEAKS)
+
+    assert ["begin", "send", "commit", "take_over", "recover", "repeat_end"] == told[:6]
+    assert ["receive_late_end", "receive_marker"] == told[-2:]
+
+
+# -- liveness ------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    "name",
+    some(
+        [
+            "first-release",
+            "part2-markers",
+            "part2-requests",
+            "part1-kip360-moves",
+            "epochs-run-out",
+            "zombie-part2",
+            "kip939-all",
+            "kafka-9666-mended",
+        ],
+        every=8,
+    ),
+)
+def test_everything_ends(name: str) -> None:
+    verdicts = live(SPEC, **of(name))
+
+    assert {ENDS, READERS, CLIENTS} <= set(verdicts)
+    assert {"holds"} == set(verdicts.values())
+
+
+def test_a_prepared_transaction_is_resolved_unless_nobody_comes_back() -> None:
+    verdicts = live(SPEC, **of("kip939-crash"))
+
+    assert "holds" == verdicts["prepared_is_resolved"]
+
+
+@pytest.mark.parametrize(
+    ("name", "broken"),
+    some(
+        [
+            ("hanging", {READERS}),
+            ("hanging-kip360", {READERS}),
+            ("kafka-19999-t1", {ENDS}),
+            ("part1-unguarded", {READERS}),
+            ("kafka-20090", {CLIENTS}),
+            ("kafka-9666", {CLIENTS}),
+        ],
+        every=2,
+    ),
+)
+def test_what_never_ends(name: str, broken: set[str]) -> None:
+    verdicts = live(SPEC, **of(name))
+
+    assert broken == {p for p, verdict in verdicts.items() if verdict == "violated"}
