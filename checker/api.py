@@ -37,6 +37,7 @@ from statewalk.checker.machine.limits import MemoryGuard, within
 from statewalk.checker.machine.locks import held
 from statewalk.checker.machine.places import Place
 from statewalk.checker.machine.watch import CutShort, Watchdog
+from statewalk.checker.refinement.in_a_check import Refinements, check_refinements
 from statewalk.checker.verdict import judge
 from statewalk.checker.verdict.evidence import Evidence, Notice
 from statewalk.checker.verdict.result import Result, RunVerdict
@@ -44,6 +45,7 @@ from statewalk.checker.verdict.run import Run
 from statewalk.checker.verdict.vacuity import watched
 from statewalk.dsl.declared import Expectation
 from statewalk.dsl.errors import RunError, did_you_mean
+from statewalk.dsl.loader import constant_types
 from statewalk.dsl.loader import load as load_spec
 from statewalk.dsl.model import Model
 from statewalk.dsl.view import Endless
@@ -125,6 +127,12 @@ def load_within(
     asked = options or CheckOptions()
     with within(spec_path(str(spec)), LOADING, asked.timeout, asked.max_memory):
         return load(spec, constants, config=asked.config, optimize=asked.optimize)
+
+
+def types_within(spec: str, options: CheckOptions) -> dict[str, Any]:
+    """The types of a spec's constants, within the limits of a check."""
+    with within(spec, LOADING, options.timeout, options.max_memory):
+        return constant_types(spec)
 
 
 def not_loaded(
@@ -258,22 +266,25 @@ def _checked(
             if graph.unwritable and graph.problem is not None:
                 warnings = (*warnings, graph.problem.one_line)
         live = check_liveness(model, options, asked, exploration)
+        refined = check_refinements(model, options, asked, exploration)
         model.look_outside()
     except CutShort as cut:
         exploration, unfinished = cut_short(exploration, cut), True
         live = not_decided(model, asked, cut.reason)
+        refined = Refinements()
     found = _by_property(exploration)
     return judge.Checked(
         model,
         options,
         exploration,
-        findings={**found, **live.findings},
-        unchecked=live.unchecked,
+        findings={**found, **live.findings, **refined.findings},
+        unchecked={**live.unchecked, **refined.unchecked},
         vacuous=live.vacuous | vacuous,
         loops=live.loops,
         not_taken=live.not_taken,
+        abstract=refined.abstract,
         unsound=live.unsound,
-        unfinished=live.unfinished or unfinished,
+        unfinished=live.unfinished or refined.unfinished or unfinished,
         warnings=(*warnings, *live.warnings),
         graph=graph,
     )

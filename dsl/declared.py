@@ -47,6 +47,26 @@ class LeadsTo:
         return not self.premise() or self.conclusion()
 
 
+def _nothing() -> None:
+    """No map: fields of equal names."""
+
+
+class Refines(LeadsTo):
+    """What the spec does is what another allows, as the map ``by`` sees it; see `refines`."""
+
+    def __init__(
+        self,
+        abstract: str,
+        by: Callable[[], Mapping[str, Any]] | None,
+        constants: Mapping[str, Any],
+    ) -> None:
+        seen: Callable[..., Any] = by or _nothing
+        super().__init__("refines", seen, seen)
+        self.abstract = abstract
+        self.by = by
+        self.constants = constants
+
+
 @dataclass(frozen=True)
 class Expectation:
     """What a run configuration should give.

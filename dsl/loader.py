@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from types import FunctionType
+from typing import Any, Literal
 
 from statewalk.dsl.assemble.build import field_table, make_actions, make_fields
 from statewalk.dsl.assemble.crashes import crashes_of_roles
@@ -18,7 +19,7 @@ from statewalk.dsl.assemble.suspended import bounds_of, deadlock_besides_faults
 from statewalk.dsl.binding import bound
 from statewalk.dsl.blocks.expand import expand_blocks
 from statewalk.dsl.blocks.read import flow_of, flow_option
-from statewalk.dsl.declared import Configuration
+from statewalk.dsl.declared import Configuration, Refines
 from statewalk.dsl.errors import (
     Mistakes,
     Span,
@@ -32,7 +33,7 @@ from statewalk.dsl.flows.run import Flows
 from statewalk.dsl.inputs import Reading
 from statewalk.dsl.lowering.conjuncts import split_property
 from statewalk.dsl.lowering.lower import Lowering
-from statewalk.dsl.model import Dialect, Model, Property
+from statewalk.dsl.model import Dialect, Model, Property, Refined
 from statewalk.dsl.mutants import run_spec
 from statewalk.dsl.rules.all import allowed, check_tree
 from statewalk.dsl.source.folding import fold_constants
@@ -45,6 +46,7 @@ from statewalk.dsl.source.usage import analyse
 from statewalk.dsl.state.outside import Outside
 from statewalk.dsl.state.roles import Field
 from statewalk.dsl.values.stored import freeze
+from statewalk.dsl.words.constants import MUTANT, NO_MUTANT
 
 
 def load(
@@ -112,6 +114,16 @@ def _configuration(source: Source, given: Mapping[str, Any], name: str) -> Confi
     raise failure or SpecError(
         "SW305", f"There is no configuration {name}. {did_you_mean(name, known)}"
     )
+
+
+def constant_types(path: str) -> dict[str, Any]:
+    """The declared types of a spec's constants, by name and by ``module.NAME``."""
+    source = read_spec(path)
+    loading = loading_of(source, {}, assuming=False)
+    loading.start(source)
+    names = [mutant.name for mutant in loading.declared.mutants]
+    mutants = {MUTANT: Literal[(NO_MUTANT, *names)]} if names else {}
+    return {**loading.hints, **mutants}
 
 
 def read_spec(path: str, *, counting: bool = False) -> Source:
@@ -215,7 +227,14 @@ def _assembled(
         warnings=tuple(w for w in mistakes.warned if not allowed(tree, w)),
         choice_names=_choice_names(tree),
         flows=flows if flows.actions else None,
+        functions=_functions(loading),
     )
+
+
+def _functions(loading: Loading) -> dict[str, Callable[[], Any]]:
+    """The functions of the main module, by name."""
+    there = loading.modules[-1].namespace
+    return {name: held for name, held in there.items() if isinstance(held, FunctionType)}
 
 
 def _outside(loading: Loading) -> Outside:
@@ -268,8 +287,25 @@ def _properties(
                 elements = split_property(lowering, function) if kind == "always" else ()
                 found.append(make_property(function, kind, elements))
     for name, lead, span in tree.leads:
-        found += make_leads(tree, name, lead, span, mistakes)
+        if isinstance(lead, Refines):
+            found.append(_refinement(tree, name, lead, span))
+        else:
+            found += make_leads(tree, name, lead, span, mistakes)
     return found, constraints, step_constraints, terminal
+
+
+def _refinement(tree: SpecTree, name: str, lead: Refines, span: Span) -> Property:
+    """The property ``name = refines("other.py", by=seen)``, with the other spec loaded."""
+    beside = Path(tree.loading.folder, lead.abstract)
+    library = Path(__file__).parents[1] / "models" / f"{lead.abstract}.py"
+    path = library if library.exists() and not beside.exists() else beside
+    try:
+        model = load(path, lead.constants)
+    except StatewalkError as error:
+        error.at = error.at or span
+        raise
+    refined = Refined(model, lead.by)
+    return Property(name, "refines", (), lead.premise, None, span, refined=refined)
 
 
 def _check_constants(loading: Loading) -> None:

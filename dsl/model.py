@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, get_args
 
 from statewalk.dsl.binding import bound
 from statewalk.dsl.declared import Configuration, Fairness
@@ -30,9 +30,12 @@ PropertyKind = Literal[
     "eventually_always",
     "leads_to",
     "until",
+    "refines",
 ]
 SEARCH_KINDS: frozenset[str] = frozenset({"always", "exists", "on_step"})
-"""Properties of states or steps, which a search decides; the others are liveness."""
+"""Properties of states or steps, which a search decides; the others need the state graph."""
+LIVENESS_KINDS: frozenset[str] = frozenset(get_args(PropertyKind)) - SEARCH_KINDS - {"refines"}
+"""Properties of endless behaviours, decided on the state graph."""
 WITNESS_KINDS: frozenset[str] = frozenset({"exists"})
 """Properties that one state makes true: what is found of them is no violation."""
 
@@ -80,7 +83,7 @@ class Property:
     """A property is the conjunction of its elements. ``whole`` evaluates it in one go, unsplit.
 
     Liveness kinds have no elements; ``whole`` is the predicate P, ``premise`` that of P leads to Q
-    (and of P until Q).
+    (and of P until Q). ``refined`` is of kind refines: the other model, and what a state is there.
     """
 
     name: str
@@ -90,6 +93,17 @@ class Property:
     premise: Callable[[], bool] | None = None
     span: Span | None = None
     doc: str = ""
+    refined: Refined | None = None
+
+
+@dataclass(frozen=True)
+class Refined:
+    """The model that another refines. ``seen`` gives, in a state of that one, values by the names
+    of this one's fields; None: fields of equal names are looked at.
+    """
+
+    model: Model
+    seen: Callable[[], Mapping[str, Any]] | None
 
 
 @dataclass(frozen=True)
@@ -140,8 +154,9 @@ class Model:
     spec's modules hold besides the state. ``fresh_values``: steps
     take the first symmetric value that nothing mentions. ``sources`` maps each file of the spec to
     the hash of its text, ``inputs`` what else it was loaded from: other files to their hashes,
-    installed packages to their versions. ``no_liveness`` says why liveness properties are not to be
-    checked. ``mutants`` says of each that the spec has what it does wrong.
+    installed packages to their versions. ``functions`` are those of the main module by name.
+    ``no_liveness`` says why liveness properties are not to be checked. ``mutants`` says of each
+    that the spec has what it does wrong.
     """
 
     name: str
@@ -173,6 +188,7 @@ class Model:
     choice_names: Mapping[tuple[str, int], str] = field(default_factory=dict)
     flows: Flows | None = None
     outside: Outside = field(default_factory=Outside)
+    functions: Mapping[str, Callable[[], Any]] = field(default_factory=dict)
 
     @property
     def origins(self) -> dict[str, str]:

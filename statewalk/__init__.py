@@ -50,6 +50,7 @@ from statewalk.dsl.words.declare import (
     oneof,
     pairs,
     parallel,
+    refines,
     require,
     serial,
     symmetric_values,
@@ -78,7 +79,8 @@ __all__ = [
     "Message", "Record", "Role", "State", "action", "always", "any_of", "atomic", "config",
     "constraint", "crash", "crashes", "deadlock", "enabled", "eventually", "exists", "holds",
     "init", "interrupt", "leads_to", "maybe", "mutant", "named", "next_steps", "old", "on_step",
-    "oneof", "pairs", "parallel", "replace", "require", "serial", "symmetric_values", "terminal",
+    "oneof", "pairs", "parallel", "refines", "replace", "require", "serial", "symmetric_values",
+    "terminal",
     "threads", "unreachable", "until", "violates",
 ]  # fmt: skip
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from statewalk.checker.contract.search import ASSERTION, DEADLOCK, NO_ERROR
 from statewalk.checker.library import spec_path
 from statewalk.checker.liveness.again import why_not
-from statewalk.checker.liveness.result import LIVENESS_KINDS
+from statewalk.checker.refinement.in_a_check import why_not_refused
 from statewalk.checker.states.content import content_of, same, short_names
 from statewalk.checker.states.diff import Change, changes
 from statewalk.checker.states.showing import place
@@ -24,7 +24,7 @@ from statewalk.checker.verdict.guards import guard_of
 from statewalk.dsl.errors import RunError, StatewalkError, did_you_mean
 from statewalk.dsl.inputs import by_name
 from statewalk.dsl.loader import load
-from statewalk.dsl.model import WITNESS_KINDS
+from statewalk.dsl.model import LIVENESS_KINDS, WITNESS_KINDS
 from statewalk.dsl.state.plain_view import PlainView
 from statewalk.dsl.values.stored import encode, freeze
 
@@ -241,6 +241,8 @@ def _why_no_more(trace: Trace, model: Model, states: list[State]) -> str:
         known = [p.name for p in model.properties if p.kind == trace.kind]
         return f"the spec has no such {trace.property}. {did_you_mean(trace.property, known)}"
     try:
+        if prop.kind == "refines":
+            return why_not_refused(model, prop, states)
         if prop.kind in LIVENESS_KINDS:
             return why_not(
                 model, prop, states, len(states) - 1 if trace.loop is None else trace.loop

@@ -9,6 +9,7 @@ A module offers ``add_parser(subparsers)``, which adds the command's parser and 
 
 COMMANDS: dict[str, str] = {
     "check": "statewalk.checker.commands.check",
+    "compare": "statewalk.checker.commands.compare",
     "replay": "statewalk.checker.commands.traces.replay",
     "show": "statewalk.checker.commands.traces.show",
     "simulate": "statewalk.checker.commands.simulate",
@@ -25,6 +26,6 @@ COMMANDS: dict[str, str] = {
 # What runs the code of a spec, which may hang, crash or print, or SQL, which may do the first two:
 # these run in a process of their own.
 SUPERVISED = frozenset(
-    {"check", "replay", "simulate", "profile", "resume", "models", "export", "query"}
+    {"check", "compare", "replay", "simulate", "profile", "resume", "models", "export", "query"}
     | {"history check", "history from-trace"}
 )

@@ -16,6 +16,7 @@ from statewalk.checker.contract.options import (
     read_settings,
     read_size,
     read_threads,
+    several,
 )
 from statewalk.checker.engines.table import NAMES
 
@@ -45,7 +46,8 @@ def add_model_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("the model")
     group.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", dest="settings",
-        help="give a constant a value; NAME=2..4 checks each value and prints a table",
+        help="give a constant a value; NAME=2..4, NAME=a,b and NAME=all check each value and print "
+        "a table",
     )  # fmt: skip
     group.add_argument(
         "--config",
@@ -211,14 +213,15 @@ def options_of(arguments: argparse.Namespace) -> CheckOptions:
 
 def run(arguments: argparse.Namespace) -> int:
     """Check, print, and leave the run folder; the exit code."""
+    from statewalk.checker.api import types_within
     from statewalk.checker.commands.checking import run_check, run_several
     from statewalk.checker.library import spec_path
 
-    without_effect(arguments)
-    options = options_of(arguments)
-    sweep = read_settings(arguments.settings)
     configs = list(dict.fromkeys(arguments.configs))
-    job = (spec_path(arguments.spec), options, arguments.json, arguments.out)
+    path, options = spec_path(arguments.spec), options_of(arguments)
+    sweep = several(read_settings(arguments.settings), lambda: types_within(path, options))
+    without_effect(arguments, several=len(configs) > 1 or bool(sweep.swept))
+    job = (path, options, arguments.json, arguments.out)
 
     def further(runs: Sequence[Run]) -> None:
         for_machines(runs, arguments)
@@ -228,12 +231,11 @@ def run(arguments: argparse.Namespace) -> int:
     return run_check(*job, sweep.fixed, further, props=arguments.props)
 
 
-def without_effect(arguments: argparse.Namespace) -> None:
+def without_effect(arguments: argparse.Namespace, *, several: bool) -> None:
     """Raises RunError[SW326] for an option that would do nothing beside the others."""
     from statewalk.dsl.errors import RunError
 
     a = arguments
-    several = len(set(a.configs)) > 1 or bool(read_settings(a.settings).swept)
     spark = ["--master" if name == "master" else f"--spark-{name.replace('_', '-')}"
              for name in spark_settings(a)]  # fmt: skip
     saving = [] if a.checkpoint_every is None else ["--checkpoint-every"]

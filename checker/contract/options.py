@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from statewalk.dsl.errors import RunError
-from statewalk.dsl.words.constants import GivenText
+from statewalk.dsl.words.constants import GivenText, values_meant
 
 _SIZES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 _TIMES = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
@@ -142,6 +142,26 @@ def read_settings(texts: list[str]) -> Sweep:
             continue
         swept[name] = _range(text, int(span[1]), int(span[2]))
     return Sweep(fixed, swept)
+
+
+def several(sweep: Sweep, types: Callable[[], Mapping[str, Any]]) -> Sweep:
+    """A sweep in which ``NAME=a,b`` and ``NAME=all`` are several values, where the type of the
+    constant (looked up only if there are such texts) does not take them for one.
+
+    Raises:  SpecError[SW301], RunError[SW306] for too many
+    """
+    asked = {n: v for n, v in sweep.fixed.items() if "," in v or v == "all"}
+    if not asked:
+        return sweep
+    known = types()
+    swept = {n: values_meant(n, v, known[n]) for n, v in asked.items() if n in known}
+    swept = {n: values for n, values in swept.items() if len(values) > 1}
+    for name, values in swept.items():
+        if len(values) > MAX_SWEEP:
+            said = f"--set {name} asks for {len(values)} runs, the most is {MAX_SWEEP}."
+            raise RunError("SW306", said)
+    fixed = {n: v for n, v in sweep.fixed.items() if n not in swept}
+    return Sweep(fixed, {**sweep.swept, **swept})
 
 
 def _range(text: str, first: int, last: int) -> tuple[GivenText, ...]:

@@ -11,11 +11,11 @@ from statewalk.checker.contract.search import Step
 from statewalk.checker.liveness.fair_cycles import fair_components
 from statewalk.checker.liveness.fairness import FairGraph, with_fairness
 from statewalk.checker.liveness.graph import Bools, StateGraph
-from statewalk.checker.liveness.lasso import Edge, LassoPath, find_lasso
+from statewalk.checker.liveness.lasso import LassoPath, find_lasso
 from statewalk.checker.liveness.problems import UNREACHED, problems, stems
-from statewalk.checker.liveness.result import LIVENESS_KINDS, Lasso, LivenessResult, NotTaken
+from statewalk.checker.liveness.result import Lasso, LivenessResult, NotTaken
 from statewalk.checker.states.attempts import unrepeatable
-from statewalk.dsl.model import Model, Property
+from statewalk.dsl.model import LIVENESS_KINDS, Model, Property
 from statewalk.dsl.view import State
 
 
@@ -66,18 +66,19 @@ def _lasso(model: Model, fair: FairGraph, path: LassoPath) -> Lasso:
     state: State = model.initial_states[initial]
     steps = []
     for edge in (*path.stem, *path.cycle):
-        step, state = _step(model, graph, edge, state)
+        step, state = step_at(model, graph, edge.at, state)
         steps.append(step)
     cut = len(path.stem)
     return Lasso(initial, tuple(steps[:cut]), tuple(steps[cut:]), _not_taken(model, fair, path))
 
 
-def _step(model: Model, graph: StateGraph, edge: Edge, state: State) -> tuple[Step, State]:
-    label = graph.table[int(graph.labels[edge.at])]
+def step_at(model: Model, graph: StateGraph, at: int, state: State) -> tuple[Step, State]:
+    """The transition at a position of ``targets``, by name, and the state it leads to."""
+    label = graph.table[int(graph.labels[at])]
     action = model.actions[label.action]
     outcome = next(islice(model.outcomes(action, state, raising=False), label.ordinal, None), None)
     if outcome is None:
-        raise unrepeatable("SW905", f"A step of {action.label} on a cycle cannot be repeated.")
+        raise unrepeatable("SW905", f"A step of {action.label} cannot be repeated.")
     return Step(label.action, outcome.choices), model.successor(state, outcome)
 
 

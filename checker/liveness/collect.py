@@ -26,6 +26,7 @@ from statewalk.checker.liveness.graph import (
     label_type,
     pack,
     predicates,
+    stacked,
 )
 from statewalk.checker.liveness.kernels import compiled, enter, find, put_in_order
 from statewalk.checker.machine.places import Limit
@@ -75,9 +76,13 @@ class Numbers:
 
 @dataclass
 class Keeper:
-    """Keeps the graph of a search. ``base`` is the number of the first state of the level."""
+    """Keeps the graph of a search; its rows if they are wanted (else ``rows`` is None).
+
+    ``base`` is the number of the first state of the level.
+    """
 
     search: Search
+    rows: list[NDArray[Any]] | None = None
     loops: bool = False
     numbers: Numbers = field(default_factory=Numbers)
     fingerprints: list[Words] = field(default_factory=list)
@@ -101,6 +106,8 @@ class Keeper:
             own.append(false_at == NEVER)
         self.truth.append(own)
         self.fingerprints.append(level.rows.fp.copy())
+        if self.rows is not None:
+            self.rows.append(level.rows.values.copy())
         self.numbers.add(level.rows.fp)
         return np.ones(level.n, np.bool_)
 
@@ -190,16 +197,19 @@ class Keeper:
             },
             expanded=np.arange(n) < self.base if stopped else None,
             stopped=stopped,
+            rows=None if self.rows is None else stacked(self.rows),
+            layout=layout,
         )
 
 
 def collect(
-    model: Model, options: SearchOptions, properties: tuple[Property, ...]
+    model: Model, options: SearchOptions, properties: tuple[Property, ...], *, rows: bool = False
 ) -> StateGraph | None:
-    """The state graph of a model; None where only the reference semantics can build it.
+    """The state graph of a model, with its ``rows`` if wanted.
 
-    That is under constraints, where the spec raises, and where the first 64 of 128 bits, by which
-    states are numbered, do not tell them apart.
+    None where only the reference semantics can build it: that is under constraints, where the spec
+    raises, and where the first 64 of 128 bits, by which states are numbered, do not tell them
+    apart.
     """
     if model.constraints or model.step_constraints:
         return None
@@ -212,7 +222,7 @@ def collect(
         options, properties=None, keep_going=True, view=False, symmetry=False, on_progress=None
     )
     search = start(other, limits)
-    keeper = Keeper(search)
+    keeper = Keeper(search, [] if rows else None)
     stopped = run(loop_of(search, sink=keeper, check=keeper.check))
     if search.running is not None:
         raise CutShort(cast(Limit, stopped), search.running)

@@ -23,6 +23,7 @@ from statewalk.checker.liveness.graph import (
     label_type,
     pack,
     predicates,
+    stacked,
 )
 from statewalk.dsl.model import Model, Property
 from statewalk.dsl.state.plain_view import PlainView
@@ -142,6 +143,8 @@ class _Build:
             expanded=np.arange(n) < self.expanded if stopped else None,
             cut=dict(self.cut),
             stopped=stopped,
+            rows=stacked([np.array([row], np.uint32) for row in self.rows]),
+            layout=self.layout,
         )
 
 

@@ -23,11 +23,12 @@ Contract for an engine that builds a `StateGraph`
   8. ``expanded`` is None where every state was expanded, else one bool per state. A state that was
      not expanded has no transitions here, and no cycle is looked for in it.
   9. ``cut`` counts what each constraint refused; ``stopped`` says which bound ended the search.
+ 10. ``rows``, where they are asked for, holds each state's value ids in ``layout``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -35,6 +36,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from statewalk.checker.contract.search import StoppedBy
+from statewalk.checker.engines.layout import Layout
 from statewalk.dsl.model import Property
 from statewalk.dsl.view import FairChoice
 
@@ -62,7 +64,7 @@ class StateGraph:
 
     Shapes: n states, m transitions: offsets (n+1,) int64 · targets (m,) int32 · labels (m,) uint8,
             uint16 or uint32 · fingerprints (n,) uint64 · truth (ceil(n/8),) uint8 each ·
-            expanded (n,) bool
+            expanded (n,) bool · rows (n, slots) unsigned
     """
 
     offsets: Positions
@@ -75,6 +77,8 @@ class StateGraph:
     expanded: Bools | None = None
     cut: Mapping[str, int] = field(default_factory=dict)
     stopped: StoppedBy | None = None
+    rows: NDArray[Any] | None = None
+    layout: Layout | None = None
 
     @property
     def n(self) -> int:
@@ -113,6 +117,18 @@ def pack(truth: Iterable[bool] | Bools) -> NDArray[np.uint8]:
     """One bit per state."""
     given = truth if isinstance(truth, np.ndarray) else np.fromiter(truth, np.bool_)
     return np.packbits(given)
+
+
+def stacked(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """Rows of several widths below each other, slots that they lack absent."""
+    width = max((part.shape[1] for part in parts), default=0)
+    kind = np.result_type(*parts) if parts else np.uint16
+    result = np.zeros((sum(map(len, parts)), width), kind)
+    at = 0
+    for part in parts:
+        result[at : at + len(part), : part.shape[1]] = part
+        at += len(part)
+    return result
 
 
 def label_type(count: int) -> Any:

@@ -10,7 +10,7 @@ from statewalk.checker.contract.search import NO_ERROR, Finding
 from statewalk.checker.verdict.judge import expectation
 from statewalk.dsl.assemble.suspended import MAX_ACTIONS
 from statewalk.dsl.errors import RunError
-from statewalk.dsl.model import SEARCH_KINDS
+from statewalk.dsl.model import LIVENESS_KINDS
 
 INCOMPLETE = "SW503"
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Live:
 
 def wanted(model: Model, asked: SearchOptions) -> list[Property]:
     """The liveness properties that were asked for."""
-    return [p for p in model.properties if p.kind not in SEARCH_KINDS and asked.wants(p.name)]
+    return [p for p in model.properties if p.kind in LIVENESS_KINDS and asked.wants(p.name)]
 
 
 def refuse(model: Model, options: CheckOptions, asked: SearchOptions) -> None:
@@ -88,7 +88,7 @@ def check_liveness(
     off = model.no_liveness if options.liveness else "--no-liveness"
     if off:
         return Live(unchecked=dict.fromkeys((p.name for p in left), off))
-    why = {p.name: _why_not(model, options, exploration, p) for p in left}
+    why = {p.name: why_not(model, options, exploration, p) for p in left}
     unchecked = {name: text for name, text in why.items() if text}
     left = [p for p in left if p.name not in unchecked]
     if not left:
@@ -97,14 +97,14 @@ def check_liveness(
     from statewalk.checker.liveness.explore import PredicateRaisedError
 
     try:
-        graph = _graph(model, _limits(asked, exploration), tuple(left), exploration.engine)
+        graph = graph_of(model, limits_of(asked, exploration), tuple(left), exploration.engine)
     except PredicateRaisedError as e:
         error = Finding(NO_ERROR, "error", e.initial, e.steps, error=e.error)
         raised = dict.fromkeys((p.name for p in left), "the spec raised an exception")
         return Live(findings={NO_ERROR: error}, unchecked={**unchecked, **raised})
     if not (graph.complete or options.allow_unsound or exploration.stopped):
-        why_not = f"{INCOMPLETE}: time or memory ended the building of its graph"
-        unknown = dict.fromkeys((p.name for p in left), why_not)
+        ended = f"{INCOMPLETE}: time or memory ended the building of its graph"
+        unknown = dict.fromkeys((p.name for p in left), ended)
         return Live(unchecked={**unknown, **unchecked}, unfinished=True)
     found = _live(decide(model, graph, left), asked, options, exploration.engine, graph.n)
     unfinished = (
@@ -122,7 +122,7 @@ def not_decided(model: Model, asked: SearchOptions, stopped: StoppedBy) -> Live:
     return Live(unchecked=dict.fromkeys(left, why), unfinished=True)
 
 
-def _limits(asked: SearchOptions, exploration: Exploration) -> SearchOptions:
+def limits_of(asked: SearchOptions, exploration: Exploration) -> SearchOptions:
     """How far the graph goes: as far as the search went."""
     timeout = None
     if asked.timeout is not None:
@@ -136,8 +136,13 @@ def _limits(asked: SearchOptions, exploration: Exploration) -> SearchOptions:
     return replace(limits, checkpoint=None, resume=False)
 
 
-def _graph(
-    model: Model, limits: SearchOptions, properties: tuple[Property, ...], engine: str
+def graph_of(
+    model: Model,
+    limits: SearchOptions,
+    properties: tuple[Property, ...],
+    engine: str,
+    *,
+    rows: bool = False,
 ) -> StateGraph:
     """The state graph: natively, unless the reference is asked for or only it can."""
     from statewalk.checker.liveness.explore import build
@@ -146,11 +151,11 @@ def _graph(
     if engine != "reference":
         from statewalk.checker.liveness.collect import collect
 
-        graph = collect(model, limits, properties)
+        graph = collect(model, limits, properties, rows=rows)
     return graph or build(model, limits, properties)
 
 
-def _why_not(model: Model, options: CheckOptions, exploration: Exploration, prop: Property) -> str:
+def why_not(model: Model, options: CheckOptions, exploration: Exploration, prop: Property) -> str:
     """Why a property cannot be decided after a search, in words; empty where it can.
 
     A violation of safety comes first, unless the configuration expects this one to be violated.

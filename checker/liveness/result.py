@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import builtins
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 from statewalk.checker.contract.search import Step
 from statewalk.dsl.declared import Fairness
-from statewalk.dsl.model import SEARCH_KINDS, PropertyKind
-
-LIVENESS_KINDS: frozenset[str] = frozenset(get_args(PropertyKind)) - SEARCH_KINDS
+from statewalk.dsl.model import PropertyKind
 
 
 @dataclass(frozen=True)

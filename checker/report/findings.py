@@ -68,6 +68,7 @@ def show_violation(
     page.blank()
     page.join(trace_page(trace, width=page.width))
     _not_taken(page, violation)
+    _abstract(page, violation)
     if props:
         page.blank()
         page.join(props_page(trace, width=page.width))
@@ -86,6 +87,21 @@ def _not_taken(page: Page, violation: Violation) -> None:
         page.add(f"    {text}")
     if len(violation.not_taken) > _MAX_NOT_TAKEN:
         page.add(f"    and {len(violation.not_taken) - _MAX_NOT_TAKEN} more")
+
+
+def _abstract(page: Page, violation: Violation) -> None:
+    """For a refinement: the same way as the other model sees it, and what that allows."""
+    if (abstract := violation.abstract) is None:
+        return
+    page.blank()
+    page.add(f"  seen as {abstract.name}, which does not allow the last step:")
+    for number, told in abstract.seen:
+        page.flow([(f"    {number:>3}  ", "dim")], told, between="; ")
+    if not abstract.seen:
+        page.add("    (it begins otherwise)")
+    page.add(f"  {abstract.name} allows there:")
+    for text in abstract.allowed or ("nothing",):
+        page.add(f"    {text}")
 
 
 def _blocked(page: Page, violation: Violation) -> None:

@@ -9,6 +9,7 @@ _GROUPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("step property", "step properties", ("on_step",)),
     ("liveness property", "liveness properties",
      ("eventually", "always_eventually", "eventually_always", "leads_to", "until")),
+    ("refinement", "refinements", ("refines",)),
     ("witness", "witnesses", ("exists",)),
 )  # fmt: skip
 _WORDS = {

@@ -64,7 +64,7 @@ def between(place: str, a: Any, b: Any) -> Iterator[Change]:
     if encode(a) == encode(b):
         return
     kind = type(a)
-    if kind is not type(b):
+    if kind is not type(b) and not _same_record(a, b):
         yield Change("~", place, a, b)
     elif kind is FrozenDict:
         for key in FrozenSet([*a, *b]):
@@ -87,6 +87,12 @@ def between(place: str, a: Any, b: Any) -> Iterator[Change]:
             )
     else:
         yield Change("~", place, a, b)
+
+
+def _same_record(a: Any, b: Any) -> bool:
+    """Whether two are records of one class, of two runs of a spec perhaps."""
+    records = isinstance(a, Record) and isinstance(b, Record)
+    return records and type(a).__name__ == type(b).__name__
 
 
 def _bags(place: str, a: FrozenBag, b: FrozenBag) -> Iterator[Change]:

@@ -24,6 +24,8 @@ def truths(model: Model, states: Sequence[State]) -> dict[str, Truth]:
     """
     found: dict[str, Truth] = {}
     for prop in model.properties:
+        if prop.kind == "refines":  # true of behaviours only
+            continue
         on_step = prop.kind == "on_step"
         predicates = {prop.name: prop.whole}
         if prop.premise is not None:

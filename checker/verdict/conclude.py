@@ -12,7 +12,14 @@ from statewalk.checker.states.json import plain
 from statewalk.checker.symmetry.group import Symmetry
 from statewalk.checker.traces.trace import Trace, build, final_states
 from statewalk.checker.verdict import judge
-from statewalk.checker.verdict.evidence import Evidence, Failure, NeverFired, Notice, Violation
+from statewalk.checker.verdict.evidence import (
+    Abstract,
+    Evidence,
+    Failure,
+    NeverFired,
+    Notice,
+    Violation,
+)
 from statewalk.checker.verdict.explain import explain
 from statewalk.checker.verdict.failure import describe, failed_assertion, failure_of
 from statewalk.checker.verdict.guards import blocked, never_fired
@@ -132,6 +139,7 @@ def _violations(
             checked.findings[result.name],
             traces[result.name],
             checked.not_taken.get(result.name, ()),
+            checked.abstract.get(result.name),
             brief=checked.brief,
         )
         for result in results
@@ -145,6 +153,7 @@ def violation_of(
     finding: Finding,
     trace: Trace,
     not_taken: tuple[str, ...] = (),
+    abstract: Abstract | None = None,
     *,
     brief: bool = False,
 ) -> Violation:
@@ -155,9 +164,10 @@ def violation_of(
     prop = next((p for p in model.properties if p.name == finding.property), None)
     doc, span = (prop.doc, prop.span) if prop else ("", None)
     found = Violation(
-        finding.property, finding.kind, trace, None, doc, span, (), not_taken, model.dialect
-    )
-    if brief:
+        finding.property, finding.kind, trace, None, doc, span, (), not_taken, model.dialect,
+        abstract,
+    )  # fmt: skip
+    if brief or abstract is not None:
         return found
     if finding.kind == "assertion":
         return replace(found, explanation=failed_assertion(model, finding))

@@ -16,7 +16,7 @@ from statewalk.checker.contract.search import (
     StoppedBy,
 )
 from statewalk.checker.machine.places import Place
-from statewalk.checker.verdict.evidence import Graph
+from statewalk.checker.verdict.evidence import Abstract, Graph
 from statewalk.checker.verdict.result import (
     ActionResult,
     PropertyResult,
@@ -41,7 +41,7 @@ _BOUNDS: Mapping[str, str] = {
 @dataclass(frozen=True)
 class Checked:
     """A search and what it was about. ``loops`` holds, by liveness property, where its lasso
-    returns to; ``not_taken`` what it leaves out.
+    returns to; ``not_taken`` what it leaves out; ``abstract`` how a refinement is seen.
 
     ``unchecked`` says why a property was not looked at, ``unsound`` are decided in spite of a cut.
     ``brief``: nothing is to be explained, as that hangs.
@@ -55,6 +55,7 @@ class Checked:
     vacuous: frozenset[str] = frozenset()
     loops: Mapping[str, int] = field(default_factory=dict)
     not_taken: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    abstract: Mapping[str, Abstract] = field(default_factory=dict)
     unsound: frozenset[str] = frozenset()
     unfinished: bool = False
     warnings: tuple[str, ...] = ()

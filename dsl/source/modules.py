@@ -100,6 +100,7 @@ class Loading:
     stand_ins: Mapping[tuple[str, int], StandIn] = field(default_factory=dict)
     mutant: str = NO_MUTANT
     _begun: dict[str, types.ModuleType] = field(default_factory=dict)
+    hints: dict[str, Any] = field(default_factory=dict)  # types of constants, None where unknown
 
     @property
     def constants(self) -> dict[str, Any]:
@@ -318,8 +319,9 @@ class _Storing(dict[str, Any]):
             resolved = eval(compile(ast.Expression(hint), "<hint>", "eval"), self._module.namespace)
         except Exception:
             resolved = None
+        full = f"{self._module.name}.{name}"
+        loading.hints |= {name: resolved, full: resolved}
         try:
-            full = f"{self._module.name}.{name}"
             for key in (full, name):
                 if key in loading.given:
                     meant = loading.used.setdefault(key, [])

@@ -56,6 +56,30 @@ def read_constant(name: str, given: Any, hint: Any) -> Any:
     return value
 
 
+def values_meant(name: str, text: str, hint: Any) -> tuple[GivenText, ...]:
+    """What ``a,b,c`` and ``all`` stand for: several values, unless the type takes the text as one.
+
+    Raises SpecError[SW301] for ``all`` of a type that has no end.
+    """
+    try:
+        read_constant(name, GivenText(text), hint)
+    except SpecError:
+        pass
+    else:
+        return (GivenText(text),)
+    if text == "all":
+        options = domain_of(hint).options if hint is not None else None
+        if not options:
+            raise SpecError(
+                "SW301",
+                f"{name}=all asks for every value, and there is no list of them.",
+                help="Values of a Literal, an enum or bool are listed; name others: "
+                f"{name}=1,2,3 or {name}=1..3.",
+            )
+        return tuple(GivenText(o.name if isinstance(o, Enum) else str(o)) for o in options)
+    return tuple(GivenText(part.strip()) for part in text.split(","))
+
+
 def _fits(domain: Domain, value: Any) -> bool:
     try:
         return domain.admits(freeze(value))

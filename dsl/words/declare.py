@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import Annotated, Any, Literal, NoReturn, TypeAlias, TypeVar, overload
 
 from statewalk.dsl.binding import before_the_step, binding
-from statewalk.dsl.declared import FAIRNESSES, Fairness, LeadsTo, Mark, Mutant, declaring, marks
+from statewalk.dsl.declared import (
+    FAIRNESSES,
+    Fairness,
+    LeadsTo,
+    Mark,
+    Mutant,
+    Refines,
+    declaring,
+    marks,
+)
 from statewalk.dsl.errors import SpecError, did_you_mean
 from statewalk.dsl.values.records import check_option
 from statewalk.dsl.values.stored import ordered
@@ -140,6 +149,19 @@ def leads_to(cause: Callable[..., bool], effect: Callable[..., bool], /) -> Lead
 def until(first: Callable[..., bool], second: Callable[..., bool], /) -> LeadsTo:
     """The first holds up to a state in which the second holds, and there is such a state."""
     return LeadsTo("until", first, second)
+
+
+def refines(
+    spec: str, /, *, by: Callable[[], Mapping[str, Any]] | None = None, **constants: object
+) -> Refines:
+    """``commit = refines("commit.py", by=seen)``: each behaviour is one of another spec.
+
+    The function gives values for the other's fields by name: ``{"Box.items": set(box.queue)}``.
+    Fields that it leaves out are hidden; without it, fields of equal names are looked at. Steps
+    that change nothing of them are left out. ``constants`` are the other's. The spec is a file
+    beside this one, or a model of the library by name.
+    """
+    return Refines(spec, by, constants)
 
 
 # -- inside actions --------------------------------------------------------------------------

@@ -9,14 +9,17 @@ MODEL = ("dsl/declared", "dsl/errors", "dsl/files", "dsl/model", "dsl/view")
 ENTERS: dict[str, str] = {
     "checker/behaviours": (
         "Model dsl/inputs dsl/loader dsl/state dsl/values contract library liveness machine "
-        "states traces verdict"
+        "refinement states traces verdict"
     ),
     "checker/commands": (
-        "Model dsl/fizz/convert dsl/words api behaviours contract engines graph library machine "
-        "report states traces verdict"
+        "Model dsl/fizz/convert dsl/words api behaviours compare contract engines graph library "
+        "machine refinement report states traces verdict"
     ),
     "checker/commands/traces": (
         "Model api behaviours commands/elsewhere contract library machine report traces verdict"
+    ),
+    "checker/compare": (
+        "Model dsl/values api behaviours contract liveness refinement report states traces verdict"
     ),
     "checker/contract": "Model dsl/words machine",
     "checker/engines": (
@@ -46,6 +49,9 @@ ENTERS: dict[str, str] = {
     ),
     "checker/native/kernels": "machine",
     "checker/native/learn": "Model dsl/state dsl/values contract engines native/kernels",
+    "checker/refinement": (
+        "Model dsl/state dsl/values contract engines liveness states traces verdict"
+    ),
     "checker/report": (
         "Model dsl/values behaviours contract graph machine native states traces verdict"
     ),

@@ -13,9 +13,8 @@ from statewalk.checker.engines import reference
 from statewalk.checker.liveness.check import check_liveness
 from statewalk.checker.liveness.explore import build
 from statewalk.checker.liveness.graph import StateGraph
-from statewalk.checker.liveness.result import LIVENESS_KINDS
 from statewalk.dsl.loader import load
-from statewalk.dsl.model import Model
+from statewalk.dsl.model import LIVENESS_KINDS, Model
 from tests.places import ROOT
 
 FOLDER = ROOT / "models" / "kafka"

@@ -14,10 +14,10 @@ from statewalk import check, load
 from statewalk.checker.cli import main
 from statewalk.checker.contract.search import SearchOptions
 from statewalk.checker.liveness.collect import collect
-from statewalk.checker.liveness.result import LIVENESS_KINDS
 from statewalk.checker.states.fingerprints import Fingerprints
 from statewalk.checker.verdict.run import Run
 from statewalk.dsl.errors import RunError
+from statewalk.dsl.model import LIVENESS_KINDS
 from tests.cases import some
 from tests.places import ROOT
 

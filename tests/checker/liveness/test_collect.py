@@ -12,9 +12,8 @@ from statewalk.checker.liveness.check import check_liveness
 from statewalk.checker.liveness.collect import collect
 from statewalk.checker.liveness.explore import build
 from statewalk.checker.liveness.graph import StateGraph
-from statewalk.checker.liveness.result import LIVENESS_KINDS
 from statewalk.dsl.loader import load
-from statewalk.dsl.model import Model, Property
+from statewalk.dsl.model import LIVENESS_KINDS, Model, Property
 from tests.cases import slow
 from tests.places import ROOT
 

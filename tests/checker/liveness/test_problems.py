@@ -13,9 +13,9 @@ from statewalk.checker.contract.search import SearchOptions, Step
 from statewalk.checker.liveness.check import check_liveness
 from statewalk.checker.liveness.explore import build
 from statewalk.checker.liveness.fairness import with_fairness
-from statewalk.checker.liveness.result import LIVENESS_KINDS, Lasso
+from statewalk.checker.liveness.result import Lasso
 from statewalk.dsl.loader import load
-from statewalk.dsl.model import Model
+from statewalk.dsl.model import LIVENESS_KINDS, Model
 from statewalk.dsl.view import State
 
 SPECS = sorted((Path(__file__).parent / "specs").glob("*.py"))

@@ -24,10 +24,10 @@ from statewalk.checker.liveness import kernels
 from statewalk.checker.liveness.check import check_liveness
 from statewalk.checker.liveness.collect import collect
 from statewalk.checker.liveness.explore import build
-from statewalk.checker.liveness.result import LIVENESS_KINDS, Lasso, LivenessResult
+from statewalk.checker.liveness.result import Lasso, LivenessResult
 from statewalk.dsl.binding import binding
 from statewalk.dsl.declared import Fairness
-from statewalk.dsl.model import Action, Model, Property, PropertyKind
+from statewalk.dsl.model import LIVENESS_KINDS, Action, Model, Property, PropertyKind
 from statewalk.dsl.view import Disabled
 from tests.cases import some as chosen
 

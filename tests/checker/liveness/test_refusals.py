@@ -103,7 +103,7 @@ def test_a_cut_search_leaves_liveness_open(tmp_path: Path) -> None:
 def test_liveness_that_runs_out_of_time_leaves_the_verdict_open(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("statewalk.checker.liveness.in_a_check._graph", _cut_graph)
+    monkeypatch.setattr("statewalk.checker.liveness.in_a_check.graph_of", _cut_graph)
     result = check(spec(tmp_path, COUNTER), properties=("nine",))
 
     assert ("bounded", "unknown") == (result.verdict, result.of("nine").verdict)

@@ -1,0 +1,160 @@
+"""``statewalk compare``: variants of a spec, or two specs, beside each other."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from statewalk.checker.commands.arguments import argument
+from statewalk.checker.contract.options import CheckOptions, read_count, read_seconds, read_threads
+from statewalk.checker.machine import streams
+from statewalk.checker.verdict.exits import HOLDS, INCONCLUSIVE
+from statewalk.dsl.errors import RunError, did_you_mean
+from statewalk.dsl.words.constants import GivenText
+
+if TYPE_CHECKING:
+    from statewalk.checker.refinement.sights import Map
+    from statewalk.dsl.model import Model
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the command to the parser."""
+    parser = subparsers.add_parser(
+        "compare",
+        help="put variants of a spec, or two specs, beside each other",
+        description="Say what a variant makes possible, what it forbids, and why: verdicts, "
+        "counterexamples of one tried on the other, behaviours and states of one that the other "
+        "has not.",
+        epilog="Exit codes: 0 compared, 2 mistake in a spec or the command, 3 something bounded "
+        "an answer.",
+    )
+    parser.add_argument("spec", metavar="SPEC", help="a .py or .fizz file, or a model by name")
+    parser.add_argument("other", metavar="OTHER", nargs="?", help="what to compare it with")
+    parser.add_argument(
+        "--vary", metavar="NAME=A,B", help="compare the spec with itself: the first value of a "
+        "constant is the base, the others are compared with it",
+    )  # fmt: skip
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="NAME=VALUE", dest="settings",
+        help="give a constant a value, on all sides",
+    )  # fmt: skip
+    parser.add_argument(
+        "--view", metavar="NAMES", help="what counts of a state: fields (Client.state) and roles, "
+        "with commas (all fields of equal names that are not Auxiliary)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--map", metavar="FILE:FUNCTION", help="what a state of OTHER is in SPEC: a function in a "
+        "spec that imports OTHER, which gives values by field",
+    )  # fmt: skip
+    parser.add_argument("--no-liveness", action="store_true", help="leave liveness out")
+    number, seconds = argument(read_count), argument(read_seconds)
+    parser.add_argument("--max-depth", type=number, metavar="N", help="stop after N levels")
+    parser.add_argument("--max-states", type=number, metavar="N", help="stop at N states")
+    parser.add_argument("--timeout", type=seconds, metavar="S", help="for each search")
+    parser.add_argument("--threads", type=argument(read_threads), metavar="N")
+    parser.add_argument("--json", metavar="FILE", help="also as JSON (- is standard output)")
+    parser.add_argument("--markdown", metavar="FILE", help="also as a block of Markdown")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Compare, and print; the exit code."""
+    from statewalk.checker.commands.checking import STDOUT, write_json
+    from statewalk.checker.compare.as_json import to_dict
+    from statewalk.checker.compare.compare import compare
+    from statewalk.checker.compare.telling import markdown_of, page_of
+    from statewalk.checker.machine.files import write_text
+    from statewalk.checker.machine.limits import Interruptions
+
+    a = arguments
+    options = CheckOptions(
+        liveness=not a.no_liveness, max_depth=a.max_depth, max_states=a.max_states,
+        timeout=a.timeout, threads=a.threads,
+    )  # fmt: skip
+    models, seen = _models(a, options)
+    chosen = tuple(name.strip() for name in a.view.split(",")) if a.view else ()
+    with Interruptions() as asked:
+        found = compare(models, options, chosen=chosen, seen=seen, interrupted=asked)
+    again = shlex.join(["statewalk", "compare", *_again(a)])
+    if a.json != STDOUT:
+        page_of(found, again, width=streams.width()).show(streams.out())
+    if a.json is not None:
+        write_json(to_dict(found), a.json)
+    if a.markdown is not None:
+        help = "Give another place with --markdown FILE."
+        write_text(Path(a.markdown), markdown_of(found, again), help=help, named=True)
+    return HOLDS if found.whole else INCONCLUSIVE
+
+
+def _models(
+    arguments: argparse.Namespace, options: CheckOptions
+) -> tuple[list[tuple[str, Model]], Map | None]:
+    """The models to compare by name, and what the others are in the first."""
+    from statewalk.checker.api import load_within
+    from statewalk.checker.contract.options import read_settings
+    from statewalk.checker.library import spec_path
+
+    a = arguments
+    if (a.other is None) == (a.vary is None):
+        raise RunError(
+            "SW361",
+            "There is nothing to compare with." if a.vary is None else "Both OTHER and --vary.",
+            help="Name a second spec, or values of a constant: --vary VARIANT=base,proposal.",
+        )
+    fixed = read_settings(a.settings).fixed
+    if a.vary is not None:
+        if a.map is not None:
+            raise RunError("SW326", "--map does nothing here.", help="It goes with OTHER.")
+        cases = varied(a.vary)
+        path = spec_path(a.spec)
+        return [
+            (f"{name}={value}", load_within(path, {**fixed, name: GivenText(value)}, options))
+            for name, value in cases
+        ], None
+    file, _, function = (a.map or "").rpartition(":")
+    models = [
+        (name, load_within(spec_path(path), fixed, options))
+        for name, path in ((a.spec, a.spec), (a.other, file or a.other))
+    ]
+    return models, map_of(models[1][1], a.map, function) if a.map else None
+
+
+def varied(text: str) -> list[tuple[str, str]]:
+    """(constant, value) of each side. Raises RunError[SW361]."""
+    name, _, values = text.partition("=")
+    found = [value.strip() for value in values.split(",")]
+    if not name.strip().isidentifier() or len(found) < 2 or not all(found):
+        raise RunError(
+            "SW361",
+            f"--vary {text} does not name a constant and two values.",
+            help="The first value is the base: --vary VARIANT=base,proposal.",
+        )
+    return [(name.strip(), value) for value in found]
+
+
+def map_of(model: Model, text: str, name: str) -> Map:
+    """The function of a spec that says what its states are in another. Raises RunError[SW361]."""
+    found = model.functions.get(name)
+    if found is None:
+        raise RunError(
+            "SW361",
+            f"--map {text}: {model.path} has no function {name}. "
+            f"{did_you_mean(name, [*model.functions])}".rstrip(),
+            help="Write --map FILE:FUNCTION; the file is a spec that imports the second one.",
+        )
+    return found
+
+
+def _again(arguments: argparse.Namespace) -> list[str]:
+    """The words of the command that repeats a comparison."""
+    a = arguments
+    words = [a.spec, *([a.other] if a.other else [])]
+    given = {"vary": a.vary, "view": a.view, "map": a.map, "max-depth": a.max_depth,
+             "max-states": a.max_states}  # fmt: skip
+    for option, value in given.items():
+        words += [f"--{option}", str(value)] if value is not None else []
+    for text in a.settings:
+        words += ["--set", text]
+    return [*words, *(["--no-liveness"] if a.no_liveness else [])]

@@ -1,0 +1,210 @@
+"""Compares models: verdicts, counterexamples tried on the other, behaviours, states, cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from statewalk.checker.api import search, search_options
+from statewalk.checker.compare.crossing import Crossing, cross
+from statewalk.checker.contract.options import CheckOptions
+from statewalk.checker.liveness.graph import Ints
+from statewalk.checker.refinement.inclusion import Inclusion, included
+from statewalk.checker.refinement.sights import Map, common, sights
+from statewalk.checker.refinement.space import Space, space_of
+from statewalk.checker.traces.trace import Trace
+from statewalk.checker.verdict.run import Run
+from statewalk.dsl.model import WITNESS_KINDS, Model
+from statewalk.dsl.view import Path
+
+NEAREST = 10
+Changed = Literal["", "fixed", "broken", "new", "gone", "possible", "impossible"]
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of the models compared, called ``name``, as it was checked."""
+
+    name: str
+    model: Model
+    run: Run
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """The first step of one that the other has not: ``trace`` ends with it.
+
+    ``allowed`` are traces of one step: those that the other has where it may be then, that of the
+    same action first. Not ``sure`` where not all of them are known.
+    """
+
+    trace: Trace
+    allowed: tuple[Trace, ...]
+    sure: bool
+
+
+@dataclass(frozen=True)
+class Refinement:
+    """Whether each behaviour of one is one of the other; ``whole`` if all were looked at."""
+
+    refusal: Refusal | None
+    pairs: int
+    whole: bool
+
+
+@dataclass(frozen=True)
+class Only:
+    """States of one whose sight the other has not: ``sights`` of them.
+
+    ``nearest`` are ways to the first such on a way, the shortest of them.
+    """
+
+    sights: int
+    nearest: tuple[Trace, ...]
+
+
+@dataclass(frozen=True)
+class Versus:
+    """A model beside the base. ``forth`` asks whether it does only what the base does, ``back``
+    the reverse; ``gained`` are its states that the base has not, ``lost`` those of the base.
+
+    ``fields`` were compared. ``bounds`` say what kept an answer from being whole.
+    """
+
+    other: Side
+    crossed: tuple[Crossing, ...]
+    crossed_back: tuple[Crossing, ...]
+    fields: tuple[Path, ...]
+    forth: Refinement
+    back: Refinement
+    gained: Only
+    lost: Only
+    bounds: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A base and what was compared with it."""
+
+    base: Side
+    others: tuple[Versus, ...]
+
+    @property
+    def sides(self) -> tuple[Side, ...]:
+        """All of them, the base first."""
+        return (self.base, *(versus.other for versus in self.others))
+
+    @property
+    def whole(self) -> bool:
+        """Whether every search was exhaustive and every question answered."""
+        return not any(versus.bounds for versus in self.others)
+
+
+def changed(base: Run, other: Run, name: str) -> Changed:
+    """What became of a property."""
+    before = {p.name: p for p in base.properties}.get(name)
+    after = {p.name: p for p in other.properties}.get(name)
+    if before is None or after is None:
+        return "new" if before is None else "gone"
+    verdicts = before.verdict, after.verdict
+    witness = before.kind in WITNESS_KINDS
+    if verdicts == ("violated", "holds"):
+        return "possible" if witness else "fixed"
+    if verdicts == ("holds", "violated"):
+        return "impossible" if witness else "broken"
+    return ""
+
+
+def compare(
+    models: Sequence[tuple[str, Model]],
+    options: CheckOptions,
+    *,
+    chosen: Sequence[str] = (),
+    seen: Map | None = None,
+    interrupted: Callable[[], bool] = lambda: False,
+) -> Comparison:
+    """Compare models with the first of them.
+
+    ``chosen`` names the fields to compare (see `sights.common`); ``seen`` says what a state of the
+    others is in the first.
+    """
+    asked = replace(options, keep_going=True)
+    sides = [
+        Side(name, model, search(model, asked, interrupted=interrupted)) for name, model in models
+    ]
+    spaces = [_space(side.model, asked, interrupted) for side in sides]
+    pairs = zip(sides[1:], spaces[1:], strict=True)
+    found = [_versus((sides[0], spaces[0]), pair, chosen, seen) for pair in pairs]
+    return Comparison(sides[0], tuple(found))
+
+
+def _space(model: Model, options: CheckOptions, interrupted: Callable[[], bool]) -> Space:
+    limits = search_options(model, options, None, interrupted)
+    return space_of(model, replace(limits, view=False, symmetry=False))
+
+
+def _versus(
+    base: tuple[Side, Space], other: tuple[Side, Space], chosen: Sequence[str], seen: Map | None
+) -> Versus:
+    (first, near), (second, far) = base, other
+    fields = common(first.model, second.model, chosen)
+    mine, theirs = sights((near, far), fields, (None, seen))
+    forth, back = included(far, theirs, near, mine), included(near, mine, far, theirs)
+    bounds = [f"{side.name}: {space.bound}" for side, space in (base, other) if space.bound]
+    if not bounds:
+        bounds += [
+            f"{side.name}: its behaviours were followed in {found.pairs:,} pairs of states only"
+            for side, found in ((second, forth), (first, back))
+            if not found.whole and found.refused is None
+        ]
+    return Versus(
+        second,
+        _crossed(first, second.model),
+        _crossed(second, first.model),
+        fields,
+        _refinement(forth, far, near),
+        _refinement(back, near, far),
+        _only(far, theirs, mine),
+        _only(near, mine, theirs),
+        tuple(bounds),
+    )
+
+
+def _crossed(side: Side, model: Model) -> tuple[Crossing, ...]:
+    """Each counterexample of a model tried on another."""
+    violated = [p.name for p in side.run.properties
+                if p.verdict == "violated" and p.kind not in WITNESS_KINDS]  # fmt: skip
+    return tuple(cross(side.run.traces[n], model) for n in violated if n in side.run.traces)
+
+
+def _refinement(found: Inclusion, space: Space, other: Space) -> Refinement:
+    if found.refused is None:
+        return Refinement(None, found.pairs, found.whole)
+    refused = found.refused
+    trace = space.trace(refused.way, "refinement", refused.start)
+    allowed: dict[tuple[str, str], Trace] = {}
+    for state in refused.match[:NEAREST]:
+        for at, _ in other.out(state):
+            one = other.step(state, at)
+            allowed.setdefault((one.steps[0].label, str(one)), one)
+    last = trace.steps[-1] if trace.steps else None
+    listed = sorted(allowed.values(), key=lambda t: last is None or t.steps[0].call != last.call)
+    return Refinement(Refusal(trace, tuple(listed), refused.sure), found.pairs, found.whole)
+
+
+def _only(space: Space, seen: Ints, other: Ints) -> Only:
+    """What of a space the other has no sight of."""
+    lacking = ~np.isin(seen, other)
+    came, far = space.nearest
+    first: dict[int, int] = {}
+    prints = space.graph.fingerprints
+    order = sorted(np.flatnonzero(lacking).tolist(), key=lambda s: (far[s], int(prints[s])))
+    for state in order:
+        if far[state] == 0 or not lacking[space.source(came[state])]:
+            first.setdefault(int(seen[state]), state)
+    nearest = list(first.values())[:NEAREST]
+    traces = tuple(space.trace(space.way_to(s), "only", s) for s in nearest)
+    return Only(len(np.unique(seen[lacking])), traces)

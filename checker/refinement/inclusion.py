@@ -1,0 +1,162 @@
+"""Whether every behaviour of one model is one of another, as far as both are seen.
+
+A *match* of a way is the set of states that the other may be in, when it does what was seen. Steps
+that change nothing seen are left out on both sides (stuttering). A way of which the match is empty
+is none of the other's: breadth first, so the first is a shortest. Finite behaviours only.
+
+Source:  the subset construction (Rabin and Scott, Finite Automata and Their Decision Problems,
+         1959), on the fly
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from statewalk.checker.liveness.graph import CUT, Ints
+from statewalk.checker.refinement.space import Space
+
+_PART = 1 << 18  # states
+MOST = 5_000_000
+"""Pairs of a state and a match that are looked at."""
+
+
+@dataclass(frozen=True)
+class Refused:
+    """The first way that the other has not: ``way`` ends with the step that it has not.
+
+    ``start`` is the initial state; ``match`` are states of the other before that step. ``sure`` is
+    false where not all steps of these are known.
+    """
+
+    start: int
+    way: list[int]
+    match: tuple[int, ...]
+    sure: bool
+
+
+@dataclass(frozen=True)
+class Inclusion:
+    """``refused`` is None where every way is one of the other's, as far as was looked: ``whole``
+    tells whether that was everywhere. ``pairs`` were looked at.
+    """
+
+    refused: Refused | None
+    pairs: int
+    whole: bool = True
+
+
+@dataclass
+class _Matches:
+    """The matches met so far, by number, and what follows them."""
+
+    space: Space
+    seen: list[int]
+    numbers: dict[frozenset[int], int] = field(default_factory=dict)
+    sets: list[frozenset[int]] = field(default_factory=list)
+    after: list[dict[int, int] | None] = field(default_factory=list)
+
+    def number(self, states: Iterable[int]) -> int:
+        """The number of a match: the states, and what they lead to unseen."""
+        closed = set(states)
+        queue = list(closed)
+        for state in queue:
+            for _, to in self.space.out(state):
+                if to not in closed and self.seen[to] == self.seen[state]:
+                    closed.add(to)
+                    queue.append(to)
+        key = frozenset(closed)
+        if key not in self.numbers:
+            self.numbers[key] = len(self.sets)
+            self.sets.append(key)
+            self.after.append(None)
+        return self.numbers[key]
+
+    def step(self, match: int, seen: int) -> int | None:
+        """The match after a step to another sight; None where there is no such step."""
+        after = self.after[match]
+        if after is None:
+            found: dict[int, set[int]] = {}
+            for state in self.sets[match]:
+                for _, to in self.space.out(state):
+                    if self.seen[to] != self.seen[state]:
+                        found.setdefault(self.seen[to], set()).add(to)
+            after = self.after[match] = {s: self.number(states) for s, states in found.items()}
+        return after.get(seen)
+
+
+def included(space: Space, seen: Ints, other: Space, seen_other: Ints) -> Inclusion:
+    """Whether each way of a space is one of the other's. Shapes: seen (n,), sights by state."""
+    if _each_step_is_allowed(space, seen, other, seen_other):
+        return Inclusion(None, space.graph.n, whole=not space.bound)
+    mine: list[int] = seen.tolist()
+    matches = _Matches(other, seen_other.tolist())
+    starts: dict[int, list[int]] = {}
+    for state in other.initial:
+        starts.setdefault(matches.seen[state], []).append(state)
+    came: dict[tuple[int, int], tuple[tuple[int, int] | None, int]] = {}
+    queue: list[tuple[int, int]] = []
+    for state in space.initial:
+        if mine[state] not in starts:
+            return Inclusion(Refused(state, [], tuple(other.initial), sure=True), len(came))
+        pair = (state, matches.number(starts[mine[state]]))
+        if pair not in came:
+            came[pair] = (None, -1)
+            queue.append(pair)
+    for pair in queue:
+        state, match = pair
+        for at, to in space.out(state):
+            then = match if mine[to] == mine[state] else matches.step(match, mine[to])
+            if then is None:
+                return Inclusion(_refused(other, matches, came, pair, at), len(came))
+            if (to, then) not in came:
+                came[(to, then)] = (pair, at)
+                queue.append((to, then))
+        if len(came) > MOST:
+            return Inclusion(None, len(came), whole=False)
+    return Inclusion(None, len(came), whole=not space.bound)
+
+
+def _each_step_is_allowed(space: Space, seen: Ints, other: Space, seen_other: Ints) -> bool:
+    """Whether each step of a space is one of the other's, where a sight is of one state only."""
+    most = int(max(seen.max(initial=0), seen_other.max(initial=0))) + 1
+    if len(np.unique(seen_other)) < other.graph.n:
+        return False
+    if not np.isin(seen[space.graph.start()], seen_other[other.graph.start()]).all():
+        return False
+    allowed = np.unique(np.concatenate([*_steps_seen(other, seen_other, most)]))
+    return all(np.isin(steps, allowed).all() for steps in _steps_seen(space, seen, most))
+
+
+def _steps_seen(space: Space, seen: Ints, most: int) -> Iterator[NDArray[np.int64]]:
+    """The steps that change what is seen, each as a number, once for each part of the graph."""
+    graph = space.graph
+    for first in range(0, graph.n, _PART):
+        end = min(graph.n, first + _PART)
+        sources = np.repeat(seen[first:end], np.diff(graph.offsets[first : end + 1]))
+        targets = graph.targets[graph.offsets[first] : graph.offsets[end]]
+        after = seen[targets]
+        moves = (targets != CUT) & (sources != after)
+        yield np.unique(sources[moves].astype(np.int64) * most + after[moves])
+    yield np.zeros(0, np.int64)
+
+
+def _refused(
+    other: Space,
+    matches: _Matches,
+    came: dict[tuple[int, int], tuple[tuple[int, int] | None, int]],
+    pair: tuple[int, int],
+    at: int,
+) -> Refused:
+    """The way to a pair and one step more."""
+    match, way = matches.sets[pair[1]], [at]
+    before, by = came[pair]
+    while before is not None:
+        way.append(by)
+        pair = before
+        before, by = came[pair]
+    sure = all(other.whole[state] for state in match)
+    return Refused(pair[0], way[::-1], tuple(sorted(match)), sure)

@@ -1,0 +1,250 @@
+"""What two models have in common of a state: fields of equal names, or what a map makes of it.
+
+A *sight* is a number: two states, of one model or of both, have the same where they look the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from statewalk.checker.liveness.graph import Ints
+from statewalk.checker.refinement.space import Space
+from statewalk.checker.states.content import content_of, value_of
+from statewalk.dsl.errors import RunError, SpecError, StatewalkError, did_you_mean, place_of
+from statewalk.dsl.model import Model
+from statewalk.dsl.state.plain_view import PlainView
+from statewalk.dsl.values.stored import ABSENT, FrozenList, encode, freeze
+from statewalk.dsl.view import Path, State
+
+_LARGEST = 1 << 62
+_FIELD = 3  # components of the path of a field
+Map = Callable[[], Mapping[str, Any]]
+"""Called in a state: what it is in the other model, by the names of that one's fields."""
+
+
+@dataclass
+class Values:
+    """Numbers of values: equal ones have the same, whichever model they are of."""
+
+    numbers: dict[bytes, int] = field(default_factory=dict)
+
+    def number(self, value: Any) -> int:
+        """The number of a value, given when new."""
+        key = b"" if value is ABSENT else encode(freeze(value))
+        return self.numbers.setdefault(key, len(self.numbers))
+
+
+def places(model: Model, *, auxiliary: bool = False) -> dict[Path, bool]:
+    """The fields of a model's instances, and whether steps change them."""
+    return {
+        (owner, role.index, info.name): not info.constant
+        for owner, roles in model.roles.items()
+        for role in roles
+        for (of, _), info in model.fields.items()
+        if of == owner and (auxiliary or not info.auxiliary)
+    }
+
+
+def common(a: Model, b: Model, chosen: Sequence[str] = ()) -> tuple[Path, ...]:
+    """The fields that both models have and one of them changes; of these the ``chosen``.
+
+    Names are those of a role or of its field: ``Client``, ``Client.state``. Fields that are
+    `Auxiliary` count only where they are chosen.
+
+    Raises:  RunError[SW360] for a name that is none, and where nothing is common
+    """
+    mine, theirs = places(a, auxiliary=bool(chosen)), places(b, auxiliary=bool(chosen))
+    found = [path for path in mine if path in theirs and (mine[path] or theirs[path])]
+    named = {path: {str(path[0]), f"{path[0]}.{path[2]}"} for path in found}
+    for name in chosen:
+        known = sorted(set().union(*named.values()))
+        if name not in known:
+            raise RunError(
+                "SW360",
+                f"The two have no {name} in common. {did_you_mean(name, known)}".rstrip(),
+                help="Name fields that both have, as Role.field, or roles: " + ", ".join(known),
+            )
+    if chosen:
+        found = [path for path in found if named[path] & set(chosen)]
+    if not found:
+        raise RunError(
+            "SW360",
+            f"{a.name} and {b.name} have no field in common.",
+            why="What happens in one is looked for in the other by fields of equal names.",
+            help="Say what a state of the second is in the first with --map MODULE:FUNCTION.",
+        )
+    return tuple(found)
+
+
+def sights(
+    spaces: Sequence[Space], fields: Sequence[Path], maps: Sequence[Map | None]
+) -> list[Ints]:
+    """By space, the sight of each state: of some fields, or of what a map gives for them."""
+    values = Values()
+    tables = [
+        _mapped(space, fields, seen, values) if seen else _read(space, fields, values)
+        for space, seen in zip(spaces, maps, strict=True)
+    ]
+    _, numbers = different(np.concatenate(tables))
+    ends = np.cumsum([len(table) for table in tables])[:-1]
+    return np.split(numbers, ends)
+
+
+def different(table: Ints) -> tuple[NDArray[np.int64], Ints]:
+    """(a row of each kind, the kind of each row) of a table: rows are of a kind if they are equal.
+
+    Columns are joined to one number for each row, as many as fit.
+    """
+    joined, most = np.zeros(len(table), np.int64), 1
+    for column in table.T:
+        size = int(column.max(initial=0)) + 1
+        if most * size >= _LARGEST:
+            _, joined = np.unique(joined, return_inverse=True)
+            most = int(joined.max(initial=0)) + 1
+        joined, most = joined * size + column, most * size
+    _, first, kinds = np.unique(joined, return_index=True, return_inverse=True)
+    return first, kinds.astype(np.int32)
+
+
+def _read(space: Space, fields: Sequence[Path], values: Values) -> Ints:
+    """The numbers of the fields' values, by state. Shape: (n, fields)"""
+    groups: dict[Path, list[int]] = {}
+    for slot in space.layout.slots:
+        groups.setdefault(slot.path[:_FIELD], []).append(slot.id)
+    table = np.zeros((space.graph.n, len(fields)), np.int32)
+    for at, path in enumerate(fields):
+        slots = groups.get(path)
+        if slots is None:
+            table[:, at] = values.number(_value(space.model, path, space.model.fixed))
+            continue
+        part = space.rows[:, slots]
+        first, kinds = different(part)
+        numbers = [
+            values.number(_value(space.model, path, _part(space, slots, ids)))
+            for ids in part[first].tolist()
+        ]
+        table[:, at] = np.array(numbers, np.int32)[kinds]
+    return table
+
+
+def _part(space: Space, slots: Sequence[int], ids: Sequence[int]) -> State:
+    """Some slots of a state."""
+    held = [space.layout.slots[slot] for slot in slots]
+    return {s.path: s.values[id] for s, id in zip(held, ids, strict=True) if id}
+
+
+def _value(model: Model, path: Path, state: State) -> Any:
+    """The value of a field in a state that holds at least its slots."""
+    return content_of(model, state).get(path, ABSENT)
+
+
+def _mapped(space: Space, fields: Sequence[Path], seen: Map, values: Values) -> Ints:
+    """The numbers of what a map gives for the fields, by state. Shape: (n, fields)
+
+    The map is asked once for each combination of values of the slots that it looks at.
+    """
+    looked: set[Path] = set()
+    while True:
+        slots = [slot.id for slot in space.layout.slots if slot.path in looked]
+        first, kinds = different(space.rows[:, slots])
+        table = np.zeros((len(first), len(fields)), np.int32)
+        known = len(looked)
+        for at, number in enumerate(first.tolist()):
+            given = mapped(space.model, seen, space.state(number), fields, looked)
+            table[at] = [values.number(given[path]) for path in fields]
+            if len(looked) > known:
+                break
+        else:
+            result: Ints = table[kinds]
+            return result
+
+
+class _LookedView(PlainView):
+    """A plain view that notes which slots are looked at."""
+
+    __slots__ = ("looked",)
+
+    def __init__(self, base: State, looked: set[Path]) -> None:
+        super().__init__(base)
+        self.looked = looked
+
+    def get(self, path: Path) -> Any:
+        """As in `PlainView`; every way of looking comes here."""
+        self.looked.add(path)
+        return super().get(path)
+
+
+def mapped(
+    model: Model, seen: Map, state: State, fields: Sequence[Path], looked: set[Path] | None = None
+) -> dict[Path, Any]:
+    """What a map gives in a state, by field; ``looked`` gets the slots it looks at."""
+    given = given_by(model, seen, state, looked)
+    return {path: _given(given, path) for path in fields}
+
+
+def given_by(
+    model: Model, seen: Map, state: State, looked: set[Path] | None = None
+) -> Mapping[str, Any]:
+    """What a map gives in a state, as values. Raises SpecError[SW363] for what is no mapping."""
+    held: list[Mapping[str, Any]] = []
+    view = _LookedView(state, set() if looked is None else looked)
+
+    def look() -> bool:
+        try:
+            given: Any = seen()
+        except StatewalkError:
+            raise
+        except Exception as error:
+            said = f"The map '{seen.__name__}' raises {type(error).__name__}: {error}"
+            raise SpecError("SW363", said, at=place_of(error, model.sources)) from error
+        if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
+            raise SpecError(
+                "SW363",
+                f"The map '{seen.__name__}' gave {given!r}.",
+                help="It gives values by the names of fields: {'Box.items': set(box.queue)}.",
+            )
+        held.append({name: value_of(value, model, state) for name, value in given.items()})
+        return True
+
+    model.holds(look, view)
+    return held[0]
+
+
+def fields_of(model: Model, given: Iterable[str]) -> tuple[Path, ...]:
+    """The fields of a model that a map speaks of. Raises RunError[SW360] for a name of none."""
+    found = places(model, auxiliary=True)
+    names = {path: _names(path) for path in found}
+    known = sorted({name for both in names.values() for name in both})
+    for name in given:
+        if name not in known:
+            raise RunError(
+                "SW360",
+                f"{model.name} has no field {name}. {did_you_mean(name, known)}".rstrip(),
+                help="A map gives values by Role.field, or by Role#0.field.",
+            )
+    wanted = set(given)
+    return tuple(path for path, both in names.items() if wanted & set(both))
+
+
+def _names(path: Path) -> tuple[str, str]:
+    owner, index, name = path
+    return f"{owner}#{index}.{name}", f"{owner}.{name}"
+
+
+def _given(given: Mapping[str, Any], path: Path) -> Any:
+    """What stands for a field: under its own name, or for all instances in their order."""
+    own, shared = _names(path)
+    if own in given:
+        return given[own]
+    return _of_instance(given[shared], path[1]) if shared in given else ABSENT
+
+
+def _of_instance(value: Any, index: int) -> Any:
+    """The part of an instance, where there is one for each in a list or tuple."""
+    listed = isinstance(value, tuple | FrozenList)
+    return value[index] if listed and index < len(value) else value

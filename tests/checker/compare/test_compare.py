@@ -1,0 +1,172 @@
+"""Two models beside each other: what is said of verdicts, counterexamples, behaviours, states."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from statewalk.checker.cli import main
+from statewalk.checker.compare.compare import Comparison, changed, compare
+from statewalk.checker.compare.telling import markdown_of, page_of
+from statewalk.checker.contract.options import CheckOptions
+from statewalk.dsl.errors import RunError
+from statewalk.dsl.loader import load
+from tests.places import ROOT
+
+HEAD = "from typing import Literal\nfrom statewalk import *\n"
+BOX = HEAD + (
+    "ORDER: Constant[Literal['any', 'first']] = 'any'\n"
+    "class Box(Role):\n    items: {kind} = {empty}\n"
+    "    @action\n    def put(self, x: int = any_of([1, 2])) -> None:\n"
+    "        require(x not in self.items and len(self.items) < 2)\n        self.items{put}\n"
+    "    @action\n    def take(self) -> None:\n        require(self.items)\n        {take}\n"
+    "box = Box()\n"
+)
+BAG = BOX.format(
+    kind="set[int]", empty="set()", put=".add(x)", take="self.items.remove(any_of(self.items))"
+)
+QUEUE = BOX.format(kind="list[int]", empty="[]", put=".append(x)", take="self.items.pop(0)")
+LOCK = HEAD + (
+    "RULE: Constant[Literal['none', 'locked']] = 'none'\n"
+    "class P(Role):\n    inside: bool = False\n"
+    "    @action\n    def enter(self) -> None:\n        require(not self.inside)\n"
+    "        if RULE == 'locked':\n            require(not any(p.inside for p in ps))\n"
+    "        self.inside = True\n"
+    "    @action\n    def leave(self) -> None:\n        require(self.inside)\n"
+    "        self.inside = False\n"
+    "ps = [P() for _ in range(2)]\n"
+    "@always\ndef alone() -> bool:\n    return sum(p.inside for p in ps) < 2\n"
+    "@exists\ndef both() -> bool:\n    return all(p.inside for p in ps)\n"
+)
+
+
+def written(folder: Path, **specs: str) -> list[str]:
+    for name, text in specs.items():
+        (folder / f"{name}.py").write_text(text, encoding="utf-8")
+    return [str(folder / f"{name}.py") for name in specs]
+
+
+def varied(spec: str, **constant: tuple[str, ...]) -> Comparison:
+    [(name, values)] = constant.items()
+    models = [(f"{name}={v}", load(spec, {name: v})) for v in values]
+    return compare(models, CheckOptions())
+
+
+def test_a_fix_is_told_by_the_guard_that_stops_the_counterexample(tmp_path: Path) -> None:
+    [spec] = written(tmp_path, lock=LOCK)
+    found = varied(spec, RULE=("none", "locked"))
+    [versus] = found.others
+    [crossing] = versus.crossed
+
+    assert "fixed" == changed(found.base.run, versus.other.run, "alone")
+    assert "impossible" == changed(found.base.run, versus.other.run, "both")
+    assert 2 == crossing.step
+    assert crossing.guard is not None
+    assert "require(not any(p.inside for p in ps))" == crossing.guard.text
+    assert versus.forth.refusal is None
+    assert versus.back.refusal is not None
+    assert 2 == versus.back.refusal.trace.length
+    assert (0, 1) == (versus.gained.sights, versus.lost.sights)
+    assert found.whole
+
+
+def test_a_defect_that_is_possible_on_the_other_side_too(tmp_path: Path) -> None:
+    [spec] = written(tmp_path, lock=LOCK.replace("< 2\n", "< 2 or RULE == 'locked'\n").replace(
+        "require(not any(p.inside for p in ps))", "pass"))  # fmt: skip
+    [versus] = varied(spec, RULE=("none", "locked")).others
+
+    assert versus.crossed[0].step is None
+    assert () == versus.crossed[0].broken
+
+
+def test_a_queue_refines_a_bag_and_not_the_other_way(tmp_path: Path) -> None:
+    seen = "from queue_ import box\ndef as_bag():\n    return {'Box.items': set(box.items)}\n"
+    bag, queue, _ = written(tmp_path, bag=BAG, queue_=QUEUE, seen=seen)
+    code = main(
+        ["compare", bag, queue, "--map", f"{tmp_path}/seen.py:as_bag",
+         "--json", str(tmp_path / "out.json")]
+    )  # fmt: skip
+    told = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))["versus"][0]
+
+    assert 0 == code
+    assert "holds" == told["refines_base"]["verdict"]
+    assert "violated" == told["refined_by_base"]["verdict"]
+    assert 3 == len(told["refined_by_base"]["steps"]), "put, put, and take the second"
+
+
+def test_without_a_map_different_kinds_are_different_states(tmp_path: Path) -> None:
+    bag, queue = written(tmp_path, bag=BAG, queue_=QUEUE)
+    models = [("bag", load(bag)), ("queue", load(queue))]
+    [versus] = compare(models, CheckOptions()).others
+
+    assert versus.forth.refusal is not None
+    assert 0 == versus.forth.refusal.trace.length
+
+
+def test_what_a_bound_cut_is_said(tmp_path: Path) -> None:
+    [spec] = written(tmp_path, lock=LOCK)
+    models = [(v, load(spec, {"RULE": v})) for v in ("none", "locked")]
+    found = compare(models, CheckOptions(max_depth=2))
+    [versus] = found.others
+
+    assert not found.whole
+    assert versus.forth.refusal is None
+    assert not versus.forth.whole
+    assert "So far as was looked" in page_of(found, "again").plain()
+
+
+def test_what_counts_can_be_chosen(tmp_path: Path) -> None:
+    [spec] = written(tmp_path, lock=LOCK)
+    models = [(v, load(spec, {"RULE": v})) for v in ("none", "locked")]
+
+    assert 2 == len(compare(models, CheckOptions(), chosen=("P",)).others[0].fields)
+    with pytest.raises(RunError, match="no Q in common") as error:
+        compare(models, CheckOptions(), chosen=("Q",))
+    assert "SW360" == error.value.code
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ([], "nothing to compare with"),
+        (["--vary", "RULE=none"], "does not name a constant and two values"),
+        (["--vary", "RULE=none,nope"], "RULE cannot be nope"),
+        (["--vary", "NOPE=1,2"], "There is no constant NOPE"),
+        (["--vary", "RULE=none,locked", "--map", "x.py:f"], "--map does nothing here"),
+        (["missing.py"], "missing.py"),
+        (["{spec}", "--vary", "RULE=none,locked"], "Both OTHER and --vary"),
+        (["{spec}", "--map", "{spec}:nope"], "has no function nope"),
+    ],
+)
+def test_mistakes(
+    words: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    [spec] = written(tmp_path, lock=LOCK)
+    code = main(["compare", spec, *(word.format(spec=spec) for word in words)])
+
+    assert 2 == code
+    assert said in capsys.readouterr().err
+
+
+def test_the_report_as_markdown(tmp_path: Path) -> None:
+    [spec] = written(tmp_path, lock=LOCK)
+    found = varied(spec, RULE=("none", "locked"))
+    text = markdown_of(found, "statewalk compare lock.py")
+
+    assert "| `alone` | violated at 2 | holds · fixed |" in text
+    assert (
+        "With RULE=locked step 2 is not possible: `require(not any(p.inside for p in ps))`" in text
+    )
+    assert "`statewalk compare lock.py`" in text
+
+
+def test_two_phase_commit_refines_transaction_commit() -> None:
+    names = ("toys/transaction_commit.py", "toys/two_phase_commit.py")
+    models = [(name, load(ROOT / "models" / name, {"RMS": 4})) for name in names]
+    [versus] = compare(models, CheckOptions()).others
+
+    assert versus.forth.refusal is None
+    assert versus.forth.whole
+    assert 1568 == versus.other.run.counts.distinct

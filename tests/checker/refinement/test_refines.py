@@ -1,0 +1,205 @@
+"""``name = refines("other.py", by=seen)``: what a spec does is what another allows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from statewalk.checker.api import check
+from statewalk.checker.behaviours.replay import replay
+from statewalk.checker.verdict.run import Run
+from statewalk.dsl.errors import RunError, StatewalkError
+
+BAG = """
+from statewalk import *
+
+class Box(Role):
+    items: set[int] = set()
+
+    @action
+    def put(self, x: int = any_of([1, 2])) -> None:
+        require(x not in self.items and len(self.items) < 2)
+        self.items.add(x)
+
+    @action
+    def take(self) -> None:
+        self.items.remove(any_of(self.items))
+
+box = Box()
+"""
+QUEUE = """
+from typing import Literal
+from statewalk import *
+
+BUG: Constant[Literal["none", "clears", "starts full"]] = "none"
+
+class Queue(Role):
+    slots: list[int] = [1, 2, 2] if BUG == "starts full" else []
+    taken: int = 0
+
+    @action
+    def put(self, x: int = any_of([1, 2])) -> None:
+        require(x not in self.slots and len(self.slots) < 2)
+        self.slots.append(x)
+
+    @action
+    def take(self) -> None:
+        require(self.slots)
+        if BUG == "clears":
+            self.slots.clear()
+        else:
+            self.slots.pop(0)
+
+    @action
+    def look(self) -> None:
+        self.taken = 1 - self.taken
+
+queue = Queue()
+
+def as_bag() -> dict[str, object]:
+    return SEEN
+
+is_a_bag = refines("bag.py", by=as_bag)
+"""
+SEEN = "{'Box.items': set(queue.slots)}"
+# The items are chosen when the other spec begins, and seen only when they come out.
+HIDDEN = """
+from statewalk import *
+
+class Urn(Role):
+    kept: int = 0
+    shown: int = 0
+
+    @action
+    def draw(self) -> None:
+        require(self.kept == 0)
+        self.kept = any_of([1, 2])
+
+    @action
+    def show(self) -> None:
+        require(self.kept)
+        self.shown = self.kept
+
+urn = Urn()
+"""
+SHOWS = """
+from statewalk import *
+
+LIES: Constant[bool] = False
+
+class Show(Role):
+    shown: int = 0
+
+    @action
+    def show(self) -> None:
+        self.shown = any_of([1, 2]) if LIES or not self.shown else self.shown
+
+show = Show()
+is_an_urn = refines("urn.py", by=lambda: {"Urn.shown": show.shown})
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    texts = {"bag": BAG, "queue_": QUEUE.replace("SEEN", SEEN), "urn": HIDDEN, "show": SHOWS}
+    for name, text in texts.items():
+        (tmp_path / f"{name}.py").write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+def seen(run: Run) -> list[tuple[str, str, int | None]]:
+    return [(p.name, p.verdict, p.length) for p in run.properties]
+
+
+@pytest.mark.parametrize("engine", ["native", "reference"])
+def test_a_queue_is_a_bag(folder: Path, engine: str) -> None:
+    run = check(folder / "queue_.py", engine=engine)
+
+    assert ("is_a_bag", "holds", None) in seen(run)
+    assert "holds" == run.verdict
+
+
+@pytest.mark.parametrize("engine", ["native", "reference"])
+def test_a_queue_that_loses_items_is_none(folder: Path, engine: str) -> None:
+    run = check(folder / "queue_.py", {"BUG": "clears"}, engine=engine, keep_going=True)
+    [violation] = run.evidence.violations
+    abstract = violation.abstract
+
+    assert ("is_a_bag", "violated", 3) in seen(run)
+    assert abstract is not None
+    assert ("- Box#0.items 1", "- Box#0.items 2") == tuple(sorted(abstract.seen[-1][1]))
+    assert ("Box#0.take",) == abstract.allowed
+    assert "seen as bag, which does not allow the last step" in str(run)
+    assert replay(run.traces["is_a_bag"], folder / "queue_.py").reproduced
+
+
+@pytest.mark.spark
+def test_spark_says_the_same(folder: Path) -> None:
+    run = check(folder / "queue_.py", {"BUG": "clears"}, engine="spark", keep_going=True)
+
+    assert ("is_a_bag", "violated", 3) in seen(run)
+
+
+def test_an_initial_state_that_is_none_of_the_other(folder: Path) -> None:
+    text = (folder / "bag.py").read_text(encoding="utf-8")
+    (folder / "bag.py").write_text(text.replace("= set()", "= {7}"), encoding="utf-8")
+    run = check(folder / "queue_.py")
+
+    assert ("is_a_bag", "violated", 0) in seen(run)
+
+
+def test_what_is_hidden_may_be_chosen_before_it_is_seen(folder: Path) -> None:
+    assert ("is_an_urn", "holds", None) in seen(check(folder / "show.py"))
+    assert ("is_an_urn", "violated", 2) in seen(check(folder / "show.py", {"LIES": True}))
+
+
+def test_a_bounded_search_does_not_decide(folder: Path) -> None:
+    run = check(folder / "queue_.py", {"BUG": "clears"}, max_depth=2)
+
+    assert ("is_a_bag", "unknown", None) in seen(run)
+
+
+def test_without_a_map_fields_of_equal_names_are_seen(folder: Path) -> None:
+    text = BAG + "same = refines('bag.py')\n"
+    (folder / "again.py").write_text(text, encoding="utf-8")
+
+    assert ("same", "holds", None) in seen(check(folder / "again.py"))
+
+
+@pytest.mark.parametrize(
+    ("by", "file", "said"),
+    [
+        ("{'Box.item': set()}", "bag.py", "has no field Box.item"),
+        ("[1, 2]", "bag.py", "The map 'as_bag' gave [1, 2]"),
+        ("{'Box.items': 1 // len(queue.slots)}", "bag.py", "'as_bag' raises ZeroDivisionError"),
+        (SEEN, "sack.py", "There is no file"),
+    ],
+)
+def test_mistakes(folder: Path, by: str, file: str, said: str) -> None:
+    text = QUEUE.replace("SEEN", by).replace("bag.py", file)
+    (folder / "queue_.py").write_text(text, encoding="utf-8")
+
+    with pytest.raises(StatewalkError) as error:
+        check(folder / "queue_.py")
+    assert said in str(error.value)
+
+
+def test_a_change_of_the_other_spec_is_seen_when_a_trace_is_replayed(folder: Path) -> None:
+    trace = check(folder / "queue_.py", {"BUG": "clears"}).traces["is_a_bag"]
+    text = BAG.replace("    @action\n    def take", "    @action\n    def clear(self) -> None:\n"
+                       "        self.items.clear()\n\n    @action\n    def take")  # fmt: skip
+    (folder / "bag.py").write_text(text, encoding="utf-8")
+    found = replay(trace, folder / "queue_.py")
+
+    assert not found.reproduced
+    assert "bag allows all of it now" in found.why
+
+
+def test_no_other_model_is_a_mistake_with_its_place(folder: Path) -> None:
+    (folder / "bag.py").unlink()
+
+    with pytest.raises(RunError) as error:
+        check(folder / "queue_.py")
+    assert error.value.at is not None
+    assert error.value.at.file.endswith("queue_.py")
