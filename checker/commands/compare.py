@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import shlex
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,7 +39,7 @@ def add_parser(subparsers: Any) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", dest="settings",
-        help="give a constant a value, on all sides",
+        help="give a constant a value, on all sides that have it",
     )  # fmt: skip
     parser.add_argument(
         "--view", metavar="NAMES", help="what counts of a state: fields (Client.state) and roles, "
@@ -92,7 +93,7 @@ def _models(
     arguments: argparse.Namespace, options: CheckOptions
 ) -> tuple[list[tuple[str, Model]], Map | None]:
     """The models to compare by name, and what the others are in the first."""
-    from statewalk.checker.api import load_within
+    from statewalk.checker.api import load_within, types_within
     from statewalk.checker.contract.options import read_settings
     from statewalk.checker.library import spec_path
 
@@ -114,11 +115,21 @@ def _models(
             for name, value in cases
         ], None
     file, _, function = (a.map or "").rpartition(":")
+    paths = [spec_path(path) for path in (a.spec, file or a.other)]
+    sides = shared_out(fixed, [types_within(path, options) for path in paths])
     models = [
-        (name, load_within(spec_path(path), fixed, options))
-        for name, path in ((a.spec, a.spec), (a.other, file or a.other))
+        (name, load_within(path, constants, options))
+        for name, path, constants in zip((a.spec, a.other), paths, sides, strict=True)
     ]
     return models, map_of(models[1][1], a.map, function) if a.map else None
+
+
+def shared_out(
+    fixed: Mapping[str, GivenText], known: Sequence[Mapping[str, Any]]
+) -> list[dict[str, GivenText]]:
+    """The constants of each side: those that it has, and those that none has, which is said then."""
+    every = set().union(*known)
+    return [{n: value for n, value in fixed.items() if n in own or n not in every} for own in known]
 
 
 def varied(text: str) -> list[tuple[str, str]]:
