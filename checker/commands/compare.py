@@ -98,6 +98,9 @@ def _models(
     from statewalk.checker.library import spec_path
 
     a = arguments
+    if a.map is not None and a.view is not None:
+        said = "--view does nothing here: what --map gives is looked at."
+        raise RunError("SW326", said, help="Leave fields out of what the function gives.")
     if (a.other is None) == (a.vary is None):
         raise RunError(
             "SW361",
@@ -127,7 +130,7 @@ def _models(
 def shared_out(
     fixed: Mapping[str, GivenText], known: Sequence[Mapping[str, Any]]
 ) -> list[dict[str, GivenText]]:
-    """The constants of each side: those that it has, and those that none has, which is said then."""
+    """The constants of each side: those that it has; those that none has are said to be none."""
     every = set().union(*known)
     return [{n: value for n, value in fixed.items() if n in own or n not in every} for own in known]
 

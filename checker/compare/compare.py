@@ -13,7 +13,7 @@ from statewalk.checker.compare.crossing import Crossing, cross
 from statewalk.checker.contract.options import CheckOptions
 from statewalk.checker.liveness.graph import Ints
 from statewalk.checker.refinement.inclusion import Inclusion, included
-from statewalk.checker.refinement.sights import Map, common, sights
+from statewalk.checker.refinement.sights import Map, looked_at, sights
 from statewalk.checker.refinement.space import Space, space_of
 from statewalk.checker.traces.trace import Trace
 from statewalk.checker.verdict.run import Run
@@ -150,7 +150,7 @@ def _versus(
     base: tuple[Side, Space], other: tuple[Side, Space], chosen: Sequence[str], seen: Map | None
 ) -> Versus:
     (first, near), (second, far) = base, other
-    fields = common(first.model, second.model, chosen)
+    fields = looked_at(first.model, second.model, chosen, seen)
     mine, theirs = sights((near, far), fields, (None, seen))
     forth, back = included(far, theirs, near, mine), included(near, mine, far, theirs)
     bounds = [f"{side.name}: {space.bound}" for side, space in (base, other) if space.bound]

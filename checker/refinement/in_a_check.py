@@ -11,7 +11,7 @@ from statewalk.checker.contract.search import Exploration, Finding, SearchOption
 from statewalk.checker.liveness.graph import Ints
 from statewalk.checker.liveness.in_a_check import INCOMPLETE, graph_of, limits_of, why_not
 from statewalk.checker.refinement.inclusion import Inclusion, Refused, included
-from statewalk.checker.refinement.sights import common, fields_of, given_by, mapped, sights
+from statewalk.checker.refinement.sights import looked_at, mapped, sights
 from statewalk.checker.refinement.space import Space, path_of, space_of
 from statewalk.checker.states.content import Content, content_of
 from statewalk.checker.states.diff import changes
@@ -83,11 +83,7 @@ def _beside(
     refined = prop.refined
     assert refined is not None
     other = space_of(refined.model, limits)
-    if refined.seen is None:
-        fields = common(refined.model, space.model)
-    else:
-        given = given_by(space.model, refined.seen, space.model.initial_states[0])
-        fields = fields_of(refined.model, given)
+    fields = looked_at(refined.model, space.model, (), refined.seen)
     return fields, other, sights((space, other), fields, (refined.seen, None))
 
 

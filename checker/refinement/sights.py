@@ -81,6 +81,17 @@ def common(a: Model, b: Model, chosen: Sequence[str] = ()) -> tuple[Path, ...]:
     return tuple(found)
 
 
+def looked_at(
+    a: Model, b: Model, chosen: Sequence[str] = (), seen: Map | None = None
+) -> tuple[Path, ...]:
+    """The fields of ``a`` that are looked at: those ``b`` has too, or those that a map of its
+    states gives.
+    """
+    if seen is None:
+        return common(a, b, chosen)
+    return fields_of(a, given_by(b, seen, b.initial_states[0]))
+
+
 def sights(
     spaces: Sequence[Space], fields: Sequence[Path], maps: Sequence[Map | None]
 ) -> list[Ints]:
