@@ -1,0 +1,97 @@
+"""Models of the library beside each other: what was read in these comparisons stays so."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from statewalk.checker.compare.compare import Versus, changed, compare
+from statewalk.checker.contract.options import CheckOptions
+from statewalk.checker.refinement.sights import Map
+from statewalk.dsl.loader import load
+from tests.cases import slow
+from tests.places import ROOT
+
+KAFKA = ROOT / "models/kafka"
+NO_LIVENESS = CheckOptions(liveness=False)
+BATCH = "Partition#0 · receive_produce"
+
+
+def versus(
+    spec: str, name: str, values: tuple[str, str], **constants: Any
+) -> tuple[Versus, dict[str, str]]:
+    """A model with a constant at two values; and which properties changed, and how."""
+    models = [(v, load(KAFKA / spec, {**constants, name: v})) for v in values]
+    found = compare(models, CheckOptions())
+    [one] = found.others
+    names = [p.name for p in found.base.run.properties]
+    marks = {n: changed(found.base.run, one.other.run, n) for n in names}
+    assert found.whole
+    return one, {name: mark for name, mark in marks.items() if mark}
+
+
+def stops(found: Versus) -> dict[str, tuple[int | None, str]]:
+    """Of each counterexample of the base: where the other stops it, and by which line."""
+    return {c.trace.property: (c.step, c.guard.text if c.guard else c.why) for c in found.crossed}
+
+
+def as_part_one(clients: int) -> Versus:
+    seen = load(KAFKA / "seen_as_init_pid.py", {"CLIENTS": clients, "MAX_ELECTIONS": 0})
+    mapped: Map = seen.functions["as_init_pid"]
+    models = [("part 1", load(KAFKA / "init_pid.py", {"CLIENTS": clients})), ("part 2", seen)]
+    return compare(models, NO_LIVENESS, seen=mapped).others[0]
+
+
+def test_part_two_of_kafka_refines_part_one_for_one_client() -> None:
+    found = as_part_one(1)
+
+    assert found.forth.refusal is None
+    assert found.forth.whole
+    assert found.back.refusal is not None, "a broker that is no coordinator is not asked"
+
+
+def test_the_epoch_that_fences_is_what_part_one_has_not() -> None:
+    found = as_part_one(2).forth.refusal
+
+    assert found is not None
+    assert 16 == found.trace.length
+    assert "receive_init_pid_response" == found.trace.steps[-1].action
+    assert ["~ Client#1.epoch  -1 → 2"] == [
+        str(c) for c in found.trace.diffs[-1] if c.place == "Client#1.epoch"
+    ]
+
+
+def test_part_one_of_kip_890_mends_what_hangs_and_not_what_leaks() -> None:
+    found, marks = versus("exactly_once.py", "VARIANT", ("kip98", "kip890_p1"), CLIENT="kip98")
+
+    assert {"no_hanging_txn": "fixed", "lso_advances": "fixed"} == marks
+    assert "aborted_never_committed" in {c.trace.property for c in found.crossed_back}
+    assert BATCH in found.back.refusal.trace.steps[-1].label  # type: ignore[union-attr]
+
+
+def test_part_two_of_kip_890_stops_the_leak() -> None:
+    found, marks = versus("exactly_once.py", "VARIANT", ("kip890_p1", "kip890_p2"), CLIENT="kip98")
+    [(step, guard)] = stops(found).values()
+
+    assert {"aborted_never_committed": "fixed"} == marks
+    assert (4, "require(self.index in coordinator.unmarked)") == (step, guard)
+
+
+@pytest.mark.parametrize(
+    ("rules", "expected", "alone"),
+    [
+        slow(("high_watermark", "kip101"), {"no_committed_record_lost": "fixed"}, (210, 1296)),
+        slow(("kip101", "kip279"), {"weak_isr": "fixed", "strong_isr": "fixed"}, (2, 20)),
+        slow(("kip279", "kip320_first"), {}, (586, 1184)),
+        slow(("kip320_first", "kip320"), {}, (0, 2456)),
+    ],
+)
+def test_each_rule_for_truncation_beside_the_one_before(
+    rules: tuple[str, str], expected: dict[str, str], alone: tuple[int, int]
+) -> None:
+    found, marks = versus("replication.py", "TRUNCATION", rules, MAX_EPOCH=2)
+
+    assert expected == marks
+    assert alone == (found.gained.sights, found.lost.sights)
+    assert all(crossing.step is None for crossing in found.crossed), "the same steps do no harm"
