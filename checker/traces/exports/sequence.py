@@ -1,12 +1,13 @@
 """Sequence diagrams: roles are lanes; a record put into another role's field is an arrow to it.
 
 A record that a step takes out of a field of its actor is named in the step's note, as what was
-received.
+received. A step that changes other fields of another role has called it: an arrow says which. What
+does not act in the trace is no party to it, and only gets records.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +33,7 @@ class Event:
 
 def events(trace: Trace) -> Iterator[Event]:
     """The events of a trace, step by step."""
+    acting = {lane(step.actor) for step in trace.steps}
     for number, (step, changes) in enumerate(trace, 1):
         actor = lane(step.actor)
         sent = [(c, owner_of(c)) for c in changes if _is_message(c, "+")]
@@ -41,6 +43,17 @@ def events(trace: Trace) -> Iterator[Event]:
         yield Event(actor, f"{number}. {_call(step)}{suffix}")
         for change, owner in arrows:
             yield Event(actor, _name(change.after), owner)
+        for owner, text in _calls(changes, acting - {actor}).items():
+            yield Event(actor, text, owner)
+
+
+def _calls(changes: Iterable[Change], others: set[str]) -> dict[str, str]:
+    """What a step changes in the fields of others, by owner, without the records it puts there."""
+    found: dict[str, list[str]] = {}
+    for change in changes:
+        if (owner := owner_of(change)) in others and not _is_message(change, "+"):
+            found.setdefault(owner, []).append(_cut(str(change).replace(f"{owner}.", "", 1)))
+    return {owner: "\n".join(lines) for owner, lines in found.items()}
 
 
 def _is_message(change: Change, mark: str) -> bool:
@@ -79,7 +92,7 @@ def lanes(trace: Trace) -> dict[str, str]:
 
 
 def _plain(text: str) -> str:
-    return text.replace(";", ",").replace("\n", " ").replace("#", "#35;")
+    return text.replace(";", ",").replace("#", "#35;").replace("\n", "<br/>")
 
 
 def to_mermaid(trace: Trace) -> str:
@@ -104,7 +117,8 @@ def to_plantuml(trace: Trace) -> str:
     lines += [f'participant "{name}" as {i}' for name, i in ids.items()]
     for event in events(trace):
         if event.target:
-            lines.append(f"{ids[event.source]} -> {ids[event.target]} : {event.text}")
+            text = event.text.replace("\n", "\\n")
+            lines.append(f"{ids[event.source]} -> {ids[event.target]} : {text}")
         else:
             lines.append(f"note over {ids[event.source]} : {event.text}")
     return "\n".join([*lines, "@enduml"]) + "\n"

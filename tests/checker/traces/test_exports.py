@@ -99,6 +99,55 @@ def test_arrows_follow_messages(trace: Trace) -> None:
     assert "L1->>L2: InitPidResponse(code='OK', pid=1, epoch=0)" in text
 
 
+CALLS = """
+from statewalk import Role, State, action, deadlock, exists, require
+
+class Client(Role):
+    asked: bool = False
+    @action
+    def ask(self) -> None:
+        require(not self.asked)
+        self.asked = True
+        log.size += 1
+        server.state = "busy"
+        server.waiting.add(self)
+
+class Server(Role):
+    state: str = "idle"
+    waiting: set[Client] = set()
+    @action
+    def answer(self) -> None:
+        require(self.state == "busy")
+        self.state = "idle"
+
+class Log(State):
+    size: int = 0
+
+clients = [Client()]
+server = Server()
+log = Log()
+deadlock(False)
+
+@exists
+def answered() -> bool:
+    return clients[0].asked and server.state == "idle"
+"""
+
+
+def test_what_a_step_changes_in_another_role_is_one_arrow(tmp_path: Path) -> None:
+    spec = tmp_path / "calls.py"
+    spec.write_text(CALLS, encoding="utf-8")
+    (found,) = check(spec, engine="reference").traces.values()
+
+    assert export_trace(found, "mermaid").splitlines()[2:] == [
+        "  participant L0 as Client#35;0",
+        "  participant L1 as Server#35;0",
+        "  Note over L0: 1. ask",
+        "  L0->>L1: ~ state  'idle' → 'busy'<br/>+ waiting Client#35;0",
+        "  Note over L1: 2. answer",
+    ]
+
+
 @pytest.mark.parametrize("format", FORMATS)
 def test_saved_traces_export_without_the_spec(format: str, trace: Trace, tmp_path: Path) -> None:
     file = tmp_path / "t.trace.json"
