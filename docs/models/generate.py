@@ -1,10 +1,21 @@
 """Brings the generated parts of the pages of this folder up to date: python docs/models/generate.py
 
-A fenced block of the language ``console`` that begins with ``$ statewalk check`` is followed by the
-trace that the command prints. What follows a line ``<!-- configurations: FILE -->`` up to the next
-empty line is the table of the configurations of that spec. After a line
-``<!-- begin-commit graph: FILE CONFIGURATION -->`` comes the graph of the history at the end of the
-trace. A test fails when a page is stale.
+What is generated follows a line that says of what, up to its end:
+
+- a fenced block of the language ``console`` that begins with ``$ statewalk check``: the trace that
+  the command prints. One with ``$ statewalk replay --steps story.txt`` takes the trace in the block
+  before it for the story, and shows where it ends under other constants;
+- ``<!-- configurations: FILE -->``: the table of the configurations of that spec;
+- ``<!-- matrix: FILE``, a table of names of configurations, ``-->``: the same table, with what each
+  configuration expects of the property that the column names;
+- ``<!-- counts: kafka/replication -->``: the table of its rows;
+- ``<!-- states: ARGUMENTS -->``: the states of a role and the actions between them, as
+  ``statewalk export --format dot ARGUMENTS`` has them;
+- ``<!-- flow: FILE CONFIGURATION``, steps, ``-->``: the sequence diagram of these steps;
+- ``<!-- begin-commit graph: FILE CONFIGURATION -->``: the graph of the history at the end of the
+  trace.
+
+A test fails when a page is stale.
 """
 
 from __future__ import annotations
@@ -14,57 +25,109 @@ import io
 import re
 import shlex
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from functools import partial
 from pathlib import Path
 
 from statewalk.checker.api import check
+from statewalk.checker.behaviours.guided import follow, read_steps
 from statewalk.checker.behaviours.replay import replay
 from statewalk.checker.cli import main
 from statewalk.checker.history.commands.from_trace import load_with_hook, recorded_in
+from statewalk.checker.traces.exports import export_trace
 from statewalk.checker.traces.file import load_trace
+from statewalk.dsl.declared import Expectation
 from statewalk.dsl.library.cycles import Edge, bc_edges
 from statewalk.dsl.library.isolation import Transaction, Versions, dependencies, judge
 from statewalk.dsl.library.recording import log_of, transactions, version_order
 from statewalk.dsl.loader import load
 from statewalk.dsl.model import Configuration
+from statewalk.models.kafka import replication_rows
 
 FOLDER = Path(__file__).parent
 ROOT = FOLDER.parents[1]
+_SHORT = {"weak_isr": "weak", "strong_isr": "strong", "no_committed_record_lost": "lost"}
 _MARKS = {"b": "begin", "c": "commit"}
-CONSOLE = re.compile(
-    r"^```console\n\$ statewalk (check [^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL
+TRACE = r"^(```console\n\$ statewalk (?P<command>check [^\n]*)\n)(?P<old>.*?)^```$"
+STORY = (
+    r"^(```console\n\$ statewalk (?P<command>replay --steps story.txt [^\n]*)\n)(?P<old>.*?)^```$"
 )
-GRAPH = re.compile(
-    r"^<!-- begin-commit graph: (\S+) (\S+) -->\n\n```mermaid\n(.*?)^```$", re.MULTILINE | re.DOTALL
-)
-TABLE = re.compile(r"^<!-- configurations: (\S+) -->\n\n(.*?)\n\n", re.MULTILINE | re.DOTALL)
+DRAWN = r"(?P<old>```mermaid\n.*?^```\n)"
+ROWS = r"(?P<old>.*?\n)(?=\n|\Z)"
+KINDS = {
+    "traces": TRACE,
+    "stories": STORY,
+    "configurations": rf"^(<!-- configurations: (?P<spec>\S+) -->\n\n){ROWS}",
+    "matrices": rf"^(<!-- matrix: (?P<spec>\S+)\n(?P<of>.*?)-->\n\n){ROWS}",
+    "counts": rf"^(<!-- counts: kafka/replication -->\n\n){ROWS}",
+    "states": rf"^(<!-- states: (?P<command>.*?) -->\n\n){DRAWN}",
+    "flows": rf"^(<!-- flow: (?P<spec>\S+) (?P<config>\S+)\n(?P<of>.*?)-->\n\n){DRAWN}",
+    "graphs": rf"^(<!-- begin-commit graph: (?P<spec>\S+) (?P<config>\S+) -->\n\n){DRAWN}",
+}
 
 
-def fresh(page: str) -> str:
-    """The text of a page with its generated parts as they should be."""
-    page = CONSOLE.sub(lambda m: f"```console\n$ statewalk {m[1]}\n{trace(m[1])}\n```", page)
-    page = GRAPH.sub(
-        lambda m: (
-            f"<!-- begin-commit graph: {m[1]} {m[2]} -->\n\n```mermaid\n{graph(m[1], m[2])}\n```"
-        ),
-        page,
-    )
-    return TABLE.sub(lambda m: f"<!-- configurations: {m[1]} -->\n\n{table(m[1])}\n\n", page)
+def fresh(page: str, kinds: Collection[str] = KINDS) -> str:
+    """The text of a page with its generated parts, or those of some kinds, as they should be."""
+    for kind in kinds:
+        found = re.compile(KINDS[kind], re.MULTILINE | re.DOTALL)
+        page = found.sub(partial(part, kind, page), page)
+    return page
+
+
+def part(kind: str, page: str, m: re.Match[str]) -> str:
+    """The line that says what is generated, and what follows it."""
+    match kind:
+        case "traces":
+            return f"{m[1]}{trace(m['command'])}\n```"
+        case "stories":
+            told = re.findall(TRACE, page[: m.start()], re.MULTILINE | re.DOTALL)[-1][-1]
+            return f"{m[1]}{story(m['command'], told)}\n```"
+        case "configurations":
+            return f"{m[1]}{table(m['spec'])}\n"
+        case "matrices":
+            return f"{m[1]}{matrix(m['spec'], m['of'])}\n"
+        case "counts":
+            return f"{m[1]}{counts()}\n"
+        case "states":
+            drawn = states(m["command"])
+        case "flows":
+            drawn = flow(m["spec"], m["config"], m["of"])
+        case _:
+            drawn = graph(m["spec"], m["config"])
+    return f"{m[1]}```mermaid\n{drawn}\n```\n"
+
+
+def printed(*command: str) -> list[str]:
+    """The lines that a command prints."""
+    out = io.StringIO()
+    with (
+        contextlib.chdir(ROOT),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(io.StringIO()),
+    ):
+        main(list(command))
+    return [line.rstrip() for line in out.getvalue().splitlines()]
 
 
 def trace(command: str) -> str:
     """What a command prints of the first violation, without where it was saved."""
-    printed = io.StringIO()
-    with (
-        tempfile.TemporaryDirectory() as run,
-        contextlib.chdir(ROOT),
-        contextlib.redirect_stdout(printed),
-        contextlib.redirect_stderr(io.StringIO()),
-    ):
-        main([*shlex.split(command), "--out", str(Path(run) / "run")])
-    lines = printed.getvalue().splitlines()
+    with tempfile.TemporaryDirectory() as run:
+        lines = printed(*shlex.split(command), "--out", str(Path(run) / "run"))
     end = next(i for i, line in enumerate(lines) if line.startswith("  replay"))
-    return "\n".join(line.rstrip() for line in lines[:end]).rstrip()
+    return "\n".join(lines[:end]).rstrip()
+
+
+def story(command: str, told: str) -> str:
+    """The last step that a story comes to, or the one that is not possible, and why."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "story.txt"
+        file.write_text(told, encoding="utf-8")
+        lines = printed(*shlex.split(command.replace("story.txt", str(file))))
+    last = max(i for i, line in enumerate(lines) if re.match(r" +\d+  |line \d+: ", line))
+    shown = [line for line in lines[last:] if line]
+    if shown[0].startswith("line"):
+        shown = shown[:2]
+    return "\n".join(["…", *shown])
 
 
 def graph(spec: str, config: str) -> str:
@@ -146,6 +209,75 @@ def row(configuration: Configuration) -> str:
         said += f" after {expect.length} steps" if expect.length and not lengths else ""
         said += f"; {expect.states:,} states in all" if expect.states is not None else ""
     return f"| `{configuration.name}` | {constants} | {said} |"
+
+
+def matrix(spec: str, names: str) -> str:
+    """A table of configurations, with what each expects of the property that its column names."""
+    known = {c.name: c.expect for c in load(ROOT / spec).configurations}
+    head, *rows = (line[1:-1].split("|") for line in names.splitlines())
+    columns = [name.strip() for name in head]
+    out = [columns, ["---"] * len(columns)]
+    for title, *cells in rows:
+        found = [name.strip() for name in cells]
+        out.append(
+            [title.strip(), *(cell(known, *x) for x in zip(found, columns[1:], strict=True))]
+        )
+    return "\n".join(f"| {' | '.join(line)} |" for line in out)
+
+
+def cell(known: dict[str, Expectation | None], name: str, column: str) -> str:
+    """Whether a configuration breaks the column's property, after how many steps; its states."""
+    if not name:
+        return ""
+    expect = known[name]
+    assert expect is not None
+    states = expect.states or expect.distinct
+    length = expect.lengths.get(column.split("`")[1])
+    return f"never ({states:,})" if length is None else f"**after {length}** ({states:,})"
+
+
+def counts() -> str:
+    """The table of replication: rules by sizes."""
+    sizes = list(dict.fromkeys((r.replicas, r.max_epoch) for r in replication_rows.ROWS))
+    head = ["rule", *(f"{n} replicas, epochs 0–{e}" for n, e in sizes)]
+    out = [head, ["---"] * len(head)]
+    for rule in dict.fromkeys(r.rule for r in replication_rows.ROWS):
+        of = {(r.replicas, r.max_epoch): r for r in replication_rows.ROWS if r.rule == rule}
+        out.append([f"`{rule}`", *(count(of[size]) for size in sizes)])
+    return "\n".join(f"| {' | '.join(line)} |" for line in out)
+
+
+def count(row: replication_rows.Row) -> str:
+    """Distinct states, depth, and what breaks."""
+    _, distinct, depth = row.numbers
+    broken = ", ".join(f"{_SHORT[name]} **{length}**" for name, length in row.breaks.items())
+    return f"{distinct:,} / {depth}: {broken or 'holds'}"
+
+
+def states(command: str) -> str:
+    """The states of a role, as a Mermaid diagram. Steps that leave it where it is are not drawn."""
+    lines = printed("export", "--format", "dot", *shlex.split(command))
+    nodes = {
+        m[1]: m[2] for line in lines if (m := re.match(r"  (\w+) \[label=\"\S+ = '(\w+)'", line))
+    }
+    role = shlex.split(command)[2].partition(".")[0]
+    out = ["stateDiagram-v2", f"  [*] --> {next(iter(nodes.values()))}"]
+    for line in lines:
+        if (m := re.match(r"  (\w+) -> (\w+) \[label=\"(.*)\"\]", line)) and m[1] != m[2]:
+            actions = dict.fromkeys(a.partition("(")[0] for a in m[3].split("\\l"))
+            shown = ", ".join(a.removeprefix(f"{role}.").replace("#", "#35;") for a in actions)
+            out.append(f"  {nodes[m[1]]} --> {nodes[m[2]]}: {shown}")
+    return "\n".join(out)
+
+
+def flow(spec: str, config: str, steps: str) -> str:
+    """The sequence diagram of some steps."""
+    model = load(ROOT / spec)
+    constants = next(c.constants for c in model.configurations if c.name == config)
+    guided = follow(load(ROOT / spec, dict(constants)), read_steps(steps))
+    assert guided.failed is None, guided.why
+    lines = export_trace(guided.trace(), "mermaid").splitlines()
+    return "\n".join(line for line in lines if not line.startswith("  %%"))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """The runs of part 3: what each sets, and what it must find.
 
 A row that breaks something says after how many steps, at the shortest; all say how many states
-there are. `docs/models/kafka-exactly-once.md` says what they show.
+there are. `docs/models/kafka-transactions.md` says what they show.
 """
 
 from statewalk import Expectation, holds, violates
@@ -73,6 +73,17 @@ row(
     TXN_TIMEOUTS=1,
     MUTANT=mutants.kafka_6119,
 )
+row(
+    "kafka-6119-mended",
+    KIP98,
+    UNNUMBERED,
+    states=116,
+    breaks={HANGS: 5},
+    TXNS=1,
+    RECORDS=2,
+    TXN_TIMEOUTS=1,
+)
+row("timeout-part1-t1", PART1, UNNUMBERED, states=198, TXNS=1, RECORDS=2, TXN_TIMEOUTS=1)
 row("timeout", KIP98, AT_ONCE, states=25, TXNS=1, RECORDS=2, TXN_TIMEOUTS=1)
 row("timeout-part1", PART1_KIP360, states=4335, RECORDS=2, TXN_TIMEOUTS=1)
 row("timeout-part2", states=875, RECORDS=2, TXN_TIMEOUTS=1)

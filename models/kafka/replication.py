@@ -35,12 +35,11 @@ from statewalk import (
     config,
     deadlock,
     exists,
-    holds,
     old,
     on_step,
     require,
-    violates,
 )
+from statewalk.models.kafka.replication_rows import ROWS
 
 # -- constants -----------------------------------------------------------------------------------
 REPLICAS: Constant[int] = 2
@@ -332,62 +331,5 @@ def diverged() -> bool:
 
 
 # -- configurations ------------------------------------------------------------------------------
-# r, e: replicas, largest epoch; two records and logs of two. Each is the last in which its rule
-# holds, or the first in which something breaks. tests/models has all of the public specs' sizes.
-config("kip320", expect=holds(generated=1801, distinct=957, depth=15))
-config("kip320-r3", REPLICAS=3, expect=holds(generated=102220, distinct=39619, depth=22))
-config(
-    "kip320-r3e2",
-    REPLICAS=3,
-    MAX_EPOCH=2,
-    expect=holds(generated=1929154, distinct=737794, depth=26),
-)
-config(
-    "high-watermark",
-    TRUNCATION="high_watermark",
-    expect=violates({weak_isr: 8, strong_isr: 9}, states=1251),
-)
-config(
-    "high-watermark-e2",
-    TRUNCATION="high_watermark",
-    MAX_EPOCH=2,
-    expect=violates({weak_isr: 8, strong_isr: 9, no_committed_record_lost: 10}, states=10131),
-)
-config("kip101", TRUNCATION="kip101", expect=holds(generated=2483, distinct=1177, depth=15))
-config(
-    "kip101-e2",
-    TRUNCATION="kip101",
-    MAX_EPOCH=2,
-    expect=violates({weak_isr: 11, strong_isr: 11}, states=9045),
-)
-config(
-    "kip101-e3",
-    TRUNCATION="kip101",
-    MAX_EPOCH=3,
-    expect=violates({weak_isr: 11, strong_isr: 11, no_committed_record_lost: 12}, states=53413),
-)
-config(
-    "kip279-e3",
-    TRUNCATION="kip279",
-    MAX_EPOCH=3,
-    expect=holds(generated=143827, distinct=53099, depth=21),
-)
-config(
-    "kip279-r3",
-    TRUNCATION="kip279",
-    REPLICAS=3,
-    expect=violates({strong_isr: 11}, states=60106),
-)
-config(
-    "kip320-first-r3",
-    TRUNCATION="kip320_first",
-    REPLICAS=3,
-    expect=holds(generated=179830, distinct=59092, depth=22),
-)
-config(
-    "kip320-first-r3e2",
-    TRUNCATION="kip320_first",
-    REPLICAS=3,
-    MAX_EPOCH=2,
-    expect=violates({weak_isr: 11, strong_isr: 12}, states=1437076),
-)
+for row in ROWS:
+    config(row.name, expect=row.expect(), **row.constants())

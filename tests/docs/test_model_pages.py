@@ -2,16 +2,32 @@
 
 from __future__ import annotations
 
+import re
 import runpy
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from statewalk.checker.contract.search import SearchOptions
+from statewalk.checker.engines import reference
+from statewalk.dsl.loader import load
+from tests.cases import slow
 from tests.places import ROOT
 
 FOLDER = ROOT / "docs" / "models"
 PAGES = sorted(FOLDER.glob("*.md"))
+KINDS = [
+    "configurations",
+    "matrices",
+    "counts",
+    "flows",
+    "graphs",
+    slow("states"),
+    slow("traces"),
+    slow("stories"),
+]
+NAMED = re.compile(r"^<!-- matrix: (\S+)\n(.*?)-->", re.MULTILINE | re.DOTALL)
 
 
 @pytest.fixture(scope="module")
@@ -19,26 +35,63 @@ def generate() -> dict[str, Any]:
     return runpy.run_path(str(FOLDER / "generate.py"))
 
 
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_tables_of_configurations_are_fresh(generate: dict[str, Any], page: Path) -> None:
-    found = generate["TABLE"].findall(page.read_text(encoding="utf-8"))
+def test_generated_parts_are_fresh(generate: dict[str, Any], page: Path, kind: str) -> None:
+    text = page.read_text(encoding="utf-8")
 
-    assert found
-    for spec, table in found:
-        assert generate["table"](spec) == table
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_traces_are_fresh(generate: dict[str, Any], page: Path) -> None:
-    found = generate["CONSOLE"].findall(page.read_text(encoding="utf-8"))
-
-    assert found
-    for command, printed in found:
-        assert generate["trace"](command) == printed.rstrip(), command
+    assert generate["fresh"](text, [kind]) == text
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_graphs_are_fresh(generate: dict[str, Any], page: Path) -> None:
-    for spec, config, drawn in generate["GRAPH"].findall(page.read_text(encoding="utf-8")):
-        assert generate["graph"](spec, config) == drawn.rstrip()
+def test_every_page_shows_its_configurations_and_a_trace(
+    generate: dict[str, Any], page: Path
+) -> None:
+    text = page.read_text(encoding="utf-8")
+
+    assert found(generate, "traces", text)
+    assert found(generate, "configurations", text) or found(generate, "counts", text)
+
+
+def found(generate: dict[str, Any], kind: str, text: str) -> bool:
+    return re.search(generate["KINDS"][kind], text, re.MULTILINE | re.DOTALL) is not None
+
+
+def test_what_is_marked_as_generated_is_generated(generate: dict[str, Any]) -> None:
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        parts = sum(
+            len(re.findall(kind, text, re.MULTILINE | re.DOTALL))
+            for kind in generate["KINDS"].values()
+        )
+
+        assert text.count("<!-- ") + text.count("```console") == parts, page.stem
+
+
+def in_matrices() -> list[Any]:
+    """Each configuration that a matrix names, with the properties it is named for."""
+    rows: dict[tuple[str, str], set[str]] = {}
+    for page in PAGES:
+        for spec, table in NAMED.findall(page.read_text(encoding="utf-8")):
+            head, *lines = (line[1:-1].split("|") for line in table.splitlines())
+            for line in lines:
+                for column, name in zip(head[1:], line[1:], strict=True):
+                    if name.strip() and "`" in column:
+                        rows.setdefault((spec, name.strip()), set()).add(column.split("`")[1])
+    return [slow(spec, name, of) for (spec, name), of in rows.items()]
+
+
+@pytest.mark.parametrize(("spec", "name", "properties"), in_matrices())
+def test_cells_of_matrices_are_what_a_search_finds(
+    spec: str, name: str, properties: set[str]
+) -> None:
+    row = next(c for c in load(ROOT / spec).configurations if c.name == name)
+    assert row.expect is not None
+
+    found = reference.explore(
+        load(ROOT / spec, dict(row.constants)), SearchOptions(keep_going=True)
+    )
+
+    broken = {f.property: f.length for f in found.findings if f.property in properties}
+    assert {p: n for p, n in row.expect.lengths.items() if p in properties} == broken
+    assert (row.expect.states or row.expect.distinct) == found.counts.distinct

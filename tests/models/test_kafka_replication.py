@@ -18,64 +18,34 @@ from statewalk.checker.engines import reference
 from statewalk.checker.traces.labels import label_of
 from statewalk.checker.traces.trace import Trace, build
 from statewalk.dsl.loader import load
+from statewalk.models.kafka.replication_rows import ROWS, Row
 from tests.cases import slow
 from tests.models.kafka import FOLDER, counts, reached, violated
 
 SPEC = FOLDER / "replication.py"
-HW, LOST = "high_watermark", "no_committed_record_lost"
+HW = "high_watermark"
+QUICK = ("high-watermark", "kip101", "kip101-e2", "kip279", "kip320-first", "kip320")
 
 
 def sized(replicas: int, epoch: int, rule: str) -> dict[str, Any]:
     return {"REPLICAS": replicas, "MAX_EPOCH": epoch, "TRUNCATION": rule}
 
 
-def weak(at: int) -> dict[str, int]:
-    return {"weak_isr": at}
+@pytest.mark.parametrize(
+    "row", [row if row.name in QUICK else slow(row) for row in ROWS], ids=[row.name for row in ROWS]
+)
+def test_rows_of_the_table(row: Row) -> None:
+    found = native.explore(load(SPEC, row.constants()), SearchOptions(keep_going=True))
 
-
-def strong(at: int) -> dict[str, int]:
-    return {"strong_isr": at}
-
-
-CELLS = [  # replicas, largest epoch, rule; generated (ours), distinct, depth (TLC's); lengths
-    (sized(2, 1, HW), (2691, 1251, 16), weak(8) | strong(9)),
-    (sized(2, 1, "kip101"), (2483, 1177, 15), {}),
-    (sized(2, 1, "kip279"), (2521, 1177, 15), {}),
-    (sized(2, 1, "kip320_first"), (2399, 1165, 15), {}),
-    (sized(2, 1, "kip320"), (1801, 957, 15), {}),
-    slow(sized(2, 2, HW), (24459, 10131, 20), weak(8) | strong(9) | {LOST: 10}),
-    (sized(2, 2, "kip101"), (21447, 9045, 18), weak(11) | strong(11)),
-    slow(sized(2, 2, "kip279"), (21877, 9027, 18), {}),
-    slow(sized(2, 2, "kip320_first"), (19387, 8429, 18), {}),
-    slow(sized(2, 2, "kip320"), (11733, 5973, 18), {}),
-    slow(sized(2, 3, HW), (168409, 62855, 23), weak(8) | strong(9) | {LOST: 10}),
-    slow(sized(2, 3, "kip101"), (141211, 53413, 21), weak(11) | strong(11) | {LOST: 12}),
-    slow(sized(2, 3, "kip279"), (143827, 53099, 21), {}),
-    slow(sized(2, 3, "kip320_first"), (118881, 46465, 21), {}),
-    slow(sized(2, 3, "kip320"), (59131, 28939, 22), {}),
-    slow(sized(3, 1, HW), (222712, 67807, 21), weak(8) | strong(8)),
-    slow(sized(3, 1, "kip101"), (187996, 59788, 22), strong(11)),
-    slow(sized(3, 1, "kip279"), (195532, 60106, 22), strong(11)),
-    slow(sized(3, 1, "kip320_first"), (179830, 59092, 22), {}),
-    slow(sized(3, 1, "kip320"), (102220, 39619, 22), {}),
-    # found here
-    slow(sized(3, 2, HW), (7491589, 1988158, 28), weak(8) | strong(8) | {LOST: 9}),
-    slow(sized(3, 2, "kip101"), (5796838, 1613089, 26), weak(10) | strong(10) | {LOST: 13}),
-    slow(sized(3, 2, "kip279"), (6057364, 1616461, 26), weak(10) | strong(10) | {LOST: 13}),
-    slow(sized(3, 2, "kip320_first"), (4966921, 1437076, 28), weak(11) | strong(12)),
-    slow(sized(3, 2, "kip320"), (1929154, 737794, 26), {}),
-]
-
-
-@pytest.mark.parametrize(("constants", "numbers", "broken"), CELLS)
-def test_cells_of_the_table(
-    constants: dict[str, Any], numbers: tuple[int, int, int], broken: dict[str, int]
-) -> None:
-    found = native.explore(load(SPEC, constants), SearchOptions(keep_going=True))
-
-    assert numbers == counts(found)
-    assert broken == violated(found)
+    assert row.numbers == counts(found)
+    assert row.breaks == violated(found)
     assert {"zombie_leader": 4, "diverged": 6} == reached(found)
+
+
+def test_each_row_is_a_configuration() -> None:
+    found = {c.name: c.constants for c in load(SPEC).configurations}
+
+    assert {row.name: row.constants() for row in ROWS} == found
 
 
 @pytest.mark.parametrize("rule", [HW, "kip101", "kip320"])
