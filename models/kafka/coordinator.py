@@ -11,46 +11,35 @@ will write to. When another client takes the same transactional id meanwhile, th
 an open transaction is aborted first, and the client that held the older epoch is fenced at its
 next request and stops for good.
 
-Left out: ending a transaction, markers and records (part 3), timeouts, running out of epochs,
-KIP-360 and KIP-890. A leader's log reaches all copies in one step, and the lookup of the
-coordinator is one step, too; its answer can be out of date when the request arrives.
+Left out: ending a transaction, markers and records (part 3), running out of epochs, KIP-360 and
+KIP-890. The lookup of the coordinator is one step; its answer can be out of date when the request
+arrives. With `GRAIN=atomic` a leader's log reaches all copies in one step, too.
 
 Read this file first. What must hold of the protocol is in `transactions`, the spec to check; how
 a transaction's metadata may change is in `metadata`, defects put in on purpose are in
-`coordinator_mutants`. This file is longer than most because all that the three parties do to each
-other is told in one place.
+`coordinator_mutants`; what `GRAIN=fine` takes apart is in `fine`, the instances in `cluster`. This
+file is longer than most because all that the three parties do to each other is told in one place.
 """
 
 from typing import Literal
 
-from statewalk import Auxiliary, Constant, Message, Record, Role, action, any_of, init, require
+from statewalk import Auxiliary, Message, Record, Role, action, any_of, require
 from statewalk.models.kafka.common import PidSource
 from statewalk.models.kafka.metadata import DECIDED, Entry, Metadata
-
-# -- constants -----------------------------------------------------------------------------------
-CLIENTS: Constant[int] = 2
-BROKERS: Constant[int] = 2
-TIDS: Constant[int] = 1
-LOG_PARTITIONS: Constant[int] = 1
-TOPIC_PARTITIONS: Constant[int] = 1
-MAX_ELECTIONS: Constant[int] = 1
-KEEP_PROCESSED: Constant[bool] = False  # remember processed messages, a debugging aid
-# A new leader replays the committed log, or (as the public spec has it) copies the old one's cache.
-MATERIALISE: Constant[Literal["from_log", "from_cache"]] = "from_log"
-
-assert min(CLIENTS, BROKERS, TIDS, LOG_PARTITIONS, TOPIC_PARTITIONS) >= 1, "one of each is needed"
-
-ClientState = Literal["Ready", "SentInitPidRequest", "HasPid", "BegunTxn", "Terminated"]
-Code = Literal[
-    "OK",
-    "NotCoordinator",
-    "ConcurrentTransactions",
-    "InvalidPidMapping",
-    "ProducerFenced",
-    "IllegalState",
-]
-
-ALL_PARTITIONS = frozenset(range(TOPIC_PARTITIONS))
+from statewalk.models.kafka.settings import (
+    ALL_PARTITIONS,
+    CHECKS,
+    ELSEWHERE,
+    GRAIN,
+    KEEP_PROCESSED,
+    LATER,
+    LOG_PARTITIONS,
+    MATERIALISE,
+    MAX_ELECTIONS,
+    TIDS,
+    ClientState,
+    Code,
+)
 
 
 # -- messages and records ------------------------------------------------------------------------
@@ -93,7 +82,9 @@ class Callback(Record):
 
 
 class LogEntry(Entry):
-    callback: Callback | None
+    callback: Callback | None = None
+    if GRAIN == "fine":
+        epoch: int = 0  # of the leader that appended it
 
 
 class Leadership(Record):
@@ -106,6 +97,7 @@ class LogPartition(Role):
     """A partition of the transaction log, with the truth about its leadership."""
 
     now: Leadership
+    replicas: tuple["Broker", ...]  # who keep a copy: all
 
     def tids(self) -> list[int]:
         return [tid for tid in range(TIDS) if partition_of(tid) == self]
@@ -114,7 +106,7 @@ class LogPartition(Role):
     def elect(self, broker: "Broker") -> None:
         """Leadership moves, for reasons of the controller's own. The old leader is not told yet."""
         require(sum(partition.now.epoch - 1 for partition in partitions) < MAX_ELECTIONS)
-        require(broker.view[self].leader != broker)
+        require(broker.view[self].leader != broker and broker.may_be_elected(self))
         broker.materialise(self)
         self.now = Leadership(broker, self.now.epoch + 1)
         broker.view[self] = self.now
@@ -192,9 +184,9 @@ class Client(Role, symmetric=True):
             self.partitions |= response.partitions
             return
         self.pending = frozenset()
-        if response.code in ("NotCoordinator", "ConcurrentTransactions"):
+        if response.code in LATER:
             self.failed(response.code, then="BegunTxn")
-            if response.code == "NotCoordinator" and self.tid is not None:
+            if response.code in ELSEWHERE and self.tid is not None:
                 self.coordinator = leader_of(self.tid)
         else:
             # Fenced: somebody else owns the id. Asking for it again would begin an endless fight.
@@ -219,6 +211,10 @@ class Broker(Role, symmetric=True):
 
     def leads(self, partition: LogPartition) -> bool:
         return self.view[partition].leader == self
+
+    def absent(self, partition: LogPartition) -> Code | None:
+        """Why this broker cannot speak for the ids of a partition."""
+        return None if self.leads(partition) else "NotCoordinator"
 
     def uncommitted(self, partition: LogPartition) -> list[LogEntry]:
         return self.log[partition][self.committed[partition] :]
@@ -267,12 +263,16 @@ class Broker(Role, symmetric=True):
 
     def after_init_pid(self, tid: int) -> Metadata | Code:
         """The metadata that a request for a producer id leads to, or why it is refused."""
-        if not self.leads(partition_of(tid)):
-            return "NotCoordinator"
+        absent = self.absent(partition_of(tid))
+        if absent is not None:
+            return absent
         now = self.known(tid)
         if self.is_under_way(tid):
             return "ConcurrentTransactions"
-        return (now.fenced() if now.state == "Ongoing" else now.taken()) or "IllegalState"
+        return (self.fence(tid) if now.state == "Ongoing" else now.taken()) or "IllegalState"
+
+    def fence(self, tid: int) -> Metadata | None:
+        return self.metadata[tid].fenced()
 
     # -- a client adds topic partitions to its transaction
 
@@ -293,8 +293,11 @@ class Broker(Role, symmetric=True):
     def after_add_partitions(self, request: AddPartitionsRequest) -> Metadata | Code:
         """The metadata that a request to add partitions leads to, or why it is refused."""
         tid = request.tid
-        if not self.leads(partition_of(tid)):
-            return "NotCoordinator"
+        absent = self.absent(partition_of(tid))
+        if absent is not None:
+            return absent
+        if CHECKS == "v4" and tid in self.pending:
+            return "ConcurrentTransactions"
         if tid not in self.metadata or self.metadata[tid].pid != request.pid:
             return "InvalidPidMapping"
         now = self.metadata[tid]
@@ -313,20 +316,27 @@ class Broker(Role, symmetric=True):
     def may_commit(self, partition: LogPartition) -> bool:
         """Whether this broker leads and every broker knows: then all copies follow its log."""
         return partition.now.leader == self and all(
-            broker.view[partition].epoch == self.view[partition].epoch for broker in brokers
+            broker.view[partition].epoch == self.view[partition].epoch
+            for broker in partition.replicas
         )
 
-    @action(fair="weak")
-    def commit_append(self, partition: LogPartition) -> None:
-        """The next entry reaches every copy of the log, and takes effect."""
-        require(self.committed[partition] < len(self.log[partition]))
-        require(self.may_commit(partition))
-        entry = self.log[partition][self.committed[partition]]
-        end = self.committed[partition] + 1
-        for broker in brokers:
-            if broker != self:
-                broker.log[partition].append(entry)
-            broker.committed[partition] = end
+    if GRAIN == "atomic":
+
+        @action(fair="weak")
+        def commit_append(self, partition: LogPartition) -> None:
+            """The next entry reaches every copy of the log, and takes effect."""
+            require(self.committed[partition] < len(self.log[partition]))
+            require(self.may_commit(partition))
+            entry = self.log[partition][self.committed[partition]]
+            end = self.committed[partition] + 1
+            for broker in partition.replicas:
+                if broker != self:
+                    broker.log[partition].append(entry)
+                broker.committed[partition] = end
+            self.apply(entry)
+
+    def apply(self, entry: LogEntry) -> None:
+        """A transition takes effect; what a decision leads to is begun."""
         self.metadata[entry.tid] = entry.transition
         self.pending.pop(entry.tid, None)
         if entry.transition.state in DECIDED:
@@ -343,6 +353,9 @@ class Broker(Role, symmetric=True):
 
     # -- leadership moves
 
+    def may_be_elected(self, partition: LogPartition) -> bool:
+        return True
+
     def materialise(self, partition: LogPartition) -> None:
         """What a new leader knows of the transactional ids of its partition."""
         if MATERIALISE == "from_log":
@@ -358,12 +371,18 @@ class Broker(Role, symmetric=True):
         """A broker learns of a newer leader, and tells those who wait for what it now forgets."""
         require(self.view[partition].epoch < partition.now.epoch)
         self.view[partition] = partition.now
+        self.truncate(partition)
+        for tid in partition.tids():
+            self.forget(tid)
+
+    def truncate(self, partition: LogPartition) -> None:
         for entry in self.uncommitted(partition):
             self.disappoint(entry)
         self.log[partition] = self.log[partition][: self.committed[partition]]
-        for tid in partition.tids():
-            self.metadata.pop(tid, None)
-            self.pending.pop(tid, None)
+
+    def forget(self, tid: int) -> None:
+        self.metadata.pop(tid, None)
+        self.pending.pop(tid, None)
 
     def disappoint(self, entry: LogEntry) -> None:
         """The client of an entry that is lost is told that it has asked the wrong broker."""
@@ -381,19 +400,5 @@ def leader_of(tid: int) -> Broker:
     return partition_of(tid).now.leader
 
 
-# -- instances and initial state -----------------------------------------------------------------
 pids = PidSource()
-brokers = [Broker() for _ in range(BROKERS)]
-partitions = [
-    LogPartition(now=Leadership(brokers[i % BROKERS], epoch=1)) for i in range(LOG_PARTITIONS)
-]
-clients = [Client() for _ in range(CLIENTS)]
-
-
-@init
-def all_brokers_know_the_leaders() -> None:
-    for partition in partitions:
-        for broker in brokers:
-            broker.view[partition] = partition.now
-            broker.log[partition] = []
-            broker.committed[partition] = 0
+partitions = [LogPartition() for _ in range(LOG_PARTITIONS)]

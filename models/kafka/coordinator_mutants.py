@@ -8,7 +8,6 @@ from typing import Literal
 
 from statewalk import any_of, mutant, require
 from statewalk.models.kafka.coordinator import (
-    TIDS,
     AddPartitionsRequest,
     Broker,
     LogEntry,
@@ -16,6 +15,7 @@ from statewalk.models.kafka.coordinator import (
     pids,
 )
 from statewalk.models.kafka.metadata import Metadata
+from statewalk.models.kafka.settings import TIDS
 
 
 @mutant(Broker.complete_partial)

@@ -19,17 +19,10 @@ from statewalk import (
     terminal,
     violates,
 )
+from statewalk.models.kafka.cluster import brokers, clients
 from statewalk.models.kafka.coordinator import (
-    ALL_PARTITIONS,
-    BROKERS,
-    CLIENTS,
-    MATERIALISE,
-    MAX_ELECTIONS,
-    TIDS,
     InitPidResponse,
     LogEntry,
-    brokers,
-    clients,
     partition_of,
     partitions,
     pids,
@@ -43,6 +36,14 @@ from statewalk.models.kafka.coordinator_mutants import (
     stale_commit,
 )
 from statewalk.models.kafka.metadata import shared_pids
+from statewalk.models.kafka.settings import (
+    ALL_PARTITIONS,
+    BROKERS,
+    CLIENTS,
+    MATERIALISE,
+    MAX_ELECTIONS,
+    TIDS,
+)
 
 
 # -- safety: the producer ids and epochs that clients hold ---------------------------------------

@@ -1,0 +1,26 @@
+"""Kafka transactions, part 2: the instances, and where they begin."""
+
+from statewalk import init
+from statewalk.models.kafka.coordinator import (
+    Broker,
+    Client,
+    Leadership,
+    partitions,
+)
+from statewalk.models.kafka.fine import FineBroker
+from statewalk.models.kafka.settings import BROKERS, CLIENTS, GRAIN
+
+fine_brokers = [FineBroker() for _ in range(BROKERS)] if GRAIN == "fine" else []
+brokers: list[Broker] = [*fine_brokers] or [Broker() for _ in range(BROKERS)]
+clients = [Client() for _ in range(CLIENTS)]
+
+
+@init
+def all_brokers_know_the_leaders() -> None:
+    for partition in partitions:
+        partition.replicas = tuple(brokers)
+        partition.now = Leadership(brokers[partition.index % BROKERS], epoch=1)
+        for broker in brokers:
+            broker.view[partition] = partition.now
+            broker.log[partition] = []
+            broker.committed[partition] = 0
