@@ -7,7 +7,7 @@ from statewalk.models.kafka.coordinator import (
     Leadership,
     partitions,
 )
-from statewalk.models.kafka.fine import FineBroker
+from statewalk.models.kafka.fine.broker import FineBroker
 from statewalk.models.kafka.settings import BROKERS, CLIENTS, GRAIN
 
 fine_brokers = [FineBroker() for _ in range(BROKERS)] if GRAIN == "fine" else []

@@ -272,6 +272,7 @@ class Broker(Role, symmetric=True):
         return (self.fence(tid) if now.state == "Ongoing" else now.taken()) or "IllegalState"
 
     def fence(self, tid: int) -> Metadata | None:
+        """An open transaction is to be aborted before another client may take its id."""
         return self.metadata[tid].fenced()
 
     # -- a client adds topic partitions to its transaction

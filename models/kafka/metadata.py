@@ -32,12 +32,14 @@ class Metadata(Record):
             return None
         return replace(self, state="Ongoing", partitions=self.partitions | partitions)
 
-    def fenced(self) -> "Metadata | None":
+    def fenced(self, again: bool = False) -> "Metadata | None":
         """An open transaction is to be aborted, in an epoch above that of the client it belongs to.
 
-        The decision to fence is a state of its own but is never written to the log by itself.
+        The decision to fence is a state of its own but is never written to the log by itself. When
+        it is taken again, because the abort failed, the epoch is above already.
         """
-        fence = replace(self, state="PrepareEpochFence", epoch=self.epoch + 1)
+        epoch = self.epoch if again else self.epoch + 1
+        fence = replace(self, state="PrepareEpochFence", epoch=epoch)
         if not self.may_become("PrepareEpochFence") or not fence.may_become("PrepareAbort"):
             return None
         return replace(fence, state="PrepareAbort")

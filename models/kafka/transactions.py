@@ -12,12 +12,10 @@ from statewalk import (
     config,
     eventually,
     exists,
-    holds,
     old,
     on_step,
     pairs,
     terminal,
-    violates,
 )
 from statewalk.models.kafka.cluster import brokers, clients
 from statewalk.models.kafka.coordinator import (
@@ -27,23 +25,18 @@ from statewalk.models.kafka.coordinator import (
     partitions,
     pids,
 )
-from statewalk.models.kafka.coordinator_mutants import (
-    early_reply,
-    no_complete_partial,
-    no_epoch_check,
-    pid_regress,
-    silent_truncation,
-    stale_commit,
-)
+from statewalk.models.kafka.fine import properties  # noqa: F401 - those of GRAIN=fine
 from statewalk.models.kafka.metadata import shared_pids
 from statewalk.models.kafka.settings import (
     ALL_PARTITIONS,
     BROKERS,
     CLIENTS,
+    GRAIN,
     MATERIALISE,
     MAX_ELECTIONS,
     TIDS,
 )
+from statewalk.models.kafka.transactions_rows import ROWS
 
 
 # -- safety: the producer ids and epochs that clients hold ---------------------------------------
@@ -82,22 +75,6 @@ def pid_per_tid() -> bool:
     )
 
 
-@on_step
-def fenced_stays_fenced() -> bool:
-    """When a client has been told that it is fenced, nothing more is committed in its name."""
-    return all(
-        not (entry.tid == client.tid and entry.transition.state == "Ongoing")
-        or (entry.transition.pid, entry.transition.epoch) != (client.pid, client.epoch)
-        for client in clients
-        if client.last_error == "ProducerFenced"
-        for broker in brokers
-        for partition in partitions
-        for entry in broker.log[partition][
-            old(broker.committed[partition]) : broker.committed[partition]
-        ]
-    )
-
-
 # -- safety: the log and its leaders -------------------------------------------------------------
 @always
 def one_leader_per_epoch() -> bool:
@@ -131,46 +108,68 @@ def committed_epoch_monotone() -> bool:
 
 
 def increasing(entries: list[LogEntry], tid: int) -> bool:
+    """A request that timed out and is repeated leaves an entry twice: the fine grain allows it."""
     mine = [entry.transition for entry in entries if entry.tid == tid]
     return all(
-        a.epoch < b.epoch if b.state == "Empty" else a.epoch <= b.epoch for a, b in pairwise(mine)
+        a.epoch < b.epoch if b.state == "Empty" and GRAIN == "atomic" else a.epoch <= b.epoch
+        for a, b in pairwise(mine)
     )
 
 
-@always
-def owner_only_transitions() -> bool:
-    """Partitions are only added on behalf of a client that holds the epoch of the entry."""
-    return all(
-        entry.callback is None or entry.callback.client.epoch == entry.transition.epoch
-        for broker in brokers
-        for partition in partitions
-        for entry in broker.log[partition]
-        if entry.transition.state == "Ongoing"
-    )
+# -- safety: entries and who waits for them. With the fine grain this is in `fine.properties` ------
+if GRAIN == "atomic":
 
+    @on_step
+    def fenced_stays_fenced() -> bool:
+        """When a client has been told that it is fenced, nothing more is committed in its name."""
+        return all(
+            not (entry.tid == client.tid and entry.transition.state == "Ongoing")
+            or (entry.transition.pid, entry.transition.epoch) != (client.pid, client.epoch)
+            for client in clients
+            if client.last_error == "ProducerFenced"
+            for broker in brokers
+            for partition in partitions
+            for entry in broker.log[partition][
+                old(broker.committed[partition]) : broker.committed[partition]
+            ]
+        )
 
-@always
-def no_ok_above_hwm() -> bool:
-    """No OK response is in flight whose log entry is not committed."""
-    return all(
-        entry.callback is None
-        or entry.callback.success.code != "OK"
-        or entry.callback.success not in entry.callback.client.inbox
-        for broker in brokers
-        for partition in partitions
-        for entry in broker.uncommitted(partition)
-    )
+    @always
+    def owner_only_transitions() -> bool:
+        """Partitions are only added on behalf of a client that holds the epoch of the entry."""
+        return all(
+            entry.callback is None or entry.callback.client.epoch == entry.transition.epoch
+            for broker in brokers
+            for partition in partitions
+            for entry in broker.log[partition]
+            if entry.transition.state == "Ongoing"
+        )
 
+    @always
+    def no_ok_above_hwm() -> bool:
+        """No OK response is in flight whose log entry is not committed."""
+        return all(
+            entry.callback is None
+            or entry.callback.success.code != "OK"
+            or entry.callback.success not in entry.callback.client.inbox
+            for broker in brokers
+            for partition in partitions
+            for entry in broker.uncommitted(partition)
+        )
 
-@always
-def pending_matches_log() -> bool:
-    """A transition is pending exactly where one entry of that tid awaits commit."""
-    return all(
-        [entry.transition for entry in broker.uncommitted(partition_of(tid)) if entry.tid == tid]
-        == ([broker.pending[tid]] if tid in broker.pending else [])
-        for broker in brokers
-        for tid in range(TIDS)
-    )
+    @always
+    def pending_matches_log() -> bool:
+        """A transition is pending exactly where one entry of that tid awaits commit."""
+        return all(
+            [
+                entry.transition
+                for entry in broker.uncommitted(partition_of(tid))
+                if entry.tid == tid
+            ]
+            == ([broker.pending[tid]] if tid in broker.pending else [])
+            for broker in brokers
+            for tid in range(TIDS)
+        )
 
 
 # -- witnesses, each where the constants allow it ------------------------------------------------
@@ -261,104 +260,5 @@ def everyone_added_or_fenced() -> bool:
 
 
 # -- configurations ------------------------------------------------------------------------------
-# c, b, t, p, e: clients, brokers, tids, log partitions, elections. "published" is as the public
-# spec has it. Where another violation comes first, --keep-going or --property finds the one meant.
-config("c1b2e1", CLIENTS=1, expect=holds(generated=68, distinct=56, depth=14))
-config("c2b2e0", MAX_ELECTIONS=0, expect=holds(generated=581, distinct=324, depth=22))
-config("c2b2e1", expect=holds(generated=7286, distinct=3688, depth=27))
-config("c2b2e2", MAX_ELECTIONS=2, expect=holds(generated=40368, distinct=18644, depth=32))
-config(
-    "c2b2e1-processed", KEEP_PROCESSED=True, expect=holds(generated=18662, distinct=10336, depth=36)
-)
-config(
-    "c2b2e2-processed",
-    KEEP_PROCESSED=True,
-    MAX_ELECTIONS=2,
-    expect=holds(generated=257008, distinct=137409, depth=47),
-)
-config(
-    "c2b2e1-from-cache",
-    MATERIALISE="from_cache",
-    expect=holds(generated=7520, distinct=3809, depth=27),
-)
-config(
-    "c2b2e2-from-cache",
-    MATERIALISE="from_cache",
-    MAX_ELECTIONS=2,
-    expect=holds(generated=42659, distinct=19715, depth=32),
-)
-config(
-    "published",
-    MATERIALISE="from_cache",
-    MUTANT=pid_regress,
-    expect=holds(generated=7000, distinct=3517, depth=27),
-)
-config(
-    "published-processed",
-    MATERIALISE="from_cache",
-    MUTANT=pid_regress,
-    KEEP_PROCESSED=True,
-    expect=holds(generated=19646, distinct=10897, depth=36),
-)
-config(
-    "c2b2t2p2e1", TIDS=2, LOG_PARTITIONS=2, expect=holds(generated=24379, distinct=11593, depth=27)
-)
-config("c2b3e1", BROKERS=3, expect=holds(generated=22413, distinct=10004, depth=28))
-config(
-    "no-complete-partial",
-    MUTANT=no_complete_partial,
-    expect=violates(eventually_all_clients_have_pid),
-)
-config(
-    "silent-truncation", CLIENTS=1, MUTANT=silent_truncation, expect=violates("Deadlock", length=4)
-)
-config(
-    "silent-truncation-waits",
-    CLIENTS=1,
-    MUTANT=silent_truncation,
-    expect=violates(eventually_all_clients_have_pid, eventually_one_client_adds_all_partitions),
-)
-config("stale-commit", MUTANT=stale_commit, expect=violates(log_prefix, length=6))
-config(
-    "no-epoch-check",
-    BROKERS=1,
-    MAX_ELECTIONS=0,
-    MUTANT=no_epoch_check,
-    expect=violates(owner_only_transitions, length=9),
-)
-config(
-    "early-reply",
-    CLIENTS=1,
-    BROKERS=1,
-    MAX_ELECTIONS=0,
-    MUTANT=early_reply,
-    expect=violates(no_ok_above_hwm, length=2),
-)
-# Two clients come to hold the same epoch. A new leader that reads the log gives a fresh producer id
-# when nothing was committed, so that it then takes a third client.
-config(
-    "early-reply-twice-from-cache",
-    MATERIALISE="from_cache",
-    MUTANT=early_reply,
-    expect=violates(distinct_epochs, length=7),
-)
-config(
-    "early-reply-twice", CLIENTS=3, MUTANT=early_reply, expect=violates(distinct_epochs, length=10)
-)
-# A failover lets two transactional ids and three clients do what otherwise takes three and four.
-config(
-    "pid-regress",
-    CLIENTS=4,
-    BROKERS=1,
-    TIDS=3,
-    MAX_ELECTIONS=0,
-    MUTANT=pid_regress,
-    expect=violates(pid_per_tid, length=8),
-)
-config(
-    "pid-regress-failover",
-    CLIENTS=3,
-    TIDS=2,
-    MUTANT=pid_regress,
-    expect=violates(pid_per_tid, length=10),
-)
+for name, expect, constants in ROWS:
+    config(name, expect=expect, **constants)

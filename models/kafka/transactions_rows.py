@@ -1,0 +1,122 @@
+"""The runs of part 2: what each sets, and what must come of it.
+
+`docs/models/kafka-coordinator.md` says what they show.
+"""
+
+from statewalk import Expectation, holds, violates
+from statewalk.models.kafka.coordinator_mutants import (
+    early_reply,
+    no_complete_partial,
+    no_epoch_check,
+    pid_regress,
+    silent_truncation,
+    stale_commit,
+)
+
+ROWS: list[tuple[str, Expectation, dict[str, object]]] = []
+
+
+def row(name: str, *, expect: Expectation, **constants: object) -> None:
+    ROWS.append((name, expect, constants))
+
+
+# c, b, t, p, e: clients, brokers, tids, log partitions, elections. "published" is as the public
+# spec has it. Where another violation comes first, --keep-going or --property finds the one meant.
+row("c1b2e1", CLIENTS=1, expect=holds(generated=68, distinct=56, depth=14))
+row("c2b2e0", MAX_ELECTIONS=0, expect=holds(generated=581, distinct=324, depth=22))
+row("c2b2e1", expect=holds(generated=7286, distinct=3688, depth=27))
+row("c2b2e2", MAX_ELECTIONS=2, expect=holds(generated=40368, distinct=18644, depth=32))
+row(
+    "c2b2e1-processed", KEEP_PROCESSED=True, expect=holds(generated=18662, distinct=10336, depth=36)
+)
+row(
+    "c2b2e2-processed",
+    KEEP_PROCESSED=True,
+    MAX_ELECTIONS=2,
+    expect=holds(generated=257008, distinct=137409, depth=47),
+)
+row(
+    "c2b2e1-from-cache",
+    MATERIALISE="from_cache",
+    expect=holds(generated=7520, distinct=3809, depth=27),
+)
+row(
+    "c2b2e2-from-cache",
+    MATERIALISE="from_cache",
+    MAX_ELECTIONS=2,
+    expect=holds(generated=42659, distinct=19715, depth=32),
+)
+row(
+    "published",
+    MATERIALISE="from_cache",
+    MUTANT=pid_regress,
+    expect=holds(generated=7000, distinct=3517, depth=27),
+)
+row(
+    "published-processed",
+    MATERIALISE="from_cache",
+    MUTANT=pid_regress,
+    KEEP_PROCESSED=True,
+    expect=holds(generated=19646, distinct=10897, depth=36),
+)
+row("c2b2t2p2e1", TIDS=2, LOG_PARTITIONS=2, expect=holds(generated=24379, distinct=11593, depth=27))
+row("c2b3e1", BROKERS=3, expect=holds(generated=22413, distinct=10004, depth=28))
+row(
+    "no-complete-partial",
+    MUTANT=no_complete_partial,
+    expect=violates("eventually_all_clients_have_pid"),
+)
+row("silent-truncation", CLIENTS=1, MUTANT=silent_truncation, expect=violates("Deadlock", length=4))
+row(
+    "silent-truncation-waits",
+    CLIENTS=1,
+    MUTANT=silent_truncation,
+    expect=violates("eventually_all_clients_have_pid", "eventually_one_client_adds_all_partitions"),
+)
+row("stale-commit", MUTANT=stale_commit, expect=violates("log_prefix", length=6))
+row(
+    "no-epoch-check",
+    BROKERS=1,
+    MAX_ELECTIONS=0,
+    MUTANT=no_epoch_check,
+    expect=violates("owner_only_transitions", length=9),
+)
+row(
+    "early-reply",
+    CLIENTS=1,
+    BROKERS=1,
+    MAX_ELECTIONS=0,
+    MUTANT=early_reply,
+    expect=violates("no_ok_above_hwm", length=2),
+)
+# Two clients come to hold the same epoch. A new leader that reads the log gives a fresh producer id
+# when nothing was committed, so that it then takes a third client.
+row(
+    "early-reply-twice-from-cache",
+    MATERIALISE="from_cache",
+    MUTANT=early_reply,
+    expect=violates("distinct_epochs", length=7),
+)
+row(
+    "early-reply-twice",
+    CLIENTS=3,
+    MUTANT=early_reply,
+    expect=violates("distinct_epochs", length=10),
+)
+# A failover lets two transactional ids and three clients do what otherwise takes three and four.
+row(
+    "pid-regress",
+    CLIENTS=4,
+    BROKERS=1,
+    TIDS=3,
+    MAX_ELECTIONS=0,
+    MUTANT=pid_regress,
+    expect=violates("pid_per_tid", length=8),
+)
+row(
+    "pid-regress-failover",
+    CLIENTS=3,
+    TIDS=2,
+    MUTANT=pid_regress,
+    expect=violates("pid_per_tid", length=10),
+)
