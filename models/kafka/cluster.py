@@ -18,7 +18,7 @@ clients = [Client() for _ in range(CLIENTS)]
 @init
 def all_brokers_know_the_leaders() -> None:
     for partition in partitions:
-        partition.replicas = tuple(brokers)
+        partition.isr = frozenset(brokers)
         partition.now = Leadership(brokers[partition.index % BROKERS], epoch=1)
         for broker in brokers:
             broker.view[partition] = partition.now

@@ -83,8 +83,7 @@ class Callback(Record):
 
 class LogEntry(Entry):
     callback: Callback | None = None
-    if GRAIN == "fine":
-        epoch: int = 0  # of the leader that appended it
+    epoch: int = 0  # of the leader that appended it, where the grain is fine
 
 
 class Leadership(Record):
@@ -97,7 +96,7 @@ class LogPartition(Role):
     """A partition of the transaction log, with the truth about its leadership."""
 
     now: Leadership
-    replicas: tuple["Broker", ...]  # who keep a copy: all
+    isr: frozenset["Broker"]  # whose copies count; with the atomic grain all
 
     def tids(self) -> list[int]:
         return [tid for tid in range(TIDS) if partition_of(tid) == self]
@@ -106,7 +105,7 @@ class LogPartition(Role):
     def elect(self, broker: "Broker") -> None:
         """Leadership moves, for reasons of the controller's own. The old leader is not told yet."""
         require(sum(partition.now.epoch - 1 for partition in partitions) < MAX_ELECTIONS)
-        require(broker.view[self].leader != broker and broker.may_be_elected(self))
+        require(broker in self.isr and broker.view[self].leader != broker)
         broker.materialise(self)
         self.now = Leadership(broker, self.now.epoch + 1)
         broker.view[self] = self.now
@@ -317,8 +316,7 @@ class Broker(Role, symmetric=True):
     def may_commit(self, partition: LogPartition) -> bool:
         """Whether this broker leads and every broker knows: then all copies follow its log."""
         return partition.now.leader == self and all(
-            broker.view[partition].epoch == self.view[partition].epoch
-            for broker in partition.replicas
+            broker.view[partition].epoch == self.view[partition].epoch for broker in partition.isr
         )
 
     if GRAIN == "atomic":
@@ -330,7 +328,7 @@ class Broker(Role, symmetric=True):
             require(self.may_commit(partition))
             entry = self.log[partition][self.committed[partition]]
             end = self.committed[partition] + 1
-            for broker in partition.replicas:
+            for broker in partition.isr:
                 if broker != self:
                     broker.log[partition].append(entry)
                 broker.committed[partition] = end
@@ -353,9 +351,6 @@ class Broker(Role, symmetric=True):
         self.append(tid, self.metadata[tid].completed(), None)
 
     # -- leadership moves
-
-    def may_be_elected(self, partition: LogPartition) -> bool:
-        return True
 
     def materialise(self, partition: LogPartition) -> None:
         """What a new leader knows of the transactional ids of its partition."""

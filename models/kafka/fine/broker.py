@@ -18,13 +18,12 @@ from statewalk import Record, State, action, any_of, replace, require
 from statewalk.models.kafka.coordinator import (
     Broker,
     Callback,
-    Leadership,
     LogEntry,
     LogPartition,
     partition_of,
 )
 from statewalk.models.kafka.metadata import DECIDED, Metadata
-from statewalk.models.kafka.settings import MAX_TIMEOUTS, REPEATED, TIDS, Code
+from statewalk.models.kafka.settings import MAX_SHRINKS, MAX_TIMEOUTS, MIN_ISR, REPEATED, TIDS, Code
 
 
 class Waiting(Record):
@@ -39,6 +38,7 @@ class Waiting(Record):
 
 class Faults(State):
     timeouts: int = 0
+    shrinks: int = 0
 
 
 class FineBroker(Broker, symmetric=True):
@@ -63,11 +63,27 @@ class FineBroker(Broker, symmetric=True):
             self.write(tid, transition, callback)
 
     def write(self, tid: int, transition: Metadata, callback: Callback | None) -> None:
-        log = self.log[partition_of(tid)]
-        log.append(LogEntry(tid, transition, epoch=self.view[partition_of(tid)].epoch))
+        """The entry is in the log of the leader, or refused for want of replicas."""
+        partition = partition_of(tid)
         self.pending[tid] = transition
-        self.waiting[tid] = Waiting(len(log), callback)
+        self.waiting[tid] = Waiting(len(self.log[partition]) + 1, callback)
+        if len(partition.isr) < MIN_ISR:
+            self.fail(tid)
+            return
+        entry = LogEntry(tid, transition, epoch=self.view[partition].epoch)
+        self.log[partition].append(entry)
         self.answer(LogEntry(tid, transition, callback), "appended")
+
+    def fail(self, tid: int) -> None:
+        """An append has failed, whatever became of the entry. A completion is tried again later."""
+        if self.pending[tid].state == "PrepareAbort":
+            self.failed_fence.add(tid)
+        callback = self.waiting[tid].callback
+        self.pending.pop(tid)
+        self.waiting.pop(tid)
+        if callback is not None:
+            failure = replace(callback.failure, code="CoordinatorNotAvailable")
+            callback.client.inbox.add(failure)
 
     @action(fair="weak")
     def complete_append(self, tid: int = any_of(range(TIDS))) -> None:
@@ -75,6 +91,9 @@ class FineBroker(Broker, symmetric=True):
         require(tid in self.waiting)
         waiting = self.waiting[tid]
         require(0 < waiting.end <= self.committed[partition_of(tid)])
+        if len(partition_of(tid).isr) < MIN_ISR:
+            self.fail(tid)  # committed all the same
+            return
         entry = LogEntry(tid, self.pending[tid], waiting.callback)
         self.waiting.pop(tid)
         if entry.transition.state in DECIDED:
@@ -88,15 +107,8 @@ class FineBroker(Broker, symmetric=True):
         require(tid in self.waiting)
         waiting = self.waiting[tid]
         require(waiting.end > self.committed[partition_of(tid)])
-        require(waiting.callback is not None)  # a completion is tried again until it is done
         faults.timeouts += 1
-        if self.pending[tid].state == "PrepareAbort":
-            self.failed_fence.add(tid)
-        self.pending.pop(tid)
-        self.waiting.pop(tid)
-        if waiting.callback is not None:
-            failure = replace(waiting.callback.failure, code="CoordinatorNotAvailable")
-            waiting.callback.client.inbox.add(failure)
+        self.fail(tid)
 
     # -- as coordinator: fencing
 
@@ -170,14 +182,34 @@ class FineBroker(Broker, symmetric=True):
         self.committed[partition] += 1
 
     def may_commit(self, partition: LogPartition) -> bool:
-        """Whether every replica has the next entry."""
+        """Whether every in-sync replica has the next entry."""
         end = self.committed[partition] + 1
-        view = self.view[partition]
-        return all(broker.has_fetched(partition, view, end) for broker in partition.replicas)
+        return all(has_fetched(broker, self, partition, end) for broker in partition.isr)
 
-    def has_fetched(self, partition: LogPartition, view: Leadership, end: int) -> bool:
-        """Whether a leader takes this replica to have its log up to an end."""
-        return self.view[partition] == view and len(self.log[partition]) >= end
+    # -- in-sync replicas. Of these only the leader that the controller knows can decide
+
+    @action
+    def shrink_isr(self, partition: LogPartition, broker: Broker) -> None:
+        """A follower lags for too long."""
+        require(faults.shrinks < MAX_SHRINKS)
+        require(partition.now.leader == self and broker != self and broker in partition.isr)
+        faults.shrinks += 1
+        partition.isr -= {broker}
+
+    @action(fair="weak")
+    def expand_isr(self, partition: LogPartition, broker: Broker) -> None:
+        """A follower has all that is committed, and all from before the leader's epoch."""
+        require(partition.now.leader == self and broker not in partition.isr)
+        before = [e for e in self.log[partition] if e.epoch < self.view[partition].epoch]
+        end = max(self.committed[partition], len(before))
+        require(has_fetched(broker, self, partition, end))
+        partition.isr |= {broker}
+
+
+def has_fetched(replica: Broker, leader: Broker, partition: LogPartition, end: int) -> bool:
+    """Whether a leader takes a replica to have its log up to an end."""
+    same_epoch = replica.view[partition] == leader.view[partition]
+    return same_epoch and len(replica.log[partition]) >= end
 
 
 faults = Faults()

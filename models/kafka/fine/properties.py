@@ -194,6 +194,6 @@ if GRAIN == "fine" and MAX_TIMEOUTS > 0:
             broker.committed[partition] > 0 and not broker.pending
             for broker in brokers
             for partition in partitions
-            if all(client.last_error == "CoordinatorNotAvailable" for client in clients)
-            and all(client.pid == -1 for client in clients)
+            if any(client.last_error == "CoordinatorNotAvailable" for client in clients)
+            and all(client.pid == -1 and not client.inbox for client in clients)
         )
