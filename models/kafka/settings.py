@@ -17,9 +17,9 @@ MATERIALISE: Constant[Literal["from_log", "from_cache"]] = "from_log"
 GRAIN: Constant[Literal["atomic", "fine"]] = "atomic"
 # Who adds partitions is asked for its id and epoch first, or (since KAFKA-18660) to wait its turn.
 CHECKS: Constant[Literal["v3", "v4"]] = "v3"
-# With the fine grain: how many appends time out, how often a follower falls out of the ISR, how many
-# in-sync replicas an append needs; whether partitions that the transaction has already, for all that
-# the coordinator knows, are appended again or (as in Kafka) answered at once.
+# With the fine grain: how many appends time out, how often a follower falls out of the ISR, and how
+# many in-sync replicas an append needs. And whether partitions that the transaction has already, for
+# all that the coordinator knows, are appended again or (as in Kafka) answered at once.
 MAX_TIMEOUTS: Constant[int] = 0
 MAX_SHRINKS: Constant[int] = 0
 MIN_ISR: Constant[int] = 1

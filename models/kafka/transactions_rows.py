@@ -12,6 +12,16 @@ from statewalk.models.kafka.coordinator_mutants import (
     silent_truncation,
     stale_commit,
 )
+from statewalk.models.kafka.fine.mutants import (
+    any_epoch_counts,
+    catch_up_to_hwm,
+    fence_again,
+    fence_at_commit,
+    load_committed,
+    no_truncation,
+    serve_while_loading,
+    truncate_to_hwm,
+)
 
 ROWS: list[tuple[str, Expectation, dict[str, object]]] = []
 
@@ -119,4 +129,119 @@ row(
     TIDS=2,
     MUTANT=pid_regress,
     expect=violates("pid_per_tid", length=10),
+)
+
+
+# -- the fine grain ------------------------------------------------------------------------------
+def fine(name: str, *, expect: Expectation, **constants: object) -> None:
+    row(f"fine-{name}", expect=expect, GRAIN="fine", **constants)
+
+
+fine("c1b2e1", CLIENTS=1, expect=holds(generated=589, distinct=357, depth=24))
+fine("c2b2e0", MAX_ELECTIONS=0, expect=holds(generated=1005, distinct=540, depth=35))
+fine("c2b2e1", expect=holds(generated=84036, distinct=34394, depth=46))
+fine("c2b2e2", MAX_ELECTIONS=2, expect=holds(generated=1651799, distinct=580338, depth=57))
+fine(
+    "c1b3e2",
+    CLIENTS=1,
+    BROKERS=3,
+    MAX_ELECTIONS=2,
+    expect=holds(generated=103705, distinct=40818, depth=38),
+)
+fine("c2b2e1-v4", CHECKS="v4", expect=holds(generated=84524, distinct=34694, depth=46))
+fine(
+    "c2b2tp2e0", TOPIC_PARTITIONS=2, MAX_ELECTIONS=0, expect=holds(generated=1, distinct=1, depth=1)
+)
+fine("c2b2tp2e1", TOPIC_PARTITIONS=2, expect=holds(generated=740940, distinct=290268, depth=60))
+fine("c2b2e1-isr", MAX_SHRINKS=1, expect=holds(generated=451960, distinct=150194, depth=48))
+# An error whose entry lives on: the next owner's epoch is in the log, and then the old one's again.
+fine(
+    "timeout",
+    BROKERS=1,
+    MAX_ELECTIONS=0,
+    MAX_TIMEOUTS=1,
+    expect=violates({"committed_epoch_monotone": 12}, states=1),
+)
+fine("c2b2e1-timeout", MAX_TIMEOUTS=1, expect=violates({"committed_epoch_monotone": 15}, states=1))
+fine(
+    "c2b2e1-min-isr",
+    MAX_SHRINKS=1,
+    MIN_ISR=2,
+    expect=violates({"committed_epoch_monotone": 17}, states=1),
+)
+# Kafka answers OK from what it has loaded, committed or not.
+fine(
+    "answered-above-hwm",
+    CLIENTS=1,
+    REPEATED="answer",
+    expect=violates({"no_ok_above_hwm": 15}, states=1),
+)
+fine(
+    "answered-and-lost",
+    CLIENTS=1,
+    BROKERS=3,
+    MAX_ELECTIONS=2,
+    REPEATED="answer",
+    expect=violates({"no_ok_above_hwm": 1, "told_is_known": 19}, states=1),
+)
+fine(
+    "early-reply",
+    CLIENTS=1,
+    BROKERS=1,
+    MAX_ELECTIONS=0,
+    MUTANT=early_reply,
+    expect=violates("no_ok_above_hwm", length=2),
+)
+fine("load-committed", CLIENTS=1, MUTANT=load_committed, expect=violates("told_is_known", length=8))
+fine("serve-while-loading", MUTANT=serve_while_loading, expect=violates("told_is_known", length=10))
+fine("any-epoch-counts", MUTANT=any_epoch_counts, expect=violates("log_prefix", length=8))
+fine("no-truncation", CLIENTS=1, MUTANT=no_truncation, expect=violates("log_prefix", length=14))
+fine(
+    "truncate-to-hwm",
+    CLIENTS=1,
+    MAX_ELECTIONS=3,
+    MUTANT=truncate_to_hwm,
+    expect=violates("told_is_known", length=12),
+)
+fine(
+    "truncate-to-hwm-b3",
+    CLIENTS=1,
+    BROKERS=3,
+    MAX_ELECTIONS=2,
+    MUTANT=truncate_to_hwm,
+    expect=violates("told_is_known", length=11),
+)
+fine(
+    "catch-up-to-hwm",
+    CLIENTS=1,
+    BROKERS=3,
+    MAX_ELECTIONS=2,
+    MAX_SHRINKS=1,
+    MUTANT=catch_up_to_hwm,
+    expect=violates("no_ok_above_hwm", length=11),
+)
+fine(
+    "fence-at-commit",
+    BROKERS=1,
+    MAX_ELECTIONS=0,
+    MAX_TIMEOUTS=1,
+    MUTANT=fence_at_commit,
+    expect=violates(
+        {
+            "committed_epoch_monotone": 12,
+            "fenced_epoch_is_over": 17,
+            "fencing_raises_the_epoch_once": 17,
+        },
+        states=2976,
+    ),
+)
+fine(
+    "fence-again",
+    BROKERS=1,
+    MAX_ELECTIONS=0,
+    MAX_TIMEOUTS=1,
+    MUTANT=fence_again,
+    expect=violates(
+        {"committed_epoch_monotone": 12, "fencing_raises_the_epoch_once": 17}, states=2976
+    ),
 )

@@ -198,12 +198,15 @@ class FineBroker(Broker, symmetric=True):
 
     @action(fair="weak")
     def expand_isr(self, partition: LogPartition, broker: Broker) -> None:
-        """A follower has all that is committed, and all from before the leader's epoch."""
+        """A follower has caught up."""
         require(partition.now.leader == self and broker not in partition.isr)
-        before = [e for e in self.log[partition] if e.epoch < self.view[partition].epoch]
-        end = max(self.committed[partition], len(before))
-        require(has_fetched(broker, self, partition, end))
+        require(has_fetched(broker, self, partition, self.end_to_catch_up_with(partition)))
         partition.isr |= {broker}
+
+    def end_to_catch_up_with(self, partition: LogPartition) -> int:
+        """All that is committed: from before this epoch that may be more than the leader knows."""
+        before = [e for e in self.log[partition] if e.epoch < self.view[partition].epoch]
+        return max(self.committed[partition], len(before))
 
 
 def has_fetched(replica: Broker, leader: Broker, partition: LogPartition, end: int) -> bool:

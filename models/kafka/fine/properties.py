@@ -1,5 +1,7 @@
 """Kafka transactions, part 2: what must hold with `GRAIN=fine`, and what it can run into."""
 
+from itertools import pairwise
+
 from statewalk import always, exists, old, on_step, pairs
 from statewalk.models.kafka.cluster import brokers, clients, fine_brokers
 from statewalk.models.kafka.coordinator import (
@@ -17,6 +19,7 @@ from statewalk.models.kafka.settings import (
     GRAIN,
     MAX_ELECTIONS,
     MAX_TIMEOUTS,
+    TIDS,
     TOPIC_PARTITIONS,
 )
 
@@ -103,6 +106,31 @@ if GRAIN == "fine":
         if now.epoch == client.epoch:
             return now.pid == client.pid and client.partitions <= now.partitions
         return now.pid == client.pid and now.epoch > client.epoch
+
+    @always
+    def fenced_epoch_is_over() -> bool:
+        """Behind a decision to abort a log has nothing of an older epoch, committed or not."""
+        return all(
+            a.epoch <= b.epoch
+            for broker in brokers
+            for tid in range(TIDS)
+            for a, b in pairwise(of_id(broker.log[partition_of(tid)], tid))
+            if a.state == "PrepareAbort"
+        )
+
+    @always
+    def fencing_raises_the_epoch_once() -> bool:
+        """However often the abort of a transaction is tried."""
+        return all(
+            b.epoch == a.epoch if a.state == "PrepareAbort" else b.epoch == a.epoch + 1
+            for broker in brokers
+            for tid in range(TIDS)
+            for a, b in pairwise(of_id(broker.log[partition_of(tid)], tid))
+            if b.state == "PrepareAbort"
+        )
+
+    def of_id(log: list[LogEntry], tid: int) -> list[Metadata]:
+        return [entry.transition for entry in log if entry.tid == tid]
 
 
 # -- witnesses -----------------------------------------------------------------------------------
