@@ -44,7 +44,7 @@ class Faults(State):
 class FineBroker(Broker, symmetric=True):
     waiting: dict[int, Waiting] = {}  # by tid, as pending
     loading: set[LogPartition] = set()
-    failed_fence: set[int] = set()  # tids whose epoch was raised for an abort that then failed
+    fenced: set[int] = set()  # tids whose epoch is raised for an abort that has yet to succeed
 
     # -- as coordinator: append, apply and answer
 
@@ -76,8 +76,6 @@ class FineBroker(Broker, symmetric=True):
 
     def fail(self, tid: int) -> None:
         """An append has failed, whatever became of the entry. A completion is tried again later."""
-        if self.pending[tid].state == "PrepareAbort":
-            self.failed_fence.add(tid)
         callback = self.waiting[tid].callback
         self.pending.pop(tid)
         self.waiting.pop(tid)
@@ -97,7 +95,7 @@ class FineBroker(Broker, symmetric=True):
         entry = LogEntry(tid, self.pending[tid], waiting.callback)
         self.waiting.pop(tid)
         if entry.transition.state in DECIDED:
-            self.failed_fence.discard(tid)
+            self.fenced.discard(tid)
         self.apply(entry)
 
     @action
@@ -113,7 +111,7 @@ class FineBroker(Broker, symmetric=True):
     # -- as coordinator: fencing
 
     def fence(self, tid: int) -> Metadata | None:
-        return self.metadata[tid].fenced(again=tid in self.failed_fence)
+        return self.metadata[tid].fenced(again=tid in self.fenced)
 
     @action(fair="weak")
     def abort_fenced(self, tid: int = any_of(range(TIDS))) -> None:
@@ -125,6 +123,7 @@ class FineBroker(Broker, symmetric=True):
 
     def raise_epoch(self, tid: int, epoch: int) -> None:
         self.metadata[tid] = replace(self.metadata[tid], epoch=epoch)
+        self.fenced.add(tid)
 
     # -- as coordinator: leadership moves
 
@@ -155,7 +154,7 @@ class FineBroker(Broker, symmetric=True):
     def forget(self, tid: int) -> None:
         super().forget(tid)
         self.waiting.pop(tid, None)
-        self.failed_fence.discard(tid)
+        self.fenced.discard(tid)
 
     # -- the log
 
