@@ -17,8 +17,8 @@ arrives. With `GRAIN=atomic` a leader's log reaches all copies in one step, too.
 
 Read this file first. What must hold of the protocol is in `transactions`, the spec to check; how
 a transaction's metadata may change is in `metadata`, defects put in on purpose are in
-`coordinator_mutants`; what `GRAIN=fine` takes apart is in `fine`, the instances in `cluster`. This
-file is longer than most because all that the three parties do to each other is told in one place.
+`coordinator_mutants`; what `GRAIN=fine` takes apart is in `fine`, with the instances. This file is
+longer than most because all that the three parties do to each other is told in one place.
 """
 
 from typing import Literal
@@ -397,4 +397,4 @@ def leader_of(tid: int) -> Broker:
 
 
 pids = PidSource()
-partitions = [LogPartition() for _ in range(LOG_PARTITIONS)]
+partitions = [LogPartition() for _ in range(LOG_PARTITIONS)]  # type: ignore[call-arg]

@@ -18,7 +18,7 @@ GRAIN: Constant[Literal["atomic", "fine"]] = "atomic"
 # Who adds partitions is asked for its id and epoch first, or (since KAFKA-18660) to wait its turn.
 CHECKS: Constant[Literal["v3", "v4"]] = "v3"
 # With the fine grain: how many appends time out, how often a follower falls out of the ISR, and how
-# many in-sync replicas an append needs. And whether partitions that the transaction has already, for
+# many in-sync replicas an append needs. Whether partitions that the transaction has already, for
 # all that the coordinator knows, are appended again or (as in Kafka) answered at once.
 MAX_TIMEOUTS: Constant[int] = 0
 MAX_SHRINKS: Constant[int] = 0

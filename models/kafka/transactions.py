@@ -17,7 +17,6 @@ from statewalk import (
     pairs,
     terminal,
 )
-from statewalk.models.kafka.cluster import brokers, clients
 from statewalk.models.kafka.coordinator import (
     InitPidResponse,
     LogEntry,
@@ -26,6 +25,7 @@ from statewalk.models.kafka.coordinator import (
     pids,
 )
 from statewalk.models.kafka.fine import properties  # noqa: F401 - those of GRAIN=fine
+from statewalk.models.kafka.fine.cluster import brokers, clients
 from statewalk.models.kafka.metadata import shared_pids
 from statewalk.models.kafka.settings import (
     ALL_PARTITIONS,

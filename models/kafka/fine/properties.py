@@ -3,7 +3,6 @@
 from itertools import pairwise
 
 from statewalk import always, exists, old, on_step, pairs
-from statewalk.models.kafka.cluster import brokers, clients, fine_brokers
 from statewalk.models.kafka.coordinator import (
     Client,
     InitPidResponse,
@@ -12,6 +11,7 @@ from statewalk.models.kafka.coordinator import (
     partition_of,
     partitions,
 )
+from statewalk.models.kafka.fine.cluster import brokers, clients, fine_brokers
 from statewalk.models.kafka.metadata import Metadata
 from statewalk.models.kafka.settings import (
     BROKERS,

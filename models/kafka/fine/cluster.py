@@ -1,4 +1,4 @@
-"""Kafka transactions, part 2: the instances, and where they begin."""
+"""Kafka transactions, part 2: the instances, of either grain, and where they begin."""
 
 from statewalk import init
 from statewalk.models.kafka.coordinator import (
