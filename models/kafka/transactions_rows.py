@@ -174,7 +174,7 @@ fine(
     "c2b2e1-min-isr",
     MAX_SHRINKS=1,
     MIN_ISR=2,
-    expect=violates({"committed_epoch_monotone": 17}, states=403133),
+    expect=violates({"committed_epoch_monotone": 17}, states=402565),
 )
 # Kafka answers OK from what it has loaded, committed or not.
 fine(
