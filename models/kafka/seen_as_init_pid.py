@@ -8,7 +8,7 @@ epoch that fences is handed out to nobody, so the next client gets the one after
 """
 
 import statewalk.models.kafka.transactions  # noqa: F401 (its actions)
-from statewalk.models.kafka.coordinator import clients
+from statewalk.models.kafka.fine.cluster import clients
 
 HAS_PID = ("BegunTxn", "Terminated")  # what part 1 does not tell apart from it
 
