@@ -14,24 +14,28 @@ Who takes part is told in `parties`, and who holds what:
   way, and, with KIP-890 part 1, those between the check and the append;
 - producers (`producer`): instances of one application, of which the last is no zombie; each has its
   producer id and epoch, and the transaction it is in;
+- consumers of both isolation levels (`consumer`), where there are any;
 - a database (`two_phase`), where the application commits to one, too;
 - history, for properties: which transactions were decided how, and what producers were told.
 
 `proposals` has the constants: `VARIANT`, `CLIENT`, and a budget for each fault; `mutants` has
 defects. A call of the coordinator is one step with its answer. Properties are here, runs in
-`exactly_once_rows`.
+`exactly_once_rows` and `exactly_once_larger`.
 
-Left out: replication (part 2, `replication`), and consumers that read: what they can see follows
-from the last stable offset and the marker that closes each batch. Consumer groups are in `groups`.
+Left out: replication (part 2, `replication`). Without consumers, what they could see follows from
+the last stable offset and the marker that closes each batch. Consumer groups are in `groups`.
 """
 
 from statewalk import always, config, eventually, exists, leads_to, old, on_step, pairs, terminal
+from statewalk.models.kafka.exactly_once_larger import LARGER
 from statewalk.models.kafka.exactly_once_rows import ROWS
 from statewalk.models.kafka.metadata import DECIDED
+from statewalk.models.kafka.parties.consumer import read_committed, read_uncommitted
 from statewalk.models.kafka.parties.ending import ProducerId, coordinator, history
 from statewalk.models.kafka.parties.leader import Batch, Partition, partitions
 from statewalk.models.kafka.parties.producer import producers
 from statewalk.models.kafka.parties.proposals import (
+    CONSUMERS,
     DATABASE,
     DELAYED_PRODUCE,
     GUARD,
@@ -140,6 +144,35 @@ def no_duplicate_record() -> bool:
     )
 
 
+if CONSUMERS:
+
+    @always
+    def read_committed_returns_what_is_committed() -> bool:
+        """Not what is undecided or aborted: by the producers' word, not by the log's."""
+        return all(
+            batch.txn in history.committed
+            for partition in partitions
+            for offset, batch in enumerate(partition.log)
+            if isinstance(batch, Batch)
+            and any(consumer.has_read(partition, offset) for consumer in read_committed)
+        )
+
+    @always
+    def atomic_visibility() -> bool:
+        """Of a committed transaction, who reads what is committed misses no record.
+
+        Where a marker is written, it has read what it is past; where none is, it is not past it.
+        """
+        return all(
+            consumer.has_read(partition, offset) == consumer.is_past(partition, offset)
+            and (partition.ending(offset) is not None or not consumer.is_past(partition, offset))
+            for consumer in read_committed
+            for partition in partitions
+            for offset, batch in enumerate(partition.log)
+            if isinstance(batch, Batch) and batch.txn in history.committed
+        )
+
+
 # -- safety: what producers are told -------------------------------------------------------------
 @always
 def end_txn_answers_truthfully() -> bool:
@@ -224,6 +257,17 @@ def lso_advances() -> bool:
     )
 
 
+if CONSUMERS:
+
+    @always
+    @eventually
+    def consumers_get_to_the_end() -> bool:
+        return all(c.is_at_the_end() for c in read_uncommitted) and (
+            coordinator.metadata.state == "Ongoing"
+            or all(c.is_at_the_end() for c in read_committed)
+        )
+
+
 @always
 @eventually
 def clients_are_idle_or_done() -> bool:
@@ -259,6 +303,20 @@ def committed() -> bool:
     return bool(history.told)
 
 
+if CONSUMERS:
+
+    @exists
+    def aborted_was_read() -> bool:
+        """By who reads all; it may have been aborted since."""
+        return any(
+            is_ended(partition, offset, commit=False) and consumer.has_read(partition, offset)
+            for consumer in read_uncommitted
+            for partition in partitions
+            for offset, batch in enumerate(partition.log)
+            if isinstance(batch, Batch)
+        )
+
+
 if PRODUCERS > 1 and (ZOMBIES or DELAYED_PRODUCE):
 
     @exists
@@ -273,5 +331,5 @@ def last_txn_begun() -> bool:
 
 
 # -- configurations ------------------------------------------------------------------------------
-for name, expect, constants in ROWS:
+for name, expect, constants in (*ROWS, *LARGER):
     config(name, expect=expect, **constants)

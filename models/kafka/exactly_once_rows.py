@@ -1,14 +1,16 @@
 """The runs of part 3: what each sets, and what it must find.
 
 A row that breaks something says after how many steps, at the shortest; all say how many states
-there are. `docs/models/kafka-transactions.md` says what they show.
+there are. `docs/models/kafka-transactions.md` says what they show. Runs with consumers, and with
+more of everything, are in `exactly_once_larger`.
 """
 
 from statewalk import Expectation, holds, violates
 from statewalk.models.kafka.parties import mutants
 
 Settings = dict[str, object]
-ROWS: list[tuple[str, Expectation, Settings]] = []
+Row = tuple[str, Expectation, Settings]
+ROWS: list[Row] = []
 
 HANGS = "no_hanging_txn"
 LEAKS = "aborted_never_committed"
@@ -23,6 +25,7 @@ def row(
     *settings: Settings,
     states: int,
     breaks: dict[str, int] | None = None,
+    into: list[Row] = ROWS,
     **constants: object,
 ) -> None:
     """Add a run: settings that several runs share, then its own."""
@@ -30,7 +33,7 @@ def row(
     for part in (*settings, constants):
         merged |= part
     expect = violates(breaks, states=states) if breaks else holds(distinct=states)
-    ROWS.append((name, expect, merged))
+    into.append((name, expect, merged))
 
 
 KIP98: Settings = {"VARIANT": "kip98", "CLIENT": "kip98"}

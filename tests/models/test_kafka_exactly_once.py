@@ -25,6 +25,7 @@ LARGE = 3000
 
 HANGS, LEAKS, LOSES = "no_hanging_txn", "aborted_never_committed", "committed_never_aborted"
 FENCED, FAILS, STUCK = "non_zombie_never_fenced", "never_failed", "Deadlock"
+READS, MISSES = "read_committed_returns_what_is_committed", "atomic_visibility"
 ENDS, READERS, CLIENTS = "decided_completes", "lso_advances", "clients_are_idle_or_done"
 
 
@@ -184,6 +185,10 @@ def test_the_reference_engine_agrees(name: str, optimize: bool) -> None:
             ("kip939-no-split", {"RECORDS": 1}, "no_zombie_writes"),
             ("last-epoch-kept", {"ZOMBIES": False}, "distinct_ids"),
             ("last-epoch-kept", {"CLIENT": "kip98"}, "distinct_ids"),
+            ("consumers-leak", {"TXNS": 1}, READS),
+            ("consumers-leak", {"VARIANT": "kip890_p2"}, READS),
+            ("consumers-markers", {"DUPLICATE_MARKERS": 0}, MISSES),
+            ("aborted-ids-stay", {"TXNS": 1}, MISSES),
         ],
         every=12,
     ),
@@ -203,6 +208,35 @@ def test_a_group_keeps_a_replaced_worker_out() -> None:
     assert {"exactly_once_processing": 9} == violated(without)
     assert {} == violated(explored(GROUPS, KIP447=False, WORKERS=1))
     assert {"all_is_processed": "holds"} == live(GROUPS)
+
+
+# -- consumers -----------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("name", "broken"),
+    some(
+        [
+            ("aborted-ids-stay", {MISSES}),
+            ("no-aborted-index", {READS}),
+            ("reads-to-the-end", {READS, MISSES}),
+        ],
+        every=3,
+    ),
+)
+def test_consumers_with_a_defect_return_too_much_or_too_little(name: str, broken: set[str]) -> None:
+    assert broken == set(violated(explored(SPEC, **of(name))))
+
+
+def test_who_reads_all_reads_what_is_aborted_and_who_reads_what_is_committed_does_not() -> None:
+    found = explored(SPEC, **of("consumers-p2-t1"))
+
+    assert {} == violated(found)
+    assert "aborted_was_read" in reached(found)
+
+
+def test_what_is_wrong_in_a_log_is_read_one_step_later() -> None:
+    found = violated(explored(SPEC, **of("consumers-leak")))
+
+    assert found[LEAKS] + 1 == found[READS]
 
 
 # -- stories -------------------------------------------------------------------------------------
@@ -253,6 +287,8 @@ def test_a_late_request_of_a_recovered_producer_ends_the_next_transaction() -> N
             "zombie-part2",
             "kip939-all",
             "kafka-9666-mended",
+            "consumers",
+            "consumers-moves",
         ],
         every=8,
     ),

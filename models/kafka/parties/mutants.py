@@ -1,11 +1,19 @@
 """Kafka transactions, part 3: defects that Kafka had, each under the number of its issue.
 
-Each function stands in for one of `ending` or `leader` where ``--set MUTANT=`` says its name. What
-each breaks, and in how many steps, is in `exactly_once_rows`.
+Those of consumers are none that Kafka had. Each function stands in for one of `ending`, `leader` or
+`consumer` where ``--set MUTANT=`` says its name. What each breaks, and in how many steps, is in
+`exactly_once_rows`.
 """
 
 from statewalk import mutant
 from statewalk.models.kafka.metadata import DECIDED, Metadata
+from statewalk.models.kafka.parties.consumer import (
+    AbortedTxn,
+    Isolation,
+    aborted_index,
+    is_within,
+    limit,
+)
 from statewalk.models.kafka.parties.ending import (
     Coordinator,
     EndTxn,
@@ -104,3 +112,22 @@ def kip939_no_bump(client: ProducerId) -> int:
 def kafka_18575(self: Partition, batch: Batch) -> bool:
     """An open transaction of whatever epoch spares a batch the check."""
     return self.is_open(batch.id.pid)
+
+
+# -- consumers -----------------------------------------------------------------------------------
+@mutant(limit)
+def reads_to_the_end(partition: Partition, isolation: Isolation) -> int:
+    """Who reads what is committed gets what is above the last stable offset, too."""
+    return len(partition.log)
+
+
+@mutant(aborted_index)
+def no_aborted_index(partition: Partition, begin: int, end: int) -> list[AbortedTxn]:
+    """The leader names no aborted transactions."""
+    return []
+
+
+@mutant(is_within)
+def aborted_ids_stay(txn: AbortedTxn, pid: int, offset: int) -> bool:
+    """An abort marker does not end what is hidden of its producer id."""
+    return txn.pid == pid and txn.first <= offset

@@ -14,6 +14,7 @@ PRODUCERS: Constant[int] = 1  # instances of one application, with one transacti
 TXNS: Constant[int] = 2  # transactions begun, in all
 RECORDS: Constant[int] = 1  # records of a transaction; each is a batch of its own
 PARTITIONS: Constant[int] = 1  # records go to them in turn
+CONSUMERS: Constant[int] = 0  # of each isolation level
 MAX_EPOCH: Constant[int] = 9  # Short.MaxValue in Kafka; the last one is never handed out
 
 # -- proposals -----------------------------------------------------------------------------------

@@ -1,0 +1,79 @@
+"""The runs of part 3 in a larger grain: with consumers, and with more of everything.
+
+As in `exactly_once_rows`, each says what it must find.
+"""
+
+from functools import partial
+
+from statewalk.models.kafka import exactly_once_rows
+from statewalk.models.kafka.exactly_once_rows import (
+    AT_ONCE,
+    HANGS,
+    KIP98,
+    LEAKS,
+    LOSES,
+    UNNUMBERED,
+    Row,
+    Settings,
+)
+from statewalk.models.kafka.parties import mutants
+
+LARGER: list[Row] = []
+row = partial(exactly_once_rows.row, into=LARGER)
+
+READS = "read_committed_returns_what_is_committed"
+MISSES = "atomic_visibility"
+CONSUMERS: Settings = {"CONSUMERS": 1}
+TWO_PARTITIONS: Settings = {"RECORDS": 2, "PARTITIONS": 2}
+
+
+# -- Consumers: what is wrong in the logs is read one step later
+row("consumers", CONSUMERS, states=483)
+row("consumers-two", states=7533, CONSUMERS=2)
+row("consumers-p2-t1", CONSUMERS, TWO_PARTITIONS, states=491, TXNS=1)
+row("consumers-p2", CONSUMERS, TWO_PARTITIONS, states=23543)
+row(
+    "consumers-leak",
+    CONSUMERS,
+    KIP98,
+    UNNUMBERED,
+    states=1174,
+    breaks={HANGS: 5, LEAKS: 11, READS: 12},
+)
+row(
+    "consumers-markers",
+    CONSUMERS,
+    KIP98,
+    AT_ONCE,
+    states=7070,
+    breaks={LEAKS: 8, LOSES: 9, READS: 9, MISSES: 10, "committed_is_visible": 11},
+    LOST_ACKS=1,
+    DUPLICATE_MARKERS=1,
+)
+row("consumers-moves", CONSUMERS, AT_ONCE, states=3343, TXN_TIMEOUTS=1, ELECTIONS=1)
+row(
+    "reads-to-the-end",
+    CONSUMERS,
+    AT_ONCE,
+    states=62,
+    breaks={READS: 3, MISSES: 4},
+    TXNS=1,
+    MUTANT=mutants.reads_to_the_end,
+)
+row(
+    "no-aborted-index",
+    CONSUMERS,
+    AT_ONCE,
+    states=44,
+    breaks={READS: 5},
+    TXNS=1,
+    MUTANT=mutants.no_aborted_index,
+)
+row(
+    "aborted-ids-stay",
+    CONSUMERS,
+    AT_ONCE,
+    states=354,
+    breaks={MISSES: 10},
+    MUTANT=mutants.aborted_ids_stay,
+)
