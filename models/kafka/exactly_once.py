@@ -7,7 +7,7 @@ the protocol as first shipped, and which later proposal mends it, is what this m
 
 Who takes part is told in `parties`, and who holds what:
 
-- the coordinator (`ending`): the metadata of one transactional id, as in part 2 (`metadata`), and
+- coordinators (`ending`): the metadata of a transactional id each, as in part 2 (`metadata`), and
   which partitions have not acknowledged a marker;
 - the leader of a data partition (`leader`): a log of batches and markers, what it knows of each
   producer id (epoch, last sequence number, where the open transaction begins), batches on their
@@ -31,9 +31,15 @@ from statewalk.models.kafka.exactly_once_larger import LARGER
 from statewalk.models.kafka.exactly_once_rows import ROWS
 from statewalk.models.kafka.metadata import DECIDED
 from statewalk.models.kafka.parties.consumer import read_committed, read_uncommitted
-from statewalk.models.kafka.parties.ending import ProducerId, coordinator, history
+from statewalk.models.kafka.parties.ending import (
+    Coordinator,
+    ProducerId,
+    coordinator_of,
+    coordinators,
+    history,
+)
 from statewalk.models.kafka.parties.leader import Batch, Partition, partitions
-from statewalk.models.kafka.parties.producer import producers
+from statewalk.models.kafka.parties.producer import Producer, producers
 from statewalk.models.kafka.parties.proposals import (
     CONSUMERS,
     DATABASE,
@@ -64,9 +70,11 @@ def no_hanging_txn() -> bool:
 
 
 def will_be_ended(partition: Partition, pid: int) -> bool:
+    return any(will_end(c, partition) for c in coordinators if c.metadata.pid == pid)
+
+
+def will_end(coordinator: Coordinator, partition: Partition) -> bool:
     now = coordinator.metadata
-    if now.pid != pid:
-        return False
     if now.state in DECIDED:
         return partition.index in coordinator.unmarked
     return now.state == "Ongoing" and partition.index in now.partitions
@@ -105,8 +113,10 @@ def committed_is_visible() -> bool:
 
     A consumer that reads what is committed sees all of them once the last stable offset lets it.
     """
-    return coordinator.metadata.state in DECIDED or all(
-        committed_records(txn) == RECORDS for txn in history.committed
+    return all(
+        committed_records(txn) == RECORDS
+        for txn in history.committed
+        if not any(c.txn == txn and c.metadata.state in DECIDED for c in coordinators)
     )
 
 
@@ -182,13 +192,15 @@ def end_txn_answers_truthfully() -> bool:
 
 @always
 def epoch_in_range() -> bool:
-    return coordinator.metadata.epoch <= MAX_EPOCH
+    return all(c.metadata.epoch <= MAX_EPOCH for c in coordinators)
 
 
 @always
 def non_zombie_never_fenced() -> bool:
     """Only an instance that was replaced is fenced, or one whose transaction timed out."""
-    return txn_timeout.left < TXN_TIMEOUTS or producers[history.owner].state != "Fenced"
+    return txn_timeout.left < TXN_TIMEOUTS or all(
+        producers[c.owner].state != "Fenced" for c in coordinators
+    )
 
 
 @always
@@ -208,14 +220,16 @@ if PRODUCERS > 1:
     def no_zombie_writes() -> bool:
         """Where the new instance's epoch is known, nothing of a replaced one is appended."""
         return all(
-            not (isinstance(entry, Batch) and entry.producer != history.owner)
-            or not any(outdates(known.id) for known in p.log[: old(len(p.log))])
+            not (isinstance(entry, Batch) and entry.producer != owner_of(entry).index)
+            or not any(outdates(known.id, owner_of(entry)) for known in p.log[: old(len(p.log))])
             for p in partitions
             for entry in p.log[old(len(p.log)) :]
         )
 
-    def outdates(id: ProducerId) -> bool:
-        owner = producers[history.owner]
+    def owner_of(batch: Batch) -> Producer:
+        return producers[coordinator_of(batch.producer).owner]
+
+    def outdates(id: ProducerId, owner: Producer) -> bool:
         return owner.state != "Starting" and id.pid == owner.id.pid and id.epoch >= owner.id.epoch
 
 
@@ -238,23 +252,25 @@ if DATABASE:
 
 # -- liveness ------------------------------------------------------------------------------------
 def decided() -> bool:
-    return coordinator.metadata.state in DECIDED
+    return any(c.metadata.state in DECIDED for c in coordinators)
 
 
 def not_decided() -> bool:
-    return coordinator.metadata.state not in DECIDED
+    return not decided()
 
 
 decided_completes = leads_to(decided, not_decided)
+
+
+def is_one_open() -> bool:
+    return any(c.metadata.state == "Ongoing" for c in coordinators)
 
 
 @always
 @eventually
 def lso_advances() -> bool:
     """Consumers get to the end of each log, unless a transaction is left open for ever."""
-    return coordinator.metadata.state == "Ongoing" or all(
-        p.last_stable_offset() == len(p.log) for p in partitions
-    )
+    return is_one_open() or all(p.last_stable_offset() == len(p.log) for p in partitions)
 
 
 if CONSUMERS:
@@ -263,8 +279,7 @@ if CONSUMERS:
     @eventually
     def consumers_get_to_the_end() -> bool:
         return all(c.is_at_the_end() for c in read_uncommitted) and (
-            coordinator.metadata.state == "Ongoing"
-            or all(c.is_at_the_end() for c in read_committed)
+            is_one_open() or all(c.is_at_the_end() for c in read_committed)
         )
 
 
@@ -274,15 +289,16 @@ def clients_are_idle_or_done() -> bool:
     return all(producer.is_idle() for producer in producers)
 
 
-def is_left_open() -> bool:
+def is_left_open(coordinator: Coordinator) -> bool:
     """Nobody is there to end the transaction: it blocks until somebody comes, or it times out."""
-    return coordinator.metadata.state == "Ongoing" and producers[history.owner].state == "Crashed"
+    owner = producers[coordinator.owner]
+    return coordinator.metadata.state == "Ongoing" and owner.state == "Crashed"
 
 
 if VARIANT == "kip939":
 
     def is_tended() -> bool:
-        return coordinator.metadata.state == "Ongoing" and not is_left_open()
+        return any(c.metadata.state == "Ongoing" and not is_left_open(c) for c in coordinators)
 
     def is_resolved() -> bool:
         return not is_tended()
@@ -292,8 +308,8 @@ if VARIANT == "kip939":
 
 @terminal
 def all_done() -> bool:
-    return all(producer.is_idle() for producer in producers) and (
-        coordinator.metadata.state not in (*DECIDED, "Ongoing") or is_left_open()
+    return all(producer.is_idle() for producer in producers) and all(
+        c.metadata.state not in (*DECIDED, "Ongoing") or is_left_open(c) for c in coordinators
     )
 
 

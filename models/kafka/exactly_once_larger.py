@@ -10,6 +10,7 @@ from statewalk.models.kafka.exactly_once_rows import (
     AT_ONCE,
     HANGS,
     KIP98,
+    KIP939,
     LEAKS,
     LOSES,
     UNNUMBERED,
@@ -25,6 +26,16 @@ READS = "read_committed_returns_what_is_committed"
 MISSES = "atomic_visibility"
 CONSUMERS: Settings = {"CONSUMERS": 1}
 TWO_PARTITIONS: Settings = {"RECORDS": 2, "PARTITIONS": 2}
+
+
+# -- Two transactional ids, each with a coordinator of its own; with two partitions, and failovers
+row("two-ids", states=627, IDS=2)
+row("two-ids-leak", KIP98, UNNUMBERED, states=1217, breaks={HANGS: 5, LEAKS: 11}, IDS=2)
+row("two-ids-p2", TWO_PARTITIONS, states=7645, IDS=2)
+row("two-ids-moves", states=10673, IDS=2, ELECTIONS=1, TXN_TIMEOUTS=1)
+row("two-ids-consumers", CONSUMERS, states=7729, IDS=2)
+row("two-ids-kip939", KIP939, AT_ONCE, states=9907, IDS=2, PRODUCERS=2)
+row("kip939-p2", KIP939, TWO_PARTITIONS, states=30377, PRODUCERS=2, CRASHES=1, ELECTIONS=1)
 
 
 # -- Consumers: what is wrong in the logs is read one step later

@@ -210,6 +210,27 @@ def test_a_group_keeps_a_replaced_worker_out() -> None:
     assert {"all_is_processed": "holds"} == live(GROUPS)
 
 
+def test_epochs_that_run_out_in_recovery_are_said_to_be_left_out() -> None:
+    """Each recovery takes one epoch, and the end of the transaction one more."""
+    enough = explored(SPEC, **of("kip939", ELECTIONS=0, TXNS=1, MAX_EPOCH=2))
+    too_few = explored(SPEC, **of("kip939", ELECTIONS=0, TXNS=1, MAX_EPOCH=1))
+
+    assert {} == violated(enough)
+    assert 4 == violated(too_few)["Assertion"]
+
+
+# -- two transactional ids -----------------------------------------------------------------------
+def test_each_transactional_id_is_kept_apart_from_the_other() -> None:
+    found = explored(SPEC, **of("two-ids"))
+
+    assert {} == violated(found)
+    assert 627 == found.counts.distinct
+
+
+def test_with_two_ids_a_late_batch_does_what_it_does_with_one() -> None:
+    assert violated(explored(SPEC, **of("leak"))) == violated(explored(SPEC, **of("two-ids-leak")))
+
+
 # -- consumers -----------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("name", "broken"),
@@ -289,6 +310,8 @@ def test_a_late_request_of_a_recovered_producer_ends_the_next_transaction() -> N
             "kafka-9666-mended",
             "consumers",
             "consumers-moves",
+            "two-ids-moves",
+            "two-ids-kip939",
         ],
         every=8,
     ),

@@ -5,9 +5,9 @@ decides on it, and a request is answered in the step that sends it. What can go 
 is a fault, and switched on one by one: an answer is lost, a request arrives late, an append fails,
 the coordinator moves and knows what its log says.
 
-One transactional id. Names of classes and methods are of Kafka 4.0 (a snapshot of October 2024),
-unless another version is named. Left out: the pending state between an append and its commit
-(part 2), expiration of transactional ids, authorisation.
+A coordinator is here what a broker knows of one transactional id. Names of classes and methods are
+of Kafka 4.0 (a snapshot of October 2024), unless another version is named. Left out: the pending
+state between an append and its commit (part 2), expiration of transactional ids, authorisation.
 """
 
 from statewalk import Record, Role, State, action, any_of, replace, require
@@ -17,8 +17,10 @@ from statewalk.models.kafka.parties.proposals import (
     DATABASE,
     DELAYED_ENDS,
     ELECTIONS,
+    IDS,
     MAX_EPOCH,
     PART2,
+    PRODUCERS,
     TXN_TIMEOUTS,
     VARIANT,
     Code,
@@ -64,7 +66,6 @@ class History(State):
     """What was decided, for properties to look at. Transactions are numbered as they begin."""
 
     begun: int = 0
-    owner: int = 0  # the producer that was the last to be given an id
     committed: set[int] = set()
     aborted: set[int] = set()  # kept only where there is a database to compare with
     told: set[int] = set()  # a producer was told that it is committed
@@ -73,7 +74,7 @@ class History(State):
 
 
 class Coordinator(Role):
-    metadata: Metadata = Metadata(pid=1, epoch=0)
+    metadata: Metadata
     # Part of TransactionMetadata, too; part 2 does without.
     last_epoch: int = -1  # that a producer may ask again with
     prev_pid: int = -1  # the id before, when its epochs ran out
@@ -86,6 +87,7 @@ class Coordinator(Role):
     fence_failed: bool = False  # the epoch in the cache is above that in the log
     inbox: set[EndTxn] = set()  # requests that were repeated meanwhile
     txn: int = 0  # history: which transaction is ongoing
+    owner: int  # history: the producer that was the last to be given an id
 
     # -- partitions
 
@@ -155,8 +157,8 @@ class Coordinator(Role):
             history.committed.add(request.txn)
         elif DATABASE:
             history.aborted.add(self.txn)
-        self.prepare(commit=request.commit, epoch=epoch_of_decision(self.expected()))
-        return Answer("OK", id_after_decision())
+        self.prepare(commit=request.commit, epoch=epoch_of_decision(self))
+        return Answer("OK", id_after_decision(self))
 
     def prepare(self, commit: bool, epoch: int, rotates: bool = PART2) -> None:
         """A new producer id is reserved when the epochs of this one run out."""
@@ -173,7 +175,7 @@ class Coordinator(Role):
 
     def end_without_partitions(self) -> None:
         """An abort before any batch arrived. No marker is needed, so it is complete at once."""
-        self.prepare(commit=False, epoch=epoch_of_decision(self.expected()))
+        self.prepare(commit=False, epoch=epoch_of_decision(self))
         self.complete_now()
 
     def complete_now(self) -> None:
@@ -296,8 +298,13 @@ class Coordinator(Role):
         """InitProducerId with keepPreparedTxn. The ongoing transaction stays, in its epoch."""
         if self.metadata.state != "Ongoing":
             return self.init_pid(None)
+        assert not self.expected().exhausted(), "epochs run out in recovery: not modelled"
         self.next_epoch = epoch_of_recovery(self.expected())
         return Answer("OK", self.expected())
+
+
+def coordinator_of(producer: int) -> Coordinator:
+    return coordinators[producer // PRODUCERS]
 
 
 def current(metadata: Metadata) -> ProducerId:
@@ -308,22 +315,25 @@ def mismatch(id: ProducerId, expected: ProducerId) -> Code:
     return "InvalidPidMapping" if id.pid != expected.pid else "ProducerFenced"
 
 
-pids = PidSource(last=1)
-coordinator = Coordinator()
+pids = PidSource(last=IDS)
+coordinators = [
+    Coordinator(metadata=Metadata(pid=n + 1, epoch=0), owner=n * PRODUCERS) for n in range(IDS)
+]
 history = History()
 
 
 # -- what proposals change -----------------------------------------------------------------------
-def epoch_of_decision(client: ProducerId) -> int:
+def epoch_of_decision(coordinator: Coordinator) -> int:
     """KIP-890 part 2: markers carry an epoch above that of the transaction.
 
     KIP-939: above that of the producer which recovered it, too, or a late EndTxn of its would end
     the next transaction (from the review of KAFKA-15370).
     """
+    client = coordinator.expected()
     return in_range(client.epoch + 1) if PART2 else client.epoch
 
 
-def id_after_decision() -> ProducerId:
+def id_after_decision(coordinator: Coordinator) -> ProducerId:
     """KIP-890 part 2: EndTxn is answered with the id for the next transaction (KAFKA-18660)."""
     if coordinator.next_pid == -1:
         return current(coordinator.metadata)

@@ -9,12 +9,19 @@ shortened, and there is one replica: part 2 and `replication` are about those.
 """
 
 from statewalk import Auxiliary, Record, Role, action, any_of, require
-from statewalk.models.kafka.parties.ending import ProducerId, WriteMarker, coordinator, history
+from statewalk.models.kafka.parties.ending import (
+    ProducerId,
+    WriteMarker,
+    coordinator_of,
+    coordinators,
+    history,
+)
 from statewalk.models.kafka.parties.proposals import (
     DELAYED_PRODUCE,
     DUPLICATE_MARKERS,
     EXPIRIES,
     GUARD,
+    IDS,
     LEADER_ELECTIONS,
     MARKERS,
     PART2,
@@ -93,11 +100,11 @@ class Partition(Role):
         elif PART2:
             # AddPartitionsToTxnManager.addOrVerifyTransaction; kept in one step with the append
             require(not self.is_open(batch.id.pid))
-            code = coordinator.add(batch.id, self.index, batch.txn)
+            code = coordinator_of(batch.producer).add(batch.id, self.index, batch.txn)
             require(code != "ConcurrentTransactions")
             if code == "OK":
                 self.append_valid(batch)
-        elif coordinator.verify(batch.id, self.index):
+        elif coordinator_of(batch.producer).verify(batch.id, self.index):
             if GUARD == "fused":
                 self.append_valid(batch)
             else:
@@ -136,7 +143,7 @@ class Partition(Role):
         self.known[pid] = Known(batch.id.epoch, batch.sequence, first, coordinator_epoch)
         self.log.append(batch)
         self.guards.pop(pid, None)
-        if batch.producer != history.owner:
+        if batch.producer != coordinator_of(batch.producer).owner:
             history.zombie_wrote = True
 
     # -- part 1: the coordinator was asked, and meanwhile the transaction may have ended
@@ -173,6 +180,7 @@ class Partition(Role):
 
         A marker that is lost is one that is not yet sent: TransactionMarkerChannelManager goes on.
         """
+        coordinator = any_of(coordinators)
         require(self.index in coordinator.unmarked)
         marker = coordinator.marker()
         require(self.takes(marker))
@@ -227,7 +235,7 @@ class Partition(Role):
     if EXPIRIES > 0:
 
         @action(fault=True)
-        def forget(self, pid: int = any_of((1, 2, 3))) -> None:
+        def forget(self, pid: int = any_of(range(1, IDS + 3))) -> None:
             """ProducerStateManager.removeExpiredProducers, too early: KAFKA-9144."""
             require(pid in self.known and not self.is_open(pid))
             expiry.strike()

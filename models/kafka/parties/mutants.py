@@ -18,7 +18,6 @@ from statewalk.models.kafka.parties.ending import (
     Coordinator,
     EndTxn,
     ProducerId,
-    coordinator,
     current,
     epoch_of_decision,
     epoch_of_recovery,
@@ -67,7 +66,7 @@ def kafka_18464(id: ProducerId, now: Metadata) -> bool:
 
 
 @mutant(id_after_decision)
-def kafka_18660() -> ProducerId:
+def kafka_18660(coordinator: Coordinator) -> ProducerId:
     """When epochs ran out, EndTxn is answered with the old id."""
     return current(coordinator.metadata)
 
@@ -101,8 +100,9 @@ def kip939_no_split(client: ProducerId) -> int:
 
 
 @mutant(epoch_of_decision)
-def kip939_no_bump(client: ProducerId) -> int:
+def kip939_no_bump(coordinator: Coordinator) -> int:
     """Completion after recovery does not raise the epoch once more."""
+    client = coordinator.expected()
     recovered = coordinator.next_epoch != -1
     return client.epoch if recovered or not PART2 else in_range(client.epoch + 1)
 

@@ -11,7 +11,14 @@ from typing import Literal
 
 from statewalk import Role, action, require
 from statewalk.models.kafka.metadata import DECIDED
-from statewalk.models.kafka.parties.ending import Answer, EndTxn, ProducerId, coordinator, history
+from statewalk.models.kafka.parties.ending import (
+    Answer,
+    Coordinator,
+    EndTxn,
+    ProducerId,
+    coordinator_of,
+    history,
+)
 from statewalk.models.kafka.parties.leader import Batch, Partition, partitions
 from statewalk.models.kafka.parties.proposals import (
     CLIENT,
@@ -20,6 +27,7 @@ from statewalk.models.kafka.parties.proposals import (
     DELAYED_ENDS,
     DELAYED_PRODUCE,
     EAGER_BEGIN,
+    IDS,
     LOST_RESPONSES,
     PART2,
     PARTITIONS,
@@ -66,6 +74,9 @@ class Producer(Role):
     sent: int = 0  # records of the transaction
     sequences: dict[int, int] = {}  # of the next batch, by partition
 
+    def coordinator(self) -> Coordinator:
+        return coordinator_of(self.index)
+
     def use(self, id: ProducerId) -> None:
         """TransactionManager.setProducerIdAndEpoch, resetSequenceNumbers."""
         if id != self.id:
@@ -85,10 +96,10 @@ class Producer(Role):
         @action
         def take_over(self) -> None:
             """KafkaProducer.initTransactions. The instance before is gone, or is a zombie."""
-            require(self.state == "Down" and self.index == history.owner + 1)
+            require(self.state == "Down" and self.index == self.coordinator().owner + 1)
             if not ZOMBIES:
                 producers[self.index - 1].state = "Crashed"
-            history.owner = self.index
+            self.coordinator().owner = self.index
             self.state = "Starting"
 
     if CRASHES > 0:
@@ -105,7 +116,7 @@ class Producer(Role):
         @action(fair="weak")
         def start(self) -> None:
             require(self.state == "Starting")
-            self.started(coordinator.init_pid(None))
+            self.started(self.coordinator().init_pid(None))
 
     def started(self, answer: Answer) -> None:
         """TransactionManager.InitProducerIdHandler."""
@@ -123,7 +134,7 @@ class Producer(Role):
     def begin(self) -> None:
         """KafkaProducer.beginTransaction: nobody is told."""
         require(self.state == "Ready" and history.begun < TXNS)
-        require(EAGER_BEGIN or coordinator.metadata.state not in DECIDED)
+        require(EAGER_BEGIN or self.coordinator().metadata.state not in DECIDED)
         history.begun += 1
         self.txn = history.begun
         self.sent = 0
@@ -135,7 +146,7 @@ class Producer(Role):
         require(self.state == "InTransaction" and self.sent < RECORDS)
         partition = partitions[self.sent % PARTITIONS]
         if not PART2:
-            code = coordinator.add(self.id, partition.index, self.txn)
+            code = self.coordinator().add(self.id, partition.index, self.txn)
             require(code != "ConcurrentTransactions")
             if code != "OK":
                 self.state = "Fenced"
@@ -196,9 +207,9 @@ class Producer(Role):
         before = self.state
         self.state = "Committing" if commit else "Aborting"
         if delayed_end.happens():
-            coordinator.inbox.add(request)
+            self.coordinator().inbox.add(request)
             return
-        answer = coordinator.end(request)
+        answer = self.coordinator().end(request)
         if lost_response.happens():
             return
         if answer.code == "ConcurrentTransactions":
@@ -231,7 +242,7 @@ class Producer(Role):
         def renew(self) -> None:
             """The broker aborts what is open; the client goes on as if nothing had happened."""
             require(self.state == "Renewing")
-            answer = coordinator.init_pid(None)
+            answer = self.coordinator().init_pid(None)
             if answer.id is not None:
                 self.use(answer.id)
                 self.state = "InTransaction"
@@ -244,11 +255,13 @@ class Producer(Role):
         def bump(self) -> None:
             """TransactionManager.beginCompletingTransaction: InitProducerId comes after EndTxn."""
             require(self.state == "Bumping")
-            self.started(coordinator.init_pid(self.id))
+            self.started(self.coordinator().init_pid(self.id))
 
 
 producers = [
-    Producer(state="Ready", id=ProducerId(1, 0)) if n == 0 else Producer() for n in range(PRODUCERS)
+    Producer(state="Ready", id=ProducerId(id + 1, 0)) if n == 0 else Producer()
+    for id in range(IDS)
+    for n in range(PRODUCERS)
 ]
 
 

@@ -10,7 +10,8 @@ from typing import Literal
 from statewalk import Constant, State, maybe, require
 
 # -- size ----------------------------------------------------------------------------------------
-PRODUCERS: Constant[int] = 1  # instances of one application, with one transactional id
+IDS: Constant[int] = 1  # transactional ids: applications, each with a coordinator of its own
+PRODUCERS: Constant[int] = 1  # instances of an application
 TXNS: Constant[int] = 2  # transactions begun, in all
 RECORDS: Constant[int] = 1  # records of a transaction; each is a batch of its own
 PARTITIONS: Constant[int] = 1  # records go to them in turn
@@ -60,7 +61,7 @@ DUPLICATE_MARKERS: Constant[int] = 0
 
 PART2 = VARIANT in ("kip890_p2", "kip939")  # an epoch of its own for each transaction
 
-assert min(PRODUCERS, TXNS, RECORDS, PARTITIONS, MAX_EPOCH) >= 1, "one of each is needed"
+assert min(IDS, PRODUCERS, TXNS, RECORDS, PARTITIONS, MAX_EPOCH) >= 1, "one of each is needed"
 assert VARIANT != "kip939" or DATABASE, "KIP-939 is about an external decision"
 assert not (APPEND_FAILURES and ELECTIONS), "what a failed append leaves is not in the log"
 

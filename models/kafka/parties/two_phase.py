@@ -7,13 +7,13 @@ aborts what is open.
 """
 
 from statewalk import Role, action, require
-from statewalk.models.kafka.parties.ending import ProducerId, coordinator, current, history
+from statewalk.models.kafka.parties.ending import ProducerId, current
 from statewalk.models.kafka.parties.producer import Producer
 from statewalk.models.kafka.parties.proposals import DATABASE, PRODUCERS, RECORDS, VARIANT
 
 
 class Database(Role):
-    row: ProducerId | None = None  # allow SW603: only KIP-939 reads it
+    rows: dict[int, ProducerId] = {}  # of each transactional id; allow SW603: only KIP-939 reads it
     committed: set[int] = set()
 
     @action
@@ -22,9 +22,10 @@ class Database(Role):
 
         A database lets no replaced instance write.
         """
-        require(producer.state == "InTransaction" and producer.index == history.owner)
+        coordinator = producer.coordinator()
+        require(producer.state == "InTransaction" and producer.index == coordinator.owner)
         require(producer.sent == RECORDS and producer.acknowledged())
-        self.row = producer.id
+        self.rows[coordinator.index] = producer.id
         self.committed.add(producer.txn)
         producer.state = "Decided"
 
@@ -34,6 +35,7 @@ class Database(Role):
         def recover(self, producer: Producer) -> None:
             """KafkaProducer.initTransactions(true), completeTransaction: commit what has a row."""
             require(producer.state == "Starting")
+            coordinator = producer.coordinator()
             ongoing = coordinator.metadata.state == "Ongoing"
             found = current(coordinator.metadata)
             answer = coordinator.keep_prepared()
@@ -41,7 +43,8 @@ class Database(Role):
             producer.started(answer)
             if ongoing and producer.state == "Ready":
                 producer.txn = coordinator.txn
-                producer.state = "Committing" if self.row == found else "Aborting"
+                has_row = self.rows.get(coordinator.index) == found
+                producer.state = "Committing" if has_row else "Aborting"
 
 
 databases = [Database() for _ in range(DATABASE)]
