@@ -37,7 +37,7 @@ def stops(found: Versus) -> dict[str, tuple[int | None, str]]:
 
 
 def as_part_one(clients: int) -> Versus:
-    seen = load(KAFKA / "seen_as_init_pid.py", {"CLIENTS": clients, "MAX_ELECTIONS": 0})
+    seen = load(KAFKA / "maps/seen_as_init_pid.py", {"CLIENTS": clients, "MAX_ELECTIONS": 0})
     mapped: Map = seen.functions["as_init_pid"]
     models = [("part 1", load(KAFKA / "init_pid.py", {"CLIENTS": clients})), ("part 2", seen)]
     return compare(models, NO_LIVENESS, seen=mapped).others[0]

@@ -4,7 +4,7 @@ Without elections part 2 does what part 1 does, up to the first transaction that
 epoch that fences is handed out to nobody, so the next client gets the one after it.
 
     statewalk compare kafka/init_pid kafka/transactions \
-        --map models/kafka/seen_as_init_pid.py:as_init_pid --set MAX_ELECTIONS=0
+        --map models/kafka/maps/seen_as_init_pid.py:as_init_pid --set MAX_ELECTIONS=0
 """
 
 import statewalk.models.kafka.transactions  # noqa: F401 (its actions)
