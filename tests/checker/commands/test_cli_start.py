@@ -55,7 +55,7 @@ def test_help_lists_every_command_there_is(capsys: pytest.CaptureFixture[str]) -
 
 def test_an_unknown_command_lists_those_there_are(capsys: pytest.CaptureFixture[str]) -> None:
     assert 2 == main(["chekc"])
-    assert "'check', 'replay', 'show'" in capsys.readouterr().err
+    assert "'check', 'compare', 'replay', 'show'" in capsys.readouterr().err
 
 
 def progress(*levels: int) -> Progress:

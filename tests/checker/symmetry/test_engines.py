@@ -62,7 +62,7 @@ def test_producer_ids(constants: dict[str, Any], view: bool) -> None:
 
 
 def test_the_coordinator_model() -> None:
-    agree(load(MODELS / "kafka/coordinator.py"), max_depth=9)
+    agree(load(MODELS / "kafka/transactions.py"), max_depth=9)
 
 
 def test_the_reference_can_be_plain(tmp_path: Path) -> None:
