@@ -53,7 +53,7 @@ def rows(spec: str) -> list[Any]:
     ]
 
 
-@pytest.mark.parametrize(("spec", "name"), some([*rows(SPEC), *rows(GROUPS)], every=12))
+@pytest.mark.parametrize(("spec", "name"), some([*rows(SPEC), *rows(GROUPS)], every=20))
 def test_a_row_finds_what_it_states(spec: str, name: str) -> None:
     row = configurations(spec)[name]
     expect = row.expect
@@ -94,7 +94,7 @@ def test_each_mutant_has_a_row_that_breaks_something(spec: str) -> None:
             ("markers-part2", 155, {}),
             ("kafka-19999", 87, {STUCK: 4}),
         ],
-        every=3,
+        every=9,
     ),
 )
 def test_what_a_script_outside_this_project_counted(
@@ -118,7 +118,7 @@ def test_what_a_script_outside_this_project_counted(
             ("kafka-19446", LEAKS, 8),
             ("kafka-19446", LOSES, 9),
         ],
-        every=4,
+        every=9,
     ),
 )
 def test_shortest_violations_are_as_derived_outside(name: str, broken: str, length: int) -> None:
@@ -190,7 +190,7 @@ def test_the_reference_engine_agrees(name: str, optimize: bool) -> None:
             ("consumers-markers", {"DUPLICATE_MARKERS": 0}, MISSES),
             ("aborted-ids-stay", {"TXNS": 1}, MISSES),
         ],
-        every=12,
+        every=20,
     ),
 )
 def test_one_size_smaller_the_defect_goes_unnoticed(
@@ -227,6 +227,7 @@ def test_each_transactional_id_is_kept_apart_from_the_other() -> None:
     assert 627 == found.counts.distinct
 
 
+@pytest.mark.slow
 def test_with_two_ids_a_late_batch_does_what_it_does_with_one() -> None:
     assert violated(explored(SPEC, **of("leak"))) == violated(explored(SPEC, **of("two-ids-leak")))
 
@@ -240,7 +241,7 @@ def test_with_two_ids_a_late_batch_does_what_it_does_with_one() -> None:
             ("no-aborted-index", {READS}),
             ("reads-to-the-end", {READS, MISSES}),
         ],
-        every=3,
+        every=5,
     ),
 )
 def test_consumers_with_a_defect_return_too_much_or_too_little(name: str, broken: set[str]) -> None:
@@ -313,7 +314,7 @@ def test_a_late_request_of_a_recovered_producer_ends_the_next_transaction() -> N
             "two-ids-moves",
             "two-ids-kip939",
         ],
-        every=8,
+        every=12,
     ),
 )
 def test_everything_ends(name: str) -> None:
@@ -340,7 +341,7 @@ def test_a_prepared_transaction_is_resolved_unless_nobody_comes_back() -> None:
             ("kafka-20090", {CLIENTS}),
             ("kafka-9666", {CLIENTS}),
         ],
-        every=2,
+        every=5,
     ),
 )
 def test_what_never_ends(name: str, broken: set[str]) -> None:

@@ -67,7 +67,7 @@ def rows(*, breaks: bool) -> list[Any]:
     ]
 
 
-@pytest.mark.parametrize("name", some(rows(breaks=False), every=2))
+@pytest.mark.parametrize("name", some(rows(breaks=False), every=6))
 def test_a_row_holds_with_its_number_of_states_and_all_witnesses(name: str) -> None:
     row = configurations()[name]
     expect = row.expect
@@ -81,7 +81,7 @@ def test_a_row_holds_with_its_number_of_states_and_all_witnesses(name: str) -> N
     assert exists == set(reached(found))
 
 
-@pytest.mark.parametrize("name", some(rows(breaks=True), every=2))
+@pytest.mark.parametrize("name", some(rows(breaks=True), every=6))
 def test_a_row_breaks_what_it_names_and_nothing_else(name: str) -> None:
     row = configurations()[name]
     expect = row.expect
