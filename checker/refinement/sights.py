@@ -161,7 +161,10 @@ def _mapped(space: Space, fields: Sequence[Path], seen: Map, values: Values) -> 
     """
     looked: set[Path] = set()
     while True:
-        slots = [slot.id for slot in space.layout.slots if slot.path in looked]
+        slots = [
+            slot.id for slot in space.layout.slots
+            if slot.path in looked or slot.path[:_FIELD] in looked
+        ]  # fmt: skip
         first, kinds = different(space.rows[:, slots])
         table = np.zeros((len(first), len(fields)), np.int32)
         known = len(looked)
@@ -219,6 +222,8 @@ def given_by(
                 f"The map '{seen.__name__}' gave {given!r}.",
                 help="It gives values by the names of fields: {'Box.items': set(box.queue)}.",
             )
+        for value in given.values():  # what cannot be read whole is taken from the state
+            view.looked.add(tuple(getattr(value, "_path", ()))[:_FIELD])
         held.append({name: value_of(value, model, state) for name, value in given.items()})
         return True
 
