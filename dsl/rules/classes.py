@@ -16,21 +16,25 @@ from statewalk.dsl.values.records import LOOKING, Record, check_own
 def check_classes(checked: Checked) -> None:
     """SW120: ``Log.size`` where the state has a ``log.size``; once for each class."""
     said: set[str] = set()
-    namespace = checked.function.module.namespace
-    for node in walk(checked.function.node):
+    function = checked.function
+    namespace = function.module.namespace
+    first = function.class_parameter if checked.running else None
+    for node in walk(function.node):
         if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
             continue
         name = node.value.id
-        cls = None if name in checked.types.locals else namespace.get(name)
+        known = None if name in checked.types.locals else namespace.get(name)
+        cls = function.owner if name == first else known
         if not (isinstance(cls, type) and issubclass(cls, Role)):
             continue
         if node.attr in cls._fields and name not in said:
             said.add(name)
             checked.wrong(
                 "SW120",
-                f"{shortened(node)} is a field of the class {name}, not of an instance.",
+                f"{shortened(node)} is a field of the class {cls.__name__}, not of an instance.",
                 node,
-                why=f"The state is in the instances; {name} itself only says what they have.",
+                why="The state is in the instances; "
+                f"{cls.__name__} itself only says what they have.",
                 help=_instead(namespace, cls, node),
             )
 

@@ -171,7 +171,7 @@ def _look_at_class(
     """SW102 for an attribute that a class or a function gets: ``Node.leader = ...``."""
     on, value = node.value, None
     if isinstance(on, ast.Name):
-        value = names.get(on.id)
+        value = function.owner if on.id == function.class_parameter else names.get(on.id)
     elif ast.unparse(on) in ("type(self)", "self.__class__"):
         value = function.owner
     known = vars(value) if isinstance(value, type | FunctionType) else None

@@ -26,6 +26,7 @@ from statewalk.dsl.values.records import Record
 from statewalk.dsl.words import declare
 
 PROPERTY_MARKS = frozenset({"always", "exists", "eventually", "on_step"})
+_OF_CLASSES = frozenset({"__init_subclass__", "__class_getitem__", "__new__"})  # without being told
 
 
 @dataclass
@@ -71,6 +72,14 @@ class Function:
     @property
     def is_static(self) -> bool:
         return any(getattr(d, "id", "") == "staticmethod" for d in self.node.decorator_list)
+
+    @property
+    def class_parameter(self) -> str | None:
+        """The name of its first parameter, where that is the class and no instance."""
+        marked = any(getattr(d, "id", "") == "classmethod" for d in self.node.decorator_list)
+        if self.owner is None or not (marked or self.name in _OF_CLASSES):
+            return None
+        return next((a.arg for a in (*self.node.args.posonlyargs, *self.node.args.args)), None)
 
     def body(self) -> list[ast.stmt]:
         """The statements without a doc-string."""

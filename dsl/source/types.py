@@ -138,7 +138,8 @@ class Types:
         arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
         for at, argument in enumerate(arguments):
             if at == 0 and self.function.owner is not None and not self.function.is_static:
-                yield argument.arg, self.function.owner
+                is_class = argument.arg == self.function.class_parameter
+                yield argument.arg, None if is_class else self.function.owner
             else:
                 yield argument.arg, self.annotation(argument.annotation)
         for other in (node.args.vararg, node.args.kwarg):

@@ -302,8 +302,7 @@ def _scalar_or_example(view: View, path: Path, sub: Sub, domain: Domain | None, 
     if domain is not None and not domain.may_contain:
         return view.project(path, WHOLE, lambda v: follow(v, sub), at) if sub else view.get(path)
     if domain is not None and domain.kind == "record" and domain.record is not None:
-        derived: list[type] = domain.record.__subclasses__()
-        if all(hasattr(c, "_referenced") for c in derived):
+        if not domain.record.__subclasses__():
             return _example(domain.record)
     seen = view.project(path, LOOK, lambda v: look(follow(v, sub)), at)
     return seen.example if type(seen) is StandIn else seen
@@ -351,6 +350,9 @@ class RecordReference(Reference):
 
     __slots__ = ()
     _referenced: type
+
+    def __init_subclass__(cls) -> None:
+        """Nothing: a spec does what it does with its classes to those that it wrote."""
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:  # pyright: ignore[reportIncompatibleMethodOverride]

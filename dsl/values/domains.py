@@ -222,9 +222,8 @@ def _class(cls: type) -> Domain:
 
 
 def _with_subclasses(cls: type) -> Iterator[type]:
-    """A record class and what is derived from it, without the classes of live references."""
+    """A record class and what is derived from it."""
     yield cls
     derived: type
     for derived in cls.__subclasses__():
-        if "_referenced" not in derived.__dict__:
-            yield from _with_subclasses(derived)
+        yield from _with_subclasses(derived)

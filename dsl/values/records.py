@@ -114,6 +114,11 @@ class Record:
         if "__match_args__" not in cls.__dict__:
             cls.__match_args__ = cls._fields  # type: ignore[misc]
 
+    @classmethod
+    def __subclasses__(cls) -> list[Any]:
+        """Without the classes of references, which no spec wrote."""
+        return [c for c in type.__subclasses__(cls) if "_referenced" not in c.__dict__]
+
     def __init__(self, *values: Any, **named: Any) -> None:
         cls = type(self)
         fields = cls._fields
