@@ -132,6 +132,9 @@ def add_output_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--graph", metavar="DIR", help="also write the state graph, for statewalk query"
     )
+    group.add_argument(
+        "--html", metavar="FILE", help="also write a page to look at: one file, for any browser"
+    )
     group.add_argument("--junit", metavar="FILE", help="also write the result as JUnit XML")
     group.add_argument("--sarif", metavar="FILE", help="also write what is wrong as SARIF 2.1.0")
     group.add_argument(
@@ -243,6 +246,7 @@ def without_effect(arguments: argparse.Namespace, *, several: bool) -> None:
         (spark, "--engine spark", a.engine == "spark"),
         (saving, "--out DIR", bool(a.out)),
         (["--props"] * a.props, "a single check: a table shows no trace", not several),
+        (["--html"] * bool(a.html), "a single check: a page shows one", not several),
     ):
         if given and not there:
             said = f"{given[0]} does nothing here."
@@ -255,11 +259,13 @@ def for_machines(runs: Sequence[Run], arguments: argparse.Namespace) -> None:
     Raises:  RunError[SW403], once all that can be written is.
     """
     from statewalk.checker.machine.files import write_text
+    from statewalk.checker.page.html import of_runs
     from statewalk.checker.report import ci
     from statewalk.dsl.errors import RunError
 
     problem: RunError | None = None
     for option, file, text in (
+        ("--html", arguments.html, of_runs),
         ("--junit", arguments.junit, ci.to_junit),
         ("--sarif", arguments.sarif, ci.to_sarif),
     ):

@@ -35,6 +35,13 @@ def report(run: Run, *, width: int = 100, props: bool = False) -> Page:
         page.blank()
         show_violation(page, run.result, violation, props=props)
     page.blank()
+    page.join(evidence_page(run, width=width))
+    return page
+
+
+def evidence_page(run: Run, *, width: int = 100) -> Page:
+    """The verdict of a run and what it rests on, without what is wrong."""
+    page = Page(width)
     _headline(page, run)
     _evidence(page, run)
     return page

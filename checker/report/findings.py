@@ -56,15 +56,7 @@ def show_violation(
         [(violation.property, "head"), f"({kind_word(violation.kind)})", way],
         between="  ",
     )
-    if violation.doc:
-        page.words("  ", violation.doc.split("\n\n")[0], "dim")
-    if violation.explanation is not None:
-        _explanation(page, violation.explanation)
-    elif violation.span is not None:
-        page.add(f"  {place(violation.span.file, violation.span.line)}")
-    _blocked(page, violation)
-    if violation.kind == "deadlock":
-        page.words("  ", _STOPPING[violation.dialect], "dim")
+    _false(page, violation)
     page.blank()
     page.join(trace_page(trace, width=page.width))
     _not_taken(page, violation)
@@ -74,6 +66,28 @@ def show_violation(
         page.join(props_page(trace, width=page.width))
     page.blank()
     _files(page, result, violation.property)
+
+
+def why_page(violation: Violation, *, width: int = 100) -> Page:
+    """What is false of a violated property and why, without the trace."""
+    page = Page(width)
+    _false(page, violation)
+    _not_taken(page, violation)
+    _abstract(page, violation)
+    return page
+
+
+def _false(page: Page, violation: Violation) -> None:
+    """What the property says, and what of it is false."""
+    if violation.doc:
+        page.words("  ", violation.doc.split("\n\n")[0], "dim")
+    if violation.explanation is not None:
+        _explanation(page, violation.explanation)
+    elif violation.span is not None:
+        page.add(f"  {place(violation.span.file, violation.span.line)}")
+    _blocked(page, violation)
+    if violation.kind == "deadlock":
+        page.words("  ", _STOPPING[violation.dialect], "dim")
 
 
 def _not_taken(page: Page, violation: Violation) -> None:
@@ -163,6 +177,16 @@ def show_text(text: str, limit: int) -> str:
 def show_failure(page: Page, result: Result, failure: Failure) -> None:
     """An exception of the spec: what it says, where, and the trace that leads there."""
     page.words(("ERROR     ", "bad"), failure.title, "head")
+    page.join(failure_page(failure, width=page.width))
+    page.blank()
+    page.join(trace_page(failure.trace, width=page.width))
+    page.blank()
+    _files(page, result, failure.trace.property)
+
+
+def failure_page(failure: Failure, *, width: int = 100) -> Page:
+    """Where an exception of the spec was raised, and what there is to say of it."""
+    page = Page(width)
     if failure.where:
         page.add(f"  {failure.where}")
     for span in failure.frames:
@@ -172,10 +196,7 @@ def show_failure(page: Page, result: Result, failure: Failure) -> None:
     for text in (failure.why, failure.help):
         if text:
             page.words("  ", text)
-    page.blank()
-    page.join(trace_page(failure.trace, width=page.width))
-    page.blank()
-    _files(page, result, failure.trace.property)
+    return page
 
 
 def _files(page: Page, result: Result, name: str) -> None:

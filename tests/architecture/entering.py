@@ -13,10 +13,11 @@ ENTERS: dict[str, str] = {
     ),
     "checker/commands": (
         "Model dsl/fizz/convert dsl/words api behaviours compare contract engines graph library "
-        "machine refinement report states traces verdict"
+        "machine page refinement report states traces verdict"
     ),
     "checker/commands/traces": (
-        "Model api behaviours commands/elsewhere contract library machine report traces verdict"
+        "Model api behaviours commands/elsewhere contract library machine page report traces "
+        "verdict"
     ),
     "checker/compare": (
         "Model dsl/values api behaviours contract liveness refinement report states traces verdict"
@@ -49,6 +50,7 @@ ENTERS: dict[str, str] = {
     ),
     "checker/native/kernels": "machine",
     "checker/native/learn": "Model dsl/state dsl/values contract engines native/kernels",
+    "checker/page": "Model dsl/values report states traces verdict",
     "checker/refinement": (
         "Model dsl/state dsl/values contract engines liveness states traces verdict"
     ),

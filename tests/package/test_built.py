@@ -30,7 +30,7 @@ def test_a_wheel_holds_one_name_and_all_of_it(wheel: Path) -> None:
         f"statewalk/{file.relative_to(ROOT).as_posix()}"
         for folder in ("dsl", "checker", "models")
         for file in (ROOT / folder).rglob("*")
-        if file.suffix in (".py", ".lark")
+        if file.suffix in (".py", ".lark", ".js", ".css")
     }
     pages = {
         f"statewalk/checker/pages/errors/{file.name}"

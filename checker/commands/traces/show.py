@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from statewalk.checker.machine import streams
 from statewalk.checker.verdict.exits import HOLDS
+
+if TYPE_CHECKING:
+    from statewalk.checker.traces.trace import Trace
 
 
 def add_parser(subparsers: Any) -> None:
@@ -21,6 +25,9 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "--props", action="store_true", help="show where each property is true and where false"
     )
+    parser.add_argument(
+        "--html", metavar="FILE", help="write a page to look at instead: one file, for any browser"
+    )
     parser.set_defaults(run=run)
 
 
@@ -33,6 +40,8 @@ def run(arguments: argparse.Namespace) -> int:
     from statewalk.dsl.model import WITNESS_KINDS
 
     trace = load_trace(arguments.trace)
+    if arguments.html:
+        return write_page(trace, arguments.html)
     page = Page(streams.width())
     what = "reached" if trace.kind in WITNESS_KINDS else "violated"
     page.add(
@@ -45,4 +54,15 @@ def run(arguments: argparse.Namespace) -> int:
         page.blank()
         page.join(props_page(trace, width=page.width))
     page.show(streams.out())
+    return HOLDS
+
+
+def write_page(trace: Trace, file: str) -> int:
+    """Write the page of a trace; the exit code."""
+    from statewalk.checker.machine.files import write_text
+    from statewalk.checker.page.data import of_trace
+    from statewalk.checker.page.html import to_html
+
+    help = "Give another place with --html FILE."
+    write_text(Path(file), to_html(of_trace(trace)), help=help, named=True)
     return HOLDS

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from statewalk.dsl.state.roles import Role
 from statewalk.dsl.values.records import Record, fields_of
@@ -24,11 +24,23 @@ _LIMIT = 60
 
 @dataclass(frozen=True)
 class Event:
-    """Something to draw: a note at one lane, or an arrow between two."""
+    """Something to draw of a step, by its number: what an actor does, with the records it
+    ``received`` from its own fields; or an arrow to a target, which is a record ("message") or
+    what it changes there ("call"; "lost" where nobody takes records away).
+    """
 
+    step: int
     source: str
     text: str
     target: str = ""
+    kind: Literal["step", "message", "call", "lost"] = "step"
+    received: tuple[str, ...] = ()
+
+    @property
+    def note(self) -> str:
+        """What a step says, with its number and what it received."""
+        got = f" ← {', '.join(self.received)}" if self.received else ""
+        return f"{self.step}. {self.text}{got}"
 
 
 def events(trace: Trace) -> Iterator[Event]:
@@ -37,23 +49,24 @@ def events(trace: Trace) -> Iterator[Event]:
     for number, (step, changes) in enumerate(trace, 1):
         actor = lane(step.actor)
         sent = [(c, owner_of(c)) for c in changes if _is_message(c, "+")]
-        arrows = [(c, owner) for c, owner in sent if owner != actor]
         got = [_name(c.before) for c in changes if _is_message(c, "-") and owner_of(c) == actor]
-        suffix = f" ← {', '.join(got)}" if got else ""
-        yield Event(actor, f"{number}. {_call(step)}{suffix}")
-        for change, owner in arrows:
-            yield Event(actor, _name(change.after), owner)
-        for owner, text in _calls(changes, acting - {actor}).items():
-            yield Event(actor, text, owner)
+        yield Event(number, actor, _call(step), received=tuple(got))
+        for change, owner in sent:
+            if owner != actor:
+                yield Event(number, actor, _name(change.after), owner, "message")
+        for owner, found in _touched(changes, acting - {actor}).items():
+            lost = actor == _OUTSIDE and all(_is_message(c, "-") for c in found)
+            text = "\n".join(_cut(str(c).replace(f"{owner}.", "", 1)) for c in found)
+            yield Event(number, actor, text, owner, "lost" if lost else "call")
 
 
-def _calls(changes: Iterable[Change], others: set[str]) -> dict[str, str]:
+def _touched(changes: Iterable[Change], others: set[str]) -> dict[str, list[Change]]:
     """What a step changes in the fields of others, by owner, without the records it puts there."""
-    found: dict[str, list[str]] = {}
+    found: dict[str, list[Change]] = {}
     for change in changes:
         if (owner := owner_of(change)) in others and not _is_message(change, "+"):
-            found.setdefault(owner, []).append(_cut(str(change).replace(f"{owner}.", "", 1)))
-    return {owner: "\n".join(lines) for owner, lines in found.items()}
+            found.setdefault(owner, []).append(change)
+    return found
 
 
 def _is_message(change: Change, mark: str) -> bool:
@@ -104,7 +117,7 @@ def to_mermaid(trace: Trace) -> str:
         if event.target:
             lines.append(f"  {ids[event.source]}->>{ids[event.target]}: {_plain(event.text)}")
         else:
-            lines.append(f"  Note over {ids[event.source]}: {_plain(event.text)}")
+            lines.append(f"  Note over {ids[event.source]}: {_plain(event.note)}")
     if trace.loop is not None and ids:
         lines.append(f"  Note over L0: back to state {trace.loop}, for ever")
     return "\n".join(lines) + "\n"
@@ -120,5 +133,5 @@ def to_plantuml(trace: Trace) -> str:
             text = event.text.replace("\n", "\\n")
             lines.append(f"{ids[event.source]} -> {ids[event.target]} : {text}")
         else:
-            lines.append(f"note over {ids[event.source]} : {event.text}")
+            lines.append(f"note over {ids[event.source]} : {event.note}")
     return "\n".join([*lines, "@enduml"]) + "\n"

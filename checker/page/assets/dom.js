@@ -1,0 +1,69 @@
+// Elements are made here and nowhere else. Texts become text nodes, never markup; what cannot be
+// seen in them (control and format characters, halves of characters) is written as in JSON.
+
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu;
+
+function visible(text) {
+  return String(text).replace(UNSEEN, (c) => {
+    if (c === "\n" || c === "\t") return c;
+    return "\\u" + c.codePointAt(0).toString(16).padStart(4, "0");
+  });
+}
+
+function add(parent, child) {
+  if (child === null || child === undefined || child === false) return;
+  if (Array.isArray(child)) child.forEach((one) => add(parent, one));
+  else if (child instanceof Node) parent.append(child);
+  else parent.append(document.createTextNode(visible(child)));
+}
+
+// An element: h("button.primary", {onclick: go, "aria-label": "next"}, "Next").
+function h(kind, props, ...children) {
+  const [tag, ...classes] = kind.split(".");
+  const element = document.createElement(tag);
+  if (classes.length) element.className = classes.join(" ");
+  for (const [name, value] of Object.entries(props || {})) {
+    if (value === null || value === undefined || value === false) continue;
+    if (typeof value === "function") element.addEventListener(name.slice(2), value);
+    else element.setAttribute(name, value === true ? "" : visible(value));
+  }
+  add(element, children);
+  return element;
+}
+
+const SHAPES = new Set(["svg", "g", "rect", "line", "path", "text", "title", "circle"]);
+
+// A shape of a drawing: its tag, attributes and text.
+function shape([tag, attributes, text]) {
+  if (!SHAPES.has(tag)) throw new Error("no shape: " + tag);
+  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  if (text) element.append(document.createTextNode(visible(text)));
+  return element;
+}
+
+function fill(element, ...children) {
+  element.replaceChildren();
+  add(element, children);
+  return element;
+}
+
+// Scroll a box so that something in it is seen; the page itself stays where it is.
+function reveal(element, box) {
+  const [inner, outer] = [element.getBoundingClientRect(), box.getBoundingClientRect()];
+  if (inner.top < outer.top) box.scrollTop -= outer.top - inner.top + 40;
+  else if (inner.bottom > outer.bottom) box.scrollTop += Math.min(inner.bottom - outer.bottom + 12, inner.top - outer.top);
+}
+
+const count = (n) => Number(n).toLocaleString("en");
+const plural = (n, one) => count(n) + " " + (n === 1 ? one : one + "s");
+
+// Lines of the report: texts with their styles.
+function reportLines(lines) {
+  const names = { "+": "plus", "-": "minus", "~": "tilde" };
+  const texts = lines.map((line) => [
+    line.map(([text, style]) => (style ? h("span." + (names[style] || style), null, text) : text)),
+    "\n",
+  ]);
+  return h("pre.report", null, texts);
+}

@@ -1,0 +1,89 @@
+// The path: a line per step (who, what, arguments); what it changed unfolds below.
+
+const actionOf = (step) => step.label.filter(([, kind]) => kind === "action").map(([text]) => text).join("");
+
+function changeLine([mark, place, before, after, element]) {
+  const name = { "+": "plus", "-": "minus", "~": "tilde" }[mark];
+  const word = { "+": "added", "-": "removed", "~": "changed" }[mark];
+  const values =
+    mark === "~"
+      ? [h("span.value", null, before), h("span.to", null, " → "), h("span.value", null, after)]
+      : [element ? null : h("span.to", null, "= "), h("span.value", null, mark === "+" ? after : before)];
+  return h("div.change." + name, null, h("span.mark", { "aria-label": word }, mark), h("span.place", null, place), " ", values);
+}
+
+function changesOf(path, at) {
+  const { trace } = path;
+  const step = path.steps[at - 1];
+  if (trace.steps[at - 1].completed === false) {
+    return h("div.changes.failed", null, [trace.error_type, trace.error].filter(Boolean).join(": "));
+  }
+  const lines = step.changes.length ? step.changes.map(changeLine) : h("div.dim", null, "changes nothing");
+  return h("div.changes", null, lines, step.place && h("div.source", null, step.place));
+}
+
+function labelOf(step) {
+  return step.label.map(([text, kind]) => (kind && kind !== "dim" ? h("span." + kind, null, text) : h("span.rest", null, text)));
+}
+
+function loopMark(path, at) {
+  const { loop, steps } = path.trace;
+  if (loop === null) return null;
+  if (at === loop && at === steps.length) return h("span.loop", null, "for ever");
+  if (at === loop) return h("span.loop", null, "the cycle begins");
+  return at === steps.length ? h("span.loop", null, `back to ${loop}`) : null;
+}
+
+class PathList {
+  constructor(select) {
+    this.select = select;
+    this.all = false;
+    this.items = [];
+    this.element = h("ol.path", { "aria-label": "steps" });
+  }
+
+  show(path) {
+    this.path = path;
+    this.items = [this.item(0), ...path.steps.map((_, i) => this.item(i + 1))];
+    fill(this.element, this.items);
+  }
+
+  item(at) {
+    const { path } = this;
+    const last = at === path.steps.length && at > 0 && !path.witness && !path.live;
+    const cycle = path.trace.loop !== null && at > path.trace.loop;
+    const label = at ? labelOf(path.steps[at - 1]) : [h("span.action", null, "init"), path.trace.initial ? h("span.rest", null, ` (${path.trace.initial + 1})`) : null];
+    const line = h(
+      "button.line",
+      { onclick: () => this.select(at), "aria-expanded": "false" },
+      h("span.number", null, String(at)),
+      h("span.what", null, label, loopMark(path, at)),
+    );
+    return h("li" + (last ? ".last" : "") + (cycle ? ".cycle" : ""), { "data-step": at }, line);
+  }
+
+  unfold(at, open) {
+    const item = this.items[at];
+    if (!item) return;
+    const has = item.querySelector(".changes");
+    item.firstChild.setAttribute("aria-expanded", String(open && at > 0));
+    if (open && !has && at > 0) item.append(changesOf(this.path, at));
+    if (!open && has) has.remove();
+  }
+
+  mark(at) {
+    if (this.chosen !== undefined && this.items[this.chosen]) {
+      this.items[this.chosen].firstChild.removeAttribute("aria-current");
+      if (!this.all) this.unfold(this.chosen, false);
+    }
+    this.chosen = at;
+    this.items[at].firstChild.setAttribute("aria-current", "step");
+    this.unfold(at, true);
+    reveal(this.items[at], this.element.parentElement);
+  }
+
+  unfoldAll(open) {
+    this.all = open;
+    this.items.forEach((_, at) => this.unfold(at, open || at === this.chosen));
+  }
+}

@@ -1,0 +1,100 @@
+// A state as a tree, and the path as a table: one row per step, one column per instance.
+
+const SHORT = 64;
+
+function valueTree(value, before, depth) {
+  const parts = partsOf(value);
+  const text = textOf(value);
+  if (!parts || !parts.length || text.length <= SHORT) return h("span.value", null, text);
+  const old = new Map(before === undefined ? [] : partsOf(before) || []);
+  const isNew = before !== undefined;
+  const known = new Set((partsOf(before === undefined ? null : before) || []).map(([, v]) => JSON.stringify(v)));
+  return h(
+    "details.tree",
+    { open: depth < 2 },
+    h("summary", null, h("span.kind", null, headOf(value)), " ", h("span.brief", null, text)),
+    h(
+      "div.inner",
+      null,
+      parts.map(([name, part]) => {
+        const was = name && old.has(name) ? old.get(name) : undefined;
+        const changed = isNew && (name ? was === undefined || !same(part, was) : !known.has(JSON.stringify(part)));
+        return row(name, part, was, changed, depth + 1);
+      }),
+    ),
+  );
+}
+
+function row(name, value, before, changed, depth) {
+  const whole = changed && before !== undefined && !(partsOf(value) || []).length;
+  return h(
+    changed ? "div.field.changed" : "div.field",
+    null,
+    name ? h("span.name", null, name) : h("span.name.none", null, "·"),
+    h(
+      "div.holds",
+      null,
+      valueTree(value, changed ? before : undefined, depth),
+      whole && h("span.was", null, "was ", textOf(before)),
+    ),
+  );
+}
+
+function stateTree(path, at) {
+  const now = fieldsAt(path.trace, at);
+  const then = at > 0 ? fieldsAt(path.trace, at - 1) : null;
+  const blocks = [...now].map(([name, fields]) => {
+    const old = then && (then.get(name) || new Map());
+    const rows = [...fields].map(([field, value]) => {
+      const before = old ? old.get(field) : undefined;
+      return row(field, value, before, old !== null && !same(value, before), 1);
+    });
+    return h("section.instance", null, h("h4", null, name || "Variables"), rows);
+  });
+  if (!blocks.length) blocks.push(h("p.dim", null, "The spec could not finish this step: there is no state."));
+  return h("div.state", null, truthsAt(path, at), h("div.instances", null, blocks));
+}
+
+// Where a property has to hold and does not, its name stands out: a witness may well be to come.
+function truthsAt({ trace, witness }, at) {
+  const found = Object.entries(trace.truths || {}).map(([name, values]) => [name, values[at]]);
+  const word = (v) => (v === true ? "true" : v === false ? "false" : "undecided");
+  if (!found.length) return null;
+  return h(
+    "ul.truths",
+    { "aria-label": "properties in this state" },
+    found.map(([name, v]) => {
+      const wrong = v === false && name === trace.property && !witness;
+      return h("li." + word(v) + (wrong ? ".wrong" : ""), { title: `${name} is ${word(v)} here` }, name);
+    }),
+  );
+}
+
+function roleTable(path, whole, select) {
+  const instances = instancesOf(path.trace);
+  const moved = new Set(path.steps.flatMap((step) => step.changes.map((c) => splitPlace(c[1], instances)[0])));
+  const columns = [...instances.keys()].filter((name) => whole || !moved.size || moved.has(name));
+  const head = h("tr", null, h("th.corner", { scope: "col" }, "step"), columns.map((c) => h("th", { scope: "col" }, c || "Variables")));
+  const rows = path.trace.states.map((_, at) => {
+    const step = at ? path.steps[at - 1] : null;
+    const cells = new Map(columns.map((c) => [c, []]));
+    for (const change of step ? step.changes : []) {
+      const [owner, rest] = splitPlace(change[1], instances);
+      (cells.get(owner) || cells.values().next().value).push(changeLine([change[0], rest, ...change.slice(2)]));
+    }
+    if (whole || !at) {
+      const now = fieldsAt(path.trace, at);
+      for (const c of columns) {
+        const lines = [...(now.get(c) || [])].map(([f, v]) => h("div.whole", null, h("span.name", null, f), " ", textOf(v)));
+        cells.set(c, [h("details", { open: whole }, h("summary", null, whole ? "state" : "start"), lines), whole ? cells.get(c) : null]);
+      }
+    }
+    return h(
+      "tr",
+      { "data-step": at },
+      h("th", { scope: "row" }, h("button.link", { onclick: () => select(at) }, String(at)), step && h("span.act", null, actionOf(step))),
+      columns.map((c) => h("td", null, cells.get(c))),
+    );
+  });
+  return h("div.scroll", { tabindex: "0", "aria-label": "states by role" }, h("table.roles", null, h("thead", null, head), h("tbody", null, rows)));
+}

@@ -1,0 +1,100 @@
+"""The one object that the page reads: what a check or a trace holds, and how it is said.
+
+Results, evidence and traces are in it as they are in their files. Beside each trace stands what a
+reader would otherwise derive again: the words of its steps, what they changed, the drawing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from statewalk.checker.page.lanes import drawing
+from statewalk.checker.report.check import evidence_page
+from statewalk.checker.report.findings import failure_page, why_page
+from statewalk.checker.report.runs import evidence_of
+from statewalk.checker.report.terms import kind_word
+from statewalk.checker.states.showing import place, text_of
+from statewalk.checker.traces.file import to_dict
+from statewalk.checker.traces.labels import label_parts
+from statewalk.dsl.model import WITNESS_KINDS
+from statewalk.dsl.values.stored import ABSENT
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from statewalk.checker.report.page import Page
+    from statewalk.checker.states.diff import Change
+    from statewalk.checker.traces.trace import Trace, TraceStep
+    from statewalk.checker.verdict.run import Run
+
+FORMAT, VERSION = "statewalk-page", 1
+_WIDTH = 96  # letters of a line of the report
+
+
+def of_run(run: Run) -> dict[str, Any]:
+    """The page of a check."""
+    whys = {v.property: why_page(v, width=_WIDTH) for v in run.evidence.violations}
+    if (failure := run.evidence.failure) is not None:
+        whys[failure.trace.property] = failure_page(failure, width=_WIDTH)
+    wrong = [p.name for p in run.properties if p.verdict == "violated"]
+    names = dict.fromkeys([*whys, *(n for n in wrong if n in run.traces), *run.traces])
+    return {
+        **_head(run.spec, run.constants.items()),
+        "result": run.to_dict(),
+        "kinds": {p.kind: kind_word(p.kind) for p in run.properties},
+        "evidence": evidence_of(run),
+        "report": lines_of(evidence_page(run, width=_WIDTH)),
+        "traces": [
+            {**of_path(run.traces[n]), "why": lines_of(whys[n]) if n in whys else []}
+            for n in names
+            if n in run.traces
+        ],
+    }
+
+
+def of_trace(trace: Trace) -> dict[str, Any]:
+    """The page of a trace alone."""
+    return {
+        **_head(trace.spec, trace.constants.items()),
+        "kinds": {trace.kind: kind_word(trace.kind)},
+        "traces": [{**of_path(trace), "why": []}],
+    }
+
+
+def of_path(trace: Trace) -> dict[str, Any]:
+    """A trace as it is saved, with the words of its steps and its drawing."""
+    return {
+        "trace": to_dict(trace),
+        "witness": trace.kind in WITNESS_KINDS,
+        "steps": [told(trace, step, changes) for step, changes in trace],
+        "lanes": drawing(trace),
+    }
+
+
+def told(trace: Trace, step: TraceStep, changes: Sequence[Change]) -> dict[str, Any]:
+    """A step in words, and what it changed."""
+    return {
+        "label": [list(part) for part in label_parts(trace, step)],
+        "place": place(step.file, step.line) if step.file else "",
+        "changes": [changed(change) for change in changes],
+    }
+
+
+def changed(change: Change) -> list[Any]:
+    """A change: mark, place, value before, value after, and whether it is of an element."""
+    before, after = (None if v is ABSENT else text_of(v) for v in (change.before, change.after))
+    return [change.mark, change.place, before, after, change.element]
+
+
+def lines_of(page: Page) -> list[list[list[str]]]:
+    """A part of the report: its lines, each of texts with their styles."""
+    return [[list(segment) for segment in line] for line in page.lines]
+
+
+def _head(spec: str, constants: Any) -> dict[str, Any]:
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "spec": spec,
+        "constants": [[name, text_of(value)] for name, value in constants],
+    }

@@ -1,0 +1,79 @@
+"""The file: one HTML document with its data, scripts and styles inside; it loads nothing.
+
+The data stands in an element that browsers do not run, with every character escaped that could
+end it. Scripts and styles are let in by their hashes: what a spec says is never among them.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from statewalk.checker.page.data import of_run
+
+if TYPE_CHECKING:
+    from statewalk.checker.verdict.run import Run
+
+_ASSETS = Path(__file__).parent / "assets"
+SCRIPTS = ("dom", "values", "state", "lanes", "path", "overview", "app")
+STYLES = ("page", "parts")
+_ESCAPED = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
+
+
+def of_runs(run: Run) -> str:
+    """The page of a check."""
+    return to_html(of_run(run))
+
+
+def to_html(data: dict[str, Any], *, connect: bool = False) -> str:
+    """The page of an object of `data`; with ``connect`` it may ask who served it for more."""
+    script, style = _joined(SCRIPTS, "js"), _joined(STYLES, "css")
+    policy = [
+        "default-src 'none'",
+        f"script-src '{_hash(script)}'",
+        f"style-src '{_hash(style)}'",
+        "base-uri 'none'",
+        "form-action 'none'",
+        *(["connect-src 'self'"] if connect else []),
+    ]
+    return "\n".join(
+        [
+            "<!doctype html>",
+            '<html lang="en">',
+            "<head>",
+            '<meta charset="utf-8">',
+            f'<meta http-equiv="Content-Security-Policy" content="{"; ".join(policy)}">',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            '<meta name="referrer" content="no-referrer">',
+            "<title>statewalk</title>",
+            f"<style>{style}</style>",
+            "</head>",
+            "<body>",
+            "<noscript>This page needs its own script, which your browser does not run.</noscript>",
+            f'<script type="application/json" id="data">{embedded(data)}</script>',
+            f"<script>{script}</script>",
+            "</body>",
+            "</html>\n",
+        ]
+    )
+
+
+def embedded(data: dict[str, Any]) -> str:
+    """JSON that no text in it can end: what a browser might take for markup is escaped."""
+    return json.dumps(data, separators=(",", ":")).translate(_ESCAPED)
+
+
+@cache
+def _joined(names: tuple[str, ...], kind: str) -> str:
+    """Assets as one text; scripts share one scope of their own."""
+    text = "\n".join((_ASSETS / f"{name}.{kind}").read_text(encoding="utf-8") for name in names)
+    return f'"use strict";\n(() => {{\n{text}\n}})();\n' if kind == "js" else text
+
+
+def _hash(text: str) -> str:
+    digest = hashlib.sha256(text.encode("utf-8")).digest()
+    return f"sha256-{base64.b64encode(digest).decode('ascii')}"

@@ -1,0 +1,183 @@
+"""The page holds what the trace and the result hold, and nothing that a spec says can leave its
+element.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from statewalk import Run, check, load_trace, save_trace
+from statewalk.checker.cli import main
+from statewalk.checker.page.data import of_run, of_trace
+from statewalk.checker.page.html import SCRIPTS, STYLES, embedded, to_html
+from statewalk.checker.page.lanes import drawing, to_svg
+from statewalk.checker.traces.file import to_dict
+from tests.places import ROOT
+
+INIT_PID = ROOT / "models/kafka/init_pid.py"
+ASSETS = ROOT / "checker/page/assets"
+HOSTILE = '</script><img src=x onerror="document.title=1"><!--\x1b[2J\u202e\u2028\x00'
+
+
+@pytest.fixture(scope="module")
+def run() -> Run:
+    return check(INIT_PID, {"BROKERS": 1, "MUTANT": "no_epoch_bump"}, engine="reference")
+
+
+@pytest.fixture(scope="module")
+def lasso() -> Run:
+    return check(INIT_PID, {"CLIENTS": 1, "MUTANT": "weak_send"}, engine="reference")
+
+
+def data_in(html: str) -> Any:
+    """What a browser finds in the element of the data: it ends at the first end of a script."""
+    found = re.search(r'<script type="application/json" id="data">(.*?)</script', html, re.DOTALL)
+    assert found is not None
+    return json.loads(found[1])
+
+
+def hostile_spec(folder: Path) -> Path:
+    spec = folder / "hostile.py"
+    spec.write_text(
+        f"from statewalk import *\n\n\nTEXT = {HOSTILE!r}\n\n\nclass Box(State):\n"
+        "    held: str = ''\n\n    @action\n    def put(self) -> None:\n"
+        "        require(self.held == '')\n        self.held = TEXT\n\n\nbox = Box()\n\n\n"
+        "@always\ndef is_empty() -> bool:\n    return box.held == ''\n"
+    )
+    return spec
+
+
+def test_the_page_holds_the_result_and_the_trace_as_they_are(run: Run) -> None:
+    data = data_in(to_html(of_run(run)))
+
+    assert run.to_dict() == data["result"]
+    assert "epoch_monotone" == data["traces"][0]["trace"]["property"]
+    assert (
+        json.loads(json.dumps(to_dict(run.traces["epoch_monotone"])))
+        == (data["traces"][0]["trace"])
+    )
+
+
+def test_each_step_has_its_words_and_what_it_changed(run: Run) -> None:
+    first = of_run(run)["traces"][0]["steps"][0]
+
+    assert "Client#1 · send_init_pid(broker=Broker#0) · self.tid=0" == "".join(
+        text for text, _ in first["label"]
+    )
+    assert ["~", "Client#1.state", "'Ready'", "'SentInitPidRequest'", False] in first["changes"]
+
+
+def test_a_page_of_a_saved_trace_needs_no_spec(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "a.trace.json"
+    save_trace(run.traces["epoch_monotone"], file)
+
+    assert of_trace(load_trace(file))["traces"][0]["steps"] == of_run(run)["traces"][0]["steps"]
+
+
+def test_no_text_of_a_spec_ends_the_element_it_stands_in(tmp_path: Path) -> None:
+    run = check(hostile_spec(tmp_path), engine="reference")
+    html = to_html(of_run(run))
+
+    assert "violated" == run.verdict
+    assert 2 == html.count("</script")
+    assert "<img" not in html
+    assert "\u2028" not in html
+    assert "\x1b" not in html
+    changes = data_in(html)["traces"][0]["trace"]["states"][-1]
+    assert HOSTILE in [value for _, value in changes]
+
+
+@pytest.mark.parametrize("text", ["</script>", "<!--", "]]>", "\u2028", "\ud800", "&lt;", '"'])
+def test_embedded_data_is_what_was_put_in(text: str) -> None:
+    found = embedded({text: [text]})
+
+    assert {text: [text]} == json.loads(found)
+    assert not set("<>&\u2028") & set(found)
+    assert found.isascii()
+
+
+def test_the_policy_lets_in_our_script_and_style_and_nothing_else(run: Run) -> None:
+    html = to_html(of_run(run))
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', html)
+
+    assert policy is not None
+    assert ["default-src 'none'", "script-src", "style-src"] == [
+        part.partition(" 'sha256")[0] for part in policy[1].split("; ")
+    ][:3]
+    assert "unsafe" not in policy[1]
+    assert "connect-src" not in policy[1]
+    assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)", html)
+
+
+def test_scripts_never_make_markup_of_texts() -> None:
+    for name in SCRIPTS:
+        text = (ASSETS / f"{name}.js").read_text(encoding="utf-8")
+
+        assert not re.search(r"innerHTML|outerHTML|insertAdjacent|document\.write|eval\(", text)
+        assert "</script" not in text
+
+
+def test_assets_are_all_used_and_short() -> None:
+    assert {*(f"{n}.js" for n in SCRIPTS), *(f"{n}.css" for n in STYLES)} == {
+        file.name for file in ASSETS.iterdir()
+    }
+    assert 300 > max(len(f.read_text().splitlines()) for f in ASSETS.iterdir())
+
+
+def test_lanes_have_a_row_per_step_and_an_arrow_per_message(run: Run) -> None:
+    found = drawing(run.traces["epoch_monotone"])
+    kinds = [shape[1].get("class") for shape in found["shapes"]]
+
+    assert ["Client#1", "Broker#0", "Client#0"] == [text for _, _, text in found["head"]]
+    assert run.traces["epoch_monotone"].length == kinds.count("row")
+    assert 1 == kinds.count("note bad")
+    assert 3 == kinds.count("message")  # two requests, and the one answer
+
+
+def test_a_lasso_has_a_way_back(lasso: Run) -> None:
+    trace = lasso.traces["eventually_all_clients_get_pid"]
+    kinds = [shape[1].get("class") for shape in drawing(trace)["shapes"]]
+
+    assert ["arc", "arc tip"] == [k for k in kinds if str(k).startswith("arc")]
+
+
+def test_a_drawing_as_text_is_escaped(run: Run) -> None:
+    found = drawing(run.traces["epoch_monotone"])
+    found["head"][0] = ("text", {"class": "name", "x": 1, "y": 1}, HOSTILE)
+
+    assert "<img" not in to_svg(found)
+    assert "&lt;img" in to_svg(found)
+
+
+def test_the_commands_write_pages(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    checked, shown, out = tmp_path / "check.html", tmp_path / "show.html", tmp_path / "run"
+    words = ["check", "toys/die_hard", "--engine", "reference", "--out", str(out)]
+
+    assert 1 == main([*words, "--html", str(checked)])
+    assert 0 == main(["show", str(next(out.glob("*.trace.json"))), "--html", str(shown)])
+    assert "violated" == data_in(checked.read_text())["result"]["verdict"]
+    assert 6 == len(data_in(shown.read_text())["traces"][0]["steps"])
+
+
+def test_a_page_is_of_one_check(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    page = tmp_path / "a.html"
+    words = ["check", str(INIT_PID), "--set", "CLIENTS=1..2", "--html", str(page)]
+
+    assert 2 == main(words)
+    assert "SW326" in capfd.readouterr().err
+    assert not page.exists()
+
+
+def test_a_mistake_in_a_spec_has_a_page_too(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    page, spec = tmp_path / "a.html", tmp_path / "a.py"
+    spec.write_text("nonsense(")
+
+    assert 2 == main(["check", str(spec), "--html", str(page)])
+    assert "error" == data_in(page.read_text())["result"]["verdict"]
