@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from statewalk.checker.liveness.graph import Ints
 from statewalk.checker.refinement.space import Space
-from statewalk.checker.states.content import content_of, value_of
+from statewalk.checker.states.content import content_of
 from statewalk.dsl.errors import RunError, SpecError, StatewalkError, did_you_mean, place_of
 from statewalk.dsl.model import Model
 from statewalk.dsl.state.plain_view import PlainView
@@ -161,10 +161,7 @@ def _mapped(space: Space, fields: Sequence[Path], seen: Map, values: Values) -> 
     """
     looked: set[Path] = set()
     while True:
-        slots = [
-            slot.id for slot in space.layout.slots
-            if slot.path in looked or slot.path[:_FIELD] in looked
-        ]  # fmt: skip
+        slots = [slot.id for slot in space.layout.slots if slot.path in looked]
         first, kinds = different(space.rows[:, slots])
         table = np.zeros((len(first), len(fields)), np.int32)
         known = len(looked)
@@ -222,9 +219,7 @@ def given_by(
                 f"The map '{seen.__name__}' gave {given!r}.",
                 help="It gives values by the names of fields: {'Box.items': set(box.queue)}.",
             )
-        for value in given.values():  # what cannot be read whole is taken from the state
-            view.looked.add(tuple(getattr(value, "_path", ()))[:_FIELD])
-        held.append({name: value_of(value, model, state) for name, value in given.items()})
+        held.append({name: freeze(value) for name, value in given.items()})
         return True
 
     model.holds(look, view)

@@ -100,6 +100,31 @@ is_an_urn = refines("urn.py", by=lambda: {"Urn.shown": show.shown})
 """
 
 
+# Only the map asks for the whole set.
+MARKS = """
+from statewalk import *
+
+LOSES: Constant[bool] = False
+
+class Marks(Role):
+    on: set[int] = set()
+
+    @action
+    def mark(self, x: int = any_of([1, 2, 3])) -> None:
+        require(x not in self.on)
+        self.on.add(x)
+
+    @action
+    def lift(self, x: int = any_of([1, 2, 3])) -> None:
+        require(x in self.on)
+        self.on.discard(x)
+        if LOSES and x == 3:
+            self.on.discard(1)
+
+marks = Marks()
+"""
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     texts = {"bag": BAG, "queue_": QUEUE.replace("SEEN", SEEN), "urn": HIDDEN, "show": SHOWS}
@@ -152,6 +177,20 @@ def test_an_initial_state_that_is_none_of_the_other(folder: Path) -> None:
 def test_what_is_hidden_may_be_chosen_before_it_is_seen(folder: Path) -> None:
     assert ("is_an_urn", "holds", None) in seen(check(folder / "show.py"))
     assert ("is_an_urn", "violated", 2) in seen(check(folder / "show.py", {"LIES": True}))
+
+
+@pytest.mark.parametrize("engine", ["native", "reference"])
+def test_a_map_may_give_a_whole_container(folder: Path, engine: str) -> None:
+    (folder / "marks.py").write_text(MARKS, encoding="utf-8")
+    spec = folder / "loses.py"
+    spec.write_text(MARKS.replace("Marks", "Own") + (
+        "def seen() -> dict[str, object]:\n    return {'Marks.on': marks.on}\n"
+        "is_marks = refines('marks.py', by=seen)\n"
+    ), encoding="utf-8")  # fmt: skip
+
+    assert ("is_marks", "holds", None) in seen(check(spec, engine=engine))
+    run = check(spec, {"LOSES": True}, engine=engine)
+    assert ("is_marks", "violated", 3) in seen(run), "1 is lost only where 3 is lifted beside it"
 
 
 def test_a_bounded_search_does_not_decide(folder: Path) -> None:
