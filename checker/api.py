@@ -280,12 +280,12 @@ def _checked(
         findings={**found, **live.findings, **refined.findings},
         unchecked={**live.unchecked, **refined.unchecked},
         vacuous=live.vacuous | vacuous,
-        loops=live.loops,
-        not_taken=live.not_taken,
+        loops={**live.loops, **refined.loops},
+        not_taken={**live.not_taken, **refined.not_taken},
         abstract=refined.abstract,
-        unsound=live.unsound,
+        unsound=live.unsound | refined.unsound,
         unfinished=live.unfinished or refined.unfinished or unfinished,
-        warnings=(*warnings, *live.warnings),
+        warnings=(*warnings, *live.warnings, *refined.warnings),
         graph=graph,
     )
 

@@ -221,7 +221,7 @@ def _why_no_more(trace: Trace, model: Model, states: list[State]) -> str:
     """
     state = states[-1]
     if trace.loop is not None and not (
-        trace.kind in LIVENESS_KINDS
+        trace.kind in (*LIVENESS_KINDS, "refines")
         and same(content_of(model, states[trace.loop]), content_of(model, state))
     ):
         return f"the last does not return to state {trace.loop}"
@@ -242,7 +242,7 @@ def _why_no_more(trace: Trace, model: Model, states: list[State]) -> str:
         return f"the spec has no such {trace.property}. {did_you_mean(trace.property, known)}"
     try:
         if prop.kind == "refines":
-            return why_not_refused(model, prop, states)
+            return why_not_refused(model, prop, states, trace.loop)
         if prop.kind in LIVENESS_KINDS:
             return why_not(
                 model, prop, states, len(states) - 1 if trace.loop is None else trace.loop

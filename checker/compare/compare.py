@@ -12,7 +12,7 @@ from statewalk.checker.api import search, search_options
 from statewalk.checker.compare.crossing import Crossing, cross
 from statewalk.checker.contract.options import CheckOptions
 from statewalk.checker.liveness.graph import Ints
-from statewalk.checker.refinement.inclusion import Inclusion, included
+from statewalk.checker.refinement.inclusion import Inclusion, allowed, included
 from statewalk.checker.refinement.sights import Map, looked_at, sights
 from statewalk.checker.refinement.space import Space, space_of
 from statewalk.checker.traces.trace import Trace
@@ -185,13 +185,10 @@ def _refinement(found: Inclusion, space: Space, other: Space) -> Refinement:
         return Refinement(None, found.pairs, found.whole)
     refused = found.refused
     trace = space.trace(refused.way, "refinement", refused.start)
-    allowed: dict[tuple[str, str], Trace] = {}
-    for state in refused.match[:NEAREST]:
-        for at, _ in other.out(state):
-            one = other.step(state, at)
-            allowed.setdefault((one.steps[0].label, str(one)), one)
     last = trace.steps[-1] if trace.steps else None
-    listed = sorted(allowed.values(), key=lambda t: last is None or t.steps[0].call != last.call)
+    listed = sorted(
+        allowed(other, refused), key=lambda t: last is None or t.steps[0].call != last.call
+    )
     return Refinement(Refusal(trace, tuple(listed), refused.sure), found.pairs, found.whole)
 
 

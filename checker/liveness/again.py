@@ -5,24 +5,38 @@ The slow twin of the search for such behaviours: plain Python, one state of the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 
 from statewalk.checker.liveness.fairness import Condition, conditions
-from statewalk.checker.liveness.graph import Label
+from statewalk.checker.liveness.graph import PREMISE, Bools, Label, predicates
 from statewalk.checker.states.content import Content, content_of, same
-from statewalk.dsl.model import Model, Property
+from statewalk.dsl.model import Model, Property, PropertyKind
 from statewalk.dsl.state.plain_view import PlainView, apply_writes
 from statewalk.dsl.view import State
 
 Move = tuple[Label, Content]
 
 
-def why_not(model: Model, prop: Property, states: Sequence[State], loop: int) -> str:
+def why_not(
+    model: Model,
+    prop: Property,
+    states: Sequence[State],
+    loop: int,
+    truth: Mapping[str, Sequence[bool] | Bools] | None = None,
+) -> str:
     """Why states that return to the one at ``loop`` violate a liveness property no more; empty
     where they do. The last is that state again; with only that one, nothing happens any more.
+
+    ``truth`` holds what the `predicates` say in each state, where they are not the model's own.
     """
     path = list(states[:-1]) if loop < len(states) - 1 else list(states)
-    if _satisfied(model, prop, path, loop):
+    told = truth or {
+        key: [bool(model.holds(predicate, PlainView(state))) for state in path]
+        for key, predicate in predicates([prop]).items()
+    }
+    goal = list(told[prop.name])[: len(path)]
+    premise = list(told.get(prop.name + PREMISE, [True] * len(path)))[: len(path)]
+    if _satisfied(prop.kind, goal, premise, loop):
         return f"{prop.name} holds of it now"
     contents = [content_of(model, state) for state in path[loop:]]
     moves = [_moves(model, s, c) for s, c in zip(path[loop:], contents, strict=True)]
@@ -58,20 +72,16 @@ def _moves(model: Model, state: State, content: Content) -> list[Move]:
     return found
 
 
-def _satisfied(model: Model, prop: Property, path: Sequence[State], loop: int) -> bool:
-    def truth(predicate: Callable[[], bool] | None) -> list[bool]:
-        if predicate is None:
-            return [True] * len(path)
-        return [bool(model.holds(predicate, PlainView(state))) for state in path]
-
-    goal, premise = truth(prop.whole), truth(prop.premise)
-    if prop.kind == "eventually":
+def _satisfied(
+    kind: PropertyKind, goal: Sequence[bool], premise: Sequence[bool], loop: int
+) -> bool:
+    if kind == "eventually":
         return any(goal)
-    if prop.kind == "always_eventually":
+    if kind == "always_eventually":
         return any(goal[loop:])
-    if prop.kind == "eventually_always":
+    if kind == "eventually_always":
         return all(goal[loop:])
-    if prop.kind == "leads_to":
+    if kind == "leads_to":
         last = max((i for i, met in enumerate(goal) if met), default=-1)
         return any(goal[loop:]) or not any(premise[last + 1 :])
     for waits, met in zip(premise, goal, strict=True):  # until

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from statewalk.checker.contract.options import CheckOptions
     from statewalk.checker.contract.search import Exploration, SearchOptions, StoppedBy
     from statewalk.checker.liveness.graph import StateGraph
-    from statewalk.checker.liveness.result import LivenessResult, NotTaken
+    from statewalk.checker.liveness.result import Lasso, LivenessResult, NotTaken
     from statewalk.dsl.model import Model, Property
 
 _STOPPED: Mapping[str, str] = {
@@ -29,7 +29,7 @@ _STOPPED: Mapping[str, str] = {
     "interrupt": "the search was interrupted",
     "killed": "the search crashed",
 }
-_ALLOW = "--allow-unsound takes the risk"
+ALLOW = "--allow-unsound takes the risk"
 _UNFAIR = (
     "SW501 '{}' is a liveness property, but no action is fair: every behaviour may stop in any "
     'state. Say which actions must not wait for ever: @action(fair="weak").'
@@ -167,10 +167,10 @@ def why_not(model: Model, options: CheckOptions, exploration: Exploration, prop:
         expected = expect is not None and expect.names(prop.name)
         return "" if expected else _STOPPED["violation"]
     if exploration.cut.get(MAX_ACTIONS) and not options.allow_unsound:
-        return f"{INCOMPLETE}: the spec's bound on the starts of actions cuts the search; {_ALLOW}"
+        return f"{INCOMPLETE}: the spec's bound on the starts of actions cuts the search; {ALLOW}"
     if exploration.stopped and not options.allow_unsound and not own_bound(options, exploration):
         why = _STOPPED.get(exploration.stopped, exploration.stopped)
-        return f"{INCOMPLETE}: {why}; {_ALLOW}"
+        return f"{INCOMPLETE}: {why}; {ALLOW}"
     return ""
 
 
@@ -192,7 +192,7 @@ def _live(
     for r in results:
         if r.unsound and not options.allow_unsound:
             unchecked[r.property] = (
-                f"{INCOMPLETE}: no lasso within the spec's bound on depth; {_ALLOW}"
+                f"{INCOMPLETE}: no lasso within the spec's bound on depth; {ALLOW}"
             )
             continue
         if r.unsound:
@@ -203,7 +203,7 @@ def _live(
             steps = (*r.lasso.stem, *r.lasso.cycle)
             findings[r.property] = Finding(r.property, r.kind, r.lasso.initial, steps)
             loops[r.property] = len(r.lasso.stem)
-            not_taken[r.property] = tuple(_said(t, r.lasso.cycle) for t in r.lasso.not_taken)
+            not_taken[r.property] = never_taken(r.lasso)
     if engine == "spark":
         warnings.append("liveness was decided by the native engine, on one machine")
     if asked.symmetry or asked.view:
@@ -221,8 +221,12 @@ def _live(
     )
 
 
+def never_taken(lasso: Lasso) -> tuple[str, ...]:
+    """What is enabled on the cycle of a lasso and never taken, in words."""
+    return tuple(_said(found, lasso.cycle) for found in lasso.not_taken)
+
+
 def _said(found: NotTaken, cycle: tuple[object, ...]) -> str:
-    """An action that is enabled on the cycle and never taken, in words."""
     size = max(1, len(cycle))
     where = "all along" if len(found.enabled_at) == size else "now and then"
     if found.fairness == "none":

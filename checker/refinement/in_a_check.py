@@ -8,14 +8,26 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from statewalk.checker.contract.search import Exploration, Finding, SearchOptions
+from statewalk.checker.liveness import again
+from statewalk.checker.liveness.explore import PredicateRaisedError
 from statewalk.checker.liveness.graph import Ints
-from statewalk.checker.liveness.in_a_check import INCOMPLETE, graph_of, limits_of, why_not
-from statewalk.checker.refinement.inclusion import Inclusion, Refused, included
+from statewalk.checker.liveness.in_a_check import (
+    ALLOW,
+    INCOMPLETE,
+    graph_of,
+    limits_of,
+    never_taken,
+    why_not,
+)
+from statewalk.checker.refinement.in_the_end import decide, liveness_of, said_along
+from statewalk.checker.refinement.inclusion import Refused, allowed, included
 from statewalk.checker.refinement.sights import looked_at, mapped, sights
 from statewalk.checker.refinement.space import Space, path_of, space_of
 from statewalk.checker.states.content import Content, content_of
 from statewalk.checker.states.diff import changes
+from statewalk.checker.traces.trace import states_of
 from statewalk.checker.verdict.evidence import Abstract
+from statewalk.dsl.errors import SpecError, place_of
 from statewalk.dsl.view import Path, State
 
 if TYPE_CHECKING:
@@ -27,12 +39,29 @@ _MOST = 8  # steps that are named
 
 @dataclass
 class Refinements:
-    """What is known of the refinements, by name. ``unchecked`` says why nothing is."""
+    """What is known of the refinements, by name, as `liveness.in_a_check.Live` has it of liveness.
+
+    ``abstract`` is how the other model sees a violation.
+    """
 
     findings: dict[str, Finding] = field(default_factory=dict)
     abstract: dict[str, Abstract] = field(default_factory=dict)
+    loops: dict[str, int] = field(default_factory=dict)
+    not_taken: dict[str, tuple[str, ...]] = field(default_factory=dict)
     unchecked: dict[str, str] = field(default_factory=dict)
+    unsound: set[str] = field(default_factory=set)
+    warnings: list[str] = field(default_factory=list)
     unfinished: bool = False
+
+
+@dataclass(frozen=True)
+class _Beside:
+    """Two models by what is looked at of both: ``sights`` of the states of each."""
+
+    fields: tuple[Path, ...]
+    space: Space
+    other: Space
+    sights: tuple[Ints, Ints]
 
 
 def check_refinements(
@@ -52,54 +81,104 @@ def check_refinements(
     space = Space(model, graph)
     found.unfinished = graph.stopped is not None and exploration.stopped is None
     for prop in left:
-        _decide(found, prop, space, SearchOptions(threads=asked.threads, timeout=asked.timeout))
+        both = _beside(prop, space, SearchOptions(threads=asked.threads, timeout=asked.timeout))
+        if _behaviours(found, prop, both):
+            _in_the_end(found, prop, both, options)
     return found
 
 
-def _decide(found: Refinements, prop: Property, space: Space, limits: SearchOptions) -> None:
-    """Note what becomes of one refinement."""
-    fields, other, sight = _beside(prop, space, limits)
-    inclusion: Inclusion = included(space, sight[0], other, sight[1])
+def _behaviours(found: Refinements, prop: Property, both: _Beside) -> bool:
+    """Whether all that is known to happen is what the other allows; notes what becomes of it."""
+    space, other = both.space, both.other
+    inclusion = included(space, both.sights[0], other, both.sights[1])
     refused = inclusion.refused
     if refused is None:
-        if not inclusion.whole and not space.bound:
-            why = f"{INCOMPLETE}: more than {inclusion.pairs:,} pairs of states were followed"
-            found.unchecked[prop.name] = why
-        return
+        if inclusion.whole or space.bound:
+            return True
+        why = f"{INCOMPLETE}: more than {inclusion.pairs:,} pairs of states were followed"
+        found.unchecked[prop.name] = why
+        return False
     if not refused.sure:
         why = f"{INCOMPLETE}: what {other.model.name} allows is not known whole; {other.bound}"
         found.unchecked[prop.name] = why
-        return
+        return False
     initial, steps, states = space.along(refused.way, refused.start)
     found.findings[prop.name] = Finding(prop.name, "refines", initial, steps)
-    contents = [_content(prop, space.model, state, fields) for state in states]
-    found.abstract[prop.name] = _both(contents, other, refused)
+    name, seen = other.model.name, _seen(prop, both, states)
+    found.abstract[prop.name] = Abstract(name, seen, _instead(other, refused))
+    return False
 
 
-def _beside(
-    prop: Property, space: Space, limits: SearchOptions
-) -> tuple[tuple[Path, ...], Space, list[Ints]]:
-    """The fields looked at, the other model's states, and the sights of both."""
+def _in_the_end(found: Refinements, prop: Property, both: _Beside, options: CheckOptions) -> None:
+    """Note what becomes of what the other says has to happen in the end."""
+    space, other, name = both.space, both.other, both.other.model.name
+    asked = liveness_of(other.model)
+    off = other.model.no_liveness if options.liveness else "--no-liveness"
+    if asked and off:
+        found.warnings.append(f"{prop.name}: liveness of {name} was left out ({off})")
+    if not asked or off:
+        return
+    if other.bound:
+        why = f"{INCOMPLETE}: liveness of {name} is not known; {other.bound}"
+        found.unchecked[prop.name] = why
+        return
+    results, told_apart = decide(space, both.sights[0], other, both.sights[1], asked)
+    broken = [r for r in results if r.lasso is not None]
+    if broken:
+        worst = min(broken, key=lambda r: r.lasso.length if r.lasso else 0)
+        assert worst.lasso is not None
+        lasso = worst.lasso
+        steps = (*lasso.stem, *lasso.cycle)
+        finding = Finding(prop.name, "refines", lasso.initial, steps)
+        found.findings[prop.name] = finding
+        found.loops[prop.name] = len(lasso.stem)
+        found.not_taken[prop.name] = never_taken(lasso)
+        seen = _seen(prop, both, states_of(space.model, finding))
+        found.abstract[prop.name] = Abstract(name, seen, breaks=worst.property)
+    elif told_apart:
+        found.unchecked[prop.name] = (
+            f"SW505 liveness of {name} is not known: {told_apart[0]} tells apart states that look "
+            "the same here. Give what it looks at in the map, or leave it out with --no-liveness."
+        )
+    elif any(r.unsound for r in results) and not options.allow_unsound:
+        why = f"{INCOMPLETE}: no lasso that violates liveness of {name} was found; {ALLOW}"
+        found.unchecked[prop.name] = why
+    elif any(r.unsound for r in results):
+        found.unsound.add(prop.name)
+        found.warnings.append(f"unsound: {prop.name} was decided although the search was cut")
+
+
+def _beside(prop: Property, space: Space, limits: SearchOptions) -> _Beside:
+    """The model that is refined beside the one that refines it."""
     refined = prop.refined
     assert refined is not None
-    other = space_of(refined.model, limits)
+    try:
+        other = space_of(refined.model, limits, liveness_of(refined.model))
+    except PredicateRaisedError as raised:
+        error, name = raised.error, refined.model.name
+        said = f"A liveness property of {name} raises {type(error).__name__}: {error}"
+        at = place_of(error, refined.model.sources)
+        raise SpecError("SW364", said, at=at) from error
     fields = looked_at(refined.model, space.model, (), refined.seen)
-    return fields, other, sights((space, other), fields, (refined.seen, None))
+    mine, theirs = sights((space, other), fields, (refined.seen, None))
+    return _Beside(fields, space, other, (mine, theirs))
 
 
-def _both(contents: Sequence[Content], other: Space, refused: Refused) -> Abstract:
-    """The way as the other model sees it, and what that allows before the last step."""
+def _seen(
+    prop: Property, both: _Beside, states: Sequence[State]
+) -> tuple[tuple[int, tuple[str, ...]], ...]:
+    """The steps along some states that change what the other model sees."""
+    contents = [_content(prop, both.space.model, state, both.fields) for state in states]
     pairs = enumerate(pairwise(contents), 1)
     moves = [(number, tuple(map(str, changes(*pair)))) for number, pair in pairs]
-    allowed: dict[str, None] = {}
-    for state in refused.match:
-        for at, _ in other.out(state):
-            label = other.graph.table[int(other.graph.labels[at])]
-            allowed.setdefault(other.model.actions[label.action].label)
-    listed = list(allowed)[:_MOST]
-    more = [f"and {len(allowed) - _MOST} more"] if len(allowed) > _MOST else []
-    seen = tuple((number, told) for number, told in moves if told)
-    return Abstract(other.model.name, seen, (*listed, *more))
+    return tuple((number, told) for number, told in moves if told)
+
+
+def _instead(other: Space, refused: Refused) -> tuple[str, ...]:
+    """What the other model allows before the step that it has not, in words."""
+    labels = list(dict.fromkeys(one.steps[0].label for one in allowed(other, refused)))
+    more = [f"and {len(labels) - _MOST} more"] if len(labels) > _MOST else []
+    return (*labels[:_MOST], *more)
 
 
 def _content(prop: Property, model: Model, state: State, fields: Sequence[Path]) -> Content:
@@ -111,12 +190,21 @@ def _content(prop: Property, model: Model, state: State, fields: Sequence[Path])
     return {path: content[path] for path in fields if path in content}
 
 
-def why_not_refused(model: Model, prop: Property, states: Sequence[State]) -> str:
+def why_not_refused(model: Model, prop: Property, states: Sequence[State], loop: int | None) -> str:
     """Why states that follow each other are what the other model allows; empty where they are
-    not. What `replay` asks.
+    not. What `replay` asks. With ``loop`` the last is the state of that number again.
     """
-    space = path_of(model, states)
-    _, other, (mine, theirs) = _beside(prop, space, SearchOptions())
-    if included(space, mine, other, theirs).refused is not None:
+    both = _beside(prop, path_of(model, states), SearchOptions())
+    name = both.other.model.name
+    if included(both.space, both.sights[0], both.other, both.sights[1]).refused is not None:
         return ""
-    return f"{other.model.name} allows all of it now"
+    if loop is None:
+        return f"{name} allows all of it now"
+    why = f"{name} says nothing of the end any more"
+    for asked in liveness_of(both.other.model):
+        truth = said_along(*both.sights, both.other, asked)
+        if truth is not None:
+            why = again.why_not(model, asked, states, loop, truth)
+            if not why:
+                return ""
+    return why

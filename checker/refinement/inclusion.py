@@ -18,8 +18,10 @@ from numpy.typing import NDArray
 
 from statewalk.checker.liveness.graph import CUT, Ints
 from statewalk.checker.refinement.space import Space
+from statewalk.checker.traces.trace import Trace
 
 _PART = 1 << 18  # states
+_EACH = 10  # places where the other may be that are shown for each of its steps
 MOST = 5_000_000
 """Pairs of a state and a match that are looked at."""
 
@@ -118,6 +120,21 @@ def included(space: Space, seen: Ints, other: Space, seen_other: Ints) -> Inclus
         if len(came) > MOST:
             return Inclusion(None, len(came), whole=False)
     return Inclusion(None, len(came), whole=not space.bound)
+
+
+def allowed(other: Space, refused: Refused) -> list[Trace]:
+    """What the other has instead of the step that it has not, each as a trace of one step."""
+    places: dict[int, list[tuple[int, int]]] = {}
+    for state in refused.match if refused.way else ():
+        for at, _ in other.out(state):
+            known = places.setdefault(int(other.graph.labels[at]), [])
+            if len(known) < _EACH:
+                known.append((state, at))
+    found: dict[str, Trace] = {}
+    for state, at in (place for known in places.values() for place in known):
+        one = other.step(state, at)
+        found.setdefault(str(one), one)
+    return list(found.values())
 
 
 def _each_step_is_allowed(space: Space, seen: Ints, other: Space, seen_other: Ints) -> bool:

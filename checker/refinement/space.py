@@ -19,7 +19,7 @@ from statewalk.checker.liveness.graph import (
     stacked,
 )
 from statewalk.checker.traces.trace import Trace, build
-from statewalk.dsl.model import Model
+from statewalk.dsl.model import Model, Property
 from statewalk.dsl.view import State
 
 _START = -1
@@ -143,8 +143,10 @@ class Space:
         return replace(whole, contents=whole.contents[-2:], steps=whole.steps[-1:])
 
 
-def space_of(model: Model, options: SearchOptions) -> Space:
-    """The state graph of a model, by the native engine where that can build it."""
+def space_of(model: Model, options: SearchOptions, properties: tuple[Property, ...] = ()) -> Space:
+    """The state graph of a model, by the native engine where that can build it, with the truth of
+    some properties.
+    """
     from statewalk.checker.engines.table import ENGINES, unable
     from statewalk.checker.liveness.explore import build as build_graph
 
@@ -152,8 +154,8 @@ def space_of(model: Model, options: SearchOptions) -> Space:
     if not unable(ENGINES["native"], model, options):
         from statewalk.checker.liveness.collect import collect
 
-        graph = collect(model, options, (), rows=True)
-    return Space(model, graph or build_graph(model, options, ()))
+        graph = collect(model, options, properties, rows=True)
+    return Space(model, graph or build_graph(model, options, properties))
 
 
 def path_of(model: Model, states: Sequence[State]) -> Space:

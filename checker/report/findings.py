@@ -108,11 +108,16 @@ def _abstract(page: Page, violation: Violation) -> None:
     if (abstract := violation.abstract) is None:
         return
     page.blank()
-    page.add(f"  seen as {abstract.name}, which does not allow the last step:")
+    said = f"whose {abstract.breaks} it violates" if abstract.breaks else (
+        "which does not allow the last step"
+    )  # fmt: skip
+    page.add(f"  seen as {abstract.name}, {said}:")
     for number, told in abstract.seen:
         page.flow([(f"    {number:>3}  ", "dim")], told, between="; ")
     if not abstract.seen:
-        page.add("    (it begins otherwise)")
+        page.add(f"    ({'nothing changes' if abstract.breaks else 'it begins otherwise'})")
+    if abstract.breaks:
+        return
     page.add(f"  {abstract.name} allows there:")
     for text in abstract.allowed or ("nothing",):
         page.add(f"    {text}")

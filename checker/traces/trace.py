@@ -257,11 +257,16 @@ def build(model: Model, finding: Finding, loop: int | None = None, *, told: bool
 
 def final_states(model: Model, finding: Finding) -> tuple[State, State]:
     """The last state of a finding's trace that was completed, and the one before it."""
-    state: dict[Any, Any] = dict(model.initial_states[finding.initial])
-    before = state
+    states = states_of(model, finding)
+    return states[-1], states[max(0, len(states) - 2)]
+
+
+def states_of(model: Model, finding: Finding) -> list[State]:
+    """The states of a finding's trace, as far as it was completed."""
+    states: list[State] = [model.initial_states[finding.initial]]
     for step in [*finding.steps, *([finding.failing] if finding.failing else [])]:
-        taken = take_step(model, state, model.actions[step.action], step.choices)
+        taken = take_step(model, states[-1], model.actions[step.action], step.choices)
         if taken is None or taken.state is None:
             break
-        before, state = state, taken.state
-    return state, before
+        states.append(taken.state)
+    return states

@@ -55,12 +55,14 @@ class Abstract:
     """A way as the model sees it that is to allow it, up to the step that it does not.
 
     ``seen`` are the steps that change something there, by number, with the changes; ``allowed``
-    is what would be possible instead of the last.
+    is what would be possible instead of the last. Where it allows all of it, ``breaks`` is the
+    property of that model that it violates.
     """
 
     name: str
     seen: tuple[tuple[int, tuple[str, ...]], ...]
-    allowed: tuple[str, ...]
+    allowed: tuple[str, ...] = ()
+    breaks: str = ""
 
 
 @dataclass(frozen=True)
