@@ -74,10 +74,10 @@ def replay(trace: Trace | str | Path, spec: str | Path | Model | None = None) ->
         trace = load_trace(trace)
     if isinstance(spec, Model):
         return _replay(trace, spec)
-    return _replay(trace, _model_for(trace, str(spec) if spec is not None else None))
+    return _replay(trace, model_for(trace, str(spec) if spec is not None else None))
 
 
-def _model_for(trace: Trace, spec: str | None) -> Model:
+def model_for(trace: Trace, spec: str | None) -> Model:
     """The model of a trace, with the trace's constants."""
     path = spec_path(spec) if spec is not None else trace.spec
     if not Path(path).exists():

@@ -12,6 +12,7 @@ COMMANDS: dict[str, str] = {
     "compare": "statewalk.checker.commands.compare",
     "replay": "statewalk.checker.commands.traces.replay",
     "show": "statewalk.checker.commands.traces.show",
+    "explore": "statewalk.checker.commands.explore",
     "simulate": "statewalk.checker.commands.simulate",
     "export": "statewalk.checker.commands.traces.export",
     "convert": "statewalk.checker.commands.convert",
@@ -26,6 +27,17 @@ COMMANDS: dict[str, str] = {
 # What runs the code of a spec, which may hang, crash or print, or SQL, which may do the first two:
 # these run in a process of their own.
 SUPERVISED = frozenset(
-    {"check", "compare", "replay", "simulate", "profile", "resume", "models", "export", "query"}
+    {
+        "check",
+        "compare",
+        "explore",
+        "replay",
+        "simulate",
+        "profile",
+        "resume",
+        "models",
+        "export",
+        "query",
+    }
     | {"history check", "history from-trace"}
 )

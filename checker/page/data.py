@@ -39,7 +39,7 @@ def of_run(run: Run) -> dict[str, Any]:
     wrong = [p.name for p in run.properties if p.verdict == "violated"]
     names = dict.fromkeys([*whys, *(n for n in wrong if n in run.traces), *run.traces])
     return {
-        **_head(run.spec, run.constants.items()),
+        **head(run.spec, run.constants.items()),
         "result": run.to_dict(),
         "kinds": {p.kind: kind_word(p.kind) for p in run.properties},
         "evidence": evidence_of(run),
@@ -55,7 +55,7 @@ def of_run(run: Run) -> dict[str, Any]:
 def of_trace(trace: Trace) -> dict[str, Any]:
     """The page of a trace alone."""
     return {
-        **_head(trace.spec, trace.constants.items()),
+        **head(trace.spec, trace.constants.items()),
         "kinds": {trace.kind: kind_word(trace.kind)},
         "traces": [{**of_path(trace), "why": []}],
     }
@@ -91,7 +91,8 @@ def lines_of(page: Page) -> list[list[list[str]]]:
     return [[list(segment) for segment in line] for line in page.lines]
 
 
-def _head(spec: str, constants: Any) -> dict[str, Any]:
+def head(spec: str, constants: Any) -> dict[str, Any]:
+    """What every page begins with."""
     return {
         "format": FORMAT,
         "version": VERSION,

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from statewalk.checker.verdict.run import Run
 
 _ASSETS = Path(__file__).parent / "assets"
-SCRIPTS = ("dom", "values", "state", "lanes", "path", "overview", "app")
-STYLES = ("page", "parts")
+SCRIPTS = ("dom", "values", "state", "lanes", "path", "overview", "live", "choices", "app")
+STYLES = ("page", "parts", "live")
 _ESCAPED = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 
 
@@ -29,24 +29,16 @@ def of_runs(run: Run) -> str:
     return to_html(of_run(run))
 
 
-def to_html(data: dict[str, Any], *, connect: bool = False) -> str:
-    """The page of an object of `data`; with ``connect`` it may ask who served it for more."""
+def to_html(data: dict[str, Any], *, live: bool = False) -> str:
+    """The page of an object of `data`; a ``live`` one may ask who served it for more."""
     script, style = _joined(SCRIPTS, "js"), _joined(STYLES, "css")
-    policy = [
-        "default-src 'none'",
-        f"script-src '{_hash(script)}'",
-        f"style-src '{_hash(style)}'",
-        "base-uri 'none'",
-        "form-action 'none'",
-        *(["connect-src 'self'"] if connect else []),
-    ]
     return "\n".join(
         [
             "<!doctype html>",
             '<html lang="en">',
             "<head>",
             '<meta charset="utf-8">',
-            f'<meta http-equiv="Content-Security-Policy" content="{"; ".join(policy)}">',
+            f'<meta http-equiv="Content-Security-Policy" content="{policy(live=live)}">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
             '<meta name="referrer" content="no-referrer">',
             "<title>statewalk</title>",
@@ -60,6 +52,18 @@ def to_html(data: dict[str, Any], *, connect: bool = False) -> str:
             "</html>\n",
         ]
     )
+
+
+def policy(*, live: bool = False) -> str:
+    """The content security policy: our script and style by their hashes, nothing else."""
+    rules = [
+        "default-src 'none'",
+        f"script-src '{_hash(_joined(SCRIPTS, 'js'))}'",
+        f"style-src '{_hash(_joined(STYLES, 'css'))}'",
+        "base-uri 'none'",
+        "form-action 'none'",
+    ]
+    return "; ".join([*rules, "connect-src 'self'"] if live else rules)
 
 
 def embedded(data: dict[str, Any]) -> str:

@@ -12,8 +12,8 @@ ENTERS: dict[str, str] = {
         "refinement states traces verdict"
     ),
     "checker/commands": (
-        "Model dsl/fizz/convert dsl/words api behaviours compare contract engines graph library "
-        "machine page refinement report states traces verdict"
+        "Model dsl/fizz/convert dsl/words api behaviours compare contract engines explore graph "
+        "library machine page refinement report states traces verdict"
     ),
     "checker/commands/traces": (
         "Model api behaviours commands/elsewhere contract library machine page report traces "
@@ -26,6 +26,9 @@ ENTERS: dict[str, str] = {
     "checker/engines": (
         "Model dsl/fizz/text dsl/fizz/translate dsl/flows dsl/loader dsl/source dsl/state "
         "dsl/values contract machine states symmetry"
+    ),
+    "checker/explore": (
+        "Model dsl/state behaviours/guided contract engines page report states traces verdict"
     ),
     "checker/graph": "Model dsl/values contract engines machine native spark states verdict",
     "checker/history": "dsl/errors",

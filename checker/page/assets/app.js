@@ -1,6 +1,6 @@
 // The page: one object of data, one path and one step chosen, the choice kept in the address.
 
-const data = JSON.parse(document.getElementById("data").textContent);
+let data = JSON.parse(document.getElementById("data").textContent);
 const TABS = [
   ["state", "State"],
   ["lanes", "Lanes"],
@@ -8,51 +8,58 @@ const TABS = [
 ];
 const view = { trace: 0, step: 0, tab: "state", whole: false };
 const list = new PathList((at) => choose({ step: at }));
-const panel = h("div.panel", { role: "tabpanel", id: "panel", "aria-live": "off" });
+const panel = h("div.panel", { role: "tabpanel", id: "panel" });
 const title = h("div.pathhead");
 const why = h("div.why");
 const stepper = h("div.stepper");
+const status = h("p.status", { role: "status" });
 const tabs = h("div.tabs", { role: "tablist", "aria-label": "views of the path" });
 const help = h("dialog.help", { "aria-label": "keys" });
 const current = () => data.traces[view.trace];
+let live = null;
+let choices = null;
 let drawn = {};
 
+const address = () => new URLSearchParams(location.hash.slice(1));
+const within = (at) => Math.min(Math.max(0, at | 0), current().steps.length);
+
 function readAddress() {
-  const asked = new URLSearchParams(location.hash.slice(1));
-  const at = data.traces.findIndex((path) => path.trace.property === asked.get("trace"));
-  view.trace = Math.max(0, at);
-  const last = current() ? current().trace.states.length - 1 : 0;
-  const step = asked.has("step") ? Number(asked.get("step")) : current() && current().trace.steps.length;
-  view.step = Math.min(Math.max(0, step | 0), Math.max(last, current() ? current().steps.length : 0));
+  const asked = address();
+  view.trace = Math.max(0, data.traces.findIndex((path) => path.trace.property === asked.get("trace")));
+  if (current()) view.step = within(asked.has("step") ? Number(asked.get("step")) : current().steps.length);
   if (TABS.some(([name]) => name === asked.get("view"))) view.tab = asked.get("view");
 }
 
-function writeAddress() {
-  const asked = new URLSearchParams({ trace: current().trace.property, step: view.step, view: view.tab });
-  history.replaceState(null, "", "#" + asked);
+function writeAddress(push) {
+  const path = current();
+  const asked = new URLSearchParams(live ? { path: pathText(path.path) } : { trace: path.trace.property });
+  asked.set("step", view.step);
+  asked.set("view", view.tab);
+  for (const text of live ? live.watched : []) asked.append("watch", text);
+  const text = "#" + asked;
+  if (text === location.hash) return;
+  if (push) history.pushState(null, "", text);
+  else history.replaceState(null, "", text);
 }
 
-function choose(change) {
+function choose(change, push) {
   Object.assign(view, change);
-  view.step = Math.min(Math.max(0, view.step), current().steps.length);
-  writeAddress();
+  view.step = within(view.step);
+  writeAddress(push);
   draw();
 }
 
 function drawHead() {
   const { trace, witness } = current();
+  const select = h(
+    "select",
+    { "aria-label": "path shown", onchange: (event) => choose({ trace: event.target.selectedIndex, step: 1e9 }) },
+    data.traces.map((path, i) => h("option", { selected: i === view.trace }, `${path.trace.property} (${path.witness ? "witness" : "counterexample"})`)),
+  );
   const way = trace.loop === null ? plural(trace.length, "step") : `${plural(trace.loop, "step")}, then ${plural(trace.length - trace.loop, "step")} for ever`;
   const kind = data.kinds[trace.kind] || trace.kind;
-  fill(
-    title,
-    h("div", null, h("h2", null, trace.property), h("p.dim", null, `${kind} · ${witness ? "reached by" : "counterexample of"} ${way}`)),
-    data.traces.length > 1 &&
-      h(
-        "select",
-        { "aria-label": "path shown", onchange: (event) => choose({ trace: event.target.selectedIndex, step: data.traces[event.target.selectedIndex].steps.length }) },
-        data.traces.map((path, i) => h("option", { selected: i === view.trace }, `${path.trace.property} (${path.witness ? "witness" : "counterexample"})`)),
-      ),
-  );
+  const said = live ? "each state is made when it is looked at" : `${kind} · ${witness ? "reached by" : "counterexample of"} ${way}`;
+  fill(title, h("div", null, h("h2", null, live ? "Exploring" : trace.property), h("p.dim", null, said)), data.traces.length > 1 ? select : null);
   fill(why, current().why.length ? reportLines(current().why) : null);
 }
 
@@ -69,10 +76,15 @@ function drawTabs() {
 function drawPanel() {
   const path = current();
   const select = (at) => choose({ step: at });
-  if (view.tab === "state") fill(panel, stateTree(path, view.step));
+  const watched = live ? watchList(live.rows || [], view.step, (i) => watch(live.watched.filter((_, n) => n !== i))) : null;
+  if (view.tab === "state") fill(panel, watched, stateTree(path, view.step));
   if (view.tab === "lanes" && drawn.panel !== "lanes") fill(panel, lanesOf(path, select));
   if (view.tab === "table" && drawn.panel !== "table") {
-    const toggle = h("label.toggle", null, h("input", { type: "checkbox", checked: view.whole, onchange: () => { drawn.panel = ""; choose({ whole: !view.whole }); } }), "whole states");
+    const turn = () => {
+      drawn.panel = "";
+      choose({ whole: !view.whole });
+    };
+    const toggle = h("label.toggle", null, h("input", { type: "checkbox", checked: view.whole, onchange: turn }), "whole states");
     fill(panel, toggle, roleTable(path, view.whole, select));
   }
   drawn.panel = view.tab;
@@ -87,20 +99,44 @@ function draw() {
   const path = current();
   if (drawn.path !== path) {
     drawn = { path };
-    list.show(path);
     list.chosen = undefined;
+    list.show(path);
     drawHead();
     if (list.all) list.unfoldAll(true);
   }
   list.mark(view.step);
   const last = path.steps.length;
-  fill(
-    stepper,
-    h("button", { "aria-label": "previous step", disabled: view.step === 0, onclick: () => choose({ step: view.step - 1 }) }, "‹"),
-    h("span", { "aria-live": "polite" }, `step ${view.step} of ${last}`),
-    h("button", { "aria-label": "next step", disabled: view.step === last, onclick: () => choose({ step: view.step + 1 }) }, "›"),
-  );
+  const turn = (word, by, sign, end) => h("button", { "aria-label": word, disabled: end, onclick: () => choose({ step: view.step + by }) }, sign);
+  fill(stepper, turn("previous step", -1, "‹", view.step === 0), h("span", null, `step ${view.step} of ${last}`), turn("next step", 1, "›", view.step === last));
   drawTabs();
+  drawPanel();
+  if (live) choices.show(prefix(path.path, view.step), path.path[1][view.step]);
+}
+
+// Go along another path, as a person chose it or as the address says.
+async function go(path, step, push = true) {
+  try {
+    data.traces = [await live.path(path)];
+    live.rows = [];
+    choose({ trace: 0, step }, push);
+    await watch(live.watched);
+  } catch (error) {
+    say(error.message);
+  }
+}
+
+function say(text) {
+  fill(status, text);
+}
+
+async function watch(texts) {
+  live.watched = texts;
+  try {
+    live.rows = texts.length ? (await live.ask("watch", { path: current().path, expressions: texts })).watched : [];
+  } catch (error) {
+    say(error.message);
+  }
+  writeAddress();
   drawPanel();
 }
 
@@ -108,48 +144,100 @@ const KEYS = [
   ["j ↓ →", "next step", ["j", "ArrowDown", "ArrowRight"], () => choose({ step: view.step + 1 })],
   ["k ↑ ←", "previous step", ["k", "ArrowUp", "ArrowLeft"], () => choose({ step: view.step - 1 })],
   ["Home", "first state", ["Home"], () => choose({ step: 0 })],
-  ["End", "last state", ["End"], () => choose({ step: current().steps.length })],
+  ["End", "last state", ["End"], () => choose({ step: 1e9 })],
   ["d", "unfold all changes, or fold them", ["d"], () => list.unfoldAll(!list.all)],
   ["s", "state", ["s"], () => choose({ tab: "state" })],
   ["l", "lanes", ["l"], () => choose({ tab: "lanes" })],
   ["t", "by role", ["t"], () => choose({ tab: "table" })],
-  ["n", "next path", ["n"], () => { const trace = (view.trace + 1) % data.traces.length; choose({ trace, step: data.traces[trace].steps.length }); }],
   ["?", "these keys", ["?"], () => (help.open ? help.close() : help.showModal())],
 ];
+const PAGE_KEYS = [["n", "next path", ["n"], () => choose({ trace: (view.trace + 1) % data.traces.length, step: 1e9 })]];
+const LIVE_KEYS = [
+  ["1 … 9", "take a step", [..."123456789"], (key) => choices.take(Number(key) - 1)],
+  ["b", "back to where you were", ["b"], () => history.back()],
+  ["/", "find a state", ["/"], () => choices.finder.focus()],
+];
+const keys = () => [...KEYS, ...(live ? LIVE_KEYS : PAGE_KEYS)];
 
 function onKey(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || !current()) return;
+  if (event.key === "Escape") document.activeElement.blur();
   if (/^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName)) return;
-  const found = KEYS.find(([, , keys]) => keys.includes(event.key));
+  const found = keys().find(([, , known]) => known.includes(event.key));
   if (!found || (help.open && event.key !== "?")) return;
   event.preventDefault();
-  found[3]();
+  found[3](event.key);
 }
 
-function start() {
+function onAddress() {
+  const path = live && textPath(address().get("path") || "");
+  if (path && !same(path, current().path)) {
+    live.watched = address().getAll("watch");
+    go(path, Number(address().get("step")), false);
+    return;
+  }
+  readAddress();
+  draw();
+}
+
+function frame() {
   document.title = `${data.spec} · statewalk`;
   const constants = data.constants.map(([name, value]) => h("span.constant", null, h("span.dim", null, name), " ", value));
-  const head = h("header.top", null, h("span.brand", null, "statewalk"), h("span.spec", null, data.spec), h("details.constants", null, h("summary", null, plural(constants.length, "constant")), h("div", null, constants)), h("button.keys", { onclick: () => help.showModal(), "aria-label": "keys" }, "?"));
-  fill(help, h("h2", null, "Keys"), h("dl", null, KEYS.map(([keys, what]) => [h("dt", null, keys), h("dd", null, what)])), h("form", { method: "dialog" }, h("button", null, "Close")));
+  const listed = constants.length ? h("details.constants", null, h("summary", null, plural(constants.length, "constant")), h("div", null, constants)) : null;
+  const open = h("button.keys", { onclick: () => help.showModal(), "aria-label": "keys" }, "?");
+  const close = h("form", { method: "dialog" }, h("button", null, "Close"));
+  fill(help, h("h2", null, "Keys"), h("dl", null, keys().map(([shown, what]) => [h("dt", null, shown), h("dd", null, what)])), close);
   const main = h("main");
-  document.body.append(head, main, help);
-  readAddress();
-  const show = (at) => {
-    choose({ trace: at, step: data.traces[at].steps.length });
-    title.scrollIntoView({ behavior: "smooth" });
-  };
-  const explored = current() && [
-    title,
-    why,
-    h("div.explore", null, h("div.left", null, list.element), h("div.right", null, h("div.head", null, tabs, stepper), panel)),
-  ];
-  const wrong = data.result && ["violated", "error"].includes(data.result.verdict);
-  add(main, data.result && verdict(data));
-  add(main, wrong ? [explored, cards(data, show)] : [data.result && cards(data, show), explored]);
-  if (current()) draw();
+  document.body.append(h("header.top", null, h("span.brand", null, "statewalk"), h("span.spec", null, data.spec), listed, open), main, help);
   document.addEventListener("keydown", onKey);
-  window.addEventListener("hashchange", () => { readAddress(); draw(); });
+  window.addEventListener("hashchange", onAddress);
+  window.addEventListener("popstate", onAddress);
   window.addEventListener("beforeprint", () => current() && list.unfoldAll(true));
+  return main;
 }
 
-start();
+function explored() {
+  const left = h("div.left" + (live ? ".live" : ""), null, h("div.pathbox", null, list.element), live ? choices.element : null);
+  return [title, why, live ? status : null, h("div.explore", null, left, h("div.right", null, h("div.head", null, tabs, stepper), panel))];
+}
+
+function startPage() {
+  const main = frame();
+  readAddress();
+  const show = (at) => {
+    choose({ trace: at, step: 1e9 });
+    title.scrollIntoView({ behavior: "smooth" });
+  };
+  const wrong = data.result && ["violated", "error"].includes(data.result.verdict);
+  const paths = current() ? explored() : null;
+  add(main, data.result ? verdict(data) : null);
+  add(main, wrong ? [paths, cards(data, show)] : [data.result ? cards(data, show) : null, paths]);
+  if (current()) draw();
+}
+
+async function startLive() {
+  live = new Live(takeToken());
+  choices = new Choices(live, go, say);
+  choices.onwatch = watch;
+  let first;
+  try {
+    data = await live.ask("start", {});
+    live.watched = address().getAll("watch");
+    const asked = textPath(address().get("path") || "");
+    const tab = address().get("view");
+    const step = asked ? Number(address().get("step")) : 1e9;
+    if (TABS.some(([name]) => name === tab)) view.tab = tab;
+    first = [asked || data.start, step];
+  } catch (error) {
+    document.body.append(h("main", null, h("h2", null, "There is nothing to explore"), h("p", null, error.message)));
+    return;
+  }
+  add(frame(), explored());
+  const hint = data.python ? "a Python expression with the spec's names, or a property" : "a property of the spec: " + data.properties.join(", ");
+  fill(choices.hint, hint);
+  await go(...first, false);
+  if (!current()) await go(data.start, 1e9, false);
+}
+
+if (data.live) startLive();
+else startPage();

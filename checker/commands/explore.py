@@ -1,0 +1,155 @@
+"""``statewalk explore``: go through the states of a spec by hand, in a browser."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from statewalk.checker.machine import streams
+from statewalk.checker.verdict.exits import HOLDS
+
+if TYPE_CHECKING:
+    from statewalk.checker.explore.answers import Answers
+    from statewalk.checker.explore.walk import Path as Way
+
+_SECONDS = 30.0  # for one question
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the command to the parser."""
+    parser = subparsers.add_parser(
+        "explore",
+        help="go through states by hand, in a browser",
+        description="Serve a page on this machine that goes through the states of a spec: what is "
+        "possible in each, what stops the rest. Nothing is searched beforehand. Ctrl-C ends it.",
+    )
+    parser.add_argument(
+        "source",
+        metavar="SPEC",
+        help="a spec or model, a *.trace.json file, or the folder of a run",
+    )
+    parser.add_argument(
+        "--set", action="append", default=[], dest="settings", metavar="NAME=VALUE",
+        help="a constant of the spec",
+    )  # fmt: skip
+    parser.add_argument("--config", metavar="NAME", help="a configuration that the spec declares")
+    parser.add_argument(
+        "--spec", metavar="SPEC", help="of a trace: the spec to repeat it on (its own)"
+    )
+    parser.add_argument("--port", type=int, default=0, metavar="N", help="the port (any free one)")
+    parser.add_argument("--open", action="store_true", help="also open it in the browser")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Serve until somebody ends it; the exit code."""
+    from statewalk.checker.explore.server import Server
+    from statewalk.checker.machine.limits import Interruptions
+    from statewalk.checker.page.html import policy, to_html
+    from statewalk.dsl.errors import RunError
+
+    with Interruptions() as asked:
+        answers = answers_of(arguments)
+        try:
+            server = Server(to_html({"live": True}, live=True), policy(live=True), arguments.port)
+        except (OSError, OverflowError) as error:
+            why = getattr(error, "strerror", None) or error
+            raise RunError("SW372", f"Port {arguments.port} cannot be used: {why}.") from None
+        with server:
+            out = streams.out()
+            out.write(f"exploring {answers.model.path}\n\n  {server.address}\n\nCtrl-C ends it.\n")
+            out.flush()
+            if arguments.open:
+                import webbrowser
+
+                webbrowser.open(server.address)
+            server.answer_until(asked, lambda name, data: _asked(answers, name, data))
+    return HOLDS
+
+
+def _asked(answers: Answers, question: str, asked: Any) -> dict[str, Any]:
+    """An answer, or why there is none."""
+    from statewalk.checker.machine.limits import within
+    from statewalk.checker.machine.watch import CutShort
+    from statewalk.dsl.errors import StatewalkError
+    from statewalk.dsl.view import Endless
+
+    try:
+        with within(answers.model.path, "answering", _SECONDS):
+            return answers.answer(question, asked)
+    except StatewalkError as error:
+        return {"error": f"{error.message} {error.help}".strip()}
+    except Endless as endless:
+        return {"error": endless.error.message}
+    except CutShort as cut:
+        if cut.reason == "interrupt":
+            raise
+        return {"error": f"This took longer than {_SECONDS:.0f} seconds, in {cut.place}."}
+
+
+def answers_of(arguments: argparse.Namespace) -> Answers:
+    """The model that is explored, and where it begins."""
+    from statewalk.checker.api import load
+    from statewalk.checker.contract.options import read_settings
+    from statewalk.checker.explore.answers import Answers
+    from statewalk.checker.library import spec_path
+    from statewalk.checker.machine.limits import within
+    from statewalk.checker.traces.file import load_trace
+
+    source = Path(spec_path(arguments.source))
+    file = _trace_in(source) if source.is_dir() else source
+    if file.suffix not in (".py", ".fizz"):
+        return _repeated(load_trace(file), file, arguments.spec)
+    with within(str(file), "loading the spec"):
+        settings = read_settings(arguments.settings).fixed
+        return Answers(load(arguments.source, settings, config=arguments.config))
+
+
+def _trace_in(folder: Path) -> Path:
+    """The trace of a run's folder that is looked at first: of what is violated, if something is."""
+    from statewalk.checker.report.runs import RESULT, SUFFIX
+    from statewalk.checker.traces.file import read_json
+    from statewalk.dsl.errors import RunError
+
+    found = sorted(folder.glob(f"*{SUFFIX}"))
+    if (folder / RESULT).is_file():
+        result = read_json(folder / RESULT)
+        listed = result.get("properties", []) if isinstance(result, dict) else []
+        wrong = [Path(str(p.get("trace"))).name for p in listed if p.get("verdict") == "violated"]
+        found = [file for file in found if file.name in wrong] or found
+    if not found:
+        raise RunError(
+            "SW404",
+            f"There is no trace in {folder}.",
+            help="Name the spec: statewalk explore SPEC.",
+        )
+    return found[0]
+
+
+def _repeated(trace: Any, file: Path, spec: str | None) -> Answers:
+    """The model of a trace, at the end of its path."""
+    import sys
+
+    from statewalk.checker.behaviours.replay import model_for, replay
+    from statewalk.checker.commands.elsewhere import ask_to_run
+    from statewalk.checker.explore.answers import Answers
+    from statewalk.checker.machine.limits import within
+
+    if spec is None:
+        ask_to_run(trace.spec, file)
+    with within(spec or trace.spec, "repeating the trace"):
+        model = model_for(trace, spec)
+        answers = Answers(model)
+        again = replay(trace, model)
+        if again.reproduced:
+            answers.start = _way(answers, again.trace)
+        else:
+            sys.stderr.write(
+                f"The trace does not happen any more, at step {again.step}: {again.why}\n"
+            )
+    return answers
+
+
+def _way(answers: Answers, trace: Any) -> Way:
+    return answers.walk.path_of(trace)

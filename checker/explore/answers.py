@@ -1,0 +1,145 @@
+"""What the page asks and what it is told: each question is a function from JSON to JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from statewalk.checker.explore.expressions import Expression
+from statewalk.checker.explore.seek import SECONDS, STATES, Sought, another, nearest
+from statewalk.checker.explore.walk import Path, Possible, Walk, joined, read_path, write_path
+from statewalk.checker.explore.walk import written as step_written
+from statewalk.checker.page.data import changed, head, of_path, told
+from statewalk.checker.report.terms import kind_word
+from statewalk.checker.states.content import content_of
+from statewalk.checker.states.diff import changes
+from statewalk.checker.states.showing import place
+from statewalk.dsl.errors import RunError
+
+if TYPE_CHECKING:
+    from statewalk.dsl.model import Model
+
+MOST_WATCHED = 20
+Answer = Callable[[Any], dict[str, Any]]
+
+
+class Answers:
+    """Answers the page's questions about a model; ``start`` is where it begins."""
+
+    def __init__(self, model: Model, start: Path | None = None) -> None:
+        self.model = model
+        self.walk = Walk(model)
+        self.start = start or Path()
+        self.questions: Mapping[str, Answer] = {
+            "start": self._start,
+            "path": lambda asked: self._path(read_path(asked["path"])),
+            "next": lambda asked: self._next(read_path(asked["path"])),
+            "watch": self._watch,
+            "find": self._find,
+            "another": self._another,
+        }
+
+    def answer(self, question: str, asked: Any) -> dict[str, Any]:
+        """The answer to a question. Raises StatewalkError; KeyError, ValueError, TypeError where
+        it is not asked as the page asks.
+        """
+        return self.questions[question](asked)
+
+    def _start(self, asked: Any) -> dict[str, Any]:
+        return {
+            **head(self.model.path, self.model.constants.items()),
+            "kinds": {p.kind: kind_word(p.kind) for p in self.model.properties},
+            "traces": [],
+            "start": write_path(self.start),
+            "initial": len(self.model.initial_states),
+            "python": self.model.dialect == "python",
+            "properties": [p.name for p in self.model.properties],
+        }
+
+    def _path(self, path: Path) -> dict[str, Any]:
+        found = of_path(self.walk.trace(path))
+        return {**found, "path": write_path(path), "back": self._back(path)}
+
+    def _back(self, path: Path) -> list[int | None]:
+        """Per state, an earlier one that is the same."""
+        first: dict[tuple[int, ...], int] = {}
+        found: list[int | None] = []
+        for at, node in enumerate(self.walk.nodes(path)):
+            row = None if node.state is None else self.walk.row(node.state)
+            found.append(None if row is None else first.get(row))
+            if row is not None:
+                first.setdefault(row, at)
+        return found
+
+    def _next(self, path: Path) -> dict[str, Any]:
+        state = self.walk.state(path)
+        enabled, disabled, more = self.walk.possible(state)
+        trace = self.walk.trace(path)
+        rows = {self.walk.row(n.state): i for i, n in enumerate(self.walk.nodes(path)) if n.state}
+        before = content_of(self.model, state)
+
+        def said(one: Possible) -> dict[str, Any]:
+            taken = one.taken
+            base = {**told(trace, taken.step, ()), "step": step_written(one.step), "cut": one.cut}
+            if taken.state is None:
+                return base | {"raises": f"{type(taken.error).__name__}: {taken.error}"}
+            after = content_of(self.model, taken.state)
+            found = changes(before, after, self.walk.names)
+            back = rows.get(self.walk.row(taken.state))
+            return base | {"changes": [changed(change) for change in found], "back": back}
+
+        return {
+            "enabled": [said(one) for one in enabled],
+            "disabled": [self._stopped(action, state) for action in disabled],
+            "more": more,
+        }
+
+    def _stopped(self, action: Any, state: Any) -> dict[str, Any]:
+        guard = self.walk.guard(action, state)
+        if guard is None:
+            return {"label": action.label, "guard": "", "place": "", "values": ""}
+        where = place(guard.file, guard.line) if guard.file else ""
+        text = guard.text or guard.said
+        return {"label": action.label, "guard": text, "place": where, "values": guard.shown}
+
+    def _watch(self, asked: Any) -> dict[str, Any]:
+        path, texts = read_path(asked["path"]), [str(t) for t in asked["expressions"]]
+        states = [node.state for node in self.walk.nodes(path) if node.state is not None]
+        rows: list[Any] = []
+        for text in texts[:MOST_WATCHED]:
+            try:
+                expression = Expression(self.model, text)
+            except RunError as error:
+                rows.append({"text": text, "error": error.one_line})
+                continue
+            rows.append({"text": text, "values": [expression.shown(state) for state in states]})
+        return {"watched": rows}
+
+    def _find(self, asked: Any) -> dict[str, Any]:
+        path, expression = read_path(asked["path"]), Expression(self.model, str(asked["text"]))
+        found = nearest(self.walk, [self.walk.state(path)], expression.holds)
+        if found.steps == ():
+            return {"path": write_path(path), "said": "It is true in this state."}
+        return self._found(found, path, "No state like this")
+
+    def _another(self, asked: Any) -> dict[str, Any]:
+        path = read_path(asked["path"])
+        if not path.steps:
+            return {"said": "This is an initial state: nothing leads here."}
+        found = another(self.walk, path)
+        return self._found(found, Path(found.start), "No other last step to this state")
+
+    def _found(self, found: Sought, origin: Path, none: str) -> dict[str, Any]:
+        looked = f"{found.states:,} states looked at"
+        if found.steps is not None:
+            steps = "1 step" if len(found.steps) == 1 else f"{len(found.steps)} steps"
+            return {
+                "path": write_path(joined(origin, found.steps)),
+                "said": f"Found after {steps}, the shortest way; {looked}.",
+            }
+        if found.all:
+            return {"said": f"{none}: these are all that can be reached ({looked})."}
+        limit = f"{STATES:,} states or {SECONDS:.0f} seconds are the limit"
+        return {
+            "said": f"{none} within {found.depth} steps, so far as was looked: {looked}, {limit}."
+        }

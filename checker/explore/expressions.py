@@ -1,0 +1,98 @@
+"""What a person writes to be evaluated: Python, with the names of the spec's main module.
+
+It runs in the process of the person who asks, whose spec is a program already. A text spec (.fizz)
+must not reach Python, so it has no such expressions; its properties can be asked for by name.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from statewalk.checker.states.content import value_of
+from statewalk.checker.states.shortening import fit
+from statewalk.checker.verdict.evaluate import evaluate, namespace_of
+from statewalk.dsl.errors import RunError
+from statewalk.dsl.state.plain_view import PlainView
+
+if TYPE_CHECKING:
+    from statewalk.dsl.model import Model
+    from statewalk.dsl.view import State
+
+_LONGEST = 2000  # characters of an expression
+_SHOWN = 400  # of a value
+
+
+class Expression:
+    """An expression over the states of a model. Raises RunError[SW371] where it is none."""
+
+    def __init__(self, model: Model, text: str) -> None:
+        self.model = model
+        self.text = text
+        self._property = next((p.whole for p in model.properties if p.name == text.strip()), None)
+        self._node: ast.expr | None = None
+        if self._property is not None:
+            return
+        if model.dialect == "fizz":
+            raise unreadable(
+                text,
+                "in a text spec only properties can be asked for",
+                f"There are: {', '.join(p.name for p in model.properties) or 'none'}.",
+            )
+        try:
+            if len(text) > _LONGEST:
+                raise ValueError(f"it is longer than {_LONGEST} characters")
+            self._node = ast.parse(text.strip(), mode="eval").body
+        except (SyntaxError, ValueError, RecursionError) as error:
+            why = getattr(error, "msg", None) or str(error)
+            raise unreadable(text, why, "Write one Python expression.") from None
+        self._names = names_of(model)
+
+    def value(self, state: State) -> Any:
+        """Its value in a state; what it raises, it raises."""
+        found: list[Any] = []
+
+        def look() -> bool:
+            if self._property is not None:
+                found.append(bool(self._property()))
+            elif self._node is not None:
+                thing = evaluate(self._node, self._names, {})
+                found.append(value_of(thing, self.model, state))
+            return True
+
+        self.model.holds(look, PlainView(state))
+        return found[0]
+
+    def holds(self, state: State) -> bool:
+        """Whether it is true in a state; where it raises it is not."""
+        try:
+            return bool(self.value(state))
+        except Exception:
+            return False
+
+    def shown(self, state: State) -> str:
+        """Its value in a state in words, or what it raises."""
+        try:
+            return fit(self.value(state), _SHOWN)
+        except Exception as error:
+            return f"{type(error).__name__}: {error}"[:_SHOWN]
+
+
+def names_of(model: Model) -> dict[str, Any]:
+    """The names that a spec's main module has."""
+    functions: list[Callable[..., Any]] = [
+        f for f in model.functions.values() if f.__code__.co_filename in model.sources
+    ]
+    main = [f for f in functions if f.__code__.co_filename == model.path]
+    for function in (*main, *functions):
+        return function.__globals__
+    for prop in model.properties:
+        if (found := namespace_of(prop.whole, model)) is not None:
+            return found
+    return {}
+
+
+def unreadable(text: str, why: str, help: str) -> RunError:
+    """The error of an expression that cannot be evaluated."""
+    return RunError("SW371", f"{text.strip()[:80]!r} cannot be evaluated: {why}.", help=help)

@@ -1,0 +1,104 @@
+"""Looking for a state near one: breadth first from it, so far as limits let."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from statewalk.checker.contract.search import Step
+
+if TYPE_CHECKING:
+    from statewalk.checker.explore.walk import Path, Walk
+    from statewalk.dsl.view import State
+
+STATES, SECONDS = 50_000, 10.0
+Row = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Sought:
+    """What came of looking: the way to the state, if there is one; how many states were looked at,
+    to how many steps' distance; and whether these are all there are.
+    """
+
+    start: int
+    steps: tuple[Step, ...] | None
+    states: int
+    depth: int
+    all: bool
+
+
+def nearest(
+    walk: Walk,
+    starts: Iterable[State],
+    wanted: Callable[[State], bool],
+    passable: Callable[[Row, Step, Row], bool] = lambda before, step, after: True,
+    *,
+    states: int = STATES,
+    seconds: float = SECONDS,
+) -> Sought:
+    """The nearest state that is wanted, a start included; constraints cut as in a search.
+
+    ``passable`` may forbid steps. Steps that raise lead nowhere.
+    """
+    model, until = walk.model, time.monotonic() + seconds
+    came: dict[Row, tuple[Row, Step] | None] = {}
+    first: dict[Row, int] = {}
+    level: list[State] = []
+    for at, state in enumerate(starts):
+        row = walk.row(state)
+        if row not in came:
+            came[row], first[row] = None, at
+            if wanted(state):
+                return Sought(at, (), len(came), 0, True)
+            level.append(state)
+    depth = 0
+    while level:
+        depth += 1
+        following: list[State] = []
+        for state in level:
+            before = walk.row(state)
+            for action in model.actions:
+                for outcome in model.outcomes(action, state, raising=False):
+                    after = model.successor(state, outcome)
+                    row, step = walk.row(after), Step(action.index, outcome.choices)
+                    if row in came or not passable(before, step, row) or walk.cut(state, after):
+                        continue
+                    came[row] = (before, step)
+                    if wanted(after):
+                        steps = _way(came, row)
+                        return Sought(first[_root(came, row)], steps, len(came), depth, False)
+                    if len(came) >= states or time.monotonic() > until:
+                        return Sought(0, None, len(came), depth, False)
+                    following.append(after)
+        level = following
+    return Sought(0, None, len(came), max(0, depth - 1), True)
+
+
+def _way(came: dict[Row, tuple[Row, Step] | None], row: Row) -> tuple[Step, ...]:
+    found = []
+    while (last := came[row]) is not None:
+        row, step = last
+        found.append(step)
+    return tuple(reversed(found))
+
+
+def _root(came: dict[Row, tuple[Row, Step] | None], row: Row) -> Row:
+    while (last := came[row]) is not None:
+        row = last[0]
+    return row
+
+
+def another(walk: Walk, path: Path) -> Sought:
+    """The shortest way to the state at the end of a path whose last step is another one."""
+    target = walk.row(walk.state(path))
+    before = walk.row(walk.state(type(path)(path.initial, path.steps[:-1])))
+    last = path.steps[-1]
+
+    def passable(row: Row, step: Step, after: Row) -> bool:
+        return after != target or (row, step) != (before, last)
+
+    starts = walk.model.initial_states
+    return nearest(walk, starts, lambda state: walk.row(state) == target, passable)

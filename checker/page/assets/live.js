@@ -1,0 +1,58 @@
+// The explorer's side of the page: it asks who served it. What was answered is kept.
+
+class Live {
+  constructor(token) {
+    this.token = token;
+    this.kept = new Map();
+    this.watched = [];
+  }
+
+  async ask(question, body) {
+    const key = question + JSON.stringify(body);
+    if (this.kept.has(key)) return this.kept.get(key);
+    let answer;
+    try {
+      const reply = await fetch("/api/" + question, {
+        method: "POST",
+        headers: { "Content-Type": "application/json", "X-Statewalk-Token": this.token },
+        body: JSON.stringify(body),
+      });
+      answer = await reply.json();
+    } catch {
+      answer = { error: "Nobody answers: has statewalk explore been ended?" };
+    }
+    if (answer.error) throw new Error(answer.error);
+    if (question === "path" || question === "next") this.kept.set(key, answer);
+    if (this.kept.size > 2000) this.kept.clear();
+    return answer;
+  }
+
+  async path(path) {
+    return { ...(await this.ask("path", { path })), live: true, why: [] };
+  }
+}
+
+// A path in the address: "0;3;5.0.1" is initial state 0, action 3, action 5 with choices 0 and 1.
+function pathText([initial, steps]) {
+  return [initial, ...steps.map((step) => step.join("."))].join(";");
+}
+
+function textPath(text) {
+  const [initial, ...steps] = text.split(";");
+  if (!/^\d+(;\d+(\.\d+)*)*$/.test(text)) return null;
+  return [Number(initial), steps.map((step) => step.split(".").map(Number))];
+}
+
+const prefix = ([initial, steps], length) => [initial, steps.slice(0, length)];
+
+// The token comes in the address once; then the address is for others to see.
+function takeToken() {
+  const asked = new URLSearchParams(location.hash.slice(1));
+  const token = asked.get("token");
+  if (token) {
+    sessionStorage.setItem("token", token);
+    asked.delete("token");
+    history.replaceState(null, "", "#" + asked);
+  }
+  return token || sessionStorage.getItem("token") || "";
+}

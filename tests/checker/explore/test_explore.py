@@ -1,0 +1,261 @@
+"""The explorer says what is possible in a state, and no other page than ours can ask it."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from statewalk import check, load, save_trace
+from statewalk.checker.explore.answers import Answers
+from statewalk.checker.explore.server import TOKEN, Server
+from statewalk.checker.explore.walk import read_path
+from statewalk.dsl.errors import RunError, StatewalkError
+from tests.places import ROOT
+
+INIT_PID = ROOT / "models/kafka/init_pid.py"
+Reply = tuple[int, dict[str, Any], dict[str, str]]
+
+
+@pytest.fixture(scope="module")
+def answers() -> Answers:
+    return Answers(load(INIT_PID, {"BROKERS": 1}))
+
+
+def words(step: dict[str, Any]) -> str:
+    return "".join(text for text, _ in step["label"])
+
+
+def test_a_state_lists_what_is_possible_with_what_it_would_change(answers: Answers) -> None:
+    found = answers.answer("next", {"path": [0, []]})
+
+    assert ["Client#0", "Client#1"] == [words(one).split(" ")[0] for one in found["enabled"]]
+    assert ["~", "Client#0.state", "'Ready'", "'SentInitPidRequest'", False] in (
+        found["enabled"][0]["changes"]
+    )
+
+
+def test_an_action_that_is_not_possible_names_the_line_that_stops_it(answers: Answers) -> None:
+    path = [0, [answers.answer("next", {"path": [0, []]})["enabled"][0]["step"]]]
+    found = answers.answer("next", {"path": path})
+    stopped = {one["label"]: one for one in found["disabled"]}
+
+    assert "self.state" in stopped["Client#0.send_init_pid(broker=Broker#0)"]["guard"]
+    assert (
+        "models/kafka/init_pid.py:" in stopped["Client#0.send_init_pid(broker=Broker#0)"]["place"]
+    )
+    assert "SentInitPidRequest" in stopped["Client#0.send_init_pid(broker=Broker#0)"]["values"]
+
+
+def test_a_path_shows_what_a_trace_of_it_shows(answers: Answers) -> None:
+    path: list[Any] = [0, []]
+    for _ in range(4):
+        first = answers.answer("next", {"path": path})["enabled"][0]
+        path = [0, [*path[1], first["step"]]]
+    found = answers.answer("path", {"path": path})
+
+    assert path == found["path"]
+    assert 5 == len(found["trace"]["states"])
+    assert 4 == len(found["steps"])
+    assert 5 == len(found["trace"]["truths"]["type_ok"])
+
+
+def test_the_end_of_a_counterexample_is_where_its_trace_ends(answers: Answers) -> None:
+    model = load(INIT_PID, {"BROKERS": 1, "MUTANT": "no_epoch_bump"})
+    trace = check(model, engine="reference").traces["epoch_monotone"]
+    other = Answers(model)
+    found = other.walk.trace(other.walk.path_of(trace))
+
+    assert trace.contents == found.contents
+    assert trace.steps == found.steps
+    assert trace.truths == found.truths
+
+
+def test_the_nearest_state_is_the_one_that_a_check_would_find(answers: Answers) -> None:
+    run = check(INIT_PID, {"BROKERS": 1}, engine="reference")
+    lengths = {p.name: p.length for p in run.properties if p.kind == "exists"}
+    found = {
+        name: len(answers.answer("find", {"path": [0, []], "text": name})["path"][1])
+        for name in lengths
+    }
+
+    assert lengths == found
+    assert len(lengths) > 1
+
+
+def test_what_cannot_be_reached_is_said_to_be_so(answers: Answers) -> None:
+    found = answers.answer("find", {"path": [0, []], "text": "len(clients) == 3"})
+
+    assert "path" not in found
+    assert "all that can be reached" in found["said"]
+
+
+def test_another_way_has_another_last_step() -> None:
+    answers = Answers(load("toys/die_hard"))
+    asked = {"path": [0, []], "text": "jugs.small == 3 and jugs.big == 5"}
+    one = answers.answer("find", asked)["path"]
+    other = answers.answer("another", {"path": one})["path"]
+
+    ends = [answers.walk.state(read_path(path)) for path in (one, other)]
+    assert ends[0] == ends[1]
+    assert one[1][-1] != other[1][-1]
+
+
+def test_watched_expressions_have_a_value_in_every_state(answers: Answers) -> None:
+    asked = {"path": [0, [[0]]], "expressions": ["clients[0].state", "1 / 0", "a b", "type_ok"]}
+    found = answers.answer("watch", asked)["watched"]
+
+    assert ["'Ready'", "'SentInitPidRequest'"] == found[0]["values"]
+    assert ["ZeroDivisionError: division by zero"] * 2 == found[1]["values"]
+    assert "SW371" in found[2]["error"]
+    assert ["True", "True"] == found[3]["values"]
+
+
+def test_a_text_spec_never_reaches_python(tmp_path: Path) -> None:
+    spec = tmp_path / "a.fizz"
+    spec.write_text(
+        "always assertion Small:\n  return x < 3\n\naction Init:\n  x = 0\n\n"
+        "atomic action Up:\n  if x < 5:\n    x += 1\n"
+    )
+    answers = Answers(load(spec))
+
+    with pytest.raises(RunError, match="SW371"):
+        answers.answer("find", {"path": [0, []], "text": "__import__('os')"})
+    assert ["True"] == (
+        answers.answer("watch", {"path": [0, []], "expressions": ["Small"]})["watched"][0]["values"]
+    )
+
+
+@pytest.mark.parametrize("path", [[5, []], [0, [[999]]], [0, [[0], [0]]], [0, [[0, 3]]]])
+def test_a_path_of_another_spec_is_refused(answers: Answers, path: Any) -> None:
+    with pytest.raises(StatewalkError, match="SW370"):
+        answers.answer("path", {"path": path})
+
+
+@pytest.mark.parametrize("path", [None, [0], [0, [[]]], [0, [["a"]]], [0, [[-1]]], "0;1"])
+def test_what_is_no_path_is_refused(answers: Answers, path: Any) -> None:
+    with pytest.raises((ValueError, TypeError)):
+        answers.answer("path", {"path": path})
+
+
+# -- the server ----------------------------------------------------------------------------------
+
+
+def served(act: Callable[[Server], Reply], ask: Callable[[str, Any], dict[str, Any]]) -> Reply:
+    """What a browser's request is answered, by a server that runs meanwhile."""
+    with Server("<p>page", "default-src 'none'") as server, ThreadPoolExecutor(1) as pool:
+        reply = pool.submit(act, server)
+        server.answer_until(reply.done, ask)
+        return reply.result()
+
+
+def request(
+    method: str = "POST", path: str = "/api/start", body: str = "{}", **headers: str | None
+) -> Callable[[Server], Reply]:
+    def act(server: Server) -> Reply:
+        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
+        sent = {TOKEN: server.token, "Content-Type": "application/json"}
+        for name, value in headers.items():
+            sent[name.replace("_", "-")] = "" if value is None else value
+        connection.request(method, path, body if method == "POST" else None, sent)
+        answer = connection.getresponse()
+        text = answer.read().decode()
+        data = json.loads(text) if text.startswith("{") else {"text": text}
+        return answer.status, data, dict(answer.getheaders())
+
+    return act
+
+
+def echo(question: str, asked: Any) -> dict[str, Any]:
+    return {"question": question, "asked": asked}
+
+
+def test_our_page_is_answered() -> None:
+    status, data, _ = served(request(body='{"path": [0, []]}'), echo)
+
+    assert 200 == status
+    assert {"question": "start", "asked": {"path": [0, []]}} == data
+
+
+@pytest.mark.parametrize(
+    ("status", "headers"),
+    [
+        (401, {TOKEN.replace("-", "_"): None}),
+        (401, {TOKEN.replace("-", "_"): "guessed"}),
+        (403, {"Host": "attacker.example"}),
+        (403, {"Host": "127.0.0.1:1"}),
+        (403, {"Origin": "http://attacker.example"}),
+        (403, {"Origin": "null"}),
+        (415, {"Content_Type": "text/plain"}),
+    ],
+)
+def test_nobody_else_is_answered(status: int, headers: dict[str, str | None]) -> None:
+    found, data, _ = served(request(**headers), echo)  # type: ignore[arg-type]
+
+    assert status == found
+    assert "asked" not in data
+
+
+def test_the_page_itself_holds_no_token_and_is_not_framed() -> None:
+    status, data, headers = served(request("GET", "/"), echo)
+
+    assert 200 == status
+    assert "<p>page" == data["text"]
+    assert "DENY" == headers["X-Frame-Options"]
+    assert "default-src 'none'" == headers["Content-Security-Policy"]
+    assert "no-store" == headers["Cache-Control"]
+
+
+@pytest.mark.parametrize("host", ["attacker.example", "attacker.example:80"])
+def test_a_name_that_was_made_to_lead_here_gets_no_page(host: str) -> None:
+    assert 403 == served(request("GET", "/", Host=host), echo)[0]
+
+
+def test_there_is_no_second_page() -> None:
+    assert 404 == served(request("GET", "/../../etc/passwd"), echo)[0]
+
+
+@pytest.mark.parametrize("error", [KeyError("path"), ValueError("a path"), TypeError("x")])
+def test_a_question_that_the_page_never_asks_is_refused(error: Exception) -> None:
+    def ask(question: str, asked: Any) -> dict[str, Any]:
+        raise error
+
+    assert 400 == served(request(body="[]"), ask)[0]
+
+
+def test_a_saved_trace_is_explored_at_its_end(tmp_path: Path) -> None:
+    from statewalk.checker.cli import make_parser
+    from statewalk.checker.commands.explore import answers_of
+
+    run = check(INIT_PID, {"BROKERS": 1, "MUTANT": "no_epoch_bump"}, engine="reference")
+    file = tmp_path / "a.trace.json"
+    save_trace(run.traces["epoch_monotone"], file)
+    parsed = make_parser("explore").parse_args(["explore", str(file)])
+    started = answers_of(parsed).answer("start", {})
+
+    assert 5 == len(started["start"][1])
+    assert ["MUTANT", "'no_epoch_bump'"] in started["constants"]
+
+
+def test_the_command_serves_until_it_is_interrupted() -> None:
+    command = [sys.executable, "-m", "statewalk", "explore", "toys/die_hard"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
+        assert process.stdout is not None
+        lines = [process.stdout.readline() for _ in range(3)]
+        address, _, token = lines[2].strip().partition("/#token=")
+        connection = http.client.HTTPConnection(address.removeprefix("http://"), timeout=60)
+        headers = {TOKEN: token, "Content-Type": "application/json"}
+        connection.request("POST", "/api/next", '{"path": [0, []]}', headers)
+        found = json.loads(connection.getresponse().read())
+        process.send_signal(signal.SIGINT)
+
+    assert 0 == process.returncode
+    assert 6 == len(found["enabled"])
