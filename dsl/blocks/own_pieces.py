@@ -40,6 +40,9 @@ class OwnPieces(Pieces):
     def call(self, word: str, at: ast.AST, *arguments: ast.expr) -> ast.expr:
         return _call(STEPS, word, at, *arguments)
 
+    def python(self, word: str, at: ast.AST, *arguments: ast.expr) -> ast.expr:
+        return _call(RUNTIME, word, at, *arguments)
+
     def any_of(self, options: ast.expr, at: ast.AST) -> ast.expr:
         return _call(RUNTIME, "any_of", at, options)
 
@@ -50,7 +53,7 @@ class OwnPieces(Pieces):
         return copied(node.target), copied(node.iter)
 
     def turns_head(self, node: ast.For) -> tuple[ast.expr, ast.expr]:
-        return copied(node.target), _call(RUNTIME, "listed", node, copied(node.iter))
+        return copied(node.target), self.python("list", node, copied(node.iter))
 
     def choice_block(
         self, node: tree.ChoiceBlock, inside: Statements, skipped: Statements

@@ -42,6 +42,10 @@ class Pieces(ABC):
         """A call of a function of `dsl.blocks.steps`."""
 
     @abstractmethod
+    def python(self, word: str, at: ast.AST, *arguments: ast.expr) -> ast.expr:
+        """A call of a function of Python's own, whatever the spec calls so."""
+
+    @abstractmethod
     def any_of(self, options: ast.expr, at: ast.AST) -> ast.expr:
         """A choice that no fairness speaks of."""
 
@@ -67,12 +71,13 @@ class Pieces(ABC):
     def alternatives(self, made: list[Statements], at: ast.AST) -> Statements:
         """One of several statements, chosen now."""
         word = self.fresh("branch")
-        choice = self.any_of(expression(self.numbers(len(made)), at), at)
+        choice = self.any_of(self.numbers(len(made), at), at)
         return [statement("WORD = V", at, WORD=word, V=choice), *self._cases(word, made, at)]
 
-    def numbers(self, count: int) -> str:
-        """By which numbers statements are known, as text."""
-        return f"range({self.first}, {self.first + count})" if self.first else f"range({count})"
+    def numbers(self, count: int, at: ast.AST) -> ast.expr:
+        """By which numbers statements are known."""
+        ends = [self.first, self.first + count] if self.first else [count]
+        return self.python("range", at, *(expression("N", at, N=end) for end in ends))
 
     def _cases(self, word: str, made: list[Statements], at: ast.AST) -> Statements:
         cases: Statements = []
@@ -102,7 +107,8 @@ class Pieces(ABC):
         ]
         if stop:
             body.append(statement("if LEFT:\n STOP", at, **names, STOP=stop))
-        everything = statement(f"LEFT = list({self.numbers(len(made))})", at, **names)
+        numbers = self.python("list", at, self.numbers(len(made), at))
+        everything = statement("LEFT = NUMBERS", at, **names, NUMBERS=numbers)
         loop = statement("while LEFT:\n BODY", at, **names, BODY=body)
         return [*gone.before(), everything, loop, *gone.after()]
 
@@ -111,7 +117,8 @@ class Pieces(ABC):
         rest, place = self.fresh("left"), self.fresh("at")
         target, elements = self.turns_head(node)
         names = {"LEFT": rest, "AT": place}
-        choice = self.any_of(expression("range(len(LEFT))", node, **names), node)
+        count = self.python("len", node, expression("LEFT", node, **names))
+        choice = self.any_of(self.python("range", node, count), node)
         inside = [
             statement("AT = V", node, **names, V=choice),
             statement("T = LEFT[AT]", node, **names, T=target),

@@ -62,6 +62,9 @@ class _WithBlocks(Translation):
         self.wanted = wanted
         self.threads = _Writer(self, self.threads)
 
+    def module(self) -> ast.Module:
+        return _Signs().visit(super().module())  # type: ignore[no-any-return]
+
     def nodes(self) -> Iterator[tree.Act | tree.Func]:
         """The actions and functions."""
         for node in walk(self.names.module):
@@ -114,6 +117,18 @@ class _WithBlocks(Translation):
             option = ast.copy_location(ast.keyword("flow", value), node)
             decorator.keywords.insert(0, option)
         return made
+
+
+class _Signs(Transformer):
+    """Numbers below zero as Python's text has them: a sign and a number, so that ``(-2) ** n`` gets
+    its parentheses.
+    """
+
+    def visit_Constant(self, node: ast.Constant) -> ast.AST:
+        if type(node.value) in (int, float) and str(node.value).startswith("-"):
+            number = ast.copy_location(ast.Constant(-node.value), node)  # type: ignore[operator]
+            return ast.copy_location(ast.UnaryOp(ast.USub(), number), node)
+        return node
 
 
 class _Writer(Threads):
@@ -244,8 +259,7 @@ class _Alike(Transformer):
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
         self.generic_visit(node)
         if isinstance(node.value, ast.Name) and node.value.id in (RUNTIME, STEPS):
-            name = "list" if node.attr == "listed" else node.attr
-            return ast.Name(name, node.ctx)
+            return ast.Name(node.attr, node.ctx)
         return node
 
     def visit_Call(self, node: ast.Call) -> ast.AST:

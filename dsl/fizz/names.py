@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass, field
 
 from statewalk.dsl.fizz.text import tree
@@ -292,7 +292,7 @@ def _kinds(names: Names) -> None:
                     name = _place_name(target, owner, names)
                     if name is not None:
                         certain = isinstance(part, ast.Assign) and target in part.targets
-                        kind = kind_of(part.value) if certain else "?"  # type: ignore[attr-defined]
+                        kind = kind_of(part.value, names.bound) if certain else "?"  # type: ignore[attr-defined]
                         names.kinds.setdefault((owner, name), set()).add(kind)
     for info in names.roles.values():
         for name in info.parameters:
@@ -307,8 +307,10 @@ def _place_name(target: ast.expr, owner: str, names: Names) -> str | None:
     return None
 
 
-def kind_of(value: ast.expr) -> str:
-    """The sort of container that an expression certainly gives, or ``?``."""
+def kind_of(value: ast.expr, own: Set[str]) -> str:
+    """The sort of container that an expression certainly gives, or ``?``; ``own``: names that the
+    file gives a meaning.
+    """
     if isinstance(value, ast.Dict | ast.DictComp):
         return "dict"
     if isinstance(value, ast.List | ast.ListComp):
@@ -316,7 +318,7 @@ def kind_of(value: ast.expr) -> str:
     if isinstance(value, ast.Set | ast.SetComp):
         return "set"
     if isinstance(value, ast.Call) and isinstance(value.func, ast.Name):
-        return _MAKERS.get(value.func.id, "?")
+        return "?" if value.func.id in own else _MAKERS.get(value.func.id, "?")
     return "?"
 
 

@@ -193,7 +193,7 @@ class Compiler(InOrder):
                 pass
             case _:
                 return
-        if "enumerate" in self.locals or isinstance(source, ast.Starred):
+        if not self.is_python("enumerate") or isinstance(source, ast.Starred):
             return
         count, item = self.temporary("count"), self.temporary("item")
         words = {"COUNT": count, "ITEM": item}
@@ -205,6 +205,10 @@ class Compiler(InOrder):
         node.target, node.iter = ast.copy_location(ast.Name(item, ast.Store()), node), source
         node.body = [*both, *node.body]
 
+    def is_python(self, word: str) -> bool:
+        """Whether a name means Python's own."""
+        return word not in self.locals and word not in self.function.module.namespace
+
     def iterated(self, node: ast.For) -> tuple[Code, list[str], str, str]:
         """(what a loop goes through, and d if that is ``d.items()``; what it reads; the local d if
         the loop may change it; ``items``)
@@ -213,7 +217,7 @@ class Compiler(InOrder):
         match node.iter:
             case ast.GeneratorExp():
                 raise refused(self.function, node.iter, *made_by_turns("a generator"))
-            case ast.Call(ast.Name(word)) if word in LATE and word not in self.locals:
+            case ast.Call(ast.Name(word)) if word in LATE and self.is_python(word):
                 raise refused(self.function, node.iter, *made_by_turns(f"'{word}'"))
             case ast.Call(ast.Attribute(owner, "keys" | "items" | "values" as view), [], []):
                 pass

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 import sys
+from builtins import len, list, range  # noqa: UP029  # whatever a spec calls so
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -25,7 +26,9 @@ from statewalk.dsl.values.domains import Domain
 from statewalk.dsl.values.stored import freeze, intern_key
 from statewalk.dsl.words.declare import any_of
 
-__all__ = ["any_of", "augment", "bound_locals", "call", "called_plainly", "gather", "listed"]
+__all__ = [
+    "any_of", "augment", "bound_locals", "call", "called_plainly", "gather", "len", "list", "range",
+]  # fmt: skip
 
 
 def called_plainly(name: str) -> None:
@@ -147,11 +150,6 @@ def _given(function: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[An
 
 
 _NEW = _given(list, ())[1]
-
-
-def listed(values: Any) -> list[Any]:
-    """The elements of something, as a list of their own."""
-    return list(values)
 
 
 def bound_locals(found: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:

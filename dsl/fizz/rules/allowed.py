@@ -120,6 +120,8 @@ def builtins_of_fizz() -> dict[str, Any]:
 def _import(
     name: str, globals: Any = None, locals: Any = None, parts: Any = (), level: int = 0
 ) -> Any:
+    if name == "builtins" and parts and VALUES.issuperset(parts):  # by another name
+        return types.SimpleNamespace(**{part: getattr(builtins, part) for part in parts})
     if name not in _IMPORTED or level:
         raise ImportError(f"a .fizz file does not import {name}")
     return builtins.__import__(name, globals, locals, parts)

@@ -230,7 +230,7 @@ class Blocks:
         self, node: tree.ChoiceBlock, word: str, inside: Statements, skipped: Statements
     ) -> Statements:
         """A block with a choice, whose options are kept in a local."""
-        listed = self.x.call(self.x.name("list", node.options), self.x.iterable(node.options))
+        listed = self.x.call(self.x.imported("list", node.options), self.x.iterable(node.options))
         keep = statement("WORD = LISTED", node, WORD=word, LISTED=listed)
         choice = self._any_of(self.x.name(word, node), node.options, node.fair)
         chosen = statement("T = V", node, T=self._target(node.target), V=choice)
@@ -252,7 +252,7 @@ class Blocks:
                 listed = ast.copy_location(ast.List([*constants], ast.Load()), node)
                 return [statement("return V", node, V=self._any_of(listed, node, "none"))]
         word = self.fresh("branch")
-        numbers = expression("range(N)", node, N=len(children))
+        numbers = expression("F(N)", node, F=self.x.imported("range", node), N=len(children))
         chosen = statement("WORD = V", node, WORD=word, V=self._any_of(numbers, node, "none"))
         branches: Statements = []
         for index, child in reversed(list(enumerate(children))):
@@ -291,8 +291,8 @@ class Blocks:
     def _for(self, node: ast.For, before: Status) -> Statements:
         self._single(node.target)
         source = self.x.iterable(node.iter)
-        if not isinstance(node.iter, ast.List | ast.Tuple) and not _is_range(node.iter):
-            source = self.x.call(self.x.name("list", node.iter), source)
+        if not isinstance(node.iter, ast.List | ast.Tuple) and not self._is_range(node.iter):
+            source = self.x.call(self.x.imported("list", node.iter), source)
         held: Statements = []
         if self.x.names.domains:  # what is still to come is in use: see `dsl.fizz.runtime.symmetry`
             word = self.fresh("coming")
@@ -301,6 +301,10 @@ class Blocks:
         body = self.suite(node.body, before | ACTED, False, node)
         made = ast.For(self._target(node.target), source, body, [], None)
         return [*held, ast.copy_location(made, node)]
+
+    def _is_range(self, node: ast.expr) -> bool:
+        called = node.func if isinstance(node, ast.Call) else None
+        return isinstance(called, ast.Name) and called.id == "range" and self.x.is_python("range")
 
     def _while(self, node: ast.While, before: Status) -> Statements:
         body = self.suite(node.body, before | ACTED, False, node)
@@ -333,13 +337,14 @@ class Blocks:
         value = self.x.optional(node.value)
         if self.body.kind == "action" and value is not None and self.body.returns:
             result.append(self._record_return(value, node))
-        if self.body.kind == "property" and value is not None and not is_truth(value):
-            value = self.x.call(self.x.name("bool", node), value)
+        if self.body.kind == "property" and value is not None and not is_truth(self.x, value):
+            value = self.x.call(self.x.imported("bool", node), value)
         return [*result, *self._made(ast.copy_location(ast.Return(value), node))]
 
     def _record_return(self, value: ast.expr, at: ast.stmt) -> ast.stmt:
         name = self.body.name
-        key = repr(name) if self.body.role is None else f"str(self) + {'.' + name!r}"
+        of = f"{self.x.word('str')}(self) + "
+        key = repr(name) if self.body.role is None else of + repr(f".{name}")
         return self.set_returns(expression(f"{{{key}: VALUE}}", at, VALUE=value), at)
 
     def set_returns(self, value: ast.expr, at: ast.AST) -> ast.stmt:
@@ -351,9 +356,3 @@ class Blocks:
 _ENDS_ITSELF = (
     ast.If, ast.Return, tree.FlowBlock, tree.ChoiceBlock, tree.Labelled, ast.Break, ast.Continue,
 )  # fmt: skip
-
-
-def _is_range(node: ast.expr) -> bool:
-    return (
-        isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range"
-    )

@@ -140,13 +140,12 @@ class Expressions(Words):
         if asked_of_domain(self, node.func) is not None:
             return False
         if isinstance(node.func, ast.Name):
-            known = node.func.id in self.scope.locals or node.func.id in self.names.members
-            return node.func.id in _LAZY and not known
+            return node.func.id in _LAZY and self.is_python(node.func.id)
         return _is_of_itertools(node) or _is_view(node)
 
     def _call(self, node: ast.Call) -> ast.expr:
         if self._is_lazy(node):
-            return self.call(self.name("list", node), self._plain_call(node))
+            return self.call(self.imported("list", node), self._plain_call(node))
         return self._plain_call(node)
 
     def _plain_call(self, node: ast.Call) -> ast.expr:
@@ -173,7 +172,7 @@ class Expressions(Words):
                 return self(node.args[0])
             if word == "print":
                 return ast.copy_location(ast.Constant(None), node)
-            if word in _TAKES_ANY_ITERABLE and word not in self.names.members:
+            if word in _TAKES_ANY_ITERABLE and self.is_python(word):
                 lists = word in _TAKES_LISTS
                 arguments = [
                     self(a) if lists and not _has_length(a) else self.iterable(a) for a in node.args

@@ -9,7 +9,7 @@ from statewalk.dsl.fizz.names import Names, RoleInfo, returns_values
 from statewalk.dsl.fizz.text.options import Options
 from statewalk.dsl.fizz.translate.caps import Caps
 from statewalk.dsl.fizz.translate.exprs import Expressions
-from statewalk.dsl.fizz.translate.words import MODULES, SOURCES
+from statewalk.dsl.fizz.translate.words import MODULES, PYTHON, SOURCES
 from statewalk.dsl.source.nodes import placed
 
 MOST_COUNTED = 20
@@ -67,8 +67,10 @@ class Header:
         lines += [f"import {self._import_name(m)}" for m in MODULES if m in needed]
         for source, words in SOURCES.items():
             if not needed.isdisjoint(words):
-                listed = map(self._import_name, sorted(needed.intersection(words)))
-                lines.append(f"from {source} import " + ", ".join(listed))
+                listed = [self._import_name(w) for w in sorted(needed.intersection(words))]
+                if source == PYTHON:
+                    listed = [name for name in listed if " as " in name]
+                lines += [f"from {source} import " + ", ".join(listed)] if listed else []
         return ast.parse("\n".join(lines)).body
 
     def _import_name(self, word: str) -> str:
@@ -78,11 +80,10 @@ class Header:
     def _state(self) -> list[ast.stmt]:
         lines = [f"class {self.state_class}({self.x.word('State')}):"]
         lines += [f"    {name}: {self._annotation('', name)}" for name in self.names.state]
-        lines += [f"    {name}: int = 0" for name in self.caps.shared]
+        lines += [f"    {name}: {self.x.type('int')} = 0" for name in self.caps.shared]
         if self.returns:
-            lines.append(
-                f"    {self.names.make('returns')}: dict[str, {self.x.word('Any')}] = {{}}"
-            )
+            held = self.x.type("dict[str, Any]")
+            lines.append(f"    {self.names.make('returns')}: {held} = {{}}")
         lines.append(f"{self.x.state} = {self.state_class}()")
         return ast.parse("\n".join(lines)).body
 
@@ -117,8 +118,4 @@ class Header:
         return min(self.options.max_concurrent_actions, self.options.max_actions)
 
     def _annotation(self, owner: str, name: str) -> str:
-        text = self.names.annotation(owner, name)
-        for word in ("Any", "Bag"):
-            if word in text:
-                text = text.replace(word, self.x.word(word))
-        return text
+        return self.x.type(self.names.annotation(owner, name))

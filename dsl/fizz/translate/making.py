@@ -61,7 +61,7 @@ def _loaded(target: ast.expr) -> ast.expr | None:
     return found and ast.copy_location(found, target)
 
 
-def is_truth(node: ast.expr) -> bool:
+def is_truth(x: Expressions, node: ast.expr) -> bool:
     """Whether an expression certainly gives True or False."""
     if isinstance(node, ast.Compare):
         return True
@@ -70,7 +70,8 @@ def is_truth(node: ast.expr) -> bool:
     if isinstance(node, ast.UnaryOp):
         return isinstance(node.op, ast.Not)
     if isinstance(node, ast.BoolOp):
-        return all(is_truth(v) for v in node.values)
+        return all(is_truth(x, v) for v in node.values)
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-        return node.func.id in ("any", "all", "bool", "isinstance", "hasattr")
+        truths = ("any", "all", "bool", "isinstance", "hasattr")
+        return node.func.id in (*truths, x.word("bool")) and x.is_python(node.func.id)
     return False

@@ -80,7 +80,10 @@ class FizzPieces(Pieces):
 
     def listed(self, node: ast.expr) -> ast.expr:
         """The elements of something, as a list of their own."""
-        return self.x.call(self.x.name("list", node), self.x.iterable(node))
+        return self.x.call(self.x.imported("list", node), self.x.iterable(node))
+
+    def python(self, word: str, at: ast.AST, *arguments: ast.expr) -> ast.expr:
+        return self.call(word, at, *arguments)
 
     def choice_block(
         self, node: tree.ChoiceBlock, inside: Statements, skipped: Statements

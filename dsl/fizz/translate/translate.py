@@ -145,10 +145,7 @@ class Translation(Header):
         if not isinstance(target, ast.Name) or kind is None or target.id in seen:
             return made
         seen.add(target.id)
-        if "Any" in kind:
-            kind = kind.replace("Any", self.x.word("Any"))
-        text = f"{self.x.word('Constant')}[{kind}]"
-        annotation = _unplaced(ast.parse(text, mode="eval").body)
+        annotation = _unplaced(ast.parse(self.x.type(f"Constant[{kind}]"), mode="eval").body)
         constant = ast.AnnAssign(target, annotation, made[0].value, simple=1)
         return [ast.copy_location(constant, node)]
 
@@ -194,7 +191,7 @@ class Translation(Header):
             if kind == "action" and self.returns:
                 body.insert(0, self.blocks.set_returns(ast.Dict([], []), node))
         parameters_ = self._arguments(arguments, scope)
-        annotation = _unplaced(ast.parse(result, mode="eval").body)
+        annotation = _unplaced(ast.parse(self.x.type(result), mode="eval").body)
         made = ast.FunctionDef(name, parameters_, body or [ast.Pass()], decorators, annotation)
         made.type_params = []  # type: ignore[attr-defined,unused-ignore]
         return ast.copy_location(made, node)
@@ -248,10 +245,8 @@ class Translation(Header):
         return self._def(node, node.name, "action", flow, scope, None, [decorator], result)
 
     def _result(self, node: ast.AST, suspended: bool) -> str:
-        result = self.x.word("Any") if gives(node) else "None"
-        if not suspended:
-            return result
-        return f"{self.x.word('Flow')}[{result}]"
+        result = "Any" if gives(node) else "None"
+        return f"Flow[{result}]" if suspended else result
 
     def _function(self, node: tree.Func, role: str | None) -> list[ast.stmt]:
         """A function; one that gives way also as one that does not, where that is called."""
@@ -272,7 +267,7 @@ class Translation(Header):
         scope = self._scope(node, parameters(node.args), None)
         scope.locals |= set(stored_names(node.body))
         scope.state = role is not None
-        return self._def(node, node.name, "def", None, scope, node.args, [], self.x.word("Any"))
+        return self._def(node, node.name, "def", None, scope, node.args, [], "Any")
 
     def _init_stanza(self, node: tree.InitStanza) -> ast.stmt:
         scope = Scope()
@@ -306,7 +301,7 @@ class Translation(Header):
             f"{name}: {self._annotation(info.node.name, name)}"
             for name in dict.fromkeys([*info.parameters, *info.fields])
         ]
-        lines += [f"{name}: int = 0" for name in self.caps.of_role(info.node.name)]
+        lines += [f"{name}: {self.x.type('int')} = 0" for name in self.caps.of_role(info.node.name)]
         if self.crashing(info):
             kept = [f"{self.start(n)}: {self.x.word('Any')}" for n in info.ephemeral]
             lines += kept

@@ -22,8 +22,10 @@ class Scope:
     after: str | None = None
 
 
-# What translated text imports, and from where.
+# What translated text imports, and from where. Of Python's own only what has another name here.
+PYTHON = "builtins"
 SOURCES = {
+    PYTHON: ("bool", "dict", "int", "len", "list", "range", "set", "str", "tuple"),
     "statewalk": (
         "Bag", "Constant", "Flow", "Role", "State", "action", "always", "any_of", "atomic",
         "crashes", "deadlock", "eventually", "exists", "init", "interrupt", "old", "on_step",
@@ -77,6 +79,20 @@ class Words:
     def imported(self, word: str, at: ast.AST) -> ast.expr:
         """The same as an expression."""
         return self.name(self.word(word), at)
+
+    def type(self, text: str) -> str:
+        """A type, by the names that it has in this module."""
+        found = ast.parse(text, mode="eval").body
+        for part in ast.walk(found):
+            if isinstance(part, ast.Name) and part.id in self.dsl:
+                part.id = self.word(part.id)
+        return ast.unparse(found)
+
+    def is_python(self, word: str) -> bool:
+        """Whether a name that the file says is none of its own, and means one of Python's."""
+        names = self.names
+        own = (self.scope.locals, names.constants, names.members, names.roles, names.state)
+        return not any(word in known for known in own)
 
     def call(self, function: ast.expr, *arguments: ast.expr) -> ast.Call:
         """A call, placed where the function's name is."""

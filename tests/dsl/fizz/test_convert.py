@@ -138,6 +138,26 @@ def test_generated_specs_convert(seed: int, tmp_path_factory: pytest.TempPathFac
     assert found[0] == found[1]
 
 
+@pytest.mark.parametrize(
+    "value", ["(-2) ** 2", "-2 ** 2", "(-3) ** n", "2 ** -0", "-3 % 5", "-3 // 2", "(-7 % 3) ** 2"]
+)
+def test_numbers_below_zero_keep_their_signs(value: str, tmp_path: Path) -> None:
+    lines = f"        n = {value} + 20\n        m = -1"
+    (tmp_path / "a.fizz").write_text(
+        f"action Init:\n    n = 2\n    m = 0\naction A:\n    parallel:\n{lines}\n"
+        f"always assertion P:\n    return n == 2 or n == {value.replace('n', '2')} + 20\n"
+    )
+    text = convert(str(tmp_path / "a.fizz"))
+    (tmp_path / "a.py").write_text(text)
+
+    found = [
+        check(tmp_path / name, engine="reference", max_states=99) for name in ("a.fizz", "a.py")
+    ]
+    assert found[0].counts == found[1].counts
+    assert [p.verdict for p in found[0].properties] == [p.verdict for p in found[1].properties]
+    assert "flow='parallel'" in text
+
+
 def test_a_file_that_is_not_there_is_named() -> None:
     with pytest.raises(RunError, match=r"There is no file nowhere.fizz"):
         convert("nowhere.fizz")

@@ -329,6 +329,9 @@ def test_a_module_of_a_fizz_file_has_no_other_functions_of_python_while_it_runs(
     for name in ("os", "sys", "builtins", "statewalk.dsl.loader", "checker"):
         with pytest.raises(ImportError):
             found["__import__"](name)
+    for parts in (("eval",), ("list", "open"), ("*",)):
+        with pytest.raises(ImportError):
+            found["__import__"]("builtins", parts=parts)
 
 
 def test_the_name_of_a_file_does_not_reach_the_converted_text(tmp_path: Path) -> None:
