@@ -117,7 +117,7 @@ def _replay(trace: Trace, model: Model) -> Replay:
         def differs(why: str, differences: tuple[Change, ...] = (), number: int = number) -> Replay:
             return Replay(trace, model.path, number, why, differences, changed)
 
-        action = _action(model, step)
+        action = action_of(model, step)
         if action is None:
             return differs(f"the spec has no action {step.label}. {_near(model, step)}")
         taken = take_step(model, state, action, [c.index for c in step.choices])
@@ -186,8 +186,8 @@ def _initial(trace: Trace, model: Model, changed: tuple[str, ...]) -> int | Repl
     return Replay(trace, model.path, 0, "the initial state differs", found, changed)
 
 
-def _action(model: Model, step: TraceStep) -> Action | None:
-    """The action instance of a step, by its name, actor and arguments."""
+def action_of(model: Model, step: TraceStep) -> Action | None:
+    """The action instance of a step, by its name, actor and arguments: also in another model."""
 
     def identity(actor: Any, arguments: tuple[tuple[str, Any], ...]) -> bytes:
         return encode(freeze((actor, tuple(value for _, value in arguments))))

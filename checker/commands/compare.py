@@ -82,7 +82,7 @@ def run(arguments: argparse.Namespace) -> int:
     if a.json != STDOUT:
         page_of(found, again, width=streams.width()).show(streams.out())
     if a.json is not None:
-        write_json(to_dict(found), a.json)
+        write_json(to_dict(found, again), a.json)
     if a.markdown is not None:
         help = "Give another place with --markdown FILE."
         write_text(Path(a.markdown), markdown_of(found, again), help=help, named=True)

@@ -1,36 +1,44 @@
-"""A comparison as JSON."""
+"""A comparison as JSON: results as `check` has them, traces as they are saved, and in words."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from statewalk.checker.compare.telling import CHANGED, stopped_by
+from statewalk.checker.traces.file import to_dict as saved
 from statewalk.checker.traces.labels import label_of
 
 if TYPE_CHECKING:
-    from statewalk.checker.compare.compare import Comparison, Only, Refinement, Versus
+    from statewalk.checker.compare.compare import Comparison, Only, Refinement, Side, Versus
     from statewalk.checker.compare.crossing import Crossing
+    from statewalk.checker.states.diff import Change
     from statewalk.checker.traces.trace import Trace
 
 SCHEMA = 1
 
 
-def to_dict(comparison: Comparison) -> dict[str, Any]:
-    """The object that ``--json`` prints: results as `check` has them, steps by their labels."""
+def to_dict(comparison: Comparison, again: str = "") -> dict[str, Any]:
+    """The object that ``--json`` prints; ``again`` is the command that repeats the comparison."""
     from statewalk.checker.compare.compare import changed
 
     base = comparison.base.run
     names = dict.fromkeys(p.name for side in comparison.sides for p in side.run.properties)
     return {
         "schema": SCHEMA,
+        "command": again,
         "whole": comparison.whole,
-        "sides": [{"name": s.name, "result": s.run.to_dict()} for s in comparison.sides],
+        "sides": [_side(side) for side in comparison.sides],
         "changed": {
             side.name: {n: word for n in names if (word := CHANGED[changed(base, side.run, n)])}
             for side in comparison.sides[1:]
         },
         "versus": [_versus(versus) for versus in comparison.others],
     }
+
+
+def _side(side: Side) -> dict[str, Any]:
+    traces = {name: _trace(trace) for name, trace in side.run.traces.items()}
+    return {"name": side.name, "result": side.run.to_dict(), "traces": traces}
 
 
 def _versus(versus: Versus) -> dict[str, Any]:
@@ -48,15 +56,22 @@ def _versus(versus: Versus) -> dict[str, Any]:
 
 
 def _crossing(crossing: Crossing) -> dict[str, Any]:
-    stopped = crossing.step is not None
+    stopped, guard = crossing.step is not None, crossing.guard
     return {
         "property": crossing.trace.property,
-        "steps": steps(crossing.trace),
+        "trace": _trace(crossing.trace),
+        "beside": _trace(crossing.followed),
+        "differs": crossing.differs and _differs(*crossing.differs),
         "possible": not stopped,
         "stopped_at": crossing.step,
-        "because": (crossing.why or stopped_by(crossing.guard)) if stopped else None,
+        "because": (crossing.why or stopped_by(guard)) if stopped else None,
+        "guard": guard and {"file": guard.file, "line": guard.line, "text": guard.text},
         "false_at_end": list(crossing.broken),
     }
+
+
+def _differs(step: int, changes: tuple[Change, ...]) -> dict[str, Any]:
+    return {"step": step, "changes": [str(change) for change in changes]}
 
 
 def _refinement(found: Refinement) -> dict[str, Any]:
@@ -64,15 +79,21 @@ def _refinement(found: Refinement) -> dict[str, Any]:
     return {
         "verdict": "violated" if refusal else "holds" if found.whole else "unknown",
         "sure": found.whole if refusal is None else refusal.sure,
-        "steps": steps(refusal.trace) if refusal else None,
-        "possible_instead": [steps(t)[0] for t in refusal.allowed] if refusal else None,
+        "pairs": found.pairs,
+        "trace": _trace(refusal.trace) if refusal else None,
+        "beside": _trace(refusal.beside) if refusal and refusal.beside else None,
+        "possible_instead": [_trace(t) for t in refusal.allowed] if refusal else [],
     }
 
 
 def _only(only: Only) -> dict[str, Any]:
-    return {"count": only.sights, "nearest": [steps(trace) for trace in only.nearest]}
+    return {"count": only.sights, "nearest": [_trace(trace) for trace in only.nearest]}
 
 
-def steps(trace: Trace) -> list[str]:
-    """The steps of a trace by their labels."""
-    return [label_of(trace, step) for step in trace.steps]
+def _trace(trace: Trace) -> dict[str, Any]:
+    """A trace as it is saved, and beside it for each step its words and what it changed."""
+    return {
+        **saved(trace),
+        "labels": [label_of(trace, step) for step in trace.steps],
+        "changes": [[str(change) for change in changes] for changes in trace.diffs],
+    }

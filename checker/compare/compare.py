@@ -12,7 +12,7 @@ from statewalk.checker.api import search, search_options
 from statewalk.checker.compare.crossing import Crossing, cross
 from statewalk.checker.contract.options import CheckOptions
 from statewalk.checker.liveness.graph import Ints
-from statewalk.checker.refinement.inclusion import Inclusion, allowed, included
+from statewalk.checker.refinement.inclusion import Inclusion, allowed, beside, included
 from statewalk.checker.refinement.sights import Map, looked_at, sights
 from statewalk.checker.refinement.space import Space, space_of
 from statewalk.checker.traces.trace import Trace
@@ -35,13 +35,15 @@ class Side:
 
 @dataclass(frozen=True)
 class Refusal:
-    """The first step of one that the other has not: ``trace`` ends with it.
+    """The first step of one that the other has not: ``trace`` ends with it, ``beside`` is a trace
+    of the other on which the same is seen up to there.
 
     ``allowed`` are traces of one step: those that the other has where it may be then, that of the
     same action first. Not ``sure`` where not all of them are known.
     """
 
     trace: Trace
+    beside: Trace | None
     allowed: tuple[Trace, ...]
     sure: bool
 
@@ -165,8 +167,8 @@ def _versus(
         _crossed(first, second.model),
         _crossed(second, first.model),
         fields,
-        _refinement(forth, far, near),
-        _refinement(back, near, far),
+        _refinement(forth, (far, theirs), (near, mine)),
+        _refinement(back, (near, mine), (far, theirs)),
         _only(far, theirs, mine),
         _only(near, mine, theirs),
         tuple(bounds),
@@ -180,16 +182,20 @@ def _crossed(side: Side, model: Model) -> tuple[Crossing, ...]:
     return tuple(cross(side.run.traces[n], model) for n in violated if n in side.run.traces)
 
 
-def _refinement(found: Inclusion, space: Space, other: Space) -> Refinement:
+def _refinement(found: Inclusion, one: tuple[Space, Ints], two: tuple[Space, Ints]) -> Refinement:
     if found.refused is None:
         return Refinement(None, found.pairs, found.whole)
-    refused = found.refused
+    refused, (space, _), (other, seen_other) = found.refused, one, two
+    way = beside(*one, *two, refused)
+    begins = [s for s in other.initial if seen_other[s] == one[1][refused.start]]
+    near = None if way is None else other.trace(way, "beside", begins[0])
     trace = space.trace(refused.way, "refinement", refused.start)
     last = trace.steps[-1] if trace.steps else None
     listed = sorted(
         allowed(other, refused), key=lambda t: last is None or t.steps[0].call != last.call
     )
-    return Refinement(Refusal(trace, tuple(listed), refused.sure), found.pairs, found.whole)
+    refusal = Refusal(trace, near, tuple(listed), refused.sure)
+    return Refinement(refusal, found.pairs, found.whole)
 
 
 def _only(space: Space, seen: Ints, other: Ints) -> Only:

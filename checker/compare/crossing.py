@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 from statewalk.checker.behaviours.guided import ways
+from statewalk.checker.behaviours.replay import action_of
+from statewalk.checker.contract.search import Finding, Step
 from statewalk.checker.states.content import Content, content_of
 from statewalk.checker.states.diff import Change, changes
 from statewalk.checker.states.showing import text_of
-from statewalk.checker.traces.trace import Taken, Trace, TraceStep
+from statewalk.checker.traces.trace import Trace, TraceStep, build
 from statewalk.checker.traces.truths import truths
 from statewalk.checker.verdict.evidence import Guard
 from statewalk.checker.verdict.guards import guard_of
-from statewalk.dsl.model import SEARCH_KINDS, WITNESS_KINDS, Action, Model
+from statewalk.dsl.model import SEARCH_KINDS, WITNESS_KINDS, Model
 from statewalk.dsl.values.stored import ABSENT, encode, freeze
 from statewalk.dsl.view import State
 
@@ -27,38 +28,56 @@ _MOST = 64  # ways at a time that fit the steps so far
 class Crossing:
     """What came of trying a trace.
 
-    ``step`` is the first that is not possible, counted from 1, None where all are: then ``broken``
-    are the properties that are false at the end. ``guard`` stops it, or ``why`` says what does.
-    ``differs`` is the first step after which fields that both have are not the same, with the
-    changes from the trace's state to the other's.
+    ``followed`` is the other's trace of its steps, as far as it goes. ``step`` is the first that is
+    not possible, counted from 1, None where all are: then ``broken`` are the properties that are
+    false at the end. ``guard`` stops it, or ``why`` says what does. ``differs`` is the first step
+    after which fields that both have are not the same, with the changes from the trace's state to
+    the other's.
     """
 
     trace: Trace
+    followed: Trace
     step: int | None = None
     why: str = ""
-    action: str = ""
     guard: Guard | None = None
     broken: tuple[str, ...] = ()
     differs: tuple[int, tuple[Change, ...]] | None = None
 
 
+@dataclass(frozen=True)
+class _Way:
+    """A way of taking the steps so far: where it begins, what was taken, where it leads."""
+
+    initial: int
+    steps: tuple[Step, ...]
+    state: State
+
+
 def cross(trace: Trace, model: Model) -> Crossing:
     """Try the steps of a trace on another model; any way of taking them will do."""
-    states = [(state, state) for state in _starts(trace, model)]
-    differs = _differs(trace, model, 0, states[0][1])
+    found = _starts(trace, model)
+    differs = _differs(trace, model, 0, found[0].state)
+    before = found[0].state
     for number, step in enumerate(trace.steps, 1):
         after = trace.contents[min(number, len(trace.contents) - 1)]
-        found: list[tuple[State, State]] = []
-        for _, state in states:
-            for taken in _fitting(model, state, step):
-                if taken.state is not None and all(taken.state != known for _, known in found):
-                    found.append((state, taken.state))
-        if not found:
-            return replace(_stopped(trace, model, number, step, states[0][1]), differs=differs)
-        found.sort(key=lambda pair: _far(content_of(model, pair[1]), after))
-        states = found[:_MOST]
-        differs = differs or _differs(trace, model, number, states[0][1])
-    return Crossing(trace, broken=_broken(model, *states[0]), differs=differs)
+        further: list[_Way] = []
+        for way in found:
+            for one in _fitting(model, way, step):
+                if all(one.state != known.state for known in further):
+                    further.append(one)
+        if not further:
+            stopped = _stopped(trace, model, number, step, found[0])
+            return replace(stopped, differs=differs)
+        before = found[0].state
+        further.sort(key=lambda way: _far(content_of(model, way.state), after))
+        found = further[:_MOST]
+        differs = differs or _differs(trace, model, number, found[0].state)
+    broken = _broken(model, before, found[0].state)
+    return Crossing(trace, _followed(model, found[0]), broken=broken, differs=differs)
+
+
+def _followed(model: Model, way: _Way) -> Trace:
+    return build(model, Finding("followed", "exists", way.initial, way.steps))
 
 
 def _differs(
@@ -74,11 +93,12 @@ def _differs(
     return (number, found) if found else None
 
 
-def _starts(trace: Trace, model: Model) -> list[State]:
+def _starts(trace: Trace, model: Model) -> list[_Way]:
     """The initial states, those most like the trace's first."""
     wanted = trace.contents[0]
-    states = sorted(model.initial_states, key=lambda s: _far(content_of(model, s), wanted))
-    return states[:_MOST]
+    ways = [_Way(number, (), state) for number, state in enumerate(model.initial_states)]
+    ways.sort(key=lambda way: _far(content_of(model, way.state), wanted))
+    return ways[:_MOST]
 
 
 def _far(content: Content, wanted: Content) -> int:
@@ -90,14 +110,15 @@ def _far(content: Content, wanted: Content) -> int:
     )
 
 
-def _fitting(model: Model, state: State, step: TraceStep) -> Iterator[Taken]:
+def _fitting(model: Model, way: _Way, step: TraceStep) -> Iterator[_Way]:
     """The ways of taking a step that contradict none of its choices."""
-    wanted = _choices(step)
-    for action in _called(model, step):
-        for _, taken in ways(model, state, action):
-            own = _choices(taken.step)
-            if taken.error is None and all(own.get(n, v) == v for n, v in wanted.items()):
-                yield taken
+    wanted, action = _choices(step), action_of(model, step)
+    if action is None:
+        return
+    for choices, taken in ways(model, way.state, action):
+        own = _choices(taken.step)
+        if taken.state is not None and all(own.get(n, v) == v for n, v in wanted.items()):
+            yield _Way(way.initial, (*way.steps, Step(action.index, choices)), taken.state)
 
 
 def _choices(step: TraceStep) -> dict[str, str]:
@@ -110,34 +131,23 @@ def _chosen(step: TraceStep) -> str:
     return ", ".join(str(choice) for choice in (*step.choices, *step.only))
 
 
-def _called(model: Model, step: TraceStep) -> list[Action]:
-    """The action instances that a step names."""
-    wanted = step.action, repr(step.actor), _shown(step.arguments)
-    return [a for a in model.actions if (a.name, repr(a.actor), _shown(a.arguments)) == wanted]
-
-
-def _shown(arguments: tuple[tuple[str, Any], ...]) -> list[str]:
-    return [f"{name}={text_of(value)}" for name, value in arguments]
-
-
-def _stopped(trace: Trace, model: Model, number: int, step: TraceStep, state: State) -> Crossing:
-    """Why a step is not possible in a state."""
-    actions = _called(model, step)
-    if not actions:
-        return Crossing(trace, number, f"there is no {step.call} here", step.label)
-    for action in actions:
-        possible = [taken for _, taken in ways(model, state, action)]
-        if any(taken.error is not None for taken in possible):
-            error = next(taken.error for taken in possible if taken.error is not None)
-            return Crossing(trace, number, f"it raises {type(error).__name__}", step.label)
-        if possible:
-            other = " or ".join(_chosen(taken.step) for taken in possible[:_SHOWN])
-            why = f"there it is {other}" if other else "it has no such choice there"
-            return Crossing(trace, number, why, step.label)
-        guard = guard_of(model, action, state)
-        if guard is not None:
-            return Crossing(trace, number, "", step.label, guard)
-    return Crossing(trace, number, "it is not possible", step.label)
+def _stopped(trace: Trace, model: Model, number: int, step: TraceStep, way: _Way) -> Crossing:
+    """Why a step is not possible at the end of a way."""
+    followed, action = _followed(model, way), action_of(model, step)
+    if action is None:
+        return Crossing(trace, followed, number, f"there is no {step.call} here")
+    possible = [taken for _, taken in ways(model, way.state, action)]
+    errors = [taken.error for taken in possible if taken.error is not None]
+    if errors:
+        return Crossing(trace, followed, number, f"it raises {type(errors[0]).__name__}")
+    if possible:
+        other = " or ".join(_chosen(taken.step) for taken in possible[:_SHOWN])
+        why = f"there it is {other}" if other else "it has no such choice there"
+        return Crossing(trace, followed, number, why)
+    guard = guard_of(model, action, way.state)
+    if guard is None:
+        return Crossing(trace, followed, number, "it is not possible")
+    return Crossing(trace, followed, number, guard=guard)
 
 
 def _broken(model: Model, before: State, state: State) -> tuple[str, ...]:

@@ -122,6 +122,37 @@ def included(space: Space, seen: Ints, other: Space, seen_other: Ints) -> Inclus
     return Inclusion(None, len(came), whole=not space.bound)
 
 
+def beside(
+    space: Space, seen: Ints, other: Space, seen_other: Ints, refused: Refused
+) -> list[int] | None:
+    """A way of the other on which the same is seen, up to the step that it has not; None where it
+    does not even begin so. Empty where nothing is seen to happen.
+    """
+    states = [refused.start, *(space.targets[at] for at in refused.way[:-1])]
+    word = [int(seen[state]) for state in states]
+    word = [sight for at, sight in enumerate(word) if not at or sight != word[at - 1]]
+    came: dict[tuple[int, int], tuple[tuple[int, int], int] | None] = {
+        (state, 0): None for state in other.initial if seen_other[state] == word[0]
+    }
+    if not refused.way:
+        return None
+    queue = list(came)
+    for state, met in queue:
+        if met == len(word) - 1:
+            way, back = [], came[(state, met)]
+            while back is not None:
+                way.append(back[1])
+                back = came[back[0]]
+            return way[::-1]
+        for at, to in other.out(state):
+            sight = seen_other[to]
+            then = (to, met + int(sight != word[met]))
+            if sight in (word[met], word[met + 1]) and then not in came:
+                came[then] = ((state, met), at)
+                queue.append(then)
+    return None
+
+
 def allowed(other: Space, refused: Refused) -> list[Trace]:
     """What the other has instead of the step that it has not, each as a trace of one step."""
     places: dict[int, list[tuple[int, int]]] = {}

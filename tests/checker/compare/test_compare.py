@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from statewalk.checker.cli import main
+from statewalk.checker.compare.as_json import to_dict
 from statewalk.checker.compare.compare import Comparison, changed, compare
 from statewalk.checker.compare.telling import markdown_of, page_of
 from statewalk.checker.contract.options import CheckOptions
@@ -93,7 +94,28 @@ def test_a_queue_refines_a_bag_and_not_the_other_way(tmp_path: Path) -> None:
     assert 0 == code
     assert "holds" == told["refines_base"]["verdict"]
     assert "violated" == told["refined_by_base"]["verdict"]
-    assert 3 == len(told["refined_by_base"]["steps"]), "put, put, and take the second"
+    refused = told["refined_by_base"]
+    assert ["Box#0 · put(x=1)", "Box#0 · put(x=2)"] == refused["trace"]["labels"][:2]
+    assert "Box#0 · take · 2" == refused["trace"]["labels"][2]
+    assert refused["trace"]["labels"][:2] == refused["beside"]["labels"], "the same in the queue"
+    assert [["Box#0 · take"]] == [t["labels"] for t in refused["possible_instead"]][:1]
+
+
+def test_as_json_both_ways_stand_beside_each_other(tmp_path: Path) -> None:
+    [spec] = written(tmp_path, lock=LOCK)
+    told = to_dict(varied(spec, RULE=("none", "locked")), "statewalk compare")
+    [crossing] = told["versus"][0]["counterexamples_of_base"]
+    [alone] = told["versus"][0]["states_of_base_alone"]["nearest"]
+
+    assert "statewalk compare" == told["command"]
+    assert {"alone", "both"} == set(told["sides"][0]["traces"])
+    assert ["P#0 · enter", "P#1 · enter"] == crossing["trace"]["labels"]
+    assert ["P#0 · enter"] == crossing["beside"]["labels"]
+    assert (2, "require(not any(p.inside for p in ps))") == (
+        crossing["stopped_at"], crossing["guard"]["text"],
+    )  # fmt: skip
+    assert ["P#0 · enter", "P#1 · enter"] == alone["labels"]
+    assert [["~ P#0.inside  False → True"], ["~ P#1.inside  False → True"]] == alone["changes"]
 
 
 def test_without_a_map_different_kinds_are_different_states(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -76,7 +77,7 @@ def changed(shop: Path, before: str, after: str, name: str = "job") -> None:
     path.write_text(text.replace(before, after), encoding="utf-8")
 
 
-def found(shop: Path, **options: object) -> tuple[PropertyResult, tuple[str, ...]]:
+def found(shop: Path, **options: Any) -> tuple[PropertyResult, tuple[str, ...]]:
     run = check(shop, properties=("is_a_job",), **options)
     return run.result.of("is_a_job"), run.result.warnings
 
