@@ -18,7 +18,7 @@ export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-postgres test-slow lint format types check bench chaos clean
+.PHONY: help install demo test test-browser test-postgres test-slow lint format types check bench chaos clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/' | expand -t 17
@@ -47,6 +47,10 @@ demo: $(STAMP)  ## check Kafka's InitPid, then find a bug planted in it
 
 test: $(STAMP)  ## run the tests, without the slow ones
 	$(PYTEST) tests $(PACKAGES)
+
+test-browser: $(STAMP)  ## look at pages in a browser, Debian's chromium
+	@command -v chromium google-chrome >/dev/null || apt-get install --yes chromium || true
+	$(BIN)/pytest -m browser tests/checker/page
 
 test-postgres: $(STAMP)  ## run the tests that need PostgreSQL, on a server of their own
 	$(BIN)/python tests/checker/history/postgres_server.py $(BIN)/pytest -m postgres tests/checker/history

@@ -1,0 +1,196 @@
+"""The page in a real browser: it can be used, it stays quiet, and nothing that a spec says runs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from statewalk import Run, check
+from statewalk.checker.page.data import of_run, of_trace
+from statewalk.checker.page.html import to_html
+from tests.checker.page.browser import FOUND, Browser
+from tests.checker.page.test_page import HOSTILE, INIT_PID, hostile_spec
+from tests.places import ROOT
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.browser,
+    pytest.mark.skipif(FOUND is None, reason="there is no chromium here"),
+]
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with Browser(tmp_path_factory.mktemp("profile")) as found:
+        yield found
+
+
+@pytest.fixture(autouse=True)
+def quiet(browser: Browser) -> Iterator[None]:
+    """Whatever is done, the console of the browser stays empty."""
+    browser.said.clear()
+    yield
+    assert [] == browser.said
+
+
+@pytest.fixture(scope="module")
+def run() -> Run:
+    return check(INIT_PID, {"BROKERS": 1, "MUTANT": "no_epoch_bump"}, engine="reference")
+
+
+def opened(browser: Browser, folder: Path, data: dict[str, Any], fragment: str = "") -> None:
+    file = folder / "page.html"
+    file.write_text(to_html(data), encoding="utf-8")
+    browser.open(f"{file.as_uri()}{fragment}")
+
+
+def text(browser: Browser, selector: str) -> str:
+    found: str = browser.value(f"document.querySelector({selector!r}).textContent")
+    return found
+
+
+def count(browser: Browser, selector: str) -> int:
+    found: int = browser.value(f"document.querySelectorAll({selector!r}).length")
+    return found
+
+
+def test_a_report_opens_at_the_end_of_its_counterexample(
+    browser: Browser, run: Run, tmp_path: Path
+) -> None:
+    opened(browser, tmp_path, of_run(run))
+
+    assert "Violated" == text(browser, "h1")
+    assert "epoch_monotone" == text(browser, ".pathhead h2")
+    assert 6 == count(browser, ".path li")
+    assert "5" == text(browser, "[aria-current=step] .number")
+    assert "✗" in browser.value(
+        "getComputedStyle(document.querySelector('.truths .wrong'), '::before').content"
+    )
+
+
+def test_keys_go_along_the_path_and_choose_views(
+    browser: Browser, run: Run, tmp_path: Path
+) -> None:
+    opened(browser, tmp_path, of_run(run))
+    for key in "kkkj":
+        browser.press(key)
+
+    assert "step 3 of 5" in text(browser, ".stepper")
+    browser.press("l")
+    assert 5 == count(browser, ".lanes .row")
+    assert 1 == count(browser, ".lanes .row.here")
+    browser.press("t")
+    assert 6 == count(browser, ".roles tbody tr")
+    browser.press("d")
+    assert 5 == count(browser, ".path .changes")
+    browser.press("?")
+    assert browser.value("document.querySelector('dialog').open")
+
+
+def test_an_address_shows_the_same_again(browser: Browser, run: Run, tmp_path: Path) -> None:
+    opened(browser, tmp_path, of_run(run), "#trace=epoch_monotone&step=2&view=lanes")
+
+    assert "step 2 of 5" in text(browser, ".stepper")
+    assert "Lanes" == text(browser, "[role=tab][aria-selected=true]")
+
+
+def test_everything_that_can_be_pressed_has_a_name(
+    browser: Browser, run: Run, tmp_path: Path
+) -> None:
+    opened(browser, tmp_path, of_run(run))
+    tree = browser.ask("Accessibility.getFullAXTree")["nodes"]
+    roles = {"button", "tab", "combobox", "checkbox", "link", "textbox"}
+    controls = [n for n in tree if n.get("role", {}).get("value") in roles and not n["ignored"]]
+
+    assert len(controls) > 10
+    assert all(n.get("name", {}).get("value") for n in controls)
+
+
+def test_a_hostile_state_is_shown_and_not_run(browser: Browser, tmp_path: Path) -> None:
+    run = check(hostile_spec(tmp_path), engine="reference")
+    opened(browser, tmp_path, of_run(run))
+
+    assert 0 == count(browser, "img")
+    assert "statewalk" in browser.value("document.title")
+    shown = text(browser, ".panel")
+    assert "</script><img src=x" in shown
+    assert "\\u202e" in shown
+    assert not set("\x00\x1b\u202e\u2028") & set(text(browser, "main"))
+    assert HOSTILE not in shown
+
+
+def test_two_thousand_steps_can_be_gone_through(browser: Browser, run: Run, tmp_path: Path) -> None:
+    trace = run.traces["epoch_monotone"]
+    contents = (*trace.contents[:1], *(trace.contents[1:] * 400))
+    truths = {name: (*t[:1], *(t[1:] * 400)) for name, t in trace.truths.items()}
+    long = replace(trace, steps=trace.steps * 400, contents=contents, truths=truths)
+    opened(browser, tmp_path, of_trace(long))
+
+    assert 2001 == count(browser, ".path li")
+    for key in ("Home", "j", "j", "End", "l"):
+        browser.press(key)
+    assert "step 2000 of 2000" in text(browser, ".stepper")
+    assert 2000 == count(browser, ".lanes .row")
+
+
+@pytest.mark.parametrize("width", [380, 800, 1600])
+def test_nothing_is_wider_than_the_window(
+    browser: Browser, run: Run, tmp_path: Path, width: int
+) -> None:
+    browser.ask(
+        "Emulation.setDeviceMetricsOverride", width=width, height=800, deviceScaleFactor=1,
+        mobile=False,
+    )  # fmt: skip
+    opened(browser, tmp_path, of_run(run))
+    for key in "lts":
+        browser.press(key)
+
+        assert width >= browser.value("document.documentElement.scrollWidth")
+    browser.ask("Emulation.clearDeviceMetricsOverride")
+
+
+@pytest.fixture
+def address() -> Iterator[str]:
+    command = [sys.executable, "-m", "statewalk", "explore", "toys/die_hard"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
+        assert process.stdout is not None
+        yield [process.stdout.readline() for _ in range(3)][2].strip()
+        process.terminate()
+
+
+def test_the_explorer_steps_forks_finds_and_shares(browser: Browser, address: str) -> None:
+    browser.open(address)
+    browser.until("document.querySelectorAll('.next li').length === 6")
+    assert "token" not in browser.value("location.hash")
+
+    browser.press("1")
+    browser.until("document.querySelector('.stepper').textContent.includes('step 1 of 1')")
+    browser.press("/")
+    browser.type("jugs.big == 4")
+    browser.press("Enter")
+    browser.value("document.querySelector('.tools form').requestSubmit()")
+    browser.until("document.querySelector('.status').textContent.startsWith('Found after')")
+    shared = browser.value("location.hash")
+    found = count(browser, ".path li")
+
+    browser.value("document.activeElement.blur()")
+    browser.press("Home")
+    browser.until("document.querySelectorAll('.next .chosen').length === 1")
+    browser.until("!document.querySelector('.busy')")
+    browser.press("2")
+    browser.until("document.querySelectorAll('.path li').length === 2")
+    browser.value(f"location.hash = {shared!r}")
+    browser.until(f"document.querySelectorAll('.path li').length === {found}")
+
+
+def test_without_the_token_there_is_nothing_to_explore(browser: Browser, address: str) -> None:
+    browser.open(address.partition("#")[0])
+
+    browser.until("document.body.textContent.includes('There is nothing to explore')")
+    browser.said.clear()  # the browser itself tells of the 401
