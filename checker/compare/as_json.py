@@ -62,6 +62,8 @@ def _crossing(crossing: Crossing) -> dict[str, Any]:
         "trace": _trace(crossing.trace),
         "beside": _trace(crossing.followed),
         "differs": crossing.differs and _differs(*crossing.differs),
+        "otherwise": [{"step": step, "choices": text} for step, text in crossing.otherwise],
+        "ends": [str(change) for change in crossing.ends],
         "possible": not stopped,
         "stopped_at": crossing.step,
         "because": (crossing.why or stopped_by(guard)) if stopped else None,

@@ -30,9 +30,10 @@ class Crossing:
 
     ``followed`` is the other's trace of its steps, as far as it goes. ``step`` is the first that is
     not possible, counted from 1, None where all are: then ``broken`` are the properties that are
-    false at the end. ``guard`` stops it, or ``why`` says what does. ``differs`` is the first step
-    after which fields that both have are not the same, with the changes from the trace's state to
-    the other's.
+    false at the end. ``guard`` stops it, or ``why`` says what does. ``otherwise`` are steps that
+    had one way to be taken, and that with other choices. ``differs`` is the first step after which
+    fields that both have are not the same, with the changes from the trace's state to the other's;
+    ``ends`` are those at the end.
     """
 
     trace: Trace
@@ -42,15 +43,21 @@ class Crossing:
     guard: Guard | None = None
     broken: tuple[str, ...] = ()
     differs: tuple[int, tuple[Change, ...]] | None = None
+    ends: tuple[Change, ...] = ()
+    otherwise: tuple[tuple[int, str], ...] = ()
 
 
 @dataclass(frozen=True)
 class _Way:
-    """A way of taking the steps so far: where it begins, what was taken, where it leads."""
+    """A way of taking the steps so far: where it begins, what was taken, where it leads.
+
+    ``otherwise`` are the steps that were taken with other choices, by number.
+    """
 
     initial: int
     steps: tuple[Step, ...]
     state: State
+    otherwise: tuple[tuple[int, str], ...] = ()
 
 
 def cross(trace: Trace, model: Model) -> Crossing:
@@ -67,13 +74,22 @@ def cross(trace: Trace, model: Model) -> Crossing:
                     further.append(one)
         if not further:
             stopped = _stopped(trace, model, number, step, found[0])
-            return replace(stopped, differs=differs)
+            return replace(stopped, differs=differs, otherwise=found[0].otherwise)
         before = found[0].state
-        further.sort(key=lambda way: _far(content_of(model, way.state), after))
+        further.sort(
+            key=lambda way: (len(way.otherwise), _far(content_of(model, way.state), after))
+        )
         found = further[:_MOST]
         differs = differs or _differs(trace, model, number, found[0].state)
-    broken = _broken(model, before, found[0].state)
-    return Crossing(trace, _followed(model, found[0]), broken=broken, differs=differs)
+    last = _differs(trace, model, trace.length, found[0].state)
+    return Crossing(
+        trace,
+        _followed(model, found[0]),
+        broken=_broken(model, before, found[0].state),
+        differs=differs,
+        ends=last[1] if last else (),
+        otherwise=found[0].otherwise,
+    )
 
 
 def _followed(model: Model, way: _Way) -> Trace:
@@ -111,14 +127,21 @@ def _far(content: Content, wanted: Content) -> int:
 
 
 def _fitting(model: Model, way: _Way, step: TraceStep) -> Iterator[_Way]:
-    """The ways of taking a step that contradict none of its choices."""
+    """The ways of taking a step that contradict none of its choices; where there is but one way,
+    that, whatever is chosen.
+    """
     wanted, action = _choices(step), action_of(model, step)
     if action is None:
         return
-    for choices, taken in ways(model, way.state, action):
+    possible = list(ways(model, way.state, action))
+    for choices, taken in possible:
         own = _choices(taken.step)
-        if taken.state is not None and all(own.get(n, v) == v for n, v in wanted.items()):
-            yield _Way(way.initial, (*way.steps, Step(action.index, choices)), taken.state)
+        fits = all(own.get(name, value) == value for name, value in wanted.items())
+        if taken.state is None or not (fits or len(possible) == 1):
+            continue
+        steps = (*way.steps, Step(action.index, choices))
+        said = () if fits else ((len(steps), _chosen(taken.step)),)
+        yield _Way(way.initial, steps, taken.state, (*way.otherwise, *said))
 
 
 def _choices(step: TraceStep) -> dict[str, str]:

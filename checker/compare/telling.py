@@ -217,16 +217,24 @@ def _crossing(sheet: Sheet, crossing: Crossing, owner: Side, other: Side) -> Non
         number, found = crossing.differs
         when = f"From step {number} on" if number else "From the beginning"
         sheet.say(f"{when} the state is another with {other.name}: {in_little(found)}.")
+    for step, text in crossing.otherwise[:1]:
+        sheet.say(f"Step {step} is taken otherwise there: {text}.")
     if crossing.step is None:
         broken = crossing.broken
         verb = "is" if len(broken) == 1 else "are"
         false = f"{', '.join(broken)} {verb} false" if broken else "no property is false"
-        sheet.say(f"All of its steps are possible with {other.name} too; at the end {false} there.")
-        return
-    sheet.say(
-        f"With {other.name} step {crossing.step} is not possible: "
-        f"{crossing.why or stopped_by(crossing.guard)}."
-    )
+        ends = "" if broken or not crossing.ends else f", but {in_little(crossing.ends)}"
+        sheet.say(
+            f"All of its steps are possible with {other.name} too; at the end {false} there{ends}."
+        )
+    else:
+        sheet.say(
+            f"With {other.name} step {crossing.step} is not possible: "
+            f"{crossing.why or stopped_by(crossing.guard)}."
+        )
+    there = next((p for p in other.run.properties if p.name == trace.property), None)
+    if there is not None and there.verdict == "violated" and not crossing.broken:
+        sheet.say(f"With {other.name} it is {verdict_of(there)} all the same, in another way.")
 
 
 def in_little(found: Sequence[Change]) -> str:

@@ -14,6 +14,7 @@ from statewalk.checker.compare.telling import markdown_of, page_of
 from statewalk.checker.contract.options import CheckOptions
 from statewalk.dsl.errors import RunError
 from statewalk.dsl.loader import load
+from statewalk.dsl.words.constants import GivenText
 from tests.places import ROOT
 
 HEAD = "from typing import Literal\nfrom statewalk import *\n"
@@ -51,7 +52,7 @@ def written(folder: Path, **specs: str) -> list[str]:
 
 def varied(spec: str, **constant: tuple[str, ...]) -> Comparison:
     [(name, values)] = constant.items()
-    models = [(f"{name}={v}", load(spec, {name: v})) for v in values]
+    models = [(f"{name}={v}", load(spec, {name: GivenText(v)})) for v in values]
     return compare(models, CheckOptions())
 
 
@@ -71,6 +72,35 @@ def test_a_fix_is_told_by_the_guard_that_stops_the_counterexample(tmp_path: Path
     assert 2 == versus.back.refusal.trace.length
     assert (0, 1) == (versus.gained.sights, versus.lost.sights)
     assert found.whole
+
+
+POST = HEAD + (
+    "STAMP: Constant[int] = 0\n"
+    "class Letter(Message):\n    stamp: int\n"
+    "class Box(Role):\n    kept: set[Letter] = set()\n    seen: int = -1\n"
+    "    @action\n    def send(self) -> None:\n"
+    "        require(not self.kept and self.seen < 0)\n        self.kept.add(Letter(STAMP))\n"
+    "    @action\n    def read(self) -> None:\n"
+    "        letter = any_of(self.kept)\n        self.kept.discard(letter)\n"
+    "        self.seen = letter.stamp\n"
+    "box = Box()\n"
+    "@always\ndef stamped() -> bool:\n    return box.seen != 0\n"
+)
+
+
+def test_a_step_with_one_way_to_take_it_is_taken_so_and_said(tmp_path: Path) -> None:
+    [spec] = written(tmp_path, post=POST)
+    found = varied(spec, STAMP=("0", "1"))
+    crossing, stuck = found.others[0].crossed
+    text = markdown_of(found, "")
+
+    assert ("stamped", "Deadlock") == (crossing.trace.property, stuck.trace.property)
+    assert crossing.step is None
+    assert () == crossing.broken
+    assert ((2, "letter=Letter(stamp=1)"),) == crossing.otherwise
+    assert ["Box#0.seen"] == [change.place for change in crossing.ends]
+    assert "Step 2 is taken otherwise there: letter=Letter(stamp=1)." in text
+    assert "at the end no property is false there, but Box#0.seen 0 → 1." in text
 
 
 def test_a_defect_that_is_possible_on_the_other_side_too(tmp_path: Path) -> None:
