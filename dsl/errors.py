@@ -19,7 +19,9 @@ from statewalk.dsl.files import MOST_OF_A_TEXT, read_text
 _OBEYED = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
 )
-_COMMAND = re.compile(r"^([ \t]*)::", re.MULTILINE)
+# What the runners of GitHub, Azure and TeamCity obey: the first at the beginning of a line.
+_COMMAND = re.compile(r"^([^\S\n]*)::", re.MULTILINE)
+_HASHES = re.compile(r"##(?=[A-Za-z-]*\[)")
 _LINE_ENDS = re.compile("\r\n|\r|\n")  # as Python counts lines, and parsers
 _QUOTED = 120  # characters of a line of source
 _TOLD = 40  # mistakes of one spec
@@ -30,10 +32,16 @@ def printable(text: str) -> str:
     """A text as it may go to a terminal or a file: names in it can come from files of others.
 
     Control characters, but for line breaks and tabs, and halves of characters are written as in
-    JSON, which stays the same. A line that begins as commands to GitHub's runner do is quoted.
+    JSON, which stays the same. So is what begins a command to those who run a program for others; a
+    line that begins with two colons is quoted.
     """
     shown = _OBEYED.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
-    return _COMMAND.sub(r"\1\\::", shown)
+    return _COMMAND.sub(r"\1\\::", _HASHES.sub(r"#\\u0023", shown))
+
+
+def one_line(text: str) -> str:
+    """Names of a file as they may stand in a line: those of a spec are words, others may not be."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
 def _lines(path: str) -> list[str]:

@@ -23,7 +23,7 @@ def opened(path: str | Path, most: int | None = None) -> BufferedReader:
     regular file and what none can be called as well.
     """
     try:
-        handle = os.open(path, os.O_RDONLY | _AT_ONCE)
+        handle = os.open(file_name(os.fspath(path)), os.O_RDONLY | _AT_ONCE)
     except ValueError:
         raise OSError(errno.EINVAL, "no file can have this name", str(path)) from None
     about = os.fstat(handle)
@@ -42,8 +42,10 @@ def _too_large(path: str | Path, most: int) -> OSError:
 
 
 def file_name(text: str) -> str:
-    """A text as the name of a file. Raises ValueError for what no file can be called."""
-    if "\0" in text:
+    """A text as the name of a file. Raises ValueError for what no file can be called, and for names
+    of several lines, which would look like what stands around them.
+    """
+    if "\0" in text or "\n" in text:
         raise ValueError("no file can have this name")
     os.fsencode(text)
     return text

@@ -24,10 +24,10 @@ def add_parser(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Convert and print; the exit code."""
-    from statewalk.dsl.errors import RunError
+    from statewalk.dsl.errors import RunError, printable
     from statewalk.dsl.fizz.convert import convert
 
-    text = convert(arguments.spec)
+    text = printable(convert(arguments.spec))
     if arguments.out is None:
         sys.stdout.write(text)
         return 0

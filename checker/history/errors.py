@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from statewalk.dsl.errors import RunError
+from statewalk.dsl.errors import RunError, one_line
 
 
 class Undecided(Exception):
@@ -45,8 +45,9 @@ def _rebuild(message: str, source: str, where: str, expected: str, code: str) ->
 def no_access(error: OSError, read: Path | None = None) -> str:
     """What to say of a file that cannot be opened: ``read`` (or inside it), or one to write."""
     name = str(error.filename or "")
+    shown = one_line(name)
     reading = read is not None and Path(name).is_relative_to(read)
     reason = error.strerror or str(error)
     if reading:
-        return f"{name}: SW302 cannot be read: {reason}"
-    return f"{name}: SW403 cannot be written: {reason}"
+        return f"{shown}: SW302 cannot be read: {reason}"
+    return f"{shown}: SW403 cannot be written: {reason}"

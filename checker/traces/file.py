@@ -17,7 +17,7 @@ from statewalk.checker.machine.files import write_text
 from statewalk.checker.states.content import Content
 from statewalk.checker.states.json import Classes, corrupt, describe_classes, from_json, to_json
 from statewalk.checker.traces.trace import Choice, Trace, TraceStep
-from statewalk.dsl.errors import RunError, StatewalkError
+from statewalk.dsl.errors import RunError, StatewalkError, one_line
 from statewalk.dsl.files import SaidTwice, decoded, file_name, read_text
 from statewalk.dsl.values.stored import freeze, thaw
 from statewalk.dsl.words.constants import GivenText
@@ -27,12 +27,7 @@ VERSION = 1
 _MAX_BYTES = 1 << 30
 
 
-def _one_line(text: str) -> str:
-    """A name as it may stand in a line: those of a spec are words, those of a file may not be."""
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
-
-
-_Name = Annotated[str, AfterValidator(_one_line)]
+_Name = Annotated[str, AfterValidator(one_line)]
 _Path = Annotated[str, AfterValidator(file_name)]
 
 

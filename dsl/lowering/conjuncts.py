@@ -22,6 +22,7 @@ from statewalk.dsl.source.tree import Function
 from statewalk.dsl.state.refs import NeedsState
 
 MAX_ELEMENTS = 4096
+_PLAIN = (int, str, float, bytes)
 Environment = dict[str, Any]
 
 
@@ -108,11 +109,12 @@ class _Splitter:
         names = [n.id for n in walk(generator.target) if isinstance(n, ast.Name)]
         for environment in environments:
             try:
-                values = list(
-                    self._compiled(generator.iter, sorted(environment))(*_ordered(environment))
-                )
+                made = self._compiled(generator.iter, sorted(environment))
+                values, again = (list(made(*_ordered(environment))) for _ in range(2))
             except (NeedsState, Exception):
                 return None
+            if len(values) != len(again) or not all(map(_is_same, values, again)):
+                return None  # made anew for each state
             for value in values:
                 if isinstance(generator.target, ast.Name):
                     result.append({**environment, names[0]: value})
@@ -180,6 +182,17 @@ class _Splitter:
         source = shown or node
         text = ast.unparse(source)
         return Element(label, bindings, holds, text, self.function.span(source))
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    """Whether two things are one, or equal and made of what does not change."""
+    if one is other or type(one) is not type(other):
+        return one is other
+    if isinstance(one, tuple):
+        return len(one) == len(other) and all(map(_is_same, one, other))
+    if isinstance(one, frozenset):
+        return one == other and all(isinstance(part, _PLAIN) for part in one)
+    return isinstance(one, _PLAIN) and one == other
 
 
 def _is_clear(inner: ast.GeneratorExp | ast.ListComp, environment: Environment) -> bool:

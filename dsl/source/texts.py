@@ -14,7 +14,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from statewalk.dsl.errors import RunError, Span, SpecError
+from statewalk.dsl.errors import RunError, Span, SpecError, one_line
 from statewalk.dsl.files import MOST_OF_A_TEXT, read_bytes
 from statewalk.dsl.model import Dialect
 from statewalk.dsl.source.nodes import longest_line, not_python, too_deep, too_nested, walk
@@ -60,14 +60,14 @@ def read_text(path: str) -> str:
     file = Path(path)
     if file.is_dir():
         raise RunError(
-            "SW302", f"{path} is a directory, not a spec.", help="Name a .py or .fizz file in it."
+            "SW302", f"{one_line(path)} is a directory, not a spec.", help="Name a .py or .fizz file in it."
         )
     if not file.exists():
         raise no_file(path)
     try:
         data = read_bytes(file, MOST_OF_A_TEXT)
     except OSError as error:
-        raise RunError("SW302", f"{path} cannot be read: {error.strerror}.") from error
+        raise RunError("SW302", f"{one_line(path)} cannot be read: {error.strerror}.") from error
     try:
         return data.decode("utf-8-sig")  # some editors write a mark at the start
     except UnicodeDecodeError as error:
@@ -83,7 +83,7 @@ def no_file(path: str) -> RunError:
     folder = Path(path).parent
     specs = sorted(p.name for p in folder.glob("*.*") if p.suffix in (".py", ".fizz"))
     listed = f"In {folder}: {', '.join(specs[:8])}." if specs else ""
-    return RunError("SW302", f"There is no file {path}.", help=listed)
+    return RunError("SW302", f"There is no file {one_line(path)}.", help=listed)
 
 
 def parse_source(path: str, text: str) -> Source:

@@ -21,6 +21,7 @@ from typing import Any
 from statewalk.checker.history.decide.check import Options
 from statewalk.checker.history.errors import HistoryError, Undecided
 from statewalk.checker.verdict import exits
+from statewalk.dsl.errors import one_line
 
 HOLDS, VIOLATED, UNREADABLE, UNDECIDED, OURS = (
     "holds",
@@ -210,7 +211,7 @@ def exit_code(rows: list[Row]) -> int:
 
 def table(rows: list[Row], folder: Path, asked: Asked) -> str:
     """A line per file and a sum."""
-    names = [_short(row.file, folder) for row in rows]
+    names = [one_line(_short(row.file, folder)) for row in rows]
     width = max(len("file"), *(len(name) for name in names))
     head = f"{'file':<{width}}  {'transactions':>12}  {asked.level or 'si'}: {'':<14}{'seconds':>8}"
     lines = [head.rstrip()]

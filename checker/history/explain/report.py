@@ -10,6 +10,7 @@ from statewalk.checker.history.decide.check import Verdict, summary
 from statewalk.checker.history.explain.anomaly import Explanation
 from statewalk.checker.history.explain.drawing import lanes
 from statewalk.checker.history.explain.telling import lines
+from statewalk.dsl.errors import one_line
 from statewalk.dsl.library.levels import LEVELS
 
 
@@ -35,7 +36,7 @@ def text(
         out += lines(history, explanation)[1:]
         out += ["  The sessions:", *(f"    {line}" for line in lanes(history, explanation))]
         out += _model_states(history, explanation)
-    return "\n".join(out) + "\n"
+    return "\n".join(map(one_line, out)) + "\n"
 
 
 def _about(history: History) -> list[str]:

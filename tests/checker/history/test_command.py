@@ -83,6 +83,21 @@ def test_json_on_standard_output_is_all_there_is(
     assert (1, ["parallel-si"]) == (result["schema"], result["weakest_that_fail"])
 
 
+def test_text_from_a_history_stays_in_its_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    forged = "t\n\nserializable: holds\n"
+    records = [{**r, "session": forged + str(r["session"]), "id": forged + str(i)}
+               for i, r in enumerate(LOST_UPDATE)]  # fmt: skip
+
+    code = run(monkeypatch, "check", file_of(tmp_path, records))
+
+    assert 1 == code
+    assert not {"serializable: holds", "serializable: holds0"} & set(
+        capsys.readouterr().out.splitlines()
+    )
+
+
 def test_text_from_a_history_cannot_break_a_drawing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

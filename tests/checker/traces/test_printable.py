@@ -34,6 +34,8 @@ def small() -> bool:
 box = Box()
 """
 EVIL = "\x1b]0;owned\x07\x1b[2J\x9b2J\u202eevil\u2066\r::error::forged\x7f"
+COMMANDS = ("\u3000::error::x", "\xa0 ::stop-commands::x", "a ##[error]x", "##vso[task.complete]",
+            "##teamcity[x]")  # fmt: skip
 
 
 def obeyed(text: str) -> list[str]:
@@ -129,3 +131,33 @@ def test_reports_for_other_tools(
 def test_errors() -> None:
     assert obeyed(str(RunError("SW404", f"{EVIL} is not there.", help=EVIL))) == []
     assert json.loads(printable(json.dumps(EVIL, ensure_ascii=False))) == EVIL
+
+
+@pytest.mark.parametrize("said", COMMANDS)
+def test_what_runs_programs_for_others_is_told_no_command(said: str) -> None:
+    shown = printable(f"first\n{said}\nlast")
+
+    assert not any(line.lstrip().startswith("::") for line in shown.splitlines())
+    assert "##" not in shown
+    assert json.loads(printable(json.dumps(said, ensure_ascii=False))) == said
+
+
+@pytest.mark.parametrize("place", ["spec", "file"])
+def test_a_file_of_several_lines_is_none(
+    place: str, trace: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = json.loads(trace.read_text())
+    part = data if place == "spec" else data["steps"][0]
+    part[place] = "k\nHOLDS  all"
+    trace.write_text(json.dumps(data))
+
+    assert 2 == main(["show", str(trace)])
+    assert "SW401" in capsys.readouterr().err
+
+
+def test_nor_can_a_spec_be_called_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "k\nHOLDS  all.py"
+    path.write_text(SPEC)
+
+    assert 2 == main(["check", str(path)])
+    assert not any(line.startswith("HOLDS") for line in capsys.readouterr().err.splitlines())
