@@ -341,6 +341,17 @@ if PRODUCERS > 1 and (ZOMBIES or DELAYED_PRODUCE):
         return history.zombie_wrote
 
 
+if VARIANT == "kip939" and MAX_EPOCH <= 2:
+
+    @exists
+    def recovered_with_an_id_of_its_own() -> bool:
+        """Epochs ran out in recovery: the transaction ends in its id, and the next has another."""
+        return any(
+            c.metadata.state == "Ongoing" and c.expected().pid != c.metadata.pid
+            for c in coordinators
+        )
+
+
 @exists
 def last_txn_begun() -> bool:
     return history.begun == TXNS

@@ -35,7 +35,32 @@ row("two-ids-p2", TWO_PARTITIONS, states=7645, IDS=2)
 row("two-ids-moves", states=10673, IDS=2, ELECTIONS=1, TXN_TIMEOUTS=1)
 row("two-ids-consumers", CONSUMERS, states=7729, IDS=2)
 row("two-ids-kip939", KIP939, AT_ONCE, states=9907, IDS=2, PRODUCERS=2)
-row("kip939-p2", KIP939, TWO_PARTITIONS, states=30377, PRODUCERS=2, CRASHES=1, ELECTIONS=1)
+row("kip939-p2", KIP939, TWO_PARTITIONS, states=31721, PRODUCERS=2, CRASHES=1, ELECTIONS=1)
+
+# -- KIP-939 with faults together, and with epochs that run out in recovery or at its end
+row(
+    "kip939-all",
+    KIP939,
+    AT_ONCE,
+    states=19644,
+    PRODUCERS=2,
+    ELECTIONS=1,
+    DELAYED_ENDS=1,
+    LOST_RESPONSES=1,
+    ZOMBIES=True,
+)
+row(
+    "kip939-run-out",
+    KIP939,
+    AT_ONCE,
+    states=8162,
+    PRODUCERS=2,
+    MAX_EPOCH=1,
+    ELECTIONS=1,
+    DELAYED_ENDS=1,
+    LOST_RESPONSES=1,
+)
+row("kip939-run-out-e2", KIP939, AT_ONCE, states=3236, PRODUCERS=3, MAX_EPOCH=2, DELAYED_ENDS=1)
 
 
 # -- Consumers: what is wrong in the logs is read one step later

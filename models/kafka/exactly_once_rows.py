@@ -293,7 +293,7 @@ row(
 )
 row("kip939", KIP939, AT_ONCE, states=492, PRODUCERS=2, ELECTIONS=1)
 row("kip939-crash", KIP939, AT_ONCE, states=1800, PRODUCERS=2, CRASHES=2, ELECTIONS=1)
-row("kip939-late-end", KIP939, AT_ONCE, states=730, PRODUCERS=2, DELAYED_ENDS=1)
+row("kip939-late-end", KIP939, AT_ONCE, states=724, PRODUCERS=2, DELAYED_ENDS=1)
 row(
     "kip939-no-bump",
     KIP939,
@@ -318,15 +318,16 @@ row(
     MUTANT=mutants.kip939_no_split,
 )
 row(
-    "kip939-all",
+    "kip939-wrong-prev",
     KIP939,
     AT_ONCE,
-    states=20204,
+    states=104,
+    breaks={FENCED: 8},
+    TXNS=1,
     PRODUCERS=2,
-    ELECTIONS=1,
-    DELAYED_ENDS=1,
+    MAX_EPOCH=1,
     LOST_RESPONSES=1,
-    ZOMBIES=True,
+    MUTANT=mutants.kip939_wrong_prev,
 )
 
 # -- A client that asks again (KIP-360)

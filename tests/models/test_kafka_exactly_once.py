@@ -183,6 +183,9 @@ def test_the_reference_engine_agrees(name: str, optimize: bool) -> None:
             ("kip939-no-bump", {"TXNS": 1}, LEAKS),
             ("kip939-no-split", {"ZOMBIES": False}, "no_zombie_writes"),
             ("kip939-no-split", {"RECORDS": 1}, "no_zombie_writes"),
+            ("kip939-wrong-prev", {"MAX_EPOCH": 3}, FENCED),
+            ("kip939-wrong-prev", {"LOST_RESPONSES": 0}, FENCED),
+            ("kip939-wrong-prev", {"PRODUCERS": 1}, FENCED),
             ("last-epoch-kept", {"ZOMBIES": False}, "distinct_ids"),
             ("last-epoch-kept", {"CLIENT": "kip98"}, "distinct_ids"),
             ("consumers-leak", {"TXNS": 1}, READS),
@@ -210,13 +213,12 @@ def test_a_group_keeps_a_replaced_worker_out() -> None:
     assert {"all_is_processed": "holds"} == live(GROUPS)
 
 
-def test_epochs_that_run_out_in_recovery_are_said_to_be_left_out() -> None:
-    """Each recovery takes one epoch, and the end of the transaction one more."""
-    enough = explored(SPEC, **of("kip939", ELECTIONS=0, TXNS=1, MAX_EPOCH=2))
-    too_few = explored(SPEC, **of("kip939", ELECTIONS=0, TXNS=1, MAX_EPOCH=1))
+def test_a_transaction_recovered_with_its_last_epoch_ends_under_its_own_id() -> None:
+    """The marker has the id of the transaction, the next one that of whoever recovered it."""
+    found = explored(SPEC, **of("kip939-run-out", DELAYED_ENDS=0, LOST_RESPONSES=0, TXNS=1))
 
-    assert {} == violated(enough)
-    assert 4 == violated(too_few)["Assertion"]
+    assert {} == violated(found)
+    assert 4 == reached(found)["recovered_with_an_id_of_its_own"]
 
 
 # -- two transactional ids -----------------------------------------------------------------------

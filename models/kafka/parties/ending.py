@@ -77,9 +77,9 @@ class Coordinator(Role):
     metadata: Metadata
     # Part of TransactionMetadata, too; part 2 does without.
     last_epoch: int = -1  # that a producer may ask again with
-    prev_pid: int = -1  # the id before, when its epochs ran out
+    prev_pid: int = -1  # the id before, when its epochs ran out; it may be asked again with, too
     next_pid: int = -1  # the id after, reserved with the last epoch
-    next_epoch: int = -1  # KIP-939: of whoever recovered the ongoing transaction
+    next_epoch: int = -1  # KIP-939: with `next_pid`, of whoever recovered the transaction
     unmarked: frozenset[int] = (
         frozenset()
     )  # partitions whose leaders have not acknowledged a marker
@@ -96,14 +96,12 @@ class Coordinator(Role):
 
         What is under way comes first since 4.0 (KAFKA-18660).
         """
-        now = self.metadata
-        if PART2 and now.state in DECIDED:
+        under_way = self.metadata.state in DECIDED
+        if PART2 and under_way:
             return "ConcurrentTransactions"
-        if id.pid != now.pid:
-            return "InvalidPidMapping"
-        if id.epoch != now.epoch:
-            return "ProducerFenced"
-        return "ConcurrentTransactions" if now.state in DECIDED else "OK"
+        if id != self.expected():
+            return mismatch(id, self.expected())
+        return "ConcurrentTransactions" if under_way else "OK"
 
     def add(self, id: ProducerId, partition: int, txn: int) -> Code:
         """TransactionCoordinator.handleAddPartitionsToTransaction."""
@@ -164,13 +162,17 @@ class Coordinator(Role):
         """A new producer id is reserved when the epochs of this one run out."""
         now = self.metadata
         client = self.expected()
+        recovered = self.next_epoch != -1
         state: TxnState = "PrepareCommit" if commit else "PrepareAbort"
-        self.metadata = replace(now, state=state, epoch=epoch)
+        self.metadata = replace(now, state=state, epoch=now.epoch + 1 if recovered else epoch)
         if PART2:
             self.last_epoch = client.epoch
-        if rotates and client.exhausted() and epoch > now.epoch:
+        if recovered:
+            self.next_epoch = epoch
+        if rotates and client.exhausted() and epoch > client.epoch:
+            self.prev_pid = pid_to_ask_again(self)
             self.next_pid = pids.fresh()
-        self.next_epoch = -1
+            self.next_epoch = 0 if recovered else -1
         self.unmarked = now.partitions
 
     def end_without_partitions(self) -> None:
@@ -181,9 +183,9 @@ class Coordinator(Role):
     def complete_now(self) -> None:
         done = replace(self.metadata.completed(), partitions=frozenset())
         if self.next_pid != -1:
-            self.prev_pid = done.pid
-            done = replace(done, pid=self.next_pid, epoch=0)
+            done = replace(done, pid=self.next_pid, epoch=max(self.next_epoch, 0))
             self.next_pid = -1
+            self.next_epoch = -1
         self.metadata = done
         self.txn = 0
 
@@ -290,16 +292,21 @@ class Coordinator(Role):
     # -- KIP-939
 
     def expected(self) -> ProducerId:
-        """The id that the producer uses while a transaction is ongoing."""
-        now = self.metadata
-        return ProducerId(now.pid, now.epoch if self.next_epoch == -1 else self.next_epoch)
+        """What the producer uses: of an ongoing transaction, whoever recovered it."""
+        if self.next_epoch == -1:
+            return current(self.metadata)
+        return ProducerId(self.next_pid, self.next_epoch)
 
     def keep_prepared(self) -> Answer:
-        """InitProducerId with keepPreparedTxn. The ongoing transaction stays, in its epoch."""
+        """InitProducerId with keepPreparedTxn. The ongoing transaction stays, in its epoch.
+
+        Whoever recovers it has an epoch of its own, and when those run out an id of its own.
+        """
         if self.metadata.state != "Ongoing":
             return self.init_pid(None)
-        assert not self.expected().exhausted(), "epochs run out in recovery: not modelled"
-        self.next_epoch = epoch_of_recovery(self.expected())
+        client = self.expected()
+        self.next_pid = pids.fresh() if client.exhausted() else client.pid
+        self.next_epoch = 0 if client.exhausted() else epoch_of_recovery(client)
         return Answer("OK", self.expected())
 
 
@@ -337,7 +344,12 @@ def id_after_decision(coordinator: Coordinator) -> ProducerId:
     """KIP-890 part 2: EndTxn is answered with the id for the next transaction (KAFKA-18660)."""
     if coordinator.next_pid == -1:
         return current(coordinator.metadata)
-    return ProducerId(coordinator.next_pid, 0)
+    return ProducerId(coordinator.next_pid, max(coordinator.next_epoch, 0))
+
+
+def pid_to_ask_again(coordinator: Coordinator) -> int:
+    """KIP-939: of whoever recovered, since that one repeats its request."""
+    return coordinator.expected().pid
 
 
 def has_to_wait(id: ProducerId, now: Metadata) -> bool:

@@ -27,6 +27,7 @@ from statewalk.models.kafka.parties.ending import (
     has_to_wait,
     id_after_decision,
     in_range,
+    pid_to_ask_again,
     rotates_when_fenced,
 )
 from statewalk.models.kafka.parties.leader import Batch, Partition
@@ -105,6 +106,12 @@ def kip939_no_bump(coordinator: Coordinator) -> int:
     client = coordinator.expected()
     recovered = coordinator.next_epoch != -1
     return client.epoch if recovered or not PART2 else in_range(client.epoch + 1)
+
+
+@mutant(pid_to_ask_again)
+def kip939_wrong_prev(coordinator: Coordinator) -> int:
+    """The id to ask again with is that of the prepared transaction."""
+    return coordinator.metadata.pid
 
 
 # -- the leader ----------------------------------------------------------------------------------
