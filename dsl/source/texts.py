@@ -59,9 +59,8 @@ def read_text(path: str) -> str:
     """The text of a spec. Raises RunError[SW302], SpecError[SW100]."""
     file = Path(path)
     if file.is_dir():
-        raise RunError(
-            "SW302", f"{one_line(path)} is a directory, not a spec.", help="Name a .py or .fizz file in it."
-        )
+        said = f"{one_line(path)} is a directory, not a spec."
+        raise RunError("SW302", said, help="Name a .py or .fizz file in it.")
     if not file.exists():
         raise no_file(path)
     try:
