@@ -33,6 +33,7 @@ SOURCES = (
 
 
 COMPILING = "compiling the engine"
+_PATIENCE = 60.0  # seconds to wait for another process, which may have been suspended
 
 
 def _no_blas() -> NoReturn:
@@ -55,7 +56,7 @@ def prepare_numba() -> None:
 
 prepare_numba()
 
-from numba import njit  # noqa: E402  (after the preparation)
+from numba import njit, types  # noqa: E402  (after the preparation)
 
 
 def _stamp() -> str:
@@ -65,7 +66,25 @@ def _stamp() -> str:
 
 
 STAMP = _stamp()
-_njit: Any = njit  # its declared types leave out the option _nrt
+
+
+def _by_type(**options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Numba's decorator; a call with a constant is compiled as one with any value of its type.
+
+    Numba would compile both, since it takes a variable for the first constant it gets at first.
+    """
+    decorator: Any = njit(**options)  # the declared types leave out the option _nrt
+    plain: Any = types.unliteral
+
+    def decorated(function: Callable[..., Any]) -> Any:
+        compiled = decorator(function)
+        template = compiled.get_call_template
+        compiled.get_call_template = lambda arguments, named: template(
+            tuple(map(plain, arguments)), {k: plain(v) for k, v in named.items()}
+        )
+        return compiled
+
+    return decorated
 
 
 def _while(doing: str, work: Callable[..., Any]) -> Callable[..., Any]:
@@ -81,22 +100,45 @@ def _while(doing: str, work: Callable[..., Any]) -> Callable[..., Any]:
     return told
 
 
+def _once(compiled: Any) -> Callable[..., Any]:
+    """Compiling a kernel and keeping it, which another process may do meanwhile: it is waited for,
+    and what it kept is loaded.
+    """
+    compile_it, cache, context = compiled._compiler.compile, compiled._cache, compiled.targetctx
+    save = _while("", cache.save_overload)  # a file is written whole
+
+    def once(args: Any, return_type: Any) -> Any:
+        from statewalk.checker.machine.locks import waited_for  # no part of any kernel
+
+        with waited_for(Path(f"{cache._cache_file._index_path}.lock"), _PATIENCE):
+            made = cache.load_overload(args, context)
+            if made is not None:
+                context.insert_user_function(made.entry_point, made.fndesc, [made.library])
+                return made
+            made = compile_it(args, return_type)
+            save(args, made)
+        return made
+
+    return once
+
+
 def _kept(function: Callable[..., Any], **options: Any) -> Any:
     """Compile without the interpreter's lock, and keep the machine code on disk."""
-    compiled = _njit(nogil=True, cache=True, **options)(function)
-    # both are asked for by name; a file is written whole
+    compiled = _by_type(nogil=True, cache=True, **options)(function)
+    # these are asked for by name
     compiled._compile_for_args = _while(COMPILING, compiled._compile_for_args)
-    compiled._cache.save_overload = _while("", compiled._cache.save_overload)
     file: Any = getattr(compiled._cache, "_cache_file", None)
     if hasattr(file, "_source_stamp"):
+        compiled._compiler.compile = _once(compiled)
+        compiled._cache.save_overload = _nothing  # it is kept already
         file._source_stamp = STAMP
         # compared before the rest is read, which may name types that have moved since
         file._version = f"{file._version} {STAMP}"
     return compiled
 
 
-# What is part of each kernel that calls it.
-inlined: Callable[[Callable[..., Any]], Any] = _njit(forceinline=True, _nrt=False)
+def _nothing(*_: object) -> None:
+    """Stands where numba keeps what is kept already."""
 
 
 def kernel(function: Callable[..., Any]) -> Any:
@@ -106,10 +148,15 @@ def kernel(function: Callable[..., Any]) -> Any:
 
 if TYPE_CHECKING:
 
+    def inlined(function: Function) -> Function:
+        """Compile what is part of each kernel that calls it; Python cannot call it."""
+        return function
+
     def allocating(function: Function) -> Function:
         """Compile what makes arrays and lists: numba counts references to them."""
         return function
 else:
+    inlined = _by_type(forceinline=True, _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
     def allocating(function):
         """Compile what makes arrays and lists: numba counts references to them."""

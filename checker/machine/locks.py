@@ -14,7 +14,7 @@ import stat
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from statewalk.checker.machine.home import go_home
@@ -26,6 +26,7 @@ except ImportError:  # not on every system
     fcntl = None  # type: ignore[assignment]
 
 LOCK = "lock"
+_LOOK = 0.02
 _MARK = b'{"pid"'  # how the text in a lock begins
 # The folder may come from others: no link is followed, no pipe waited for.
 _WITH_CARE = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
@@ -100,6 +101,27 @@ def _take(folder: Path, graph: bool) -> Lock:
         os.ftruncate(handle, 0)
         os.pwrite(handle, json.dumps(_about()).encode(), 0)
     return Lock(file, handle)
+
+
+@contextmanager
+def waited_for(file: Path, seconds: float) -> Iterator[None]:
+    """Hold a file's lock, as soon as others let go of it; after so many seconds go on without.
+    Where there are no locks, or no file can be made, nothing is waited for.
+    """
+    with ExitStack() as after:
+        with suppress(OSError):
+            handle = os.open(file, os.O_RDWR | os.O_CREAT | _WITH_CARE, 0o644)
+            after.callback(os.close, handle)
+            latest = time.monotonic() + seconds
+            while not _locked(handle) and time.monotonic() < latest:
+                time.sleep(_LOOK)
+            after.callback(_remove, file)
+        yield
+
+
+def _remove(file: Path) -> None:
+    with suppress(OSError):
+        file.unlink()
 
 
 def _foreign(file: Path) -> bool:

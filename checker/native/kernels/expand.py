@@ -3,7 +3,7 @@
 Shapes are those of `checker.native.kernels.arrays`; each kernel names its slow twin.
 """
 
-# mypy: disable-error-code="no-untyped-def,call-arg"
+# mypy: disable-error-code="no-untyped-call,no-untyped-def,call-arg"
 # (numba infers the types of compiled functions; annotations would not be looked at)
 
 from __future__ import annotations

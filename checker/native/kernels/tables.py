@@ -4,7 +4,7 @@ Shapes are those of `checker.native.kernels.arrays`. A table is open addressing 
 over fingerprints, 0 for an empty cell; its length is a power of two.
 """
 
-# mypy: disable-error-code="no-untyped-def,call-arg"
+# mypy: disable-error-code="no-untyped-call,no-untyped-def,call-arg"
 # (numba infers the types of compiled functions; annotations would not be looked at)
 
 from __future__ import annotations

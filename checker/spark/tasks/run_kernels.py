@@ -3,7 +3,7 @@
 A *run* is a stretch of fingerprints in ascending order, each once.
 """
 
-# mypy: disable-error-code="no-untyped-def,call-arg"
+# mypy: disable-error-code="no-untyped-call,no-untyped-def,call-arg"
 # (numba infers the types of compiled functions; annotations would not be looked at)
 
 from __future__ import annotations

@@ -6,14 +6,18 @@ import os
 import shutil
 import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
+from numba import types
 from numba.core.dispatcher import Dispatcher
 
 from statewalk.checker.machine import compiling
+from statewalk.checker.machine.locks import waited_for
 from tests.places import ROOT
 
 KERNELS = [name for name in compiling.SOURCES if "kernels" in name]
@@ -61,6 +65,77 @@ def test_every_kernel_has_the_stamp_of_all() -> None:
     assert 30 < len(kept)
     assert {compiling.STAMP} == {file._source_stamp for file in kept}
     assert all(file._version.endswith(compiling.STAMP) for file in kept)
+
+
+def test_a_call_with_a_constant_asks_for_no_code_of_its_own() -> None:
+    @compiling.inlined
+    def later(number: int, steps: int) -> int:
+        return number + steps
+
+    @compiling.inlined
+    def twice_later(number: int) -> int:
+        once = later(number, 1)
+        return later(once, number)
+
+    twice_later.compile((types.int64,))  # type: ignore[attr-defined]
+
+    assert [(types.int64, types.int64)] == list(later.overloads)  # type: ignore[attr-defined]
+
+
+KEEPING = """
+import numpy as np
+from statewalk.checker.spark.tasks.run_kernels import mark
+
+print("ready", flush=True)
+input()
+found = np.zeros(1, np.bool_)
+mark(np.ones(1, np.uint64), np.ones(1, np.uint64), found)
+print(found)
+"""
+
+
+@pytest.mark.slow
+def test_of_two_processes_one_compiles_and_the_other_waits_for_that(tmp_path: Path) -> None:
+    given = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "NUMBA_DEBUG_CACHE": "1"}
+    command = [sys.executable, "-c", KEEPING]
+    both = [
+        subprocess.Popen(command, env=given, stdin=-1, stdout=-1, cwd=ROOT, text=True)
+        for _ in range(2)
+    ]
+    for process in both:
+        assert process.stdout is not None
+        while process.stdout.readline() != "ready\n":
+            assert process.poll() is None
+    for process in both:
+        assert process.stdin is not None
+        process.stdin.write("\n")
+        process.stdin.flush()
+    told = "".join(process.communicate()[0] for process in both)
+
+    assert 2 == told.count("[ True]")
+    assert 1 == told.count("data saved")
+    assert [] == list(tmp_path.rglob("*.lock"))
+
+
+def test_a_lock_is_waited_for_but_not_without_end(tmp_path: Path) -> None:
+    file = tmp_path / "lock"
+
+    def taken() -> float:
+        with waited_for(file, 60.0):
+            return time.monotonic()
+
+    with waited_for(file, 60.0), waited_for(file, 0.01):
+        nested = True  # the inner one goes on without
+    with ThreadPoolExecutor(1) as pool:
+        with waited_for(file, 60.0):
+            other = pool.submit(taken)
+            time.sleep(0.1)
+            let_go = time.monotonic()
+        waited = other.result()
+
+    assert nested
+    assert let_go <= waited
+    assert [] == list(tmp_path.iterdir())
 
 
 def outer(tree: Path, cache: Path) -> list[str]:

@@ -6,13 +6,12 @@ checker.history.explain.prove.
 
 from __future__ import annotations
 
-import numpy as np
-
+from statewalk.checker.history.data import Ints
 from statewalk.checker.history.decide.kernels.cdcl_state import ON, REORDERS, STAMP, Search
-from statewalk.checker.machine.compiling import allocating
+from statewalk.checker.machine.compiling import inlined
 
 
-@allocating
+@inlined
 def _visit(s: Search, y: int, x: int, edge: int, tail: int, limit: int) -> int:
     """Add y, reached from x, to the forward queue unless seen or beyond the limit."""
     if s.mark[y] != s.reg[STAMP] and s.rank[y] <= limit:
@@ -24,7 +23,7 @@ def _visit(s: Search, y: int, x: int, edge: int, tail: int, limit: int) -> int:
     return tail
 
 
-@allocating
+@inlined
 def _forward(s: Search, u: int, v: int) -> int:
     """Nodes reached from v that rank up to u; their number, or -1 when u is among them."""
     s.reg[STAMP] += 1
@@ -46,7 +45,7 @@ def _forward(s: Search, u: int, v: int) -> int:
     return tail
 
 
-@allocating
+@inlined
 def _backward(s: Search, u: int, v: int) -> int:
     """Nodes that reach u and rank from v on; their number."""
     s.back_mark[u] = s.reg[STAMP]
@@ -72,27 +71,53 @@ def _backward(s: Search, u: int, v: int) -> int:
     return tail
 
 
-@allocating
+@inlined
+def _sink(s: Search, nodes: Ints, at: int, end: int) -> None:
+    """Let a node sink in a heap of nodes, the highest rank on top."""
+    node = nodes[at]
+    while 2 * at + 1 < end:
+        below = 2 * at + 1
+        if below + 1 < end and s.rank[nodes[below]] < s.rank[nodes[below + 1]]:
+            below += 1
+        if s.rank[nodes[below]] < s.rank[node]:
+            break
+        nodes[at] = nodes[below]
+        at = below
+    nodes[at] = node
+
+
+@inlined
+def _by_rank(s: Search, nodes: Ints, size: int) -> None:
+    """Sort nodes by rank. (Numba's own sorting allocates, and takes seconds to compile.)"""
+    for at in range(size // 2 - 1, -1, -1):
+        _sink(s, nodes, at, size)
+    for end in range(size - 1, 0, -1):
+        nodes[0], nodes[end] = nodes[end], nodes[0]
+        _sink(s, nodes, 0, end)
+
+
+@inlined
 def _reorder(s: Search, ahead: int, behind: int) -> None:
     """Give the ranks of both node sets first to what reaches u, then to what v reaches."""
-    ranks = np.empty(ahead + behind, np.int64)
-    old_behind, old_ahead = np.empty(behind, np.int64), np.empty(ahead, np.int64)
-    for x in range(behind):
-        old_behind[x] = s.rank[s.back_queue[x]]
-        ranks[x] = old_behind[x]
-    for x in range(ahead):
-        old_ahead[x] = s.rank[s.queue[x]]
-        ranks[behind + x] = old_ahead[x]
-    ranks.sort()
-    by_behind, by_ahead = np.argsort(old_behind), np.argsort(old_ahead)
-    for x in range(behind):
-        s.rank[s.back_queue[by_behind[x]]] = ranks[x]
-    for x in range(ahead):
-        s.rank[s.queue[by_ahead[x]]] = ranks[behind + x]
+    _by_rank(s, s.queue, ahead)
+    _by_rank(s, s.back_queue, behind)
+    ranks = s.parent  # of use again when the next edge is looked at
+    x = y = 0
+    for at in range(ahead + behind):
+        if y == ahead or (x < behind and s.rank[s.back_queue[x]] < s.rank[s.queue[y]]):
+            ranks[at] = s.rank[s.back_queue[x]]
+            x += 1
+        else:
+            ranks[at] = s.rank[s.queue[y]]
+            y += 1
+    for at in range(behind):
+        s.rank[s.back_queue[at]] = ranks[at]
+    for at in range(ahead):
+        s.rank[s.queue[at]] = ranks[behind + at]
     s.reg[REORDERS] += 1
 
 
-@allocating
+@inlined
 def _cycle(s: Search, u: int, literal: int) -> int:
     """The literals on the path that _forward found to u, after `literal`; how many."""
     size = 1
@@ -114,7 +139,7 @@ def _cycle(s: Search, u: int, literal: int) -> int:
     return size
 
 
-@allocating
+@inlined
 def edges_of(s: Search, literal: int) -> int:
     """Switch the edges of a literal on; size of a conflict, or -1."""
     for e in range(s.first[literal], s.first[literal + 1]):

@@ -12,12 +12,12 @@ import numpy as np
 
 from statewalk.checker.history.data import Array, Ints
 from statewalk.checker.history.decide.kernels.reach import Index, emit
-from statewalk.checker.machine.compiling import allocating
+from statewalk.checker.machine.compiling import allocating, inlined
 
 _WW, _RW = 2, 3
 
 
-@allocating
+@inlined
 def bit(rows: Array, u: int, x: int) -> bool:
     """Whether bit x of row u is set."""
     return bool((rows[u, x >> 6] >> np.uint64(x & 63)) & np.uint64(1) != 0)
@@ -67,7 +67,7 @@ def closure(
             up[u, (u - base) >> 6] |= np.uint64(1) << np.uint64((u - base) & 63)
 
 
-@allocating
+@inlined
 def _inside(writer: Ints, w: int, base: int, size: int, a: int, z: int) -> tuple[int, int]:
     """The run of writers a..z (sorted by transaction) whose nodes lie in the block."""
     while a < z and w * writer[a] < base:
@@ -109,7 +109,7 @@ def rules(
     return m
 
 
-@allocating
+@inlined
 def _overlap_rule(
     up: Array,
     base: int,
@@ -138,7 +138,7 @@ def _overlap_rule(
     return m
 
 
-@allocating
+@inlined
 def _hidden(up: Array, near: Ints, n: int, w: int, x: int) -> bool:
     """Whether node x of the block reaches the begin of one of the n near writers."""
     for y in range(n):  # noqa: SIM110 - numba compiles no generator
@@ -147,7 +147,7 @@ def _hidden(up: Array, near: Ints, n: int, w: int, x: int) -> bool:
     return False
 
 
-@allocating
+@inlined
 def _read_rules(
     down: Array,
     up: Array,

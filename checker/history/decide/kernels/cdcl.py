@@ -27,17 +27,17 @@ from statewalk.checker.history.decide.kernels.cdcl_state import (
     Search,
     assign,
 )
-from statewalk.checker.machine.compiling import allocating
+from statewalk.checker.machine.compiling import inlined, kernel
 
 _FAR = 10  # levels; more than this many are not undone for one conflict
 
 
-@allocating
+@inlined
 def _is_false(s: Search, literal: int) -> bool:
     return bool(s.value[literal >> 1] == (literal & 1))
 
 
-@allocating
+@inlined
 def _move_watch(s: Search, w: int, at: int, stop: int, false: int) -> bool:
     """Give watch w another literal that is not false; its clause is arena[at:stop]."""
     for x in range(at + 2, stop):
@@ -51,7 +51,7 @@ def _move_watch(s: Search, w: int, at: int, stop: int, false: int) -> bool:
     return False
 
 
-@allocating
+@inlined
 def _highest(s: Search, at: int, stop: int) -> int:
     """The highest level among the literals arena[at:stop]."""
     level = 0
@@ -60,7 +60,7 @@ def _highest(s: Search, at: int, stop: int) -> int:
     return level
 
 
-@allocating
+@inlined
 def clauses_of(s: Search, false: int) -> int:
     """Visit the clauses that watch a literal that became false; size of a conflict, or -1."""
     w = s.watch[false]
@@ -96,7 +96,7 @@ def clauses_of(s: Search, false: int) -> int:
     return -1
 
 
-@allocating
+@inlined
 def _propagate(s: Search) -> int:
     """Follow every assignment, clauses before edges; size of a conflict, or -1."""
     while True:
@@ -114,7 +114,7 @@ def _propagate(s: Search) -> int:
             return size
 
 
-@allocating
+@inlined
 def _meet(s: Search, literal: int, top: int, size: int) -> tuple[int, int]:
     """Take one literal of a conflict into the analysis; (learnt size, 1 if of the top level)."""
     x = literal >> 1
@@ -127,7 +127,7 @@ def _meet(s: Search, literal: int, top: int, size: int) -> tuple[int, int]:
     return size + 1, 0
 
 
-@allocating
+@inlined
 def _analyse(s: Search, size: int, top: int) -> int:
     """The first-UIP clause of a conflict in `learnt`, asserting literal first; its size."""
     learnt, open_ = 1, 0
@@ -156,7 +156,7 @@ def _analyse(s: Search, size: int, top: int) -> int:
     return learnt
 
 
-@allocating
+@inlined
 def backtrack(s: Search, level: int) -> None:
     """Undo the assignments above a level, and the edges since its end.
 
@@ -185,7 +185,7 @@ def backtrack(s: Search, level: int) -> None:
     reg[HEAD] = reg[EDGE_HEAD] = at
 
 
-@allocating
+@inlined
 def _to_front(s: Search, x: int) -> None:
     """Move a variable to the front of the decision queue."""
     if s.reg[FRONT] == x:
@@ -203,7 +203,7 @@ def _to_front(s: Search, x: int) -> None:
     s.reg[CLOCK] += 1
 
 
-@allocating
+@inlined
 def _remember(s: Search, size: int) -> int:
     """Store the learnt clause with its two watches; its number."""
     c, used = s.reg[CLAUSES], s.reg[USED]
@@ -219,7 +219,7 @@ def _remember(s: Search, size: int) -> int:
     return int(c)
 
 
-@allocating
+@inlined
 def resolve(s: Search, size: int) -> bool:
     """Learn from a conflict and go back; False when there is nothing to go back to."""
     s.reg[CONFLICTS] += 1
@@ -248,7 +248,7 @@ def resolve(s: Search, size: int) -> bool:
     return True
 
 
-@allocating
+@inlined
 def _decide(s: Search) -> bool:
     """Assign the next free variable as the current order has it; False when none is free."""
     x = s.reg[NEXT]
@@ -264,7 +264,7 @@ def _decide(s: Search) -> bool:
     return True
 
 
-@allocating
+@kernel
 def run(s: Search) -> int:
     """Search until SAT (rank is the witness), UNSAT, or MORE: room or a pause is needed."""
     while True:

@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from statewalk.checker.history.data import Array, Ints
-from statewalk.checker.machine.compiling import allocating
+from statewalk.checker.machine.compiling import inlined
 
 UNSAT, SAT, MORE = 0, 1, 2
 (
@@ -90,7 +90,7 @@ class Search(NamedTuple):
     reg: Ints
 
 
-@allocating
+@inlined
 def assign(s: Search, literal: int, reason: int, level: int) -> None:
     """Make a literal true at a level, at most the current one; reason: a clause, or -1."""
     x = literal >> 1

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from statewalk.checker.history.data import Array, Floats, Ints
-from statewalk.checker.machine.compiling import allocating
+from statewalk.checker.machine.compiling import allocating, inlined
 
 FREE = -2  # in no waiting list
 
@@ -48,7 +48,7 @@ class Run(NamedTuple):
     urgent: Floats
 
 
-@allocating
+@inlined
 def _blocked(s: Run, u: int) -> int:
     """The key for which node u has to wait; -1 = it may go."""
     if u >= s.w * s.n:
@@ -69,7 +69,7 @@ def _blocked(s: Run, u: int) -> int:
     return -1
 
 
-@allocating
+@inlined
 def _place(s: Run, u: int, released: Ints) -> int:
     """Let node u happen; how many keys, in `released`, nobody waits for any more."""
     s.placed[u] = 1
@@ -100,7 +100,7 @@ def _place(s: Run, u: int, released: Ints) -> int:
     return m
 
 
-@allocating
+@inlined
 def _hurry(s: Run, u: int, back_start: Ints, back_to: Ints, when: float, found: Ints) -> int:
     """Make urgent what the readers of u's versions wait for; how many nodes are in `found`."""
     head = tail = 0

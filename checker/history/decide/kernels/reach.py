@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from statewalk.checker.history.data import Array, Floats, Ints
-from statewalk.checker.machine.compiling import allocating
+from statewalk.checker.machine.compiling import allocating, inlined
 
 FAR = np.int32(2**31 - 1)
 _WW, _RW = 2, 3
@@ -182,7 +182,7 @@ def reach(
             last[u, s] = pos[u]
 
 
-@allocating
+@inlined
 def first_at(pos: Ints, writer: Ints, w: int, half: int, a: int, z: int, x: int) -> int:
     """The first of writers a..z (one chain) whose node `half` (0 b, w-1 c) is at x or later."""
     while a < z:
@@ -194,7 +194,7 @@ def first_at(pos: Ints, writer: Ints, w: int, half: int, a: int, z: int, x: int)
     return a
 
 
-@allocating
+@inlined
 def emit(
     out: Array, m: int, src: int, dst: int, kind: int, k: int, rule: int, i: int, j: int, r: int
 ) -> int:

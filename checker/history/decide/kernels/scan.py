@@ -8,7 +8,7 @@ appends, 4 not a prefix of the longest list.
 from __future__ import annotations
 
 from statewalk.checker.history.data import Ints
-from statewalk.checker.machine.compiling import allocating
+from statewalk.checker.machine.compiling import allocating, inlined
 
 OWN, DIFFER, OWN_LIST, PREFIX = 1, 2, 3, 4
 _READ, _WRITE, _DELETE, _APPEND, _LIST, _RANGE, _ABSENT = 0, 1, 3, 4, 5, 6, 7
@@ -68,7 +68,7 @@ def expand(
     return n
 
 
-@allocating
+@inlined
 def _own_appends(ops: Ints, start: int, stop: int, k: int, own: Ints) -> int:
     """Collect what this transaction appended to k before operation `stop`; how many."""
     n = 0
@@ -79,7 +79,7 @@ def _own_appends(ops: Ints, start: int, stop: int, k: int, own: Ints) -> int:
     return n
 
 
-@allocating
+@inlined
 def _outside(ops: Ints, start: int, q: int, items: Ints, own: Ints) -> int:
     """Length of the part of list read q that others wrote; -1 when it lacks own appends."""
     n_own = _own_appends(ops, start, q, ops[q, 1], own)
@@ -94,7 +94,7 @@ def _outside(ops: Ints, start: int, q: int, items: Ints, own: Ints) -> int:
     return int(length - n_own)
 
 
-@allocating
+@inlined
 def _report(found: Ints, sizes: Ints, code: int, q: int) -> None:
     found[sizes[2], 0], found[sizes[2], 1] = code, q
     sizes[2] += 1

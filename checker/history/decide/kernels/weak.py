@@ -9,7 +9,7 @@ import numpy as np
 
 from statewalk.checker.history.data import Ints
 from statewalk.checker.history.decide.kernels.reach import emit
-from statewalk.checker.machine.compiling import allocating
+from statewalk.checker.machine.compiling import allocating, inlined
 
 _RW, _WW = 3, 2
 
@@ -53,7 +53,7 @@ def missed(
     return m
 
 
-@allocating
+@inlined
 def _forced(out: Ints, m: int, i: int, j: int, r: int, k: int) -> int:
     """Reader r sees j but reads i's version of k: j is before i, which T0 (i < 0) cannot be."""
     if i < 0:
