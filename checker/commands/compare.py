@@ -56,6 +56,9 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument("--timeout", type=seconds, metavar="S", help="for each search")
     parser.add_argument("--threads", type=argument(read_threads), metavar="N")
     parser.add_argument("--json", metavar="FILE", help="also as JSON (- is standard output)")
+    parser.add_argument(
+        "--html", metavar="FILE", help="also as a page to look at: one file, for any browser"
+    )
     parser.add_argument("--markdown", metavar="FILE", help="also as a block of Markdown")
     parser.set_defaults(run=run)
 
@@ -83,6 +86,12 @@ def run(arguments: argparse.Namespace) -> int:
         page_of(found, again, width=streams.width()).show(streams.out())
     if a.json is not None:
         write_json(to_dict(found, again), a.json)
+    if a.html is not None:
+        from statewalk.checker.page.compared import of_comparison
+        from statewalk.checker.page.html import to_html
+
+        help = "Give another place with --html FILE."
+        write_text(Path(a.html), to_html(of_comparison(found, again)), help=help, named=True)
     if a.markdown is not None:
         help = "Give another place with --markdown FILE."
         write_text(Path(a.markdown), markdown_of(found, again), help=help, named=True)

@@ -149,7 +149,7 @@ def markdown_of(comparison: Comparison, again: str) -> str:
 
 def _told(comparison: Comparison, again: str, sheet: Sheet) -> None:
     sides = comparison.sides
-    sheet.table(["", *(side.name for side in sides)], [*_verdicts(comparison), *_sizes(sides)])
+    sheet.table(["", *(side.name for side in sides)], rows_of(comparison))
     for versus in comparison.others:
         base, other = comparison.base, versus.other
         if len(comparison.others) > 1:
@@ -170,6 +170,11 @@ def _told(comparison: Comparison, again: str, sheet: Sheet) -> None:
 
 
 # -- verdicts --------------------------------------------------------------------------------
+
+
+def rows_of(comparison: Comparison) -> list[list[str]]:
+    """The table of a comparison: verdicts and sizes, a column for each side."""
+    return [*_verdicts(comparison), *_sizes(comparison.sides)]
 
 
 def _verdicts(comparison: Comparison) -> Iterator[list[str]]:
@@ -213,28 +218,31 @@ def _crossing(sheet: Sheet, crossing: Crossing, owner: Side, other: Side) -> Non
     trace = crossing.trace
     sheet.head(f"{trace.property} is violated with {owner.name}")
     sheet.trace(trace)
+    for sentence in outcome_of(crossing, other):
+        sheet.say(sentence)
+
+
+def outcome_of(crossing: Crossing, other: Side) -> Iterator[str]:
+    """What comes of a counterexample on the other side, in sentences."""
     if crossing.differs is not None:
         number, found = crossing.differs
         when = f"From step {number} on" if number else "From the beginning"
-        sheet.say(f"{when} the state is another with {other.name}: {in_little(found)}.")
+        yield f"{when} the state is another with {other.name}: {in_little(found)}."
     for step, text in crossing.otherwise[:1]:
-        sheet.say(f"Step {step} is taken otherwise there: {text}.")
+        yield f"Step {step} is taken otherwise there: {text}."
     if crossing.step is None:
         broken = crossing.broken
         verb = "is" if len(broken) == 1 else "are"
         false = f"{', '.join(broken)} {verb} false" if broken else "no property is false"
         ends = "" if broken or not crossing.ends else f", but {in_little(crossing.ends)}"
-        sheet.say(
-            f"All of its steps are possible with {other.name} too; at the end {false} there{ends}."
-        )
+        yield f"All of its steps are possible with {other.name} too; at the end {false} there{ends}."
     else:
-        sheet.say(
-            f"With {other.name} step {crossing.step} is not possible: "
-            f"{crossing.why or stopped_by(crossing.guard)}."
-        )
-    there = next((p for p in other.run.properties if p.name == trace.property), None)
+        why = crossing.why or stopped_by(crossing.guard)
+        yield f"With {other.name} step {crossing.step} is not possible: {why}."
+    name = crossing.trace.property
+    there = next((p for p in other.run.properties if p.name == name), None)
     if there is not None and there.verdict == "violated" and not crossing.broken:
-        sheet.say(f"With {other.name} it is {verdict_of(there)} all the same, in another way.")
+        yield f"With {other.name} it is {verdict_of(there)} all the same, in another way."
 
 
 def in_little(found: Sequence[Change]) -> str:

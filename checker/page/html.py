@@ -19,7 +19,18 @@ if TYPE_CHECKING:
     from statewalk.checker.verdict.run import Run
 
 _ASSETS = Path(__file__).parent / "assets"
-SCRIPTS = ("dom", "values", "state", "lanes", "path", "overview", "live", "choices", "app")
+SCRIPTS = (
+    "dom",
+    "values",
+    "state",
+    "lanes",
+    "path",
+    "overview",
+    "compared",
+    "live",
+    "choices",
+    "app",
+)
 STYLES = ("page", "parts", "live")
 _ESCAPED = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 

@@ -53,7 +53,7 @@ ENTERS: dict[str, str] = {
     ),
     "checker/native/kernels": "machine",
     "checker/native/learn": "Model dsl/state dsl/values contract engines native/kernels",
-    "checker/page": "Model dsl/values report states traces verdict",
+    "checker/page": "Model dsl/values compare report states traces verdict",
     "checker/refinement": (
         "Model dsl/state dsl/values contract engines liveness states traces verdict"
     ),

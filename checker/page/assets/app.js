@@ -6,8 +6,9 @@ const TABS = [
   ["lanes", "Lanes"],
   ["table", "By role"],
 ];
-const view = { trace: 0, step: 0, tab: "state", whole: false };
-const list = new PathList((at) => choose({ step: at }));
+const view = { trace: 0, step: 0, tab: "state", whole: false, side: 0 };
+const list = new PathList((at) => choose({ step: at, side: 0 }));
+const other = new PathList((at) => choose({ step: at, side: 1 }));
 const panel = h("div.panel", { role: "tabpanel", id: "panel" });
 const title = h("div.pathhead");
 const why = h("div.why");
@@ -15,24 +16,31 @@ const stepper = h("div.stepper");
 const status = h("p.status", { role: "status" });
 const tabs = h("div.tabs", { role: "tablist", "aria-label": "views of the path" });
 const help = h("dialog.help", { "aria-label": "keys" });
+const sides = h("div.sides", { role: "group", "aria-label": "whose states are shown" });
+const box = h("div.explore");
 const current = () => data.traces[view.trace];
+const shown = () => (view.side && current().beside) || current();
+const nameOf = (path) => path.title || path.trace.property;
+const last = (path) => Math.max(path.steps.length, path.beside ? path.beside.steps.length : 0);
 let live = null;
 let choices = null;
 let drawn = {};
 
 const address = () => new URLSearchParams(location.hash.slice(1));
-const within = (at) => Math.min(Math.max(0, at | 0), current().steps.length);
+const within = (at) => Math.min(Math.max(0, at | 0), last(current()));
 
 function readAddress() {
   const asked = address();
-  view.trace = Math.max(0, data.traces.findIndex((path) => path.trace.property === asked.get("trace")));
+  view.trace = Math.max(0, data.traces.findIndex((path) => nameOf(path) === asked.get("trace")));
   if (current()) view.step = within(asked.has("step") ? Number(asked.get("step")) : current().steps.length);
   if (TABS.some(([name]) => name === asked.get("view"))) view.tab = asked.get("view");
+  view.side = asked.get("side") === "1" ? 1 : 0;
 }
 
 function writeAddress(push) {
   const path = current();
-  const asked = new URLSearchParams(live ? { path: pathText(path.path) } : { trace: path.trace.property });
+  const asked = new URLSearchParams(live ? { path: pathText(path.path) } : { trace: nameOf(path) });
+  if (view.side) asked.set("side", view.side);
   asked.set("step", view.step);
   asked.set("view", view.tab);
   for (const text of live ? live.watched : []) asked.append("watch", text);
@@ -45,22 +53,37 @@ function writeAddress(push) {
 function choose(change, push) {
   Object.assign(view, change);
   view.step = within(view.step);
+  if (!current().beside) view.side = 0;
   writeAddress(push);
   draw();
 }
 
-function drawHead() {
-  const { trace, witness } = current();
-  const select = h(
-    "select",
-    { "aria-label": "path shown", onchange: (event) => choose({ trace: event.target.selectedIndex, step: 1e9 }) },
-    data.traces.map((path, i) => h("option", { selected: i === view.trace }, `${path.trace.property} (${path.witness ? "witness" : "counterexample"})`)),
-  );
+function saidOf(path) {
+  const { trace, witness, beside } = path;
+  if (live) return "each state is made when it is looked at";
+  if (path.title) return beside ? `${path.side} beside ${beside.side}` : path.side;
   const way = trace.loop === null ? plural(trace.length, "step") : `${plural(trace.loop, "step")}, then ${plural(trace.length - trace.loop, "step")} for ever`;
-  const kind = data.kinds[trace.kind] || trace.kind;
-  const said = live ? "each state is made when it is looked at" : `${kind} · ${witness ? "reached by" : "counterexample of"} ${way}`;
-  fill(title, h("div", null, h("h2", null, live ? "Exploring" : trace.property), h("p.dim", null, said)), data.traces.length > 1 ? select : null);
-  fill(why, current().why.length ? reportLines(current().why) : null);
+  return `${data.kinds[trace.kind] || trace.kind} · ${witness ? "reached by" : "counterexample of"} ${way}`;
+}
+
+function drawHead() {
+  const path = current();
+  const option = (one, i) => h("option", { selected: i === view.trace }, one.title || `${one.trace.property} (${one.witness ? "witness" : "counterexample"})`);
+  const turn = (event) => choose({ trace: event.target.selectedIndex, step: 1e9, side: 0 });
+  const select = h("select", { "aria-label": "path shown", onchange: turn }, data.traces.map(option));
+  fill(title, h("div", null, h("h2", null, live ? "Exploring" : nameOf(path)), h("p.dim", null, saidOf(path))), data.traces.length > 1 ? select : null);
+  fill(why, path.why.length ? reportLines(path.why) : null);
+  const one = [path.beside ? h("h3", null, path.side) : null, list.element];
+  const two = path.beside ? h("div.left", null, h("div.pathbox", null, h("h3", null, path.beside.side), other.element)) : null;
+  const left = h("div.left" + (live ? ".live" : ""), null, h("div.pathbox", null, one), live ? choices.element : null);
+  box.classList.toggle("pair", Boolean(path.beside));
+  fill(box, left, two, h("div.right", null, h("div.head", null, tabs, sides, stepper), panel));
+}
+
+function drawSides() {
+  const path = current();
+  const button = (one, i) => h("button", { "aria-pressed": String(view.side === i), onclick: () => choose({ side: i }) }, one.side);
+  fill(sides, path.beside ? [path, path.beside].map(button) : null);
 }
 
 function drawTabs() {
@@ -74,7 +97,9 @@ function drawTabs() {
 }
 
 function drawPanel() {
-  const path = current();
+  const path = shown();
+  if (drawn.side !== view.side) drawn.panel = "";
+  drawn.side = view.side;
   const select = (at) => choose({ step: at });
   const watched = live ? watchList(live.rows || [], view.step, (i) => watch(live.watched.filter((_, n) => n !== i))) : null;
   if (view.tab === "state") fill(panel, watched, stateTree(path, view.step));
@@ -99,18 +124,25 @@ function draw() {
   const path = current();
   if (drawn.path !== path) {
     drawn = { path };
-    list.chosen = undefined;
     list.show(path);
+    if (path.beside) other.show(path.beside);
     drawHead();
-    if (list.all) list.unfoldAll(true);
+    if (list.all) unfoldAll(true);
   }
   list.mark(view.step);
-  const last = path.steps.length;
-  const turn = (word, by, sign, end) => h("button", { "aria-label": word, disabled: end, onclick: () => choose({ step: view.step + by }) }, sign);
-  fill(stepper, turn("previous step", -1, "‹", view.step === 0), h("span", null, `step ${view.step} of ${last}`), turn("next step", 1, "›", view.step === last));
+  if (path.beside) other.mark(Math.min(view.step, path.beside.steps.length));
+  const end = last(path);
+  const turn = (word, by, sign, off) => h("button", { "aria-label": word, disabled: off, onclick: () => choose({ step: view.step + by }) }, sign);
+  fill(stepper, turn("previous step", -1, "‹", view.step === 0), h("span", null, `step ${view.step} of ${end}`), turn("next step", 1, "›", view.step === end));
   drawTabs();
+  drawSides();
   drawPanel();
   if (live) choices.show(prefix(path.path, view.step), path.path[1][view.step]);
+}
+
+function unfoldAll(open) {
+  list.unfoldAll(open);
+  if (current().beside) other.unfoldAll(open);
 }
 
 // Go along another path, as a person chose it or as the address says.
@@ -145,13 +177,13 @@ const KEYS = [
   ["k ↑ ←", "previous step", ["k", "ArrowUp", "ArrowLeft"], () => choose({ step: view.step - 1 })],
   ["Home", "first state", ["Home"], () => choose({ step: 0 })],
   ["End", "last state", ["End"], () => choose({ step: 1e9 })],
-  ["d", "unfold all changes, or fold them", ["d"], () => list.unfoldAll(!list.all)],
+  ["d", "unfold all changes, or fold them", ["d"], () => unfoldAll(!list.all)],
   ["s", "state", ["s"], () => choose({ tab: "state" })],
   ["l", "lanes", ["l"], () => choose({ tab: "lanes" })],
   ["t", "by role", ["t"], () => choose({ tab: "table" })],
   ["?", "these keys", ["?"], () => (help.open ? help.close() : help.showModal())],
 ];
-const PAGE_KEYS = [["n", "next path", ["n"], () => choose({ trace: (view.trace + 1) % data.traces.length, step: 1e9 })]];
+const PAGE_KEYS = [["n", "next path", ["n"], () => choose({ trace: (view.trace + 1) % data.traces.length, step: 1e9, side: 0 })]];
 const LIVE_KEYS = [
   ["1 … 9", "take a step", [..."123456789"], (key) => choices.take(Number(key) - 1)],
   ["b", "back to where you were", ["b"], () => history.back()],
@@ -192,14 +224,11 @@ function frame() {
   document.addEventListener("keydown", onKey);
   window.addEventListener("hashchange", onAddress);
   window.addEventListener("popstate", onAddress);
-  window.addEventListener("beforeprint", () => current() && list.unfoldAll(true));
+  window.addEventListener("beforeprint", () => current() && unfoldAll(true));
   return main;
 }
 
-function explored() {
-  const left = h("div.left" + (live ? ".live" : ""), null, h("div.pathbox", null, list.element), live ? choices.element : null);
-  return [title, why, live ? status : null, h("div.explore", null, left, h("div.right", null, h("div.head", null, tabs, stepper), panel))];
-}
+const explored = () => [title, why, live ? status : null, box];
 
 function startPage() {
   const main = frame();
@@ -210,8 +239,9 @@ function startPage() {
   };
   const wrong = data.result && ["violated", "error"].includes(data.result.verdict);
   const paths = current() ? explored() : null;
-  add(main, data.result ? verdict(data) : null);
+  add(main, data.result ? verdict(data) : data.compared ? comparedHead(data.compared) : null);
   add(main, wrong ? [paths, cards(data, show)] : [data.result ? cards(data, show) : null, paths]);
+  if (data.compared) add(main, comparedCards(data));
   if (current()) draw();
 }
 

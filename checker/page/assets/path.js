@@ -44,13 +44,14 @@ class PathList {
 
   show(path) {
     this.path = path;
+    this.chosen = undefined;
     this.items = [this.item(0), ...path.steps.map((_, i) => this.item(i + 1))];
     fill(this.element, this.items);
   }
 
   item(at) {
     const { path } = this;
-    const last = at === path.steps.length && at > 0 && !path.witness && !path.live;
+    const last = at === path.steps.length && at > 0 && !path.witness && !path.live && !path.side;
     const cycle = path.trace.loop !== null && at > path.trace.loop;
     const label = at ? labelOf(path.steps[at - 1]) : [h("span.action", null, "init"), path.trace.initial ? h("span.rest", null, ` (${path.trace.initial + 1})`) : null];
     const line = h(

@@ -11,7 +11,10 @@ from typing import Any
 
 import pytest
 
-from statewalk import Run, check
+from statewalk import Run, check, load
+from statewalk.checker.compare.compare import compare
+from statewalk.checker.contract.options import CheckOptions
+from statewalk.checker.page.compared import of_comparison
 from statewalk.checker.page.data import of_run, of_trace
 from statewalk.checker.page.html import to_html
 from tests.checker.page.browser import FOUND, Browser
@@ -153,6 +156,18 @@ def test_nothing_is_wider_than_the_window(
 
         assert width >= browser.value("document.documentElement.scrollWidth")
     browser.ask("Emulation.clearDeviceMetricsOverride")
+
+
+def test_a_comparison_shows_both_paths_in_step(browser: Browser, tmp_path: Path) -> None:
+    models = [(m, load(INIT_PID, {"BROKERS": 1, "MUTANT": m})) for m in ("none", "no_epoch_bump")]
+    found = compare(models, CheckOptions(engine="reference", liveness=False))
+    opened(browser, tmp_path, of_comparison(found, "again"))
+    for key in ("Home", "j", "j"):
+        browser.press(key)
+
+    assert 2 == count(browser, ".path [aria-current=step]")
+    browser.value("document.querySelector('.sides button:last-child').click()")
+    assert "side=1" in browser.value("location.hash")
 
 
 @pytest.fixture

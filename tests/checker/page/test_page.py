@@ -181,3 +181,19 @@ def test_a_mistake_in_a_spec_has_a_page_too(
 
     assert 2 == main(["check", str(spec), "--html", str(page)])
     assert "error" == data_in(page.read_text())["result"]["verdict"]
+
+
+def test_a_comparison_has_a_page_with_both_ways(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / "a.html"
+    words = ["compare", str(INIT_PID), "--vary", "MUTANT=none,no_epoch_bump", "--set", "BROKERS=1"]
+
+    assert 0 == main([*words, "--no-liveness", "--html", str(page)])
+    data = data_in(page.read_text())
+    first = data["traces"][0]
+    assert ["MUTANT=none", "MUTANT=no_epoch_bump"] == data["compared"]["sides"]
+    assert ["epoch_monotone", "holds", "violated at 5 · broken"] in data["compared"]["rows"]
+    assert ("MUTANT=no_epoch_bump", "MUTANT=none") == (first["side"], first["beside"]["side"])
+    assert first["steps"][0]["label"] == first["beside"]["steps"][0]["label"]
+    assert "is not possible" in "".join(text for line in first["why"] for text, _ in line)

@@ -1,0 +1,75 @@
+"""The page of a comparison: the table of both sides, and ways of one beside those of the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from statewalk.checker.compare.telling import outcome_of, page_of, rows_of
+from statewalk.checker.page.data import head, lines_of, of_path
+from statewalk.checker.report.terms import kind_word
+from statewalk.checker.traces.labels import label_of
+
+if TYPE_CHECKING:
+    from statewalk.checker.compare.compare import Comparison, Refinement, Side, Versus
+    from statewalk.checker.traces.trace import Trace
+
+_WIDTH = 96  # letters of a line of the report
+
+
+def of_comparison(comparison: Comparison, again: str) -> dict[str, Any]:
+    """The page of a comparison; ``again`` is the command that repeats it."""
+    base = comparison.base
+    kinds = {p.kind for side in comparison.sides for p in side.run.properties}
+    return {
+        **head(base.run.spec, base.run.constants.items()),
+        "kinds": {kind: kind_word(kind) for kind in kinds},
+        "compared": {
+            "sides": [side.name for side in comparison.sides],
+            "rows": [[cell.replace("`", "") for cell in row] for row in rows_of(comparison)],
+            "whole": comparison.whole,
+        },
+        "report": lines_of(page_of(comparison, again, width=_WIDTH)),
+        "traces": [way for versus in comparison.others for way in _ways(versus, base)],
+    }
+
+
+def _ways(versus: Versus, base: Side) -> Iterator[dict[str, Any]]:
+    other = versus.other
+    for crossings, owner, tried in (
+        (versus.crossed, base, other),
+        (versus.crossed_back, other, base),
+    ):
+        for crossing in crossings:
+            title = f"{crossing.trace.property} is violated with {owner.name}"
+            said = outcome_of(crossing, tried)
+            yield _way(title, (owner, crossing.trace), (tried, crossing.followed), said)
+    for found, owner, tried in ((versus.forth, other, base), (versus.back, base, other)):
+        if found.refusal is not None:
+            title = f"{owner.name} does what {tried.name} has not"
+            beside = (tried, found.refusal.beside)
+            yield _way(title, (owner, found.refusal.trace), beside, _instead(found, tried))
+
+
+def _instead(found: Refinement, other: Side) -> Iterator[str]:
+    refusal = found.refusal
+    if refusal is None or not refusal.trace.length:
+        return
+    yield f"The last step is one that {other.name} has not there. Possible with it:"
+    if not refusal.allowed:
+        yield "  nothing"
+    for trace in refusal.allowed:
+        yield f"  {label_of(trace, trace.steps[0])}"
+
+
+def _way(
+    title: str, one: tuple[Side, Trace], two: tuple[Side, Trace | None], said: Iterable[str]
+) -> dict[str, Any]:
+    (side, trace), (other, beside) = one, two
+    return {
+        **of_path(trace),
+        "title": title,
+        "side": side.name,
+        "why": [[[text, ""]] for text in said],
+        "beside": beside and {**of_path(beside), "side": other.name, "why": []},
+    }
