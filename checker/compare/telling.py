@@ -235,7 +235,8 @@ def outcome_of(crossing: Crossing, other: Side) -> Iterator[str]:
         verb = "is" if len(broken) == 1 else "are"
         false = f"{', '.join(broken)} {verb} false" if broken else "no property is false"
         ends = "" if broken or not crossing.ends else f", but {in_little(crossing.ends)}"
-        yield f"All of its steps are possible with {other.name} too; at the end {false} there{ends}."
+        all_possible = f"All of its steps are possible with {other.name} too"
+        yield f"{all_possible}; at the end {false} there{ends}."
     else:
         why = crossing.why or stopped_by(crossing.guard)
         yield f"With {other.name} step {crossing.step} is not possible: {why}."

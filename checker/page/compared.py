@@ -40,10 +40,9 @@ def _ways(versus: Versus, base: Side) -> Iterator[dict[str, Any]]:
         (versus.crossed, base, other),
         (versus.crossed_back, other, base),
     ):
-        for crossing in crossings:
-            title = f"{crossing.trace.property} is violated with {owner.name}"
-            said = outcome_of(crossing, tried)
-            yield _way(title, (owner, crossing.trace), (tried, crossing.followed), said)
+        for one in crossings:
+            title = f"{one.trace.property} is violated with {owner.name}"
+            yield _way(title, (owner, one.trace), (tried, one.followed), outcome_of(one, tried))
     for found, owner, tried in ((versus.forth, other, base), (versus.back, base, other)):
         if found.refusal is not None:
             title = f"{owner.name} does what {tried.name} has not"
