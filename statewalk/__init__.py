@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from statewalk.checker.api import load as load
     from statewalk.checker.behaviours.replay import Replay as Replay
     from statewalk.checker.behaviours.replay import replay as replay
+    from statewalk.checker.page.html import page as page
     from statewalk.checker.traces.file import load_trace as load_trace
     from statewalk.checker.traces.file import save_trace as save_trace
     from statewalk.checker.traces.trace import Trace as Trace
@@ -92,6 +93,7 @@ _CHECKING = {
     "check": "api",
     "load": "api",
     "load_trace": "traces.file",
+    "page": "page.html",
     "replay": "behaviours.replay",
     "save_trace": "traces.file",
 }

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from statewalk.checker.page.lanes import drawing
 from statewalk.checker.report.check import evidence_page
 from statewalk.checker.report.findings import failure_page, why_page
 from statewalk.checker.report.runs import evidence_of
 from statewalk.checker.report.terms import kind_word
 from statewalk.checker.states.showing import place, text_of
+from statewalk.checker.traces.exports.lanes import drawing
 from statewalk.checker.traces.file import to_dict
 from statewalk.checker.traces.labels import label_parts
 from statewalk.dsl.model import WITNESS_KINDS

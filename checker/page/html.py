@@ -9,11 +9,15 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+from dataclasses import dataclass, field
 from functools import cache
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from statewalk.checker.page.data import of_run
+from statewalk.checker.machine.files import write_text
+from statewalk.checker.page.data import of_run, of_trace
+from statewalk.checker.traces.trace import Trace
 
 if TYPE_CHECKING:
     from statewalk.checker.verdict.run import Run
@@ -38,6 +42,26 @@ _ESCAPED = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 def of_runs(run: Run) -> str:
     """The page of a check."""
     return to_html(of_run(run))
+
+
+@dataclass(frozen=True)
+class WebPage:
+    """The page of a run or a trace, as text; a notebook shows it in a frame of its own."""
+
+    html: str = field(repr=False)
+
+    def save(self, file: str | Path) -> None:
+        """Write it to a file. Raises RunError[SW403]."""
+        write_text(Path(file), self.html, help="Give another place.", named=True)
+
+    def _repr_html_(self) -> str:
+        frame = 'sandbox="allow-scripts" width="100%" height="720" style="border: 0"'
+        return f'<iframe {frame} srcdoc="{escape(self.html)}"></iframe>'
+
+
+def page(shown: Run | Trace) -> WebPage:
+    """The page to look at of a run or of a trace: ``page(run).save("report.html")``."""
+    return WebPage(to_html(of_trace(shown) if isinstance(shown, Trace) else of_run(shown)))
 
 
 def to_html(data: dict[str, Any], *, live: bool = False) -> str:

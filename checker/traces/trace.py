@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
@@ -78,7 +79,7 @@ class TraceStep:
         return " · ".join([*actor, self.call, *chosen])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Trace:
     """A finite sequence of states and steps: ``contents[i]`` is the state before ``steps[i]``.
 
@@ -133,6 +134,21 @@ class Trace:
         for number, (step, found) in enumerate(self, 1):
             lines += [f"{number}  {step.label}", *(f"     {change}" for change in found)]
         return "\n".join(printable(line) for line in [*lines, self.error] if line)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: a table and a diagram, without scripts."""
+        return self._shown("html_of", self)
+
+    def _repr_markdown_(self) -> str:
+        """The same as Markdown."""
+        return self._shown("fenced", str(self))
+
+    def _shown(self, name: str, what: Trace | str) -> str:
+        # exports know traces; that a trace shows itself by one of them is asked for by name
+        found = import_module("statewalk.checker.traces.exports.notebook")
+        return str(getattr(found, name)(what))
 
 
 class TellingView(PlainView):

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from html import escape
 from typing import TYPE_CHECKING, Any
 
+from statewalk.checker.traces.exports.notebook import fenced
 from statewalk.checker.verdict.evidence import Evidence, Notice
 from statewalk.checker.verdict.result import (
     ActionResult,
@@ -115,3 +117,11 @@ class Run:
         return self.shown(self)
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the report, without scripts."""
+        return f"<pre>{escape(str(self))}</pre>"
+
+    def _repr_markdown_(self) -> str:
+        """The same as Markdown."""
+        return fenced(str(self))

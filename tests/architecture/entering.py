@@ -53,7 +53,7 @@ ENTERS: dict[str, str] = {
     ),
     "checker/native/kernels": "machine",
     "checker/native/learn": "Model dsl/state dsl/values contract engines native/kernels",
-    "checker/page": "Model dsl/values compare report states traces verdict",
+    "checker/page": "Model dsl/values compare machine report states traces verdict",
     "checker/refinement": (
         "Model dsl/state dsl/values contract engines liveness states traces verdict"
     ),
@@ -67,7 +67,9 @@ ENTERS: dict[str, str] = {
     "checker/states": "Model dsl/fizz/runtime dsl/flows dsl/state dsl/values machine",
     "checker/symmetry": "Model dsl/state dsl/values contract states",
     "checker/traces": "Model dsl/state dsl/values dsl/words contract machine states",
-    "checker/traces/exports": "Model dsl/state dsl/values engines states traces/trace",
+    "checker/traces/exports": (
+        "Model dsl/state dsl/values engines states traces/labels traces/trace"
+    ),
     "checker/verdict": (
         "Model dsl/loader dsl/lowering dsl/source dsl/state dsl/values contract engines machine "
         "states symmetry traces"

@@ -46,8 +46,12 @@ function writeAddress(push) {
   for (const text of live ? live.watched : []) asked.append("watch", text);
   const text = "#" + asked;
   if (text === location.hash) return;
-  if (push) history.pushState(null, "", text);
-  else history.replaceState(null, "", text);
+  try {
+    if (push) history.pushState(null, "", text);
+    else history.replaceState(null, "", text);
+  } catch {
+    // within a frame of a notebook there is no address
+  }
 }
 
 function choose(change, push) {

@@ -19,6 +19,7 @@ FORMATS: dict[str, tuple[str, str]] = {
     "tlc": ("statewalk.checker.traces.exports.tlc", "JSON as TLC's -dumpTrace json writes it"),
     "mermaid": ("statewalk.checker.traces.exports.sequence", "a sequence diagram for Markdown"),
     "plantuml": ("statewalk.checker.traces.exports.sequence", "a sequence diagram for PlantUML"),
+    "svg": ("statewalk.checker.traces.exports.lanes", "a sequence diagram as a picture"),
     "dot": ("statewalk.checker.traces.exports.dot", "a chain of states for Graphviz"),
     "json": (
         "statewalk.checker.traces.exports.plain",

@@ -11,11 +11,12 @@ from typing import Any
 
 import pytest
 
-from statewalk import Run, check, load_trace, save_trace
+from statewalk import Run, check, load_trace, page, save_trace
 from statewalk.checker.cli import main
 from statewalk.checker.page.data import of_run, of_trace
 from statewalk.checker.page.html import SCRIPTS, STYLES, embedded, to_html
-from statewalk.checker.page.lanes import drawing, to_svg
+from statewalk.checker.traces.exports.lanes import drawing, svg_of
+from statewalk.checker.traces.exports.notebook import fenced
 from statewalk.checker.traces.file import to_dict
 from tests.places import ROOT
 
@@ -150,8 +151,8 @@ def test_a_drawing_as_text_is_escaped(run: Run) -> None:
     found = drawing(run.traces["epoch_monotone"])
     found["head"][0] = ("text", {"class": "name", "x": 1, "y": 1}, HOSTILE)
 
-    assert "<img" not in to_svg(found)
-    assert "&lt;img" in to_svg(found)
+    assert "<img" not in svg_of(found)
+    assert "&lt;img" in svg_of(found)
 
 
 def test_the_commands_write_pages(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -197,3 +198,28 @@ def test_a_comparison_has_a_page_with_both_ways(
     assert ("MUTANT=no_epoch_bump", "MUTANT=none") == (first["side"], first["beside"]["side"])
     assert first["steps"][0]["label"] == first["beside"]["steps"][0]["label"]
     assert "From step 5 on" in "".join(text for line in first["why"] for text, _ in line)
+
+
+def test_a_notebook_shows_a_trace_without_scripts_and_escaped(tmp_path: Path, run: Run) -> None:
+    hostile = check(hostile_spec(tmp_path), engine="reference")
+    shown = hostile.traces["is_empty"]._repr_html_() + hostile._repr_html_()
+
+    assert "<script" not in shown
+    assert "<img" not in shown
+    assert "&lt;img" in shown
+    assert "<svg" in run.traces["epoch_monotone"]._repr_html_()
+    assert 6 == run.traces["epoch_monotone"]._repr_html_().count("<tr")
+
+
+def test_markdown_of_a_trace_is_one_block() -> None:
+    assert "````text\na ``` b\n````\n" == fenced("a ``` b")
+
+
+def test_a_page_in_a_notebook_is_a_frame_of_its_own(run: Run, tmp_path: Path) -> None:
+    shown = page(run.traces["epoch_monotone"])
+    shown.save(tmp_path / "a.html")
+
+    assert 'sandbox="allow-scripts"' in shown._repr_html_()
+    assert "<script" not in shown._repr_html_()
+    saved = data_in((tmp_path / "a.html").read_text())
+    assert "epoch_monotone" == saved["traces"][0]["trace"]["property"]

@@ -1,7 +1,7 @@
 """A trace as a sequence diagram: roles as lanes, time downwards. Laid out here, drawn elsewhere.
 
 A drawing is data, a list of shapes of SVG with their attributes and texts: the page makes elements
-of them, `to_svg` a text. What there is to draw is told by `events`.
+of them, `svg_of` a text. What there is to draw is told by `events`.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from statewalk.checker.traces.exports.sequence import Event, events
+from statewalk.dsl.errors import printable
 from statewalk.dsl.model import WITNESS_KINDS
 
 if TYPE_CHECKING:
@@ -152,7 +153,12 @@ _PAINT = {
 }
 
 
-def to_svg(found: dict[str, Any]) -> str:
+def to_svg(trace: Trace) -> str:
+    """A trace as a sequence diagram that any browser shows."""
+    return svg_of(drawing(trace))
+
+
+def svg_of(found: dict[str, Any]) -> str:
     """A drawing as SVG that needs no style sheet."""
     width, height = found["width"], found["height"] + HEAD
     lines = [
@@ -161,7 +167,7 @@ def to_svg(found: dict[str, Any]) -> str:
         *map(_text, found["head"]),
         f'<g transform="translate(0 {HEAD})">',
         *map(_text, found["shapes"]),
-        "</g></svg>",
+        "</g></svg>\n",
     ]
     return "\n".join(lines)
 
@@ -174,4 +180,4 @@ def _text(shape: Shape) -> str:
             paint |= _PAINT.get(name, {})
     kept = {n: v for n, v in attributes.items() if n not in ("class", "data-step")}
     told = "".join(f' {n}="{escape(str(v))}"' for n, v in (paint | kept).items())
-    return f"<{tag}{told}>{escape(text)}</{tag}>"
+    return f"<{tag}{told}>{escape(printable(text))}</{tag}>"
