@@ -5,6 +5,7 @@ What is told is told once, in `_told`, to a `Sheet`: lines of a `Page`, or Markd
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -122,12 +123,16 @@ class Markdown:
 
 
 def _plain(text: str) -> str:
-    """A text that Markdown takes as it is, but for what is code already."""
-    parts = text.split("`")
-    parts[::2] = [
-        p.replace("*", "\\*").replace("_", "\\_").replace("<", "&lt;") for p in parts[::2]
-    ]
-    return "`".join(parts)
+    """A text that Markdown takes as it is, but for what is code already. Values of a spec in it are
+    no HTML, no link, no picture, and call nobody.
+    """
+    parts = re.split(r"(`[^`]+`)", text)  # code at odd places
+    parts[::2] = [_SPECIAL.sub(lambda found: _TAKEN[found[0]], p) for p in parts[::2]]
+    return "".join(parts)
+
+
+_TAKEN = {c: "\\" + c for c in "\\`*_[]~!"} | {"<": "&lt;", "&": "&amp;", "@": "@&#8203;"}
+_SPECIAL = re.compile(f"[{re.escape(''.join(_TAKEN))}]")
 
 
 def page_of(comparison: Comparison, again: str, *, width: int = 100) -> Page:

@@ -132,7 +132,8 @@ def check_flow(checked: Checked) -> None:
     for node in walk(checked.function.node):
         if not isinstance(node, ast.Call) or isinstance(checked.parents.get(node), ast.YieldFrom):
             continue
-        flows = [f for f in checked.effects.callees(node, checked.function) if f.is_flow]
+        called = checked.effects.callees(node, checked.function, sure=True)
+        flows = [f for f in called if f.is_flow]
         if flows:
             checked.wrong(
                 "SW105",

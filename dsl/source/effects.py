@@ -56,7 +56,8 @@ class Cause:
     """One thing that a function does at a place. ``known`` is false where it is only assumed.
 
     ``callees`` are the functions a call may reach; their effects add to ``effect``. They are
-    ``unsure`` where an operator may reach them, and may as well be Python's own.
+    ``unsure`` where it may as well be something else that happens: an operator of Python's own, a
+    method of a list, a field that is read.
     """
 
     node: ast.AST
@@ -135,9 +136,10 @@ class Effects:
                     seen.add(id(callee))
                     yield from self._why(callee, (*way, callee), seen)
 
-    def callees(self, node: ast.Call, function: Function) -> list[Function]:
-        """The functions of the spec that a call may reach."""
-        return [f for cause in self._scans[id(function)].call(node) for f in cause.callees]
+    def callees(self, node: ast.Call, function: Function, *, sure: bool = False) -> list[Function]:
+        """The functions of the spec that a call may reach; ``sure``: it is no call of Python's."""
+        causes = self._scans[id(function)].call(node)
+        return [f for cause in causes if not (sure and cause.unsure) for f in cause.callees]
 
     def reached_from(self, function: Function) -> list[Function]:
         """A function and all that it may call, directly or not."""
@@ -311,12 +313,13 @@ class _Scan:
                 return Cause(node, "effects", text, known=False)
             if isinstance(value, type) and func.attr in vars(value):
                 return self._value_call(node, vars(value)[func.attr], text)
-        callees = self.methods(func)
+        callees, pythons = self.methods(func), func.attr in CHANGING | LOOKING_METHODS
+        unsure = pythons and self.types.receiver(receiver) is None
         if func.attr in CHANGING and not self._is_fresh(receiver):
             known = not callees and self._in_state(receiver)
-            return Cause(node, "effects", text, known=known, callees=callees)
-        if func.attr in CHANGING or func.attr in LOOKING_METHODS or callees:
-            return Cause(node, "pure", text, callees=callees)
+            return Cause(node, "effects", text, known=known, callees=callees, unsure=unsure)
+        if pythons or callees:
+            return Cause(node, "pure", text, callees=callees, unsure=unsure)
         return Cause(node, "effects", text, known=False)
 
     def methods(self, node: ast.Attribute) -> tuple[Function, ...]:
@@ -343,7 +346,10 @@ class _Scan:
             elif isinstance(argument, ast.Attribute):
                 callees = self.methods(argument)
                 if callees and not self.types.owners(argument):
-                    yield Cause(argument, "pure", ast.unparse(argument), callees=callees)
+                    text, attr = ast.unparse(argument), argument.attr
+                    field = any(attr in record._fields for record in self.effects.tree.records)
+                    unsure = field and self.types.receiver(argument.value) is None
+                    yield Cause(argument, "pure", text, callees=callees, unsure=unsure)
 
     def _is_followed(self, node: ast.expr) -> bool:
         """Whether what a function does that is handed on is seen elsewhere: where it stands, or by

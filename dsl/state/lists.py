@@ -191,7 +191,10 @@ class ListReference(Sized):
     __rmul__ = __mul__
 
     def __imul__(self, times: int) -> Any:
-        self[:] = list(self._freeze()) * times
+        if [None] * times:  # or an error: no number
+            self.extend(list(self._freeze()) * (times - 1))  # the elements stay where they are
+        else:
+            self.clear()
         return self
 
     def __lt__(self, other: Any) -> Any:

@@ -175,7 +175,7 @@ def _explain(error: ValidationError, places: Places, file: str, line: int) -> Sp
     given = first["input"]
     wanted = {
         "bool_type": "true or false", "int_type": "a whole number",
-        "greater_than_equal": "a whole number, 0 where there is no bound",
+        "greater_than_equal": "a whole number; 0 is as if nothing was said",
         "string_type": f'text: in quotes, "{str(given)[:40].lower()}"',
         "model_type": "a group of options",
         "dict_type": "a group of options", "model_attributes_type": "a group of options",

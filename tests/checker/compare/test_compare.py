@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -212,6 +213,28 @@ def test_the_report_as_markdown(tmp_path: Path) -> None:
         "With RULE=locked step 2 is not possible: `require(not any(p.inside for p in ps))`" in text
     )
     assert "`statewalk compare lock.py`" in text
+
+
+@pytest.mark.parametrize(
+    "said", ["<details>", "![x](//e.x)", "[x](//e.x)", "`<b>``", "\\\\`<b>`", "@somebody", "~~x~~"]
+)
+def test_what_a_value_says_is_no_markdown(said: str, tmp_path: Path) -> None:
+    [spec] = written(tmp_path, lock=f"""
+from statewalk import *
+V: Constant[str] = "a"
+class Box(State):
+    text: str = ""
+    @action
+    def put(self) -> None:
+        self.text = {said!r} if V == "b" else "ok"
+box = Box()
+""")  # fmt: skip
+    text = markdown_of(varied(spec, V=("a", "b")), "again")
+    fence = re.compile(r"^```$.*?^```$", re.MULTILINE | re.DOTALL)
+    prose = re.sub(r"(?<!\\)(\\\\)*`[^`]+`", "", fence.sub("", text))
+
+    assert said.strip("`\\")[:3] in text
+    assert not re.search(r"(?<!\\)[\[~]|<|@\w", prose)
 
 
 def test_two_phase_commit_refines_transaction_commit() -> None:

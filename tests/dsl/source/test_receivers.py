@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from statewalk import check, load
-from statewalk.dsl.errors import StatewalkError
 
 SPEC = """
 from statewalk import *
@@ -124,5 +123,45 @@ def test_a_role_is_followed_out_of_what_holds_it(tmp_path: Path, asked: str) -> 
     path = tmp_path / "spec.py"
     path.write_text(f"{NAMESAKES}@always\ndef p() -> bool: return {asked}\n")
 
-    with pytest.raises(StatewalkError, match="SW103"):
-        check(path, engine="reference")
+    run = check(path, engine="reference")
+
+    assert "error" == run.verdict
+    assert "SW103" in str(next(iter(run.traces.values())))
+
+
+OWN = """
+from statewalk import *
+class Item(Record):
+    read: int = 0
+class S(State):
+    n: int = 0
+    items: list[Item] = [Item(1), Item(2)]
+    METHODS
+s = S()
+deadlock(False)
+@always
+def p() -> bool:
+    groups, made = {1: [1]}, {}
+    for item in s.items:
+        made.setdefault(item.read, set()).add(item.read)
+        groups[1].append(item.read)
+    return [abs(i.read) for i in s.items] == groups[1][1:] and made.get(1) == {1}
+"""
+ACTION = """
+    @action
+    def {}(self) -> {}:
+        self.n = 1 - self.n
+        {}
+"""
+
+
+@pytest.mark.parametrize("kind", ["None", "Flow[None]"])
+@pytest.mark.parametrize("name", ["add", "append", "setdefault", "get", "read"])
+def test_what_a_property_makes_for_itself_has_no_actions(
+    kind: str, name: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "spec.py"
+    action = ACTION.format(name, kind, "yield" if kind != "None" else "")
+    path.write_text(OWN.replace("    METHODS", action))
+
+    assert "holds" == check(path, engine="reference").verdict

@@ -276,6 +276,12 @@ def repeat(w: World, a: int, b: int) -> Any:
 
 
 @operation
+def repeat_once_or_never(w: World, a: int, b: int) -> None:
+    found = pick(lists(w), a)
+    found *= b % 2
+
+
+@operation
 def change_joined(w: World, a: int, b: int) -> Any:
     own = [w.node(0)] + pick(lists(w), a) + pick(lists(w), b)  # noqa: RUF005
     for node in own + pick(lists(w), a)[:]:
