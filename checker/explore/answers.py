@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from statewalk.checker.explore.around import around
 from statewalk.checker.explore.expressions import Expression
 from statewalk.checker.explore.seek import SECONDS, STATES, Sought, another, nearest
 from statewalk.checker.explore.walk import Path, Possible, Walk, joined, read_path, write_path
 from statewalk.checker.explore.walk import written as step_written
 from statewalk.checker.page.data import changed, head, of_path, told
+from statewalk.checker.report.page import plural
 from statewalk.checker.report.terms import kind_word
 from statewalk.checker.states.content import content_of
 from statewalk.checker.states.diff import changes
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from statewalk.dsl.model import Model
 
 MOST_WATCHED = 20
+MOST_STEPS = 9  # of a graph around a state
 Answer = Callable[[Any], dict[str, Any]]
 
 
@@ -37,6 +40,7 @@ class Answers:
             "watch": self._watch,
             "find": self._find,
             "another": self._another,
+            "around": self._around,
         }
 
     def answer(self, question: str, asked: Any) -> dict[str, Any]:
@@ -129,10 +133,14 @@ class Answers:
         found = another(self.walk, path)
         return self._found(found, Path(found.start), "No other last step to this state")
 
+    def _around(self, asked: Any) -> dict[str, Any]:
+        depth = int(asked["depth"])
+        return around(self.walk, read_path(asked["path"]), min(max(depth, 1), MOST_STEPS))
+
     def _found(self, found: Sought, origin: Path, none: str) -> dict[str, Any]:
         looked = f"{found.states:,} states looked at"
         if found.steps is not None:
-            steps = "1 step" if len(found.steps) == 1 else f"{len(found.steps)} steps"
+            steps = plural(len(found.steps), "step")
             return {
                 "path": write_path(joined(origin, found.steps)),
                 "said": f"Found after {steps}, the shortest way; {looked}.",

@@ -24,6 +24,7 @@ const nameOf = (path) => path.title || path.trace.property;
 const last = (path) => Math.max(path.steps.length, path.beside ? path.beside.steps.length : 0);
 let live = null;
 let choices = null;
+let graph = null;
 let drawn = {};
 
 const address = () => new URLSearchParams(location.hash.slice(1));
@@ -107,6 +108,10 @@ function drawPanel() {
   const select = (at) => choose({ step: at });
   const watched = live ? watchList(live.rows || [], view.step, (i) => watch(live.watched.filter((_, n) => n !== i))) : null;
   if (view.tab === "state") fill(panel, watched, stateTree(path, view.step));
+  if (view.tab === "graph") {
+    if (drawn.panel !== "graph") fill(panel, graph.element);
+    graph.show(prefix(path.path, view.step));
+  }
   if (view.tab === "lanes" && drawn.panel !== "lanes") fill(panel, lanesOf(path, select));
   if (view.tab === "table" && drawn.panel !== "table") {
     const turn = () => {
@@ -153,6 +158,7 @@ function unfoldAll(open) {
 async function go(path, step, push = true) {
   try {
     data.traces = [await live.path(path)];
+    if (push) say("");
     live.rows = [];
     choose({ trace: 0, step }, push);
     await watch(live.watched);
@@ -190,6 +196,7 @@ const KEYS = [
 const PAGE_KEYS = [["n", "next path", ["n"], () => choose({ trace: (view.trace + 1) % data.traces.length, step: 1e9, side: 0 })]];
 const LIVE_KEYS = [
   ["1 … 9", "take a step", [..."123456789"], (key) => choices.take(Number(key) - 1)],
+  ["g", "graph of the states around", ["g"], () => choose({ tab: "graph" })],
   ["b", "back to where you were", ["b"], () => history.back()],
   ["/", "find a state", ["/"], () => choices.finder.focus()],
 ];
@@ -253,6 +260,8 @@ async function startLive() {
   live = new Live(takeToken());
   choices = new Choices(live, go, say);
   choices.onwatch = watch;
+  graph = new Around(live, go, say);
+  TABS.push(["graph", "Graph"]);
   let first;
   try {
     data = await live.ask("start", {});

@@ -108,8 +108,8 @@ class Choices {
     this.say("Looking…");
     try {
       const found = await this.live.ask(question, body);
+      if (found.path) await this.go(found.path, found.path[1].length);
       this.say(found.said);
-      if (found.path) this.go(found.path, found.path[1].length);
     } catch (error) {
       this.say(error.message);
     }
@@ -131,4 +131,43 @@ function watchList(rows, at, remove) {
       ];
     }),
   );
+}
+
+// The states around the one shown, as a graph; a state that is clicked is gone to.
+class Around {
+  constructor(live, go, say) {
+    Object.assign(this, { live, go, say, depth: 2 });
+    this.element = h("div");
+  }
+
+  async show(path) {
+    const key = JSON.stringify([path, this.depth]);
+    if (this.key === key) return;
+    this.key = key;
+    let found;
+    try {
+      found = await this.live.ask("around", { path, depth: this.depth });
+    } catch (error) {
+      this.say(error.message);
+      return;
+    }
+    if (this.key === key) this.draw(found, path);
+  }
+
+  draw({ drawing, paths, said }, path) {
+    const { width, height, shapes } = drawing;
+    const picture = shape(["svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": "graph of the states around" }, ""]);
+    shapes.forEach((one) => picture.append(shape(one)));
+    picture.addEventListener("click", (event) => {
+      const spot = event.target.dataset.spot;
+      if (spot > 0) this.go(paths[spot], paths[spot][1].length);
+    });
+    const change = (event) => {
+      this.depth = Number(event.target.value);
+      this.show(path);
+    };
+    const options = [1, 2, 3, 4, 5].map((n) => h("option", { value: n, selected: n === this.depth }, plural(n, "step")));
+    const choice = h("label.toggle", null, "within ", h("select", { onchange: change }, options), said);
+    fill(this.element, choice, h("div.scroll.lanes", { tabindex: "0", "aria-label": "states around" }, picture));
+  }
 }

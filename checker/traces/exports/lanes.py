@@ -164,6 +164,7 @@ def svg_of(found: dict[str, Any]) -> str:
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
         f'viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="11">',
+        '<rect width="100%" height="100%" fill="#fff"/>',
         *map(_text, found["head"]),
         f'<g transform="translate(0 {HEAD})">',
         *map(_text, found["shapes"]),

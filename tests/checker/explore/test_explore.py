@@ -109,6 +109,17 @@ def test_another_way_has_another_last_step() -> None:
     assert one[1][-1] != other[1][-1]
 
 
+def test_a_graph_has_the_states_around_and_says_where_it_ends(answers: Answers) -> None:
+    near = answers.answer("around", {"path": [0, []], "depth": 1})
+    far = answers.answer("around", {"path": [0, []], "depth": 9})
+
+    assert [[0, []], [0, [[0]]], [0, [[1]]]] == near["paths"]
+    assert "3 states within 1 step" == near["said"]
+    assert len(far["paths"]) > 50
+    rows = {answers.walk.row(answers.walk.state(read_path(path))) for path in far["paths"]}
+    assert len(far["paths"]) == len(rows)
+
+
 def test_watched_expressions_have_a_value_in_every_state(answers: Answers) -> None:
     asked = {"path": [0, [[0]]], "expressions": ["clients[0].state", "1 / 0", "a b", "type_ok"]}
     found = answers.answer("watch", asked)["watched"]

@@ -195,6 +195,9 @@ def test_the_explorer_steps_forks_finds_and_shares(browser: Browser, address: st
     found = count(browser, ".path li")
 
     browser.value("document.activeElement.blur()")
+    browser.press("g")
+    browser.until("document.querySelectorAll('.spot').length > 1")
+    browser.press("s")
     browser.press("Home")
     browser.until("document.querySelectorAll('.next .chosen').length === 1")
     browser.until("!document.querySelector('.busy')")
