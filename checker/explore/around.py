@@ -112,7 +112,7 @@ def _left(spot: Spot) -> int:
 
 
 def _edge(a: Spot, b: Spot) -> Shape:
-    """A step: to the right where it leads further, else round the left."""
+    """A step: to the right where it leads further, else back."""
     x, y = _left(a) + _WIDE, a.top + _TALL / 2
     u, v = _left(b), b.top + _TALL / 2
     if b.level > a.level:
@@ -123,11 +123,10 @@ def _edge(a: Spot, b: Spot) -> Shape:
             "",
         )
     x, out = _left(a), 34
-    return (
-        "path",
-        {"class": "way again", "d": f"M{x} {y}C{x - out} {y} {u - out} {v} {u} {v}"},
-        "",
-    )
+    u += _WIDE if b.level < a.level else 0
+    way = out if b.level < a.level else -out
+    curve = f"M{x} {y + 8}C{x - out} {y + 8} {u + way} {v + 8} {u} {v + 8}"
+    return ("path", {"class": "way again", "d": curve}, "")
 
 
 def _box(at: int, spot: Spot) -> list[Shape]:

@@ -113,13 +113,14 @@ function drawPanel() {
     graph.show(prefix(path.path, view.step));
   }
   if (view.tab === "lanes" && drawn.panel !== "lanes") fill(panel, lanesOf(path, select));
-  if (view.tab === "table" && drawn.panel !== "table") {
+  if (view.tab === "table" && (drawn.panel !== "table" || Math.abs(view.step - drawn.middle) > WINDOW)) {
+    drawn.middle = view.step;
     const turn = () => {
       drawn.panel = "";
       choose({ whole: !view.whole });
     };
     const toggle = h("label.toggle", null, h("input", { type: "checkbox", checked: view.whole, onchange: turn }), "whole states");
-    fill(panel, toggle, roleTable(path, view.whole, select));
+    fill(panel, toggle, roleTable(path, view.whole, select, view.step));
   }
   drawn.panel = view.tab;
   for (const one of panel.querySelectorAll("[data-step]")) {

@@ -32,14 +32,14 @@ class Live {
   }
 }
 
-// A path in the address: "0;3;5.0.1" is initial state 0, action 3, action 5 with choices 0 and 1.
+// A path in the address: "0-3-5.0.1" is initial state 0, action 3, action 5 with choices 0 and 1.
 function pathText([initial, steps]) {
-  return [initial, ...steps.map((step) => step.join("."))].join(";");
+  return [initial, ...steps.map((step) => step.join("."))].join("-");
 }
 
 function textPath(text) {
-  const [initial, ...steps] = text.split(";");
-  if (!/^\d+(;\d+(\.\d+)*)*$/.test(text)) return null;
+  const [initial, ...steps] = text.split("-");
+  if (!/^\d+(-\d+(\.\d+)*)*$/.test(text)) return null;
   return [Number(initial), steps.map((step) => step.split(".").map(Number))];
 }
 

@@ -70,12 +70,16 @@ function truthsAt({ trace, witness }, at) {
   );
 }
 
-function roleTable(path, whole, select) {
+const WINDOW = 150; // steps on either side: a table of thousands of rows takes seconds to lay out
+
+function roleTable(path, whole, select, middle) {
   const instances = instancesOf(path.trace);
   const moved = new Set(path.steps.flatMap((step) => step.changes.map((c) => splitPlace(c[1], instances)[0])));
   const columns = [...instances.keys()].filter((name) => whole || !moved.size || moved.has(name));
   const head = h("tr", null, h("th.corner", { scope: "col" }, "step"), columns.map((c) => h("th", { scope: "col" }, c || "Variables")));
-  const rows = path.trace.states.map((_, at) => {
+  const from = Math.max(0, middle - WINDOW);
+  const rows = path.trace.states.slice(from, middle + WINDOW + 1).map((_, i) => {
+    const at = from + i;
     const step = at ? path.steps[at - 1] : null;
     const cells = new Map(columns.map((c) => [c, []]));
     for (const change of step ? step.changes : []) {
@@ -96,5 +100,6 @@ function roleTable(path, whole, select) {
       columns.map((c) => h("td", null, cells.get(c))),
     );
   });
-  return h("div.scroll", { tabindex: "0", "aria-label": "states by role" }, h("table.roles", null, h("thead", null, head), h("tbody", null, rows)));
+  const part = rows.length < path.trace.states.length ? h("p.dim", null, `steps ${from} to ${from + rows.length - 1}`) : null;
+  return h("div.scroll", { tabindex: "0", "aria-label": "states by role" }, part, h("table.roles", null, h("thead", null, head), h("tbody", null, rows)));
 }

@@ -140,6 +140,9 @@ def test_two_thousand_steps_can_be_gone_through(browser: Browser, run: Run, tmp_
         browser.press(key)
     assert "step 2000 of 2000" in text(browser, ".stepper")
     assert 2000 == count(browser, ".lanes .row")
+    browser.press("t")
+    browser.press("Home")
+    assert "0" == text(browser, ".roles .here button")
 
 
 @pytest.mark.parametrize("width", [380, 800, 1600])
