@@ -16,6 +16,7 @@ from statewalk.dsl.state.containers import SetReference
 from statewalk.dsl.state.dicts import DictReference, EntriesReference
 from statewalk.dsl.state.lists import ListReference
 from statewalk.dsl.state.refs import Reference
+from statewalk.dsl.values.records import Record
 from statewalk.dsl.values.stored import FrozenList, freeze, ordered
 
 _BY_INDEX = "@index"  # (_BY_INDEX, list or None for the local, index)
@@ -36,8 +37,8 @@ def turns(values: Any) -> Iterator[Any]:
 def begun(given: tuple[Any, Any], one: Instruction) -> Any:
     """What a loop keeps at its beginning, of what it goes through and what that belongs to."""
     values, source = given
-    if isinstance(values, Iterator):
-        what, help = made_by_turns(f"'{type(values).__name__}'")
+    if isinstance(values, Iterator | Record):  # its __iter__ says what comes next, turn by turn
+        what, help = made_by_turns(f"'{values.__class__.__name__}'")
         raise SpecError("SW116", f"This cannot be suspended: {what}.", help=help)
     shared = isinstance(source, Reference) and source._cell is None
     if not shared and not one.source:

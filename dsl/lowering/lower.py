@@ -88,7 +88,7 @@ def _recompilable(function: Function) -> bool:
     code = getattr(function.function, "__code__", None)
     if code is None or names & {"super", "__class__"} or code.co_freevars:
         return False
-    return not function.is_flow
+    return not function.is_generator
 
 
 class Rewriter(Transformer):
@@ -155,7 +155,7 @@ class Rewriter(Transformer):
     @staticmethod
     def _rememberable(callee: Function) -> bool:
         returns = callee.node.returns
-        if callee.is_flow or callee.is_static:
+        if callee.is_generator or callee.is_static:
             return False
         if returns is None:
             return callee.module.source.dialect == "fizz"

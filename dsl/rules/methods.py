@@ -62,7 +62,8 @@ def _check_choice(checked: Checked, node: ast.Call, scope: Scope) -> None:
     single = hint in (int, bool) or spec_class(hint) is not None
     if single:
         text = shortened(node.args[0])
-        several = f"range({text})" if hint is int else f"[{text}]"
+        parts = f"list({text})" if hasattr(hint, "__iter__") else f"[{text}]"
+        several = f"range({text})" if hint is int else parts
         checked.wrong(
             "SW125",
             f"any_of chooses among several; {text} is {_article(hint)}.",

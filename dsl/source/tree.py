@@ -66,7 +66,13 @@ class Function:
 
     @property
     def is_flow(self) -> bool:
-        """Whether it contains ``yield``."""
+        """Whether it contains ``yield``. What Python calls, such as ``__iter__``, is no flow."""
+        asked = self.owner is not None and self.name[:2] == self.name[-2:] == "__"
+        return self.is_generator and (not asked or self.name == "__call__")
+
+    @property
+    def is_generator(self) -> bool:
+        """Whether Python makes a generator of it."""
         return any(map(yields, self.node.body))
 
     @property

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from statewalk import check
 from statewalk.checker.contract.search import SearchOptions
 from statewalk.checker.engines.reference import explore
 from statewalk.dsl.errors import SpecError
@@ -99,3 +100,42 @@ def test_a_loop_with_a_yield_goes_through_nothing_made_turn_by_turn(
 ) -> None:
     with pytest.raises(SpecError, match="made turn by turn"):
         load_text(tmp_path, SPEC.format(body=f"for x in {head}:{OUT}", change="pass"))
+
+
+RECORD = """
+from statewalk import *
+class Pair(Record):
+    a: int = 1
+    b: int = 5
+    def __iter__(self): MADE
+class Node(Role):
+    pair: Pair = Pair()
+    n: int = 0
+    @action
+    def go(self) -> Flow[None]:
+        require(self.n == 0)
+        for x in WAY(self.pair):
+            self.n += x
+            yield
+    @action
+    def other(self) -> None:
+        self.pair.b = 7
+node = Node()
+deadlock(False)
+@exists
+def six() -> bool: return node.n == 6 and node.pair.b == 7
+"""
+
+
+@pytest.mark.parametrize("made", ["yield self.a; yield self.b", "return iter([self.a, self.b])"])
+@pytest.mark.parametrize(("way", "told"), [("", "error"), ("list", "holds")])
+def test_nor_through_a_record_that_makes_its_own(
+    made: str, way: str, told: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "spec.py"
+    path.write_text(RECORD.replace("MADE", made).replace("WAY", way))
+    run = check(path, engine="reference")
+    said = " ".join("\n".join(map(str, run.traces.values())).split())
+
+    assert told == run.verdict
+    assert (told == "error") == ("made turn by turn" in said)
