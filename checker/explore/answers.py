@@ -124,7 +124,10 @@ class Answers:
         found = nearest(self.walk, [self.walk.state(path)], expression.holds)
         if found.steps == ():
             return {"path": write_path(path), "said": "It is true in this state."}
-        return self._found(found, path, "No state like this")
+        told = self._found(found, path, "No state like this")
+        if expression.raised:
+            told["said"] += f" In {expression.raised:,} of them it raised {expression.error}."
+        return told
 
     def _another(self, asked: Any) -> dict[str, Any]:
         path = read_path(asked["path"])

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _LONGEST = 2000  # characters of an expression
 _SHOWN = 400  # of a value
+_NOT_OF_STATES = frozenset({"on_step", "refines"})
 
 
 class Expression:
@@ -30,9 +31,14 @@ class Expression:
     def __init__(self, model: Model, text: str) -> None:
         self.model = model
         self.text = text
-        self._property = next((p.whole for p in model.properties if p.name == text.strip()), None)
+        self.raised, self.error = 0, ""  # in how many states it raised, and what last
         self._node: ast.expr | None = None
-        if self._property is not None:
+        found = next((p for p in model.properties if p.name == text.strip()), None)
+        self._property = None if found is None else found.whole
+        if found is not None and found.kind in _NOT_OF_STATES:
+            why = "it is a property of steps or behaviours, not of states"
+            raise unreadable(text, why, "Ask for what is true in a state.")
+        if found is not None:
             return
         if model.dialect == "fizz":
             raise unreadable(
@@ -58,6 +64,8 @@ class Expression:
                 found.append(bool(self._property()))
             elif self._node is not None:
                 thing = evaluate(self._node, self._names, {})
+                if callable(thing) and not hasattr(thing, "_canonical"):
+                    raise TypeError(f"{self.text.strip()} is a function: call it")
                 found.append(value_of(thing, self.model, state))
             return True
 
@@ -68,7 +76,9 @@ class Expression:
         """Whether it is true in a state; where it raises it is not."""
         try:
             return bool(self.value(state))
-        except Exception:
+        except Exception as error:
+            self.raised += 1
+            self.error = f"{type(error).__name__}: {error}"[:_SHOWN]
             return False
 
     def shown(self, state: State) -> str:

@@ -98,6 +98,30 @@ def test_what_cannot_be_reached_is_said_to_be_so(answers: Answers) -> None:
     assert "all that can be reached" in found["said"]
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("client[0].state", "it raised NameError: name 'client' is not defined"),
+        ("type_ok.__call__", "it raised"),
+        ("clients[0].send_init_pid", "it raised TypeError"),
+    ],
+)
+def test_an_expression_that_raises_is_not_just_not_found(
+    answers: Answers, text: str, said: str
+) -> None:
+    found = answers.answer("find", {"path": [0, []], "text": text})
+
+    assert "path" not in found
+    assert said in found["said"]
+
+
+def test_a_property_of_steps_is_not_looked_for_in_states() -> None:
+    answers = Answers(load("kafka/transactions"))
+
+    with pytest.raises(RunError, match="SW371"):
+        answers.answer("find", {"path": [0, []], "text": "fenced_stays_fenced"})
+
+
 def test_another_way_has_another_last_step() -> None:
     answers = Answers(load("toys/die_hard"))
     asked = {"path": [0, []], "text": "jugs.small == 3 and jugs.big == 5"}
