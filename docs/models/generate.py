@@ -9,6 +9,7 @@ What is generated follows a line that says of what, up to its end:
 - ``<!-- matrix: FILE``, a table of names of configurations, ``-->``: the same table, with what each
   configuration expects of the property that the column names;
 - ``<!-- counts: kafka/replication -->``: the table of its rows;
+- ``<!-- formats -->``: the same workloads on every format of tables, from their configurations;
 - ``<!-- states: ARGUMENTS -->``: the states of a role and the actions between them, as
   ``statewalk export --format dot ARGUMENTS`` has them;
 - ``<!-- flow: FILE CONFIGURATION``, steps, ``-->``: the sequence diagram of these steps;
@@ -43,6 +44,7 @@ from statewalk.dsl.library.recording import log_of, transactions, version_order
 from statewalk.dsl.loader import load
 from statewalk.dsl.model import Configuration
 from statewalk.models.kafka import replication_rows
+from statewalk.models.tables import comparison
 
 FOLDER = Path(__file__).parent
 ROOT = FOLDER.parents[1]
@@ -60,6 +62,7 @@ KINDS = {
     "configurations": rf"^(<!-- configurations: (?P<spec>\S+) -->\n\n){ROWS}",
     "matrices": rf"^(<!-- matrix: (?P<spec>\S+)\n(?P<of>.*?)-->\n\n){ROWS}",
     "counts": rf"^(<!-- counts: kafka/replication -->\n\n){ROWS}",
+    "formats": rf"^(<!-- formats -->\n\n){ROWS}",
     "states": rf"^(<!-- states: (?P<command>.*?) -->\n\n){DRAWN}",
     "flows": rf"^(<!-- flow: (?P<spec>\S+) (?P<config>\S+)\n(?P<of>.*?)-->\n\n){DRAWN}",
     "graphs": rf"^(<!-- begin-commit graph: (?P<spec>\S+) (?P<config>\S+) -->\n\n){DRAWN}",
@@ -88,6 +91,8 @@ def part(kind: str, page: str, m: re.Match[str]) -> str:
             return f"{m[1]}{matrix(m['spec'], m['of'])}\n"
         case "counts":
             return f"{m[1]}{counts()}\n"
+        case "formats":
+            return f"{m[1]}{formats()}\n"
         case "states":
             drawn = states(m["command"])
         case "flows":
@@ -252,6 +257,28 @@ def count(row: replication_rows.Row) -> str:
     _, distinct, depth = row.numbers
     broken = ", ".join(f"{_SHORT[name]} **{length}**" for name, length in row.breaks.items())
     return f"{distinct:,} / {depth}: {broken or 'holds'}"
+
+
+def formats() -> str:
+    """The comparison of table formats; each line ends with the run that tells its story."""
+    head = ["workload", "format", "setting", "anomaly", "aborts", "retries", "states", "run"]
+    out = [head, ["---"] * len(head)]
+    for row in comparison.TABLE:
+        steps = min(row.expect.lengths.values(), default=0)
+        assert bool(steps) == (row.anomaly != "none"), row.name
+        out.append(
+            [
+                row.workload,
+                row.format,
+                row.setting,
+                f"**{row.anomaly}**, {steps} steps" if steps else "none",
+                str(row.constants["MOST_ABORTS"]),
+                str(row.constants["MOST_RETRIES"]),
+                f"{row.expect.states or row.expect.distinct:,}",
+                f"`statewalk check tables/{row.format} --config {row.name}`",
+            ]
+        )
+    return "\n".join(f"| {' | '.join(line)} |" for line in out)
 
 
 def states(command: str) -> str:

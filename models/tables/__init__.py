@@ -1,3 +1,5 @@
-"""Tables made of files: Apache Paimon, its commit phase, its readers, and what every version must
-satisfy.
+"""Tables made of files: Apache Paimon, Delta Lake, Apache Hudi and Apache Iceberg.
+
+In each, who writes puts data files that nobody sees, and publishes them as part of the next version
+of the table; what it does when somebody else was first is what they differ in.
 """

@@ -1,8 +1,9 @@
 """A primary-key table as files: rows, data files, snapshots, deletion vectors, and their readers.
 
-Each bucket of the table is an LSM tree. Writers put rows into files of level 0; a compaction merges
-the files of one level into one file of the next. Files never change: a snapshot lists those that
-are live and, with deletion vectors, the rows in them that no longer count.
+Each bucket of the table is an LSM tree. Writers put rows into files of level 0, compactions merge
+them into higher levels (`compact`: of one level, the abstraction; `universal`: as Paimon does).
+Files never change: a snapshot lists those that are live and, with deletion vectors, the rows in
+them that no longer count.
 
 There are two readers. The *merging reader* takes every live row that no vector marks and lets the
 newest win. The *deletion-vector reader* looks at levels above 0 only and merges nothing: vectors
@@ -11,30 +12,19 @@ are there to spare it that, so each key must have one unmarked row at most.
 
 from typing import Literal
 
-from statewalk import Constant, Record, State, mutant
-
-# -- constants -------------------------------------------------------------------------------------
-KEYS: Constant[int] = 1  # primary keys
-BUCKETS: Constant[int] = 1
-MAX_LEVEL: Constant[int] = 3  # compactions start below this level
-DELETION_VECTORS: Constant[bool] = False
-SEQUENCE: Constant[
-    Literal[
-        "per_writer",  # each writer numbers its own rows
-        "resumed",  # the same, going on from the highest number in the latest snapshot
-        "global",  # one counter for all, drawn when an operation starts
-        "timestamp",  # the writer's clock when an operation starts; see SKEW
-        "snapshot_order",  # a later snapshot wins, numbers decide within one snapshot
-    ]
-] = "per_writer"
-TIE: Constant[Literal["first", "last"]] = "first"  # of rows with equal numbers: which one wins
-ENGINE: Constant[Literal["deduplicate", "partial_update"]] = "deduplicate"
+from statewalk import Record, State, mutant
+from statewalk.models.tables.paimon_settings import (
+    ALL_BUCKETS,
+    ALL_KEYS,
+    DELETION_VECTORS,
+    ENGINE,
+    SEQUENCE,
+    TIE,
+    UNIVERSAL,
+)
 
 RowKind = Literal["+I", "+U", "-D"]
 Mark = tuple[int, int]  # one entry of a deletion vector: file, position of the row in it
-
-ALL_KEYS = range(KEYS)
-ALL_BUCKETS = range(BUCKETS)
 
 
 # -- records ---------------------------------------------------------------------------------------
@@ -58,11 +48,13 @@ class File(Record):
 class Snapshot(Record):
     """One version of the table. ``live`` maps each live file to the version that added it."""
 
-    kind: Literal["append", "compact"]
+    kind: Literal["append", "compact", "overwrite"]
     bucket: int  # where the change was
     identifier: int  # whose change: the number of the file it added
     live: dict[int, int]
     vectors: frozenset[Mark] = frozenset()
+    raised: dict[int, int] = {}  # files that are at another level than they were written for
+    checkpoint: int = 0  # of the committable it came from
 
 
 class Compaction(Record):
@@ -85,9 +77,10 @@ class ObjectStore(State):
     files_made: int = 0
 
     def put(self, file: File) -> int:
-        """Store a data file under a new number."""
+        """Store a data file under a new number; without rows there is no file, only the number."""
         self.files_made += 1
-        self.files[self.files_made] = file
+        if file.rows or not UNIVERSAL:
+            self.files[self.files_made] = file
         return self.files_made
 
 
@@ -111,6 +104,12 @@ def vectors(version: int) -> frozenset[Mark]:
     return store.snapshots[version].vectors if version else frozenset()
 
 
+def level_of(version: int, file: int) -> int:
+    """The level of a live file."""
+    raised = store.snapshots[version].raised
+    return raised[file] if file in raised else store.files[file].level
+
+
 def live_in(version: int, bucket: int) -> list[int]:
     """The live files of one bucket, oldest first."""
     added = live(version)
@@ -120,13 +119,14 @@ def live_in(version: int, bucket: int) -> list[int]:
 
 # -- merging ---------------------------------------------------------------------------------------
 def unmarked(version: int, files: list[int]) -> list[Row]:
-    """The rows of live files that no deletion vector marks, in the order of the files.
+    """The rows of live files that no deletion vector marks, in the order of the files."""
+    return rows_of(files, live(version), vectors(version))
 
-    Each row carries the snapshot that it counts as written by.
-    """
-    added, marks = live(version), vectors(version)
+
+def rows_of(files: list[int], added: dict[int, int], marks: frozenset[Mark]) -> list[Row]:
+    """The rows that are not marked; each carries the snapshot that it counts as written by."""
     return [
-        Row(r.sequence, r.kind, r.key, r.a, r.b, added[file] if r.order is None else r.order)
+        Row(r.sequence, r.kind, r.key, r.a, r.b, added.get(file, 0) if r.order is None else r.order)
         for file in files
         for position, r in enumerate(store.files[file].rows)
         if (file, position) not in marks
@@ -165,7 +165,7 @@ def merging_reader(version: int, key: int) -> list[Row]:
 
 def vector_reader(version: int, key: int) -> list[Row]:
     """What a key reads as without merging: every unmarked row above level 0."""
-    upper = [file for file in live(version) if store.files[file].level > 0]
+    upper = [file for file in live(version) if level_of(version, file) > 0]
     return [row for row in unmarked(version, upper) if row.key == key]
 
 

@@ -5,16 +5,23 @@ the history of operations whose workers believe them published.
 """
 
 from statewalk import always
-from statewalk.models.tables.commit import VERSIONS, history
 from statewalk.models.tables.lsm import (
-    ALL_KEYS,
-    DELETION_VECTORS,
+    level_of,
     live,
     merging_reader,
     store,
     vector_reader,
     vectors,
 )
+from statewalk.models.tables.paimon_settings import (
+    ALL_KEYS,
+    ASK_FOR_RUNS,
+    DELETION_VECTORS,
+    UNIVERSAL,
+    VERSIONS,
+)
+from statewalk.models.tables.universal import ranges_overlap
+from statewalk.models.tables.workers.commit import history
 
 
 @always
@@ -102,7 +109,7 @@ def vector_reader_agrees() -> bool:
 
 def is_compacted(version: int) -> bool:
     snapshot = store.snapshots[version]
-    return snapshot.kind == "compact" and all(store.files[f].level > 0 for f in snapshot.live)
+    return snapshot.kind == "compact" and all(level_of(version, f) > 0 for f in snapshot.live)
 
 
 @always
@@ -133,3 +140,11 @@ def orphans_unreferenced() -> bool:
         if v in store.snapshots
         for file in live(v)
     )
+
+
+if UNIVERSAL or ASK_FOR_RUNS:
+
+    @always
+    def one_run_per_level() -> bool:
+        """Above level 0, files of one level of a bucket have no keys in common, in any version."""
+        return all(not ranges_overlap(store.snapshots[v]) for v in VERSIONS if v in store.snapshots)

@@ -8,65 +8,35 @@ snapshot is also where a worker finds out that what it read has changed, and giv
 
 from typing import Literal
 
-from statewalk import Auxiliary, Constant, Record, Role, State, action, require
+from statewalk import Auxiliary, Record, Role, State, action, mutant, require
+from statewalk.models.tables.effort import aborted, retried
 from statewalk.models.tables.lsm import (
     File,
     Mark,
     Row,
     Snapshot,
     latest,
+    level_of,
     live,
     marks_in,
     store,
     vectors,
 )
-
-# -- constants -------------------------------------------------------------------------------------
-TOPOLOGY: Constant[
-    Literal[
-        "flink",  # writers own buckets; one committer publishes everybody's files, one at a time
-        "topo1",  # writers own buckets; each worker commits for itself
-        "topo2",  # everybody works on all buckets and commits for itself
-    ]
-] = "topo2"
-COMMIT_GUARD: Constant[
-    Literal[
-        "put_if_absent",  # the store refuses a rename to a name that exists
-        "lock",  # rename overwrites; who holds the lock looks whether the version is still free
-        "lock_without_recheck",  # the lock is taken, but nobody looks
-        "none",  # rename overwrites
-    ]
-] = "put_if_absent"
-LOCK_PER: Constant[Literal["operation", "instance"]] = "operation"  # instance: writer and compactor
-CONFLICT_CHECK: Constant[
-    Literal[
-        "none",
-        "bucket",  # against what was done since to the bucket: writes to writes, merges to merges
-        "bucket_strict",  # the same, but writes forbid merges too: a busy bucket is never merged
-        "file_dv_pair",  # against what became of the files that a merge read, and of their vectors
-    ]
-] = "none"
-DELETED_FILE_CHECK: Constant[bool] = True  # a compaction gives up if a file it replaces is gone
-BUCKET_MODE: Constant[
-    Literal[
-        "fixed",  # a key's bucket follows from the key
-        "dynamic",  # an index tells the bucket of each key; a new one may go anywhere
-    ]
-] = "fixed"
-LOCK_LEAKS: Constant[bool] = False  # a crash leaves the lock taken
-SKIP_COMMITTED: Constant[bool] = True  # on replay, the committer skips what it has committed
-
-OPS: Constant[int] = 2  # writes that start, of all writers together
-COMPACTIONS: Constant[int] = 0  # compactions that start
-CRASHES: Constant[int] = 0  # of workers
-RESTARTS: Constant[int] = 0  # of the committer
-
-assert TOPOLOGY == "flink" or RESTARTS == 0, "only flink has a committer to restart"
-
-VERSIONS = range(1, (OPS + COMPACTIONS) * (1 + RESTARTS) + 1)  # as many as there can be
-
-INDEXED = BUCKET_MODE == "dynamic"
-LOCKED = COMMIT_GUARD in ("lock", "lock_without_recheck")
+from statewalk.models.tables.paimon_settings import (
+    COMMIT_GUARD,
+    CONFLICT_CHECK,
+    CRASHES,
+    DELETED_FILE_CHECK,
+    INDEXED,
+    KEY_RANGE_CHECK,
+    LOCK_LEAKS,
+    LOCKED,
+    LOST_ANSWERS,
+    MAX_RETRIES,
+    TOPOLOGY,
+    UNIVERSAL,
+)
+from statewalk.models.tables.universal import ranges_overlap
 
 Stage = Literal["idle", "data", "queued", "metadata", "prepare", "commit"]
 Columns = Literal["all", "a", "b"]
@@ -77,18 +47,22 @@ class Operation(Record):
     """A write or a compaction under way; ``stage`` is what it does next."""
 
     stage: Stage = "idle"
-    kind: Literal["append", "compact"] = "append"
+    kind: Literal["append", "compact", "overwrite"] = "append"
     bucket: int = 0
-    level: int = 0  # of a compaction's sources
+    level: int = 0  # of a compaction's sources (with sorted runs: of what it makes)
     read: int = 0  # the version that was read
     row: Row | None = None  # of a write
     changed: Columns = "all"  # what a write changes; less than all only if it read the rest
-    file: int = 0  # the data file written
+    file: int = 0  # the data file written; identifies the operation, also where it wrote none
     sources: tuple[int, ...] = ()  # the files it replaces
+    levels: tuple[int, ...] = ()  # where those are, as far as it knows (with sorted runs)
+    raised: int = 0  # a file that goes to its level as it is
     vectors: frozenset[Mark] | None = None  # the bucket's new deletion vectors, if they change
     base: int = 0  # the version the next snapshot is built on
     next: Snapshot | None = None
+    retries: int = 0
     owner: "Worker | None" = None  # in flink, who handed it to the committer
+    checkpoint: int = 0  # and in which committable it went
 
 
 class Acknowledged(Record):
@@ -122,6 +96,7 @@ class History(State):
     acked: Auxiliary[list[Acknowledged]] = []
     compactions: int = 0  # that were started
     crashes: int = 0
+    lost_answers: int = 0
 
 
 lock = Lock()
@@ -156,12 +131,19 @@ class Worker(Role):
     def build_on(self, version: int) -> None:
         """Build the next snapshot, or give up because of what was committed since the read."""
         op = self.op
-        if lost_sources(op, version) or conflicts(op, version):
+        if LOST_ANSWERS > 0 and is_published(op, version):
             self.end()
-            return
-        op.base = version
-        op.next = next_snapshot(op, version)
-        op.stage = "prepare" if LOCKED else "commit"
+        elif lost_sources(op, version) or conflicts(op, version) or breaks_runs(op, version):
+            aborted()
+            self.refused()
+            self.end()
+        else:
+            op.base = version
+            op.next = next_snapshot(op, version)
+            op.stage = "prepare" if LOCKED else "commit"
+
+    def refused(self) -> None:
+        """A check refused the operation; in Paimon, the job fails and begins again."""
 
     @action(fair="weak")
     def prepare(self) -> None:
@@ -187,14 +169,30 @@ class Worker(Role):
         if COMMIT_GUARD == "put_if_absent" and op.base + 1 in store.snapshots:
             self.retry()
             return
-        store.snapshots[op.base + 1] = snapshot
-        history.acked.append(Acknowledged(op.base + 1, op.file, op.row, op.changed))
-        if op.row is not None and INDEXED:
-            index.buckets[op.row.key] = op.bucket
+        publish(op, snapshot)
         self.end()
+
+    if LOST_ANSWERS > 0:
+
+        @action
+        def commit_unanswered(self) -> None:
+            """The rename happens, but looks as if it had failed: the worker tries again."""
+            op = self.op
+            snapshot = op.next
+            require(op.stage == "commit" and op.base + 1 not in store.snapshots)
+            require(history.lost_answers < LOST_ANSWERS)
+            assert snapshot is not None
+            history.lost_answers += 1
+            publish(op, snapshot)
+            self.retry()
 
     def retry(self) -> None:
         """Back to the metadata; the data file stays as it is."""
+        if MAX_RETRIES is not None and self.op.retries == MAX_RETRIES:
+            self.end()
+            return
+        retried()
+        self.op.retries += MAX_RETRIES is not None
         self.op.stage = "metadata"
         self.op.base = 0
         self.op.next = None
@@ -217,19 +215,54 @@ class Worker(Role):
         self.end()
 
 
+def publish(op: Operation, snapshot: Snapshot) -> None:
+    store.snapshots[op.base + 1] = snapshot
+    history.acked.append(Acknowledged(op.base + 1, op.file, op.row, op.changed))
+    if op.row is not None and INDEXED:
+        index.buckets[op.row.key] = op.bucket
+
+
 def next_snapshot(op: Operation, version: int) -> Snapshot:
-    """The latest snapshot with an operation's files in place of those it replaces."""
+    """The latest snapshot with an operation's files in place of those it replaces.
+
+    An overwrite replaces those of the bucket in the latest snapshot, not those it read.
+    """
     files = {f: added for f, added in live(version).items() if f not in op.sources}
-    files[op.file] = version + 1
     marks = vectors(version)
+    if op.kind == "overwrite":
+        files = {f: added for f, added in files.items() if store.files[f].bucket != op.bucket}
+        marks = marks - marks_in(version, op.bucket)
+    if op.file in store.files:
+        files[op.file] = version + 1
+    raised = dict(store.snapshots[version].raised) if version else {}
+    if op.raised:
+        files[op.raised] = live(version)[op.raised]
+        raised[op.raised] = op.level
     if op.vectors is not None:
         marks = (marks - marks_in(version, op.bucket)) | op.vectors
-    return Snapshot(op.kind, op.bucket, op.file, files, marks)
+    raised = {f: at for f, at in raised.items() if f in files}
+    return Snapshot(op.kind, op.bucket, op.file, files, marks, raised, op.checkpoint)
+
+
+def is_published(op: Operation, version: int) -> bool:
+    """Whether an attempt that seemed to fail did not (FileStoreCommitImpl.tryCommitOnce)."""
+    return any(store.snapshots[v].identifier == op.file for v in range(1, version + 1))
 
 
 def lost_sources(op: Operation, version: int) -> bool:
-    """Whether a file that a compaction replaces is no longer live."""
-    return DELETED_FILE_CHECK and any(file not in live(version) for file in op.sources)
+    """Whether a file that a compaction replaces is no longer live, at the level it had."""
+    if not DELETED_FILE_CHECK:
+        return False
+    if any(file not in live(version) for file in op.sources):
+        return True
+    return any(level_of(version, f) != at for f, at in zip(op.sources, op.levels, strict=False))
+
+
+def breaks_runs(op: Operation, version: int) -> bool:
+    """Whether key ranges of a level would overlap (PrimaryKeyConflictDetection)."""
+    if not (UNIVERSAL and KEY_RANGE_CHECK) or op.kind == "append":
+        return False
+    return ranges_overlap(next_snapshot(op, version))
 
 
 def conflicts(op: Operation, version: int) -> bool:
@@ -238,13 +271,14 @@ def conflicts(op: Operation, version: int) -> bool:
     A write that read is refused after another write to its bucket, a compaction after another
     compaction of its bucket. Blind writes read nothing, so nothing can have changed beneath them.
     """
-    if CONFLICT_CHECK == "none" or (op.kind == "append" and op.changed == "all"):
+    if CONFLICT_CHECK == "none" or (op.kind != "compact" and op.changed == "all"):
         return False
     if CONFLICT_CHECK == "file_dv_pair":
         return op.kind == "compact" and pairs_changed(op, version)
     later = [store.snapshots[v] for v in range(op.read + 1, version + 1)]
-    strict = CONFLICT_CHECK == "bucket_strict" and op.kind == "compact"
-    return any(s.bucket == op.bucket and (strict or s.kind == op.kind) for s in later)
+    merges = op.kind == "compact"
+    strict = CONFLICT_CHECK == "bucket_strict" and merges
+    return any(s.bucket == op.bucket and (strict or merges == (s.kind == "compact")) for s in later)
 
 
 def pairs_changed(op: Operation, version: int) -> bool:
@@ -253,37 +287,8 @@ def pairs_changed(op: Operation, version: int) -> bool:
     return gone or marks_in(op.read, op.bucket) != marks_in(version, op.bucket)
 
 
-# -- the committer of flink ------------------------------------------------------------------------
-class Committer(Worker):
-    restarts: int = 0
-    delivered: list[Operation] = []  # since the last checkpoint: a restart sees them again
-
-    @action(fair="weak")
-    def take(self) -> None:
-        """Begin to commit the next committable."""
-        require(self.op.stage == "idle" and inbox.queue)
-        op = inbox.queue.pop(0)
-        if RESTARTS > 0:
-            self.delivered.append(op)
-        if SKIP_COMMITTED and is_committed(op.file):
-            return
-        self.op = op
-        self.build_on(latest())
-
-    @action
-    def checkpoint(self) -> None:
-        require(self.op.stage == "idle" and self.delivered)
-        self.delivered = []
-
-    @action
-    def restart(self) -> None:
-        require(self.restarts < RESTARTS and self.delivered)
-        self.restarts += 1
-        inbox.queue = [*self.delivered, *inbox.queue]
-        self.delivered = []
-        self.op = Operation()
-
-
-def is_committed(file: int) -> bool:
-    """Whether some snapshot came from a committable; its file identifies it."""
-    return any(v in store.snapshots and store.snapshots[v].identifier == file for v in VERSIONS)
+# -- mutants ---------------------------------------------------------------------------------------
+@mutant(is_published)
+def no_look_up(op: Operation, version: int) -> bool:
+    """Who tries again after a failure does not ask whether it was one (before 1.3.0)."""
+    return False
