@@ -125,8 +125,8 @@ class Answers:
         if found.steps == ():
             return {"path": write_path(path), "said": "It is true in this state."}
         told = self._found(found, path, "No state like this")
-        if expression.raised:
-            told["said"] += f" In {expression.raised:,} of them it raised {expression.error}."
+        if expression.failed:
+            told["said"] += f" In {expression.failed:,} of them it raised {expression.error}."
         return told
 
     def _another(self, asked: Any) -> dict[str, Any]:

@@ -31,7 +31,7 @@ class Expression:
     def __init__(self, model: Model, text: str) -> None:
         self.model = model
         self.text = text
-        self.raised, self.error = 0, ""  # in how many states it raised, and what last
+        self.failed, self.error = 0, ""  # in how many states it raised, and what last
         self._node: ast.expr | None = None
         found = next((p for p in model.properties if p.name == text.strip()), None)
         self._property = None if found is None else found.whole
@@ -77,7 +77,7 @@ class Expression:
         try:
             return bool(self.value(state))
         except Exception as error:
-            self.raised += 1
+            self.failed += 1
             self.error = f"{type(error).__name__}: {error}"[:_SHOWN]
             return False
 
