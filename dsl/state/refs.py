@@ -21,7 +21,7 @@ from statewalk.dsl.errors import Span, SpecError, placed
 from statewalk.dsl.state.alone import NotAlone, alone
 from statewalk.dsl.state.detaching import Cell, Sub, forget, sub_key
 from statewalk.dsl.values.domains import Domain, misfit_of
-from statewalk.dsl.values.records import Record, fields_of, is_property, own
+from statewalk.dsl.values.records import KEPT, Record, fields_of, is_property, own, private
 from statewalk.dsl.values.stored import (
     FrozenBag,
     FrozenDict,
@@ -392,6 +392,7 @@ class RecordReference(Reference):
         return hash(self._freeze())
 
 
+KEPT.update(private(Reference) | private(RecordReference))
 # Filled by statewalk.dsl.state.containers, which defines the container references.
 REFERENCES: dict[type, type] = {}
 BY_KIND: dict[str, type] = {}

@@ -30,7 +30,7 @@ from statewalk.dsl.state.refs import (
 )
 from statewalk.dsl.values.canonical import ROLE_TAG, int_bytes, text_bytes
 from statewalk.dsl.values.domains import Domain, Kind
-from statewalk.dsl.values.records import LOOKING, check_own, declared_fields
+from statewalk.dsl.values.records import LOOKING, check_kept, check_own, declared_fields, private
 from statewalk.dsl.values.stored import (
     ABSENT,
     FrozenSet,
@@ -176,6 +176,7 @@ class Role:
     def __init_subclass__(cls, *, symmetric: bool = False, **options: Any) -> None:
         super().__init_subclass__(**options)
         check_own(cls, Role, {**_MAKING, **LOOKING, "index": _INDEX})
+        check_kept(cls, Role, {*private(Role), "_bytes", "_defaults", "_index"})
         own = declared_fields(cls)
         inherited = [
             n for base in reversed(cls.__mro__[1:]) for n in base.__dict__.get("_fields", ())

@@ -94,20 +94,42 @@ def check_own(cls: type, base: type, refused: Mapping[str, tuple[str, str]]) -> 
             )
 
 
+KEPT = {"_bytes", "_domains", "_reference", "_referenced"}
+"""What the checker keeps in records besides what Record has; `dsl.state.refs` adds its own."""
+
+
+def private(cls: type) -> set[str]:
+    """The names of a class of ours that begin with an underscore."""
+    return {name for name in vars(cls) if name[:1] == "_" and name[:2] != "__"}
+
+
+def check_kept(cls: type, base: type, names: Iterable[str]) -> None:
+    """Raises SpecError[SW123] where a class, or one mixed in, has what the checker keeps there."""
+    own = [part for part in cls.__mro__ if part is cls or not issubclass(part, base)]
+    for name in sorted(names):
+        if any(name in vars(part) for part in own):
+            raise SpecError(
+                "SW123",
+                f"{cls.__name__} has a {name} of its own.",
+                why=f"The checker keeps something of its own there, in every {base.__name__}.",
+                help=f"Give it another name, such as {name[1:]}.",
+            )
+
+
 @dataclass_transform(eq_default=False)
 class Record:
     """A value with named fields. Equal when the fields are equal."""
 
     _fields: ClassVar[tuple[str, ...]] = ()
     __match_args__: ClassVar[tuple[str, ...]] = ()
-    _methods: ClassVar[frozenset[str]] = frozenset()
     # Whether fields of any name may be added, as in .fizz specs.
     _open: ClassVar[bool] = False
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        if not cls._open and "_referenced" not in cls.__dict__:
+        if not cls.__module__.startswith("statewalk.dsl."):
             check_own(cls, Record, {**LOOKING, "__new__": _NEW})
+            check_kept(cls, Record, {*private(Record), *KEPT})
         own = declared_fields(cls)
         inherited = [n for base in reversed(cls.__mro__[1:]) for n in getattr(base, "_fields", ())]
         cls._fields = tuple(dict.fromkeys([*inherited, *own]))

@@ -40,10 +40,18 @@ BOTH = (
     "def __new__(cls, *a, **b): return None", "__slots__ = ('q',)",
     "def __eq__(self, o): return True", "def __ne__(self, o): return True",
     "def __hash__(self): return 1", "__hash__ = None",
+    "def _freeze(self): return 1", "_fields = ('n',)", "def _canonical(self): return b''",
+    "_bytes = 3",
+)  # fmt: skip
+OF_RECORDS = (
+    *BOTH, "def _with(self, x): return self", "_path = ()", "def _update(self): pass",
+    "@property\n    def _at(self): return 1", "@classmethod\n    def _place(cls): return 1",
+    "_open = True", "_referenced = int",
 )  # fmt: skip
 OF_ROLES = (
     *BOTH, "def __init__(self): pass", "def __post_init__(self): pass",
     "index: int = 0", "index = 3", "@action\n    def index(self): pass",
+    "_index = 3", "_symmetric = True", "_instances = []", "@action\n    def _fizz(self): pass",
 )  # fmt: skip
 
 
@@ -58,11 +66,24 @@ def written(folder: Path, **parts: str) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("kind", "own"), [*(("ROLE", o) for o in OF_ROLES), *(("RECORD", o) for o in BOTH)]
+    ("kind", "own"), [*(("ROLE", o) for o in OF_ROLES), *(("RECORD", o) for o in OF_RECORDS)]
 )
 def test_what_the_state_would_not_ask_is_refused(kind: str, own: str, tmp_path: Path) -> None:
     with pytest.raises(StatewalkError, match=r"SW123 .* of its own"):
         load(written(tmp_path, **{kind: own}))
+
+
+@pytest.mark.parametrize(("engine", "optimize"), WAYS)
+def test_other_names_with_an_underscore_are_free(
+    engine: str, optimize: bool, tmp_path: Path
+) -> None:
+    own = "_k = 2\n    def _more(self): return self._k + 1\n    def _set(self, n): self.n = n"
+    path = written(
+        tmp_path, RECORD=own, ROLE="def _do(self): self.job._set(watch.now * self.job._more())",
+        STEP="self._do()", PROPERTY="worker.job.n in (0, 3, 6)",
+    )  # fmt: skip
+
+    assert "holds" == check(load(path, optimize=optimize), engine=engine).verdict
 
 
 def test_it_is_refused_of_a_class_that_is_mixed_in_as_well(tmp_path: Path) -> None:
