@@ -15,7 +15,7 @@ function comparedHead({ sides, whole }) {
 function comparedCards({ compared, report }) {
   const heads = ["", ...compared.sides].map((name) => h("th", { scope: "col" }, name));
   const cell = (text) => h("td" + (CHANGED.test(text) ? ".moved" : ""), null, text);
-  const rows = compared.rows.map(([name, ...cells]) => h("tr", null, h("th", { scope: "row" }, name), cells.map(cell)));
+  const rows = compared.rows.map(([name, ...cells]) => h("tr", null, h("th", { scope: "row" }, soft(name)), cells.map(cell)));
   const table = h("table.properties.matrix", null, h("thead", null, h("tr", null, heads)), h("tbody", null, rows));
   return h(
     "div.compared",

@@ -58,6 +58,9 @@ function reveal(element, box) {
 const count = (n) => Number(n).toLocaleString("en");
 const plural = (n, one) => count(n) + " " + (n === 1 ? one : one + "s");
 
+// A name that may be broken into lines after its underscores.
+const soft = (name) => name.split(/(?<=_)/).map((part) => [part, h("wbr")]);
+
 // Lines of the report: texts with their styles.
 function reportLines(lines) {
   const names = { "+": "plus", "-": "minus", "~": "tilde" };

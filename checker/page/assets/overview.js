@@ -22,6 +22,8 @@ function sentence(data) {
   if (result.verdict === "violated") return wrong.join(", ");
   if (result.verdict === "bounded") return "The search was bounded: " + evidence.bounds.join(", ") + ".";
   if (!data.traces.length && result.warnings.length) return result.warnings[0];
+  const { error, error_type: type } = data.traces[0] ? data.traces[0].trace : {};
+  if (type) return `${type}: ${error}`;
   return "The spec raised an exception; the search stopped there.";
 }
 
@@ -31,12 +33,12 @@ function propertiesTable(data, show) {
     const at = ways.get(p.name);
     const steps = at === undefined ? "" : plural(data.traces[at].trace.length, "step");
     const what = at !== undefined && data.traces[at].witness ? "witness" : "counterexample";
-    const tone = { holds: "good", violated: "bad", unknown: "warn" }[p.verdict];
+    const tone = { holds: "good", violated: "bad", unknown: "open" }[p.verdict];
     const said = data.traces[at] && data.traces[at].witness && p.verdict === "holds" ? "reached" : p.verdict;
     return h(
       "tr",
       null,
-      h("th", { scope: "row" }, p.name),
+      h("th", { scope: "row" }, soft(p.name)),
       h("td.dim", null, data.kinds[p.kind] || p.kind),
       h("td", null, h("span.tag." + tone, null, said), p.vacuous ? h("span.tag.warn", null, "vacuous") : null),
       h("td", null, at === undefined ? "" : h("button.link", { onclick: () => show(at) }, `${what}, ${steps}`)),
