@@ -37,8 +37,8 @@ class _Asked:
     def __init__(self, tree: SpecTree, function: Function) -> None:
         self.tree = tree
         self.function = function
-        self.names = around(function.node, function.module.namespace)
         self.locals = locals_of(function.node)
+        self.names = around(function.node, function.module.namespace, self.locals)
 
     def of(self, node: ast.AST, is_property: bool) -> Iterator[ast.expr]:
         """The expressions in a node of which only the truth counts."""

@@ -194,9 +194,9 @@ class _Scan:
     def __init__(self, effects: Effects, function: Function) -> None:
         self.effects = effects
         self.function = function
-        self.namespace = around(function.node, function.module.namespace)
         self.types = Receivers(effects.tree, function)
         self.bound = locals_of(function.node)
+        self.namespace = around(function.node, function.module.namespace, self.bound)
         self.fresh = fresh_locals(function.node, self._constructs)
         self.scalars = scalar_arguments(function.node)
         self.nested = nested_functions(function.node)

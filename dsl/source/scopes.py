@@ -38,6 +38,8 @@ def stored(*nodes: ast.AST) -> set[str]:
 
 def binds(node: ast.AST) -> tuple[str, ...]:
     """The names that a node itself binds or deletes."""
+    if type(node) not in _BINDING:
+        return ()
     match node:
         case ast.Name(id=name):
             return () if isinstance(node.ctx, ast.Load) else (name,)
@@ -57,6 +59,10 @@ def binds(node: ast.AST) -> tuple[str, ...]:
 
 
 _DEFINITIONS = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+_BINDING = frozenset(
+    {ast.Name, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.MatchAs, ast.MatchStar}
+    | {ast.MatchMapping, ast.ExceptHandler, ast.alias}
+)
 
 
 def bindings(nodes: Iterable[ast.AST]) -> Iterator[tuple[ast.expr, ast.expr | None]]:
@@ -86,12 +92,22 @@ def bindings(nodes: Iterable[ast.AST]) -> Iterator[tuple[ast.expr, ast.expr | No
 
 def locals_of(function: ast.AST) -> set[str]:
     """Names that are local somewhere in a function."""
-    return stored(function) | arguments(function)
+    found: set[str] = set()
+    for part in walk(function):
+        if isinstance(part, ast.arg):
+            found.add(part.arg)
+        elif part is not function or not isinstance(part, _DEFINITIONS):
+            found.update(binds(part))
+    return found
 
 
-def around(node: ast.AST, namespace: Mapping[str, Any]) -> dict[str, Any]:
-    """What names of a module mean in a function of it: not those that are local there."""
-    own = locals_of(node)
+def around(
+    node: ast.AST, namespace: Mapping[str, Any], own: set[str] | None = None
+) -> dict[str, Any]:
+    """What names of a module mean in a function of it: not those that are local there, ``own``
+    where they are known.
+    """
+    own = locals_of(node) if own is None else own
     return {name: value for name, value in namespace.items() if name not in own}
 
 

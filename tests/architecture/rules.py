@@ -229,7 +229,7 @@ def code_in_data(root: Path) -> list[str]:
         if source.path not in MAY_PICKLE:
             found = [i for i in source.imports if i.module.partition(".")[0] in CODE_IN_DATA]
             offences += [str(i) for i in found]
-        for node in ast.walk(source.tree):
+        for node in source.nodes:
             if isinstance(node, ast.Call):
                 called = ast.unparse(node.func)
                 pickled = called == "np.load" and "allow_pickle=False" not in ast.unparse(node)
@@ -247,8 +247,8 @@ def underscore_names_of_others(root: Path) -> list[str]:
         offences += [
             str(i) for i in own if _private(i.module.rpartition(".")[2]) and i.module not in modules
         ]
-        aliases = _names_of_modules(source.tree, modules)
-        for node in ast.walk(source.tree):
+        aliases = _names_of_modules(source, modules)
+        for node in source.nodes:
             if isinstance(node, ast.Attribute) and _private(node.attr):
                 if isinstance(node.value, ast.Name) and node.value.id in aliases:
                     offences.append(f"{source.path}:{node.lineno} uses {ast.unparse(node)}")
@@ -259,10 +259,10 @@ def _private(name: str) -> bool:
     return name.startswith("_") and not name.endswith("__")
 
 
-def _names_of_modules(tree: ast.Module, modules: set[str]) -> set[str]:
+def _names_of_modules(source: Source, modules: set[str]) -> set[str]:
     """What imports of our modules bind, in any scope."""
     names = set()
-    for node in ast.walk(tree):
+    for node in source.nodes:
         if isinstance(node, ast.ImportFrom):
             of = [a for a in node.names if f"{node.module}.{a.name}" in modules]
             names |= {a.asname or a.name for a in of}
@@ -315,7 +315,7 @@ def long_files(root: Path) -> list[str]:
 def long_functions(root: Path) -> list[str]:
     offences = []
     for source in sources(root):
-        for node in ast.walk(source.tree):
+        for node in source.nodes:
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 lines = (node.end_lineno or node.lineno) - node.lineno + 1
                 marks = {d.id for d in node.decorator_list if isinstance(d, ast.Name)}

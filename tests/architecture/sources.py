@@ -6,8 +6,10 @@ Everything is read off the syntax trees, so nothing is imported and a missing fo
 import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
+
+from statewalk.dsl.source.nodes import walk
 
 FOLDERS = ("dsl", "checker", "models")  # the package `statewalk` links to these
 AROUND = ("tests", "benchmarks", "docs")  # code that only uses the package
@@ -51,15 +53,20 @@ class Source:
         dotted = self.path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
         return dotted if self.top == "statewalk" else f"statewalk.{dotted}"
 
+    @cached_property
+    def nodes(self) -> list[ast.AST]:
+        """All nodes of the tree."""
+        return walk(self.tree)
+
     def literals(self) -> Iterator[tuple[int, str]]:
         """Texts in the code, docstrings left out, each with its line."""
         documents = {
             id(node.body[0].value)
-            for node in ast.walk(self.tree)
+            for node in self.nodes
             if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
             if node.body and isinstance(node.body[0], ast.Expr)
         }
-        for node in ast.walk(self.tree):
+        for node in self.nodes:
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 if id(node) not in documents:
                     yield node.lineno, node.value
@@ -125,6 +132,7 @@ def _imported(node: ast.Import | ast.ImportFrom, path: str) -> list[str]:
 Graph = Mapping[str, set[str]]
 
 
+@cache
 def module_graph(root: Path) -> Graph:
     """File → the files it imports, for types only and inside functions too.
 
