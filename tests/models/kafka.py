@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -21,15 +23,27 @@ FOLDER = ROOT / "models" / "kafka"
 Constants = dict[str, Any]
 
 
+def loaded(
+    spec: str | Path, constants: Mapping[str, Any] | None = None, *, optimize: bool = True
+) -> Model:
+    """A model of this folder; what was asked for lately is not loaded again."""
+    return _loaded(spec, optimize, *sorted((constants or {}).items()))
+
+
+@lru_cache(maxsize=16)
+def _loaded(spec: str | Path, optimize: bool, *constants: tuple[str, Any]) -> Model:
+    return load(FOLDER / spec, dict(constants), optimize=optimize)
+
+
 def search(spec: str | Path, *properties: str, **constants: Any) -> Exploration:
     """A search of a model of this folder for violations of some properties; for none, of all."""
-    model = load(FOLDER / spec, constants)
+    model = loaded(spec, constants)
     return native.explore(model, SearchOptions(properties=properties or None))
 
 
 def slowly(spec: str, *, optimize: bool, **constants: Any) -> Exploration:
     """The reference engine's search."""
-    return reference.explore(load(FOLDER / spec, constants, optimize=optimize), SearchOptions())
+    return reference.explore(loaded(spec, constants, optimize=optimize), SearchOptions())
 
 
 def counts(found: Exploration) -> tuple[int, int, int]:
@@ -49,14 +63,14 @@ def reached(found: Exploration) -> dict[str, int]:
 
 def steps(spec: str, found: Exploration, **constants: Any) -> list[str]:
     """The actions of the only violation found."""
-    model = load(FOLDER / spec, constants)
+    model = loaded(spec, constants)
     (finding,) = found.findings
     return [model.actions[step.action].label for step in finding.steps]
 
 
 def graph_of(spec: str, **constants: Any) -> tuple[Model, StateGraph]:
     """The state graph of a model, with what its liveness properties say of each state."""
-    model = load(FOLDER / spec, constants)
+    model = loaded(spec, constants)
     live = tuple(p for p in model.properties if p.kind in LIVENESS_KINDS)
     return model, build(model, SearchOptions(), live)
 

@@ -7,6 +7,7 @@ level would have given the recorded answers and installed the versions in the re
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import Any
 
 import pytest
@@ -30,6 +31,7 @@ Versions = dict[Any, tuple[Any, ...]]
 Judged = dict[tuple[tuple[Event, ...], tuple[Did, ...]], Verdict]
 
 
+@cache
 def configurations() -> dict[str, Configuration]:
     """The runs of the model by name."""
     return {c.name: c for c in load(SNAPSHOT).configurations}

@@ -15,9 +15,8 @@ from statewalk.checker import native
 from statewalk.checker.contract.search import Exploration, SearchOptions
 from statewalk.checker.engines import reference
 from statewalk.dsl.declared import Configuration
-from statewalk.dsl.loader import load
 from tests.cases import slow, some
-from tests.models.kafka import FOLDER, Constants, counts, live, reached, search, steps, violated
+from tests.models.kafka import Constants, counts, live, loaded, reached, search, steps, violated
 
 SPEC = "exactly_once.py"
 GROUPS = "groups.py"
@@ -31,7 +30,7 @@ ENDS, READERS, CLIENTS = "decided_completes", "lso_advances", "clients_are_idle_
 
 @cache
 def configurations(spec: str) -> dict[str, Configuration]:
-    return {c.name: c for c in load(FOLDER / spec).configurations}
+    return {c.name: c for c in loaded(spec).configurations}
 
 
 def of(name: str, **changed: Any) -> Constants:
@@ -41,7 +40,7 @@ def of(name: str, **changed: Any) -> Constants:
 
 def explored(spec: str, **constants: Any) -> Exploration:
     """All states, violations or not."""
-    return native.explore(load(FOLDER / spec, constants), SearchOptions(keep_going=True))
+    return native.explore(loaded(spec, constants), SearchOptions(keep_going=True))
 
 
 def rows(spec: str) -> list[Any]:
@@ -64,7 +63,7 @@ def test_a_row_finds_what_it_states(spec: str, name: str) -> None:
     assert (expect.distinct or expect.states or found.counts.distinct) == found.counts.distinct
     assert expect.lengths.items() <= violated(found).items()
     assert bool(expect.lengths) == bool(violated(found))
-    exists = {p.name for p in load(FOLDER / spec, row.constants).properties if p.kind == "exists"}
+    exists = {p.name for p in loaded(spec, row.constants).properties if p.kind == "exists"}
     assert exists == set(reached(found))
 
 
@@ -72,7 +71,7 @@ def test_a_row_finds_what_it_states(spec: str, name: str) -> None:
 def test_each_mutant_has_a_row_that_breaks_something(spec: str) -> None:
     broken = [c for c in configurations(spec).values() if c.expect and c.expect.properties]
 
-    assert set(load(FOLDER / spec).mutants) == {
+    assert set(loaded(spec).mutants) == {
         c.constants["MUTANT"] for c in broken if "MUTANT" in c.constants
     }
 
@@ -138,7 +137,7 @@ def test_shortest_violations_are_as_derived_outside(name: str, broken: str, leng
 def test_the_reference_engine_agrees(name: str, optimize: bool) -> None:
     found = explored(SPEC, **of(name))
 
-    model = load(FOLDER / SPEC, of(name), optimize=optimize)
+    model = loaded(SPEC, of(name), optimize=optimize)
     again = reference.explore(model, SearchOptions(keep_going=True))
 
     assert counts(found) == counts(again)

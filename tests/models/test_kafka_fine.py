@@ -13,13 +13,12 @@ import pytest
 from statewalk.checker import native
 from statewalk.checker.contract.search import Exploration, SearchOptions
 from statewalk.dsl.declared import Configuration
-from statewalk.dsl.loader import load
 from tests.cases import slow, some
 from tests.models.kafka import (
-    FOLDER,
     Constants,
     counts,
     live,
+    loaded,
     reached,
     search,
     slowly,
@@ -47,13 +46,13 @@ def c(clients: int, brokers: int, elections: int, **more: Any) -> Constants:
 
 @cache
 def configurations() -> dict[str, Configuration]:
-    found = load(FOLDER / SPEC).configurations
+    found = loaded(SPEC).configurations
     return {row.name: row for row in found if row.constants.get("GRAIN") == "fine"}
 
 
 def explored(**constants: Any) -> Exploration:
     """All states, violations or not."""
-    return native.explore(load(FOLDER / SPEC, constants), SearchOptions(keep_going=True))
+    return native.explore(loaded(SPEC, constants), SearchOptions(keep_going=True))
 
 
 def rows(*, breaks: bool) -> list[Any]:
@@ -77,7 +76,7 @@ def test_a_row_holds_with_its_number_of_states_and_all_witnesses(name: str) -> N
 
     assert (expect.generated, expect.distinct, expect.depth) == counts(found)
     assert {} == violated(found)
-    exists = {p.name for p in load(FOLDER / SPEC, row.constants).properties if p.kind == "exists"}
+    exists = {p.name for p in loaded(SPEC, row.constants).properties if p.kind == "exists"}
     assert exists == set(reached(found))
 
 

@@ -17,10 +17,9 @@ from statewalk.checker.contract.search import SearchOptions
 from statewalk.checker.engines import reference
 from statewalk.checker.traces.labels import label_of
 from statewalk.checker.traces.trace import Trace, build
-from statewalk.dsl.loader import load
 from statewalk.models.kafka.replication_rows import ROWS, Row
 from tests.cases import slow, some
-from tests.models.kafka import FOLDER, counts, reached, violated
+from tests.models.kafka import FOLDER, counts, loaded, reached, violated
 
 SPEC = FOLDER / "replication.py"
 HW = "high_watermark"
@@ -35,7 +34,7 @@ def sized(replicas: int, epoch: int, rule: str) -> dict[str, Any]:
     "row", [row if row.name in QUICK else slow(row) for row in ROWS], ids=[row.name for row in ROWS]
 )
 def test_rows_of_the_table(row: Row) -> None:
-    found = native.explore(load(SPEC, row.constants()), SearchOptions(keep_going=True))
+    found = native.explore(loaded(SPEC, row.constants()), SearchOptions(keep_going=True))
 
     assert row.numbers == counts(found)
     assert row.breaks == violated(found)
@@ -43,7 +42,7 @@ def test_rows_of_the_table(row: Row) -> None:
 
 
 def test_each_row_is_a_configuration() -> None:
-    found = {c.name: c.constants for c in load(SPEC).configurations}
+    found = {c.name: c.constants for c in loaded(SPEC).configurations}
 
     assert {row.name: row.constants() for row in ROWS} == found
 
@@ -51,9 +50,9 @@ def test_each_row_is_a_configuration() -> None:
 @pytest.mark.parametrize("rule", some([HW, "kip101", "kip320"], every=3))
 def test_the_reference_engine_agrees(rule: str) -> None:
     constants = sized(2, 1, rule)
-    found = native.explore(load(SPEC, constants), SearchOptions(keep_going=True))
+    found = native.explore(loaded(SPEC, constants), SearchOptions(keep_going=True))
 
-    again = reference.explore(load(SPEC, constants), SearchOptions(keep_going=True))
+    again = reference.explore(loaded(SPEC, constants), SearchOptions(keep_going=True))
 
     assert counts(found) == counts(again)
     assert violated(found) == violated(again)
@@ -61,11 +60,11 @@ def test_the_reference_engine_agrees(rule: str) -> None:
 
 def followed(constants: dict[str, Any], property_: str, *, under: str) -> Guided:
     """The shortest violation under one rule, as far as another one lets it go."""
-    model = load(SPEC, constants)
+    model = loaded(SPEC, constants)
     found = native.explore(model, SearchOptions(properties=(property_,)))
     trace = build(model, found.findings[0])
     steps = "\n".join(label_of(trace, step) for step in trace.steps)
-    return follow(load(SPEC, {**constants, "TRUNCATION": under}), read_steps(steps))
+    return follow(loaded(SPEC, {**constants, "TRUNCATION": under}), read_steps(steps))
 
 
 def test_kip101_keeps_the_record_that_the_high_watermark_does_not_cover() -> None:
@@ -112,7 +111,7 @@ def test_kip320_asks_only_a_leader_of_the_same_epoch(
 
 
 def test_kip320_lets_nobody_join_before_its_own_epoch_is_reached() -> None:
-    model = load(SPEC, sized(3, 1, "kip320"))
+    model = loaded(SPEC, sized(3, 1, "kip320"))
 
     guided = follow(model, read_steps(OVERTAKEN))
 

@@ -14,14 +14,13 @@ import pytest
 from statewalk.checker.contract.search import SearchOptions
 from statewalk.checker.engines import reference
 from statewalk.checker.liveness.check import check_liveness
-from statewalk.dsl.loader import load
 from tests.cases import slow, some
 from tests.models.kafka import (
-    FOLDER,
     Constants,
     counts,
     graph_of,
     live,
+    loaded,
     reached,
     search,
     slowly,
@@ -109,7 +108,7 @@ def test_witnesses_are_reached() -> None:
 
 @pytest.mark.slow
 def test_symmetric_states_of_the_public_spec_are_no_more_than_with_tlc() -> None:
-    model = load(FOLDER / SPEC, c(2, 2, 1, **PUBLISHED))
+    model = loaded(SPEC, c(2, 2, 1, **PUBLISHED))
 
     found = reference.explore(model, SearchOptions(symmetry=True, properties=("type_ok",)))
 
