@@ -22,6 +22,7 @@ COMMANDS: dict[str, str] = {
     "profile": "statewalk.checker.commands.profile",
     "resume": "statewalk.checker.commands.resume",
     "query": "statewalk.checker.commands.query",
+    "diary": "statewalk.checker.commands.diary",
 }
 
 # What runs the code of a spec, which may hang, crash or print, or SQL, which may do the first two:

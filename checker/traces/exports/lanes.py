@@ -158,27 +158,29 @@ def to_svg(trace: Trace) -> str:
     return svg_of(drawing(trace))
 
 
-def svg_of(found: dict[str, Any]) -> str:
-    """A drawing as SVG that needs no style sheet."""
+def svg_of(found: dict[str, Any], *, painted: bool = True) -> str:
+    """A drawing as SVG that needs no style sheet; if not ``painted``, its classes stay for one."""
     width, height = found["width"], found["height"] + HEAD
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
         f'viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="11">',
-        '<rect width="100%" height="100%" fill="#fff"/>',
-        *map(_text, found["head"]),
+        *(['<rect width="100%" height="100%" fill="#fff"/>'] if painted else []),
+        *(_text(shape, painted) for shape in found["head"]),
         f'<g transform="translate(0 {HEAD})">',
-        *map(_text, found["shapes"]),
+        *(_text(shape, painted) for shape in found["shapes"]),
         "</g></svg>\n",
     ]
     return "\n".join(lines)
 
 
-def _text(shape: Shape) -> str:
+def _text(shape: Shape, painted: bool) -> str:
     tag, attributes, text = shape
     paint: dict[str, str] = {}
-    if tag != "text":
+    if painted and tag != "text":
         for name in str(attributes["class"]).split():
             paint |= _PAINT.get(name, {})
-    kept = {n: v for n, v in attributes.items() if n not in ("class", "data-step")}
+    kept = {
+        n: v for n, v in attributes.items() if n != "data-step" and not (painted and n == "class")
+    }
     told = "".join(f' {n}="{escape(str(v))}"' for n, v in (paint | kept).items())
     return f"<{tag}{told}>{escape(printable(text))}</{tag}>"

@@ -1,0 +1,12 @@
+"use strict";
+// An entry stays where every word of the search stands in it.
+const words = JSON.parse(document.getElementById("words").textContent);
+const rows = [...document.querySelectorAll(".entries li")];
+const box = document.querySelector(".search");
+box.hidden = false;
+box.querySelector("input").addEventListener("input", (event) => {
+  const asked = event.target.value.toLowerCase().split(/\s+/).filter(Boolean);
+  rows.forEach((row, n) => { row.hidden = !asked.every((word) => words[n].includes(word)); });
+  const left = rows.filter((row) => !row.hidden).length;
+  box.querySelector("span").textContent = asked.length ? `${left} of ${rows.length}` : "";
+});

@@ -1,0 +1,155 @@
+"""An entry: its Markdown text, line by line, and the cells in it."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from statewalk.dsl.errors import RunError
+
+NAMED = re.compile(r"^(\d\d)-[\w-]+\.md$")
+LANGUAGES = {"python": ".py", "fizz": ".fizz", "text": ".txt"}
+_FENCE = re.compile(r"^(`{3,}) *(\w*) *(.*?) *$")
+_DRAWN = re.compile(r"^<!-- (statewalk export .*?) -->$")
+_EXERCISE = re.compile(r"^<!-- exercise: (\S+) (\S+)\n(.*?)^-->$", re.MULTILINE | re.DOTALL)
+_ASKED = re.compile(r"^(.*?) *(statewalk .*)$")
+PROMPT = "$ "
+NO_SPEC = shutil.ignore_patterns(".statewalk", "__pycache__")  # of what is pinned
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A block that runs: the lines between its fences, and what they are.
+
+    ``file``: the text of the file ``name``, or more of it (``name +``); ``commands``: what is typed
+    and what is printed; ``drawn``: the diagram that the command ``name`` prints.
+    """
+
+    kind: Literal["file", "commands", "drawn"]
+    name: str
+    first: int  # among the lines of the entry
+    lines: tuple[str, ...]
+
+    @property
+    def commands(self) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """Each command, and the lines that stand below it."""
+        starts = [n for n, line in enumerate(self.lines) if line.startswith(PROMPT)]
+        for start, end in zip(starts, [*starts[1:], len(self.lines)], strict=True):
+            yield self.lines[start].removeprefix(PROMPT), self.lines[start + 1 : end]
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """What a reader's version of ``spec`` has to print: (beginning of a line, command) pairs."""
+
+    spec: str
+    solution: str
+    asked: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A file ``NN-title.md``; the specs it speaks of lie beside it, in ``NN``."""
+
+    path: Path
+    text: str
+
+    @property
+    def number(self) -> str:
+        return self.path.name[:2]
+
+    @property
+    def pinned(self) -> Path:
+        return self.path.parent / self.number
+
+    @property
+    def lines(self) -> list[str]:
+        return self.text.split("\n")
+
+    @property
+    def title(self) -> str:
+        """The first heading."""
+        found = re.search(r"^# +(.*)$", self.text, re.MULTILINE)
+        return found[1] if found else self.path.stem
+
+    @property
+    def exercises(self) -> list[Exercise]:
+        """What ``diary check`` asks; browsers and code hosts do not show it."""
+        return [
+            Exercise(spec, solution, tuple(_asked(self, line) for line in body.splitlines()))
+            for spec, solution, body in _EXERCISE.findall(self.text)
+        ]
+
+    def cells(self) -> list[Cell]:
+        """The blocks that run, in order."""
+        found: list[Cell] = []
+        lines, at = self.lines, 0
+        while at < len(lines):
+            opened = _FENCE.match(lines[at])
+            at += 1
+            if opened is None:
+                continue
+            first = at
+            while at < len(lines) and lines[at].rstrip() != opened[1]:
+                at += 1
+            kind = _kind(opened[2], opened[3], lines[first - 2] if first > 1 else "")
+            if kind is not None:
+                found.append(Cell(*kind, first, tuple(lines[first:at])))
+            at += 1
+        return found
+
+
+def _kind(
+    language: str, name: str, before: str
+) -> tuple[Literal["file", "commands", "drawn"], str] | None:
+    drawn = _DRAWN.match(before)
+    if drawn is not None:
+        return "drawn", drawn[1]
+    if language == "console":
+        return "commands", ""
+    return ("file", name) if name and language in LANGUAGES else None
+
+
+def _asked(entry: Entry, line: str) -> tuple[str, str]:
+    found = _ASKED.match(line)
+    if found is None:
+        raise RunError("SW381", f"{entry.path}: this line of an exercise has no command: {line}")
+    return found[1], found[2]
+
+
+def words_of(entry: Path, command: str) -> list[str]:
+    """A command without its first word. Raises RunError[SW381] unless that is `statewalk`."""
+    first, *words = shlex.split(command) or [""]
+    if first != "statewalk" or not words or words[0] in ("diary", "explore", "resume"):
+        raise RunError(
+            "SW381",
+            f"{entry}: this is nothing that a diary runs: {command}",
+            help="It runs statewalk's commands that end by themselves, and | head, tail and grep.",
+        )
+    return words
+
+
+def entries(folder: Path) -> list[Entry]:
+    """The entries of a folder, by number. Raises RunError[SW380] where there is none."""
+    names = sorted(p for p in folder.glob("*.md") if NAMED.match(p.name))
+    if not names:
+        raise RunError(
+            "SW380",
+            f"There is no entry of a diary in {folder}: a file whose name is like 01-title.md.",
+            help="Begin one with: statewalk diary new TITLE",
+        )
+    return [Entry(path, path.read_text(encoding="utf-8")) for path in names]
+
+
+def entry(found: Sequence[Entry], number: str) -> Entry:
+    """The entry of a number. Raises RunError[SW380]."""
+    for one in found:
+        if number.isdigit() and int(number) == int(one.number):
+            return one
+    known = ", ".join(one.number for one in found)
+    raise RunError("SW380", f"There is no entry {number}. Entries: {known}.")

@@ -1,0 +1,206 @@
+"""Running an entry: its cells in order, in a folder of their own, and the text as it should be.
+
+A folder is made that holds what is pinned beside every entry; the entry's own folder is where its
+commands run, those of the others are ``../NN``. What a command prints takes the place of what
+stands below it, save where only times differ.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher, unified_diff
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from statewalk.checker.diary.entry import NAMED, NO_SPEC, PROMPT, Cell, Entry, words_of
+from statewalk.checker.traces.file import load_trace
+from statewalk.dsl.errors import RunError
+
+if TYPE_CHECKING:
+    from statewalk.checker.diary.entry import Exercise
+    from statewalk.checker.traces.trace import Trace
+
+Execute = Callable[[list[str], Path], str]
+"""From the words of a command, and the folder to run it in, to what it prints"""
+
+_SECONDS = 300  # that a command may take
+_TIMES = re.compile(r"(\d+ h )?(\d+ min )?\d+(\.\d+)? (s|ms)\b|[\d,.]+k?/s\b")
+_PROGRESS = re.compile(r"^\d\d:\d\d:\d\d .*\n", re.MULTILINE)
+_LEFT_OUT = "…"
+
+
+@dataclass
+class Played:
+    """An entry as it should be, the traces of its diagrams, and what is wrong besides."""
+
+    entry: Entry
+    text: str
+    traces: dict[int, Trace] = field(default_factory=dict)  # by line of the fence, from 0
+    wrong: list[str] = field(default_factory=list)
+
+    @property
+    def difference(self) -> str:
+        """What has to change in the entry; nothing where it says what comes out."""
+        name = str(self.entry.path)
+        lines = unified_diff(
+            self.entry.lines, self.text.split("\n"), f"{name} (says)", f"{name} (comes out)",
+            lineterm="",
+        )  # fmt: skip
+        return "\n".join([*lines, *self.wrong])
+
+
+def execute(words: list[str], folder: Path) -> str:
+    """Run `statewalk` in a process of its own."""
+    settings = {"COLUMNS": "100", "NO_COLOR": "1", "PYTHONUTF8": "1"}
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "statewalk", *words], cwd=folder, env={**os.environ, **settings},
+            stdin=subprocess.DEVNULL, capture_output=True, timeout=_SECONDS, encoding="utf-8",
+            errors="replace", check=False,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        raise RunError(
+            "SW381", f"This takes more than {_SECONDS} s: statewalk {' '.join(words)}"
+        ) from None
+    return done.stdout + _PROGRESS.sub("", done.stderr)
+
+
+def play(entry: Entry, run: Execute = execute) -> Played:
+    """Run the cells of an entry, and ask of its exercises what readers are asked."""
+    lines, played = entry.lines, Played(entry, "")
+    moved = 0
+    with _folder(entry) as here:
+        for cell in entry.cells():
+            if cell.kind == "file":
+                played.wrong += _filed(entry, cell, here)
+                continue
+            if cell.kind == "commands":
+                fresh = list(_printed(entry, cell, here, run))
+            else:
+                fresh = _output(entry, cell.name, here, run)
+                traced = here / cell.name.split()[2]
+                if traced.name.endswith(".trace.json") and traced.exists():
+                    played.traces[cell.first - 1 + moved] = load_trace(traced)
+            at = cell.first + moved
+            lines[at : at + len(cell.lines)] = fresh
+            moved += len(fresh) - len(cell.lines)
+    for exercise in entry.exercises:
+        own, solved = (entry.pinned / f for f in (exercise.spec, exercise.solution))
+        if all(ok for _, _, ok in answers(entry, exercise, own, run)):
+            played.wrong.append(f"{entry.path}: {exercise.spec} does what the exercise asks for")
+        for command, _, ok in answers(entry, exercise, solved, run):
+            if not ok:
+                played.wrong.append(f"{entry.path}: {exercise.solution} fails: {command}")
+    played.text = "\n".join(lines)
+    return played
+
+
+def answers(
+    entry: Entry, exercise: Exercise, spec: Path, run: Execute = execute
+) -> Iterator[tuple[str, str, bool]]:
+    """For each command of an exercise, with the reader's spec in it: what it printed, and whether
+    that is what was asked for.
+    """
+    with _folder(entry) as here:
+        for expected, command in exercise.asked:
+            words = words_of(entry.path, command)
+            given = [str(spec.resolve()) if word == "SPEC" else word for word in words]
+            printed = run(given, here)
+            found = any(line.startswith(expected) for line in printed.splitlines())
+            yield command.replace("SPEC", str(spec)), printed, found
+
+
+class _folder:  # noqa: N801 (used as a function)
+    """A temporary folder that holds what is pinned; the entry's part of it."""
+
+    def __init__(self, entry: Entry) -> None:
+        self.entry = entry
+        self.made = tempfile.TemporaryDirectory(prefix="statewalk-diary-")
+
+    def __enter__(self) -> Path:
+        top = Path(self.made.name).resolve()
+        for one in self.entry.path.parent.iterdir():
+            if NAMED.match(one.name) and (one.parent / one.name[:2]).is_dir():
+                shutil.copytree(one.parent / one.name[:2], top / one.name[:2], ignore=NO_SPEC)
+        (top / self.entry.number).mkdir(exist_ok=True)
+        return top / self.entry.number
+
+    def __exit__(self, *_: object) -> None:
+        self.made.cleanup()
+
+
+def _filed(entry: Entry, cell: Cell, here: Path) -> list[str]:
+    """Write a file; of one that is pinned, say which lines are not in it."""
+    name, more = cell.name.removesuffix("+").rstrip(), cell.name.endswith("+")
+    file, text = here / name, "\n".join(cell.lines) + "\n"
+    if not file.resolve().is_relative_to(here):
+        raise RunError("SW381", f"{entry.path}: {name} is outside of the entry's folder.")
+    if not (entry.pinned / name).exists():
+        old = f"{file.read_text('utf-8')}\n\n" if more and file.exists() else ""
+        file.write_text(old + text, encoding="utf-8")
+        return []
+    rest = file.read_text(encoding="utf-8")
+    for part in re.split(rf"^ *(?:# *)?{_LEFT_OUT} *\n", text, flags=re.MULTILINE):
+        _, found, rest = rest.partition(part.strip("\n") + "\n")
+        if not found:
+            where = f"{entry.path}:{cell.first}"
+            return [f"{where}: these lines do not stand in {entry.number}/{name}:\n{part}"]
+    return []
+
+
+def _printed(entry: Entry, cell: Cell, here: Path, run: Execute) -> Iterator[str]:
+    for command, old in cell.commands:
+        yield PROMPT + command
+        yield from kept(old, _output(entry, command, here, run))
+
+
+def _output(entry: Entry, command: str, here: Path, run: Execute) -> list[str]:
+    """What a command prints, after its pipes."""
+    first, *pipes = command.split(" | ")
+    text = run(words_of(entry.path, first), here).replace(str(here), ".")
+    lines = [line.rstrip() for line in text.rstrip().splitlines()]
+    for pipe in pipes:
+        lines = _piped(entry, pipe.split(), lines)
+    return lines
+
+
+def _piped(entry: Entry, words: Sequence[str], lines: list[str]) -> list[str]:
+    """`head -N`, `tail -N` and `grep [-AN] PATTERN` as the programs of these names do it."""
+    match words:
+        case ["head", count] if count[1:].isdigit():
+            return lines[: int(count[1:])]
+        case ["tail", count] if count[1:].isdigit():
+            return lines[-int(count[1:]) :]
+        case ["grep", *after, pattern]:
+            more = int(after[0][2:]) if after else 0
+            hits = [n for n, line in enumerate(lines) if re.search(pattern.strip("'\""), line)]
+            shown = {k for n in hits for k in range(n, min(n + more + 1, len(lines)))}
+            return [lines[n] for n in sorted(shown)]
+    raise RunError("SW381", f"{entry.path}: a diary does not know this pipe: {' '.join(words)}")
+
+
+def kept(old: Sequence[str], new: Sequence[str]) -> list[str]:
+    """New lines, save that old ones stay where only times differ."""
+    if _squeezed(old) == _squeezed(new):
+        return list(old)
+    same = SequenceMatcher(None, [*map(_normal, old)], [*map(_normal, new)], autojunk=False)
+    found: list[str] = []
+    for tag, i, k, m, n in same.get_opcodes():
+        found += old[i:k] if tag == "equal" else new[m:n]
+    return found
+
+
+def _normal(line: str) -> str:
+    return _TIMES.sub("#", line)
+
+
+def _squeezed(lines: Iterable[str]) -> str:
+    """Without what differs from run to run, and where lines end on account of it."""
+    return " ".join(_normal(" ".join(lines)).split())

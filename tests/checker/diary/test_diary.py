@@ -1,0 +1,196 @@
+"""A diary says what comes out, shows it, and lets nothing else in."""
+
+from __future__ import annotations
+
+import json
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from statewalk.checker.cli import main
+from statewalk.checker.diary.entry import Entry, entries
+from statewalk.checker.diary.markup import to_html
+from statewalk.checker.diary.notebook import to_notebook
+from statewalk.checker.diary.play import Played, kept, play
+from statewalk.dsl.errors import RunError
+
+PRINTED = "HOLDS\n  searched 3 states · 1.20 s\nrun .statewalk/runs/0001"
+
+
+def entry(folder: Path, text: str, **pinned: str) -> Entry:
+    path = folder / "04-title.md"
+    path.write_text(text, encoding="utf-8")
+    for name, content in pinned.items():
+        file = folder / "04" / f"{name}.py"
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(content, encoding="utf-8")
+    return Entry(path, text)
+
+
+def says(words: list[str], folder: Path) -> str:
+    return PRINTED
+
+
+def block(*lines: str, info: str = "console") -> str:
+    return "\n".join((f"# A\n\n```{info}", *lines, "```\n"))
+
+
+def test_what_a_command_prints_is_written_below_it(tmp_path: Path) -> None:
+    found = play(entry(tmp_path, block("$ statewalk check a.py")), says)
+
+    assert block("$ statewalk check a.py", *PRINTED.splitlines()) == found.text
+    assert "+HOLDS" in found.difference
+
+
+def test_other_times_are_no_difference(tmp_path: Path) -> None:
+    told = PRINTED.replace("1.20 s", "12 min 3 s").splitlines()
+    found = play(entry(tmp_path, block("$ statewalk check a.py", *told)), says)
+
+    assert "" == found.difference
+
+
+def test_another_number_is_a_difference_and_other_lines_stay(tmp_path: Path) -> None:
+    told = PRINTED.replace("3 states", "4 states").replace("1.20", "9.00")
+    found = play(entry(tmp_path, block("$ statewalk check a.py", *told.splitlines())), says)
+
+    assert ["-  searched 4 states · 9.00 s", "+  searched 3 states · 1.20 s"] == [
+        line for line in found.difference.splitlines() if line[:2] in ("- ", "+ ")
+    ]
+    assert ["a 1 s", "b"] == kept(["a 1 s", "c"], ["a 2 s", "b"])
+
+
+@pytest.mark.parametrize(
+    ("pipe", "lines"),
+    [
+        ("head -1", ["HOLDS"]),
+        ("tail -1", ["run .statewalk/runs/0001"]),
+        ("grep -A1 HOLDS", PRINTED.splitlines()[:2]),
+        ("grep ^run", ["run .statewalk/runs/0001"]),
+    ],
+)
+def test_pipes_take_lines(tmp_path: Path, pipe: str, lines: list[str]) -> None:
+    found = play(entry(tmp_path, block(f"$ statewalk check a.py | {pipe}")), says)
+
+    assert block(f"$ statewalk check a.py | {pipe}", *lines) == found.text
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "rm -rf x",
+        "statewalk explore a.py",
+        "statewalk check a.py | sh",
+        "statewalk",
+        "echo statewalk",
+    ],
+)
+def test_nothing_else_is_run(tmp_path: Path, command: str) -> None:
+    with pytest.raises(RunError, match="SW381"):
+        play(entry(tmp_path, block(f"$ {command}")), says)
+
+
+def test_a_file_grows_and_lies_where_commands_run(tmp_path: Path) -> None:
+    seen: list[str] = []
+
+    def run(words: list[str], folder: Path) -> str:
+        seen.append((folder / "a.py").read_text("utf-8"))
+        return ""
+
+    first, more = block("x = 1", info="python a.py"), block("y = 2", info="python a.py +")
+    play(entry(tmp_path, f"{first}{more}{block('$ statewalk check a.py')}"), run)
+
+    assert ["x = 1\n\n\ny = 2\n"] == seen
+
+
+def test_lines_that_the_pinned_file_does_not_have_are_wrong(tmp_path: Path) -> None:
+    pinned = "a = 1\nb = 2\nc = 3\n"
+    parts = block("a = 1", "# …", "c = 3", info="python spec.py")
+    other = block("c = 3", "# …", "a = 1", info="python spec.py")
+
+    assert [] == play(entry(tmp_path, parts, spec=pinned), says).wrong
+    assert "04/spec.py" in play(entry(tmp_path, other, spec=pinned), says).difference
+
+
+def test_a_file_outside_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(RunError, match="SW381"):
+        play(entry(tmp_path, block("x", info="python ../../a.py")), says)
+
+
+EXERCISE = "# A\n<!-- exercise: spec.py solution.py\nHOLDS statewalk check SPEC\n-->\n"
+
+
+def test_an_exercise_is_one_that_the_solution_solves_and_the_spec_does_not(tmp_path: Path) -> None:
+    def run(words: list[str], folder: Path) -> str:
+        return Path(words[1]).read_text("utf-8")
+
+    good = entry(tmp_path, EXERCISE, spec="no", solution="HOLDS so")
+    assert "" == play(good, run).difference
+
+    bad = entry(tmp_path, EXERCISE, spec="HOLDS", solution="no")
+    assert 2 == len(play(bad, run).wrong)
+
+
+class Tags(HTMLParser):
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.found: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        self.found.append(tag)
+
+
+def test_folds_are_the_only_html(tmp_path: Path) -> None:
+    text = "<details>\n<summary>A *b* <i>c</i></summary>\n\n<script>x</script>\n\n</details>\n"
+    page = to_html(Played(entry(tmp_path, text), f"{text}\n<!-- a\nb -->\n\n- <img src=x>\n"))
+
+    assert ["details", "summary", "em", "p", "ul", "li"] == Tags(page).found
+    assert "-->" not in page
+
+
+def test_links_to_entries_lead_to_their_pages(tmp_path: Path) -> None:
+    page = to_html(Played(entry(tmp_path, ""), "[a](03-b.md#c) [d](https://e.f/g.md)"))
+
+    assert '<a href="03-b.html#c">' in page
+    assert '<a href="https://e.f/g.md">' in page
+
+
+def test_a_new_entry_runs_and_is_built(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    assert 0 == main(["diary", "new", "Counting, again", "."])
+    assert 0 == main(["diary", "build", ".", "--out", "site"])
+    text = (tmp_path / "00-counting-again.md").read_text("utf-8")
+    page = (tmp_path / "site/00-counting-again.html").read_text("utf-8")
+    assert "VIOLATED  small  (always)  after 3 steps" in text
+    assert "sequenceDiagram" in text
+    assert "<svg" in page
+    assert "http:" not in page.replace("http://www.w3.org/2000/svg", "")
+    assert "00-counting-again.html" in (tmp_path / "site/index.html").read_text("utf-8")
+    capsys.readouterr()
+    assert 2 == main(["diary", "check", "0", "00/spec.py", "."])
+    assert "SW380" in capsys.readouterr().err
+
+
+def test_a_folder_without_entries_says_how_to_begin(tmp_path: Path) -> None:
+    with pytest.raises(RunError, match="SW380"):
+        entries(tmp_path)
+
+
+def test_a_notebook_writes_the_files_and_runs_the_commands(tmp_path: Path) -> None:
+    text = (
+        f"Text.\n{block('a = 1', info='python a.py')}{block('$ statewalk check a.py', 'HOLDS')}End."
+    )
+    cells = json.loads(to_notebook(entry(tmp_path, text, spec="b = 2")))["cells"]
+
+    assert ["markdown", "code", "code", "markdown", "code", "markdown"] == [
+        cell["cell_type"] for cell in cells
+    ]
+    assert "%%writefile spec.py\nb = 2" == cells[1]["source"]
+    assert "%%writefile a.py\na = 1" == cells[2]["source"]
+    assert ("!statewalk check a.py", "HOLDS") == (
+        cells[4]["source"], cells[4]["outputs"][0]["text"],
+    )  # fmt: skip
