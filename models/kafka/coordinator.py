@@ -1,24 +1,18 @@
 """Kafka transactions, part 2: the protocol between clients, coordinators and the controller.
 
 Every broker keeps a copy of every partition of the transaction log. The leader of a transactional
-id's partition is its coordinator; it answers a request once the log entry that the request led to
-is committed, that is, on every copy. Leadership may move at any time: the new leader rebuilds its
-metadata from the log and finishes what its predecessor decided, the old one drops what was not
-committed and tells the clients that wait.
-
-A client takes a producer id and an epoch (part 1, `init_pid`) and adds the topic partitions it
-will write to. When another client takes the same transactional id meanwhile, the epoch is bumped:
-an open transaction is aborted first, and the client that held the older epoch is fenced at its
-next request and stops for good.
-
+id's partition is its coordinator; it answers a request once the log entry that this led to is
+committed: on every copy. Leadership may move at any time: the new leader rebuilds its metadata from
+the log and finishes what was decided; the old one drops what is not committed and tells who waits.
+A client takes a producer id and an epoch (part 1, `init_pid`) and adds the topic partitions it will
+write to. When another client takes the same transactional id meanwhile, the epoch is bumped: an
+open transaction is aborted first, and the client before is fenced at its next request, for good.
 Left out: ending a transaction, markers and records (part 3), running out of epochs, KIP-360 and
-KIP-890. The lookup of the coordinator is one step; its answer can be out of date when the request
-arrives. With `GRAIN=atomic` a leader's log reaches all copies in one step, too.
+KIP-890. To look up the coordinator is one step, and may be out of date when the request arrives.
 
-Read this file first. What must hold of the protocol is in `transactions`, the spec to check; how
-a transaction's metadata may change is in `metadata`, defects put in on purpose are in
-`coordinator_mutants`; what `GRAIN=fine` takes apart is in `fine`, with the instances. This file is
-longer than most because all that the three parties do to each other is told in one place.
+Read this file first; then `metadata`, for what may become of a transaction, and `transactions`, the
+spec to check. `coordinator_mutants` has defects put in on purpose, `fine` what `GRAIN=fine` takes
+apart, and the instances. Classes and methods are of Kafka 3.9; the page says what each leaves out.
 """
 
 from typing import Literal
@@ -103,7 +97,7 @@ class LogPartition(Role):
 
     @action
     def elect(self, broker: "Broker") -> None:
-        """Leadership moves, for reasons of the controller's own. The old leader is not told yet."""
+        """PartitionChangeBuilder.electLeader, for reasons of its own. The old one is not told."""
         require(sum(partition.now.epoch - 1 for partition in partitions) < MAX_ELECTIONS)
         require(broker in self.isr and broker.view[self].leader != broker)
         broker.materialise(self)
@@ -137,6 +131,7 @@ class Client(Role, symmetric=True):
 
     @action(fair="strong")
     def send_init_pid(self) -> None:
+        """TransactionManager.initializeTransactions, and lookupCoordinator in the same step."""
         require(self.state == "Ready")
         if self.tid is None:
             self.tid = any_of(range(TIDS))
@@ -145,6 +140,7 @@ class Client(Role, symmetric=True):
 
     @action(fair="weak")
     def receive_init_pid_response(self, broker: "Broker") -> None:
+        """InitProducerIdHandler.handleResponse."""
         require(self.state == "SentInitPidRequest")
         response = any_of(
             [m for m in self.inbox if isinstance(m, InitPidResponse) and m.source == broker]
@@ -162,6 +158,7 @@ class Client(Role, symmetric=True):
 
     @action(fair="strong")
     def send_add_partitions(self) -> None:
+        """TransactionManager.addPartitionsToTransactionHandler, for one partition."""
         require(self.state in ("HasPid", "BegunTxn"))
         require(not self.pending)
         self.pending = frozenset({any_of(ALL_PARTITIONS - self.partitions)})
@@ -173,6 +170,7 @@ class Client(Role, symmetric=True):
 
     @action(fair="weak")
     def receive_add_partitions_response(self, broker: "Broker") -> None:
+        """AddPartitionsToTxnHandler.handleResponse."""
         require(self.state == "BegunTxn")
         response = any_of(
             [m for m in self.inbox if isinstance(m, AddPartitionsResponse) and m.source == broker]
@@ -244,6 +242,7 @@ class Broker(Role, symmetric=True):
 
     @action(fair="weak")
     def receive_init_pid_request(self, client: Client) -> None:
+        """TransactionCoordinator.handleInitProducerId."""
         request = any_of(
             [m for m in self.inbox if isinstance(m, InitPidRequest) and m.source == client]
         )
@@ -261,7 +260,7 @@ class Broker(Role, symmetric=True):
         self.append(request.tid, result, Callback(client, success, failure))
 
     def after_init_pid(self, tid: int) -> Metadata | Code:
-        """The metadata that a request for a producer id leads to, or why it is refused."""
+        """What a request leads to, or why it is refused: prepareInitProducerIdTransit."""
         absent = self.absent(partition_of(tid))
         if absent is not None:
             return absent
@@ -278,6 +277,7 @@ class Broker(Role, symmetric=True):
 
     @action(fair="weak")
     def receive_add_partitions_request(self, client: Client) -> None:
+        """TransactionCoordinator.handleAddPartitionsToTransaction."""
         request = any_of(
             [m for m in self.inbox if isinstance(m, AddPartitionsRequest) and m.source == client]
         )
@@ -323,7 +323,7 @@ class Broker(Role, symmetric=True):
 
         @action(fair="weak")
         def commit_append(self, partition: LogPartition) -> None:
-            """The next entry reaches every copy of the log, and takes effect."""
+            """TransactionStateManager.appendTransactionToLog: on all copies at once, in effect."""
             require(self.committed[partition] < len(self.log[partition]))
             require(self.may_commit(partition))
             entry = self.log[partition][self.committed[partition]]
@@ -344,7 +344,7 @@ class Broker(Role, symmetric=True):
 
     @action(fair="weak")
     def complete_partial(self, tid: int = any_of(range(TIDS))) -> None:
-        """A new leader finds a decision that its predecessor did not live to complete."""
+        """TransactionMetadata.prepareComplete, for a decision that a new leader finds."""
         require(self.leads(partition_of(tid)))
         require(tid in self.metadata and tid not in self.pending)
         require(self.metadata[tid].state in DECIDED)
@@ -364,7 +364,7 @@ class Broker(Role, symmetric=True):
 
     @action(fair="weak")
     def become_follower(self, partition: LogPartition) -> None:
-        """A broker learns of a newer leader, and tells those who wait for what it now forgets."""
+        """TransactionCoordinator.onResignation; those who wait for what is forgotten are told."""
         require(self.view[partition].epoch < partition.now.epoch)
         self.view[partition] = partition.now
         self.truncate(partition)

@@ -89,7 +89,7 @@ row(
 )
 row("timeout-part1-t1", PART1, UNNUMBERED, states=198, TXNS=1, RECORDS=2, TXN_TIMEOUTS=1)
 row("timeout", KIP98, AT_ONCE, states=25, TXNS=1, RECORDS=2, TXN_TIMEOUTS=1)
-row("timeout-part1", PART1_KIP360, states=4335, RECORDS=2, TXN_TIMEOUTS=1)
+row("timeout-part1", PART1_KIP360, states=4049, RECORDS=2, TXN_TIMEOUTS=1)
 row("timeout-part2", states=875, RECORDS=2, TXN_TIMEOUTS=1)
 row(
     "kafka-20785",

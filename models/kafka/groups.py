@@ -55,7 +55,7 @@ class Worker(Role):
 
     @action
     def take_over(self) -> None:
-        """A rebalance. The worker before it does not hear of it."""
+        """A rebalance: GroupCoordinator.handleJoinGroup. The worker before does not hear of it."""
         require(group.rebalances > 0 and self.generation < group.generation)
         group.rebalances -= 1
         group.generation += 1

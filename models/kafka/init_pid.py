@@ -1,13 +1,10 @@
 """Kafka transactions, part 1: a client obtains a producer id and an epoch.
 
-A client sends InitPidRequest for its transactional id to some broker. The broker that leads the
-id's partition of the transaction log is its coordinator: it caches metadata with a fresh producer
-id, appends a transition that bumps the epoch, and answers only when that entry is committed. A
-wrong broker says NotCoordinator, a coordinator with a transition under way says
-ConcurrentTransactions, and in both cases the client tries again.
-
-Left out: leader movement, failing appends, epoch exhaustion, fencing of an ongoing transaction
-(see the coordinator model), and looking up the coordinator (a client asks any broker).
+A client sends InitPidRequest for its transactional id to some broker, again until it is answered
+OK. The broker that leads the id's partition of the transaction log caches metadata with a fresh
+producer id, appends a transition that bumps the epoch, and answers when that entry is committed.
+Left out: leader movement, failing appends, running out of epochs, fencing (see `coordinator`), and
+looking up the coordinator. Names of classes and methods are of Kafka 3.9.
 """
 
 from itertools import pairwise
@@ -96,6 +93,7 @@ class Client(Role, symmetric=True):
 
     @action(fair=fairness_of_asking())
     def send_init_pid(self, broker: "Broker") -> None:
+        """TransactionManager.initializeTransactions."""
         require(self.state == "Ready")
         if self.tid is None:
             self.tid = any_of(range(TIDS))
@@ -104,6 +102,7 @@ class Client(Role, symmetric=True):
 
     @action(fair="weak")
     def receive_init_pid_response(self) -> None:
+        """InitProducerIdHandler.handleResponse."""
         require(self.state == "SentInitPidRequest")
         response = any_of(self.inbox)
         self.inbox.remove(response)
@@ -154,6 +153,7 @@ class Broker(Role, symmetric=True):  # those that lead nothing can change places
 
     @action(fair="weak")
     def receive_init_pid_request(self) -> None:
+        """TransactionCoordinator.handleInitProducerId."""
         request = any_of(self.inbox)
         self.inbox.remove(request)
         if KEEP_PROCESSED:
@@ -168,6 +168,7 @@ class Broker(Role, symmetric=True):  # those that lead nothing can change places
 
     @action(fair="weak")
     def commit_init_pid(self, log: TxnLog) -> None:
+        """The callback of TransactionStateManager.appendTransactionToLog."""
         require(log.index in self.owned)
         require(log.committed < len(log.entries))
         entry = log.entries[log.committed]

@@ -219,7 +219,7 @@ class Replica(Role):
 
         @action
         def truncate_on_mismatch(self, leader: "Replica") -> None:
-            """The fetch is answered with an error: the last records do not fit."""
+            """No method of Kafka: a fetch is answered with an error, since last records differ."""
             require(self.follows(leader) and self.log)
             last = len(self.log) - 1
             require(last >= len(leader.log) or self.log[last].epoch != leader.log[last].epoch)

@@ -11,7 +11,7 @@ error always means that it did not happen. Here each of these is a step of its o
 - to fence a client is decided in one step; the cached epoch is raised, and the abort appended, in
   the next. Should the append fail, the epoch stays raised, and is not raised again (KAFKA-9666).
 
-Which class and method of Kafka stand behind each is told in docs/models/kafka-coordinator.md.
+Names of classes and methods are of Kafka 3.9; docs/models/kafka-coordinator.md says more of each.
 """
 
 from statewalk import Record, State, action, any_of, replace, require
@@ -85,7 +85,7 @@ class FineBroker(Broker, symmetric=True):
 
     @action(fair="weak")
     def complete_append(self, tid: int = any_of(range(TIDS))) -> None:
-        """What waited for the high watermark takes effect, and its client is answered."""
+        """TransactionMetadata.completeTransitionTo, once the high watermark is there; an answer."""
         require(tid in self.waiting)
         waiting = self.waiting[tid]
         require(0 < waiting.end <= self.committed[partition_of(tid)])
@@ -100,7 +100,7 @@ class FineBroker(Broker, symmetric=True):
 
     @action
     def time_out(self, tid: int = any_of(range(TIDS))) -> None:
-        """A client is told an error. Its entry lives on, and whoever leads may yet commit it."""
+        """REQUEST_TIMED_OUT in TransactionStateManager.updateCacheCallback: the entry lives on."""
         require(faults.timeouts < MAX_TIMEOUTS)
         require(tid in self.waiting)
         waiting = self.waiting[tid]
@@ -115,7 +115,7 @@ class FineBroker(Broker, symmetric=True):
 
     @action(fair="weak")
     def abort_fenced(self, tid: int = any_of(range(TIDS))) -> None:
-        """The decision to fence is acted on: from now on the old epoch is refused."""
+        """TransactionCoordinator.endTransaction: from now on the old epoch is refused."""
         require(tid in self.pending and self.pending[tid].state == "PrepareEpochFence")
         fence, callback = self.pending[tid], self.waiting[tid].callback
         self.raise_epoch(tid, fence.epoch)
@@ -132,7 +132,7 @@ class FineBroker(Broker, symmetric=True):
 
     @action(fair="weak")
     def load(self, partition: LogPartition) -> None:
-        """A new leader reads its log. Another election may come before."""
+        """TransactionStateManager.loadTransactionMetadata. Another election may come before."""
         require(partition in self.loading)
         self.loading.remove(partition)
         for entry in self.log[partition][: self.end_to_load(partition)]:
@@ -166,7 +166,7 @@ class FineBroker(Broker, symmetric=True):
 
     @action(fair="weak")
     def fetch(self, partition: LogPartition) -> None:
-        """The next entry of the leader, and its high watermark. Both must be in one epoch."""
+        """ReplicaFetcherThread.processPartitionData, for one entry. Both must be in one epoch."""
         leader, end = self.view[partition].leader, len(self.log[partition])
         require(leader != self and leader.view[partition] == self.view[partition])
         require(end < len(leader.log[partition]))
@@ -176,6 +176,7 @@ class FineBroker(Broker, symmetric=True):
 
     @action(fair="weak")
     def raise_high_watermark(self, partition: LogPartition) -> None:
+        """Partition.maybeIncrementLeaderHW, by one."""
         require(self.leads(partition) and self.committed[partition] < len(self.log[partition]))
         require(self.may_commit(partition))
         self.committed[partition] += 1
@@ -189,7 +190,7 @@ class FineBroker(Broker, symmetric=True):
 
     @action
     def shrink_isr(self, partition: LogPartition, broker: Broker) -> None:
-        """A follower lags for too long."""
+        """Partition.maybeShrinkIsr: a follower lags for too long."""
         require(faults.shrinks < MAX_SHRINKS)
         require(partition.now.leader == self and broker != self and broker in partition.isr)
         faults.shrinks += 1
@@ -197,13 +198,13 @@ class FineBroker(Broker, symmetric=True):
 
     @action(fair="weak")
     def expand_isr(self, partition: LogPartition, broker: Broker) -> None:
-        """A follower has caught up."""
+        """Partition.maybeExpandIsr: a follower has caught up."""
         require(partition.now.leader == self and broker not in partition.isr)
         require(has_fetched(broker, self, partition, self.end_to_catch_up_with(partition)))
         partition.isr |= {broker}
 
     def end_to_catch_up_with(self, partition: LogPartition) -> int:
-        """All that is committed: from before this epoch that may be more than the leader knows."""
+        """Partition.isFollowerInSync: of older epochs, more is committed than the leader knows."""
         before = [e for e in self.log[partition] if e.epoch < self.view[partition].epoch]
         return max(self.committed[partition], len(before))
 

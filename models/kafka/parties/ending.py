@@ -6,8 +6,8 @@ is a fault, and switched on one by one: an answer is lost, a request arrives lat
 the coordinator moves and knows what its log says.
 
 A coordinator is here what a broker knows of one transactional id. Names of classes and methods are
-of Kafka 4.0 (a snapshot of October 2024), unless another version is named. Left out: the pending
-state between an append and its commit (part 2), expiration of transactional ids, authorisation.
+of Kafka 4.0, unless another version is named; what came after it is named by its issue. Left out:
+the pending state between an append and its commit (part 2), expiration of ids, authorisation.
 """
 
 from statewalk import Record, Role, State, action, any_of, replace, require
@@ -266,7 +266,7 @@ class Coordinator(Role):
 
         @action(fair="weak")
         def receive_late_end(self) -> None:
-            """Nobody waits for the answer."""
+            """TransactionCoordinator.handleEndTransaction. Nobody waits for the answer."""
             request = any_of(self.inbox)
             self.inbox.remove(request)
             self.end(request)

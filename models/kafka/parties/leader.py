@@ -8,7 +8,7 @@ Names of classes and methods are of Kafka 4.0 unless another version is named. A
 shortened, and there is one replica: part 2 and `replication` are about those.
 """
 
-from statewalk import Auxiliary, Record, Role, action, any_of, require
+from statewalk import Auxiliary, Record, Role, action, any_of, replace, require
 from statewalk.models.kafka.parties.ending import (
     ProducerId,
     WriteMarker,
@@ -60,6 +60,21 @@ class Checked(Record):
     guard: int
 
 
+class Verification(Record):
+    """A check of a producer id that no append and no marker has ended: VerificationStateEntry."""
+
+    guard: int
+    epoch: int
+    lowest_sequence: int  # of those that were checked; none above it is appended first
+
+    def including(self, batch: Batch) -> "Verification":
+        """VerificationStateEntry.maybeUpdateLowestSequenceAndEpoch."""
+        if batch.id.epoch > self.epoch:
+            return Verification(self.guard, batch.id.epoch, batch.sequence)
+        lowest = min(self.lowest_sequence, batch.sequence)
+        return replace(self, lowest_sequence=lowest) if batch.id.epoch == self.epoch else self
+
+
 class Known(Record):
     """What a leader knows of a producer id: ProducerStateEntry."""
 
@@ -77,7 +92,7 @@ class Partition(Role):
     known: dict[int, Known] = {}  # by producer id
     inbox: set[Batch] = set()
     checked: set[Checked] = set()
-    guards: dict[int, int] = {}  # producer id -> the check under way: VerificationStateEntry
+    checks: dict[int, Verification] = {}  # under way, by producer id
     late_markers: set[WriteMarker] = set()  # sent twice
     strange_append: Auxiliary[bool] = False  # a batch was appended under the check of another
 
@@ -108,7 +123,7 @@ class Partition(Role):
             if GUARD == "fused":
                 self.append_valid(batch)
             else:
-                self.checked.add(Checked(batch, self.guard_of(batch.id.pid)))
+                self.checked.add(Checked(batch, self.guard_of(batch)))
 
     def append_valid(self, batch: Batch) -> None:
         """UnifiedLog.analyzeAndValidateProducerState."""
@@ -118,9 +133,12 @@ class Partition(Role):
     def accepts(self, batch: Batch) -> bool:
         """ProducerAppendInfo.checkProducerEpoch, checkSequence; a repeated batch is not appended.
 
-        Where nothing is known of the producer, part 2 wants the first sequence number, others take
-        any.
+        Where nothing is known of the producer, part 2 wants the first sequence number, part 1 the
+        lowest that it has checked, and before that any would do.
         """
+        if batch.id.pid in self.checks:
+            if batch.sequence > self.checks[batch.id.pid].lowest_sequence:
+                return False
         if batch.id.pid not in self.known:
             return not SEQUENCES or not PART2 or batch.sequence == 0
         known = self.known[batch.id.pid]
@@ -142,20 +160,23 @@ class Partition(Role):
         coordinator_epoch = self.known[pid].coordinator_epoch if pid in self.known else 0
         self.known[pid] = Known(batch.id.epoch, batch.sequence, first, coordinator_epoch)
         self.log.append(batch)
-        self.guards.pop(pid, None)
+        self.checks.pop(pid, None)
         if batch.producer != coordinator_of(batch.producer).owner:
             history.zombie_wrote = True
 
     # -- part 1: the coordinator was asked, and meanwhile the transaction may have ended
 
-    def guard_of(self, pid: int) -> int:
+    def guard_of(self, batch: Batch) -> int:
         """ProducerStateManager.maybeCreateVerificationStateEntry."""
         if GUARD == "none":
             return 0
-        if pid not in self.guards:
+        pid = batch.id.pid
+        if pid not in self.checks:
             used = {checked.guard for checked in self.checked}
-            self.guards[pid] = min(n for n in range(1, len(used) + 2) if n not in used)
-        return self.guards[pid]
+            guard = min(n for n in range(1, len(used) + 2) if n not in used)
+            self.checks[pid] = Verification(guard, batch.id.epoch, batch.sequence)
+        self.checks[pid] = self.checks[pid].including(batch)
+        return self.checks[pid].guard
 
     if VARIANT == "kip890_p1" and GUARD != "fused":
 
@@ -165,11 +186,12 @@ class Partition(Role):
             checked = any_of(self.checked)
             self.checked.remove(checked)
             pid = checked.batch.id.pid
-            own = self.guards.get(pid) == checked.guard
+            own = pid in self.checks and self.checks[pid].guard == checked.guard
             if self.is_open(pid):
                 self.append_valid(checked.batch)
-            elif guard_holds(pid in self.guards, own):
-                self.strange_append = self.strange_append or not own
+            elif guard_holds(pid in self.checks, own):
+                if not own:
+                    self.strange_append = True
                 self.append_valid(checked.batch)
 
     # -- markers
@@ -194,7 +216,7 @@ class Partition(Role):
 
         @action(fair="weak")
         def receive_late_marker(self) -> None:
-            """Nobody waits for the answer."""
+            """KafkaApis.handleWriteTxnMarkersRequest. Nobody waits for the answer."""
             marker = any_of(self.late_markers)
             self.late_markers.remove(marker)
             if self.takes(marker):
@@ -208,7 +230,10 @@ class Partition(Role):
         return known.coordinator_epoch <= marker.coordinator_epoch and takes_epoch(marker, known)
 
     def apply(self, marker: WriteMarker) -> None:
-        """ProducerAppendInfo.appendEndTxnMarker. A repeated one is not written again."""
+        """ProducerAppendInfo.appendEndTxnMarker.
+
+        With KAFKA-19999 Kafka writes a repeated one again, to no effect; here it is left out.
+        """
         pid = marker.id.pid
         last = -1
         if pid in self.known:
@@ -219,7 +244,7 @@ class Partition(Role):
                 last = known.last_sequence
         self.log.append(Marker(marker.id, marker.commit))
         self.known[pid] = Known(marker.id.epoch, last, -1, marker.coordinator_epoch)
-        self.guards.pop(pid, None)
+        self.checks.pop(pid, None)
 
     # -- faults
 
@@ -227,16 +252,16 @@ class Partition(Role):
 
         @action(fault=True)
         def move(self) -> None:
-            """Another replica leads. What it knows is in the log; checks are not."""
+            """Partition.makeLeader, elsewhere. What it knows is in the log; checks are not."""
             leader_election.strike()
-            self.guards.clear()
+            self.checks.clear()
             self.checked.clear()
 
     if EXPIRIES > 0:
 
         @action(fault=True)
         def forget(self, pid: int = any_of(range(1, IDS + 3))) -> None:
-            """ProducerStateManager.removeExpiredProducers, too early: KAFKA-9144."""
+            """ProducerStateManager.removeExpiredProducers, too early: markers did not count."""
             require(pid in self.known and not self.is_open(pid))
             expiry.strike()
             self.known.pop(pid)

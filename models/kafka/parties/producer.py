@@ -106,7 +106,7 @@ class Producer(Role):
 
         @action(fault=True)
         def crash(self) -> None:
-            """Whoever takes its place finds what it left; perhaps nobody does."""
+            """A fault, no method of Kafka. Whoever comes, perhaps nobody, finds what it left."""
             require(self.state not in ("Down", "Crashed"))
             crash.strike()
             self.state = "Crashed"
@@ -115,6 +115,7 @@ class Producer(Role):
 
         @action(fair="weak")
         def start(self) -> None:
+            """TransactionManager.initializeTransactions, asked again as long as it takes."""
             require(self.state == "Starting")
             self.started(self.coordinator().init_pid(None))
 
@@ -197,7 +198,7 @@ class Producer(Role):
 
         @action(fair="weak")
         def repeat_end(self) -> None:
-            """The answer did not come, or said that the coordinator is not ready."""
+            """TransactionManager.retry: no answer came, or the coordinator is not ready."""
             require(self.state in ("Committing", "Aborting"))
             self.end(commit=self.state == "Committing")
 
@@ -233,7 +234,7 @@ class Producer(Role):
 
         @action
         def meet_sequence_error(self) -> None:
-            """Librdkafka 1.6 answers OUT_OF_ORDER_SEQUENCE with a new epoch, wherever it is."""
+            """Librdkafka 1.6 answers OUT_OF_ORDER_SEQUENCE with a new epoch, anywhere (#3575)."""
             require(self.state == "InTransaction" and 0 < self.sent < RECORDS)
             sequence_error.strike()
             self.state = "Renewing"
