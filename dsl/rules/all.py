@@ -11,7 +11,7 @@ from collections.abc import Callable
 from statewalk.dsl.errors import Mistakes, SpecError, source_lines
 from statewalk.dsl.rules.blocks import check_blocks, check_strays
 from statewalk.dsl.rules.calls import check_calls, check_flow, check_index
-from statewalk.dsl.rules.classes import check_classes, check_private
+from statewalk.dsl.rules.classes import check_classes, check_equal, check_private
 from statewalk.dsl.rules.detached import warn_of_detached
 from statewalk.dsl.rules.marked import check_decorated, check_marked, check_mutants, check_replaced
 from statewalk.dsl.rules.methods import check_methods
@@ -55,6 +55,7 @@ FUNCTION_RULES: tuple[Callable[[Checked], None], ...] = (
 )
 SPEC_RULES: tuple[Callable[[SpecTree, Effects, Mistakes], None], ...] = (
     check_private,
+    check_equal,
     check_types,
     check_configurations,
     check_marked,

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import is_dataclass
 
-from statewalk.dsl.errors import Mistakes, Span, SpecError
+from statewalk.dsl.errors import Mistakes, SpecError
 from statewalk.dsl.rules.rule import Checked, shortened
 from statewalk.dsl.source.effects import Effects
 from statewalk.dsl.source.nodes import walk
-from statewalk.dsl.source.tree import SpecTree
+from statewalk.dsl.source.tree import SpecTree, class_span
 from statewalk.dsl.state.roles import Role
 from statewalk.dsl.values.records import LOOKING, Record, check_own
 
@@ -58,8 +59,6 @@ def check_private(tree: SpecTree, _: Effects, mistakes: Mistakes) -> None:
             made = module.namespace.get(cls.name) if isinstance(cls, ast.ClassDef) else None
             if not (isinstance(made, type) and issubclass(made, Role | Record)):
                 continue
-            if isinstance(cls, ast.ClassDef) and cls.decorator_list:
-                _check_decorated(made, mistakes, module.source.span(cls))
             found = {_word(node): node for node in reversed(walk(cls))}
             for word, node in found.items():
                 if word[:2] == "__" and word[-2:] != "__":
@@ -72,13 +71,30 @@ def check_private(tree: SpecTree, _: Effects, mistakes: Mistakes) -> None:
                     )
 
 
-def _check_decorated(cls: type, mistakes: Mistakes, at: Span) -> None:
-    """SW123: what a decorator wrote into a class, as `dataclass` does, after it was looked at."""
-    try:
-        check_own(cls, Role if issubclass(cls, Role) else Record, LOOKING)
-    except SpecError as error:
-        help = f"If a decorator of the class wrote it, leave that out. {error.help}"
-        mistakes.add(error.code, error.message, at=at, why=error.why, help=help)
+def check_equal(tree: SpecTree, _: Effects, mistakes: Mistakes) -> None:
+    """SW123: what was written into a class after it was looked at, by a decorator such as
+    `dataclass` or a statement; and an enum that says itself what its members equal.
+    """
+    for cls in (*tree.roles, *tree.records):
+        try:
+            check_own(cls, Role if issubclass(cls, Role) else Record, LOOKING)
+        except SpecError as error:
+            help = f"If a decorator or a later statement wrote it, leave that out. {error.help}"
+            at = class_span(tree, cls)
+            mistakes.add(error.code, error.message, at=at, why=error.why, help=help)
+    for cls in tree.enums:
+        for name in ("__eq__", "__ne__", "__hash__"):
+            owner = next(part for part in cls.__mro__ if name in vars(part))
+            if owner.__module__ in tree.loading.by_name and not is_dataclass(owner):
+                a = "an" if name == "__eq__" else "a"
+                mistakes.add(
+                    "SW123",
+                    f"{cls.__name__} has {a} {name} of its own.",
+                    at=class_span(tree, cls),
+                    why="In the state a member of an enum equals itself and nothing else.",
+                    help="Write a method with another name, such as same(self, other).",
+                )
+                break
 
 
 def _word(node: ast.AST) -> str:

@@ -105,6 +105,32 @@ def test_what_a_decorator_of_the_class_writes_is_refused_as_well(kind: str, tmp_
         load(path)
 
 
+LATER = "{0}.__eq__ = lambda self, other: True"
+
+
+@pytest.mark.parametrize("kind", ["Job", "Worker"])
+def test_what_a_later_statement_writes_is_refused_as_well(kind: str, tmp_path: Path) -> None:
+    path = written(tmp_path)
+    path.write_text(f"{path.read_text()}\n{LATER.format(kind)}\n")
+
+    with pytest.raises(StatewalkError, match=f"SW123 {kind} has an __eq__ of its own"):
+        load(path)
+
+
+@pytest.mark.parametrize("mixed", ["", "Same, "])
+def test_an_enum_says_not_what_its_members_equal(mixed: str, tmp_path: Path) -> None:
+    path = written(tmp_path, RECORD="colour: Colour = Colour.RED")
+    equal = "def __eq__(self, other): return True\n    def __hash__(self): return 1"
+    body = "pass" if mixed else equal
+    path.write_text(
+        f"from enum import Enum\nclass Same:\n    {equal}\n"
+        f"class Colour({mixed}Enum):\n    {body}\n    RED = 1\n    BLUE = 2\n{path.read_text()}"
+    )
+
+    with pytest.raises(StatewalkError, match="SW123 Colour has an __eq__ of its own"):
+        load(path)
+
+
 @pytest.mark.parametrize(("engine", "optimize"), WAYS)
 @pytest.mark.parametrize("head", ["__post_init__(self)", "__init__(self, n=0, parts=())"])
 def test_what_a_record_does_when_it_is_made_is_done(
