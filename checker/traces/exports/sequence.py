@@ -1,13 +1,14 @@
 """Sequence diagrams: roles are lanes; a record put into another role's field is an arrow to it.
 
-A record that a step takes out of a field of its actor is named in the step's note, as what was
-received. A step that changes other fields of another role has called it: an arrow says which. What
-does not act in the trace is no party to it, and only gets records.
+A record that a step takes out of a field of its actor, or out of shared state, is named in the
+step's note, as what was received. A step that changes other fields of another role has called it:
+an arrow says which; where shared state acts and takes records away, they are lost. What does not
+act in the trace is no party to it, and only gets records.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -25,7 +26,7 @@ _LIMIT = 60
 @dataclass(frozen=True)
 class Event:
     """Something to draw of a step, by its number: what an actor does, with the records it
-    ``received`` from its own fields; or an arrow to a target, which is a record ("message") or
+    ``received``; or an arrow to a target, which is a record ("message") or
     what it changes there ("call"; "lost" where nobody takes records away).
     """
 
@@ -45,17 +46,21 @@ class Event:
 
 def events(trace: Trace) -> Iterator[Event]:
     """The events of a trace, step by step."""
-    acting = {lane(step.actor) for step in trace.steps}
+    shared = set(trace.names.values())
+    actors = [lane(step.actor, trace.names) for step in trace.steps]
+    acting = set(actors)
     for number, (step, changes) in enumerate(trace, 1):
-        actor = lane(step.actor)
-        sent = [(c, owner_of(c)) for c in changes if _is_message(c, "+")]
-        got = [_name(c.before) for c in changes if _is_message(c, "-") and owner_of(c) == actor]
-        yield Event(number, actor, _call(step), received=tuple(got))
-        for change, owner in sent:
-            if owner != actor:
+        actor = actors[number - 1]
+        own = {actor} if actor in shared else {actor, *shared}
+        got = [c for c in changes if _is_message(c, "-") and owner_of(c) in own]
+        yield Event(number, actor, _call(step), received=tuple(_name(c.before) for c in got))
+        for change in changes:
+            if _is_message(change, "+") and (owner := owner_of(change)) != actor:
                 yield Event(number, actor, _name(change.after), owner, "message")
-        for owner, found in _touched(changes, acting - {actor}).items():
-            lost = actor == _OUTSIDE and all(_is_message(c, "-") for c in found)
+        left = [c for c in changes if c not in got]
+        for owner, found in _touched(left, acting - {actor}).items():
+            nobody = actor == _OUTSIDE or actor in shared
+            lost = nobody and all(_is_message(c, "-") for c in found)
             text = "\n".join(_cut(str(c).replace(f"{owner}.", "", 1)) for c in found)
             yield Event(number, actor, text, owner, "lost" if lost else "call")
 
@@ -79,9 +84,11 @@ def owner_of(change: Change) -> str:
     return change.place.partition(".")[0]
 
 
-def lane(actor: Any) -> str:
-    """The lane of an actor."""
-    return repr(actor) if isinstance(actor, Role) else _OUTSIDE
+def lane(actor: Any, names: Mapping[str, str]) -> str:
+    """The lane of an actor, called as ``names`` says where it is shared state."""
+    if not isinstance(actor, Role):
+        return _OUTSIDE
+    return names.get(type(actor).__name__) or repr(actor)
 
 
 def _call(step: TraceStep) -> str:

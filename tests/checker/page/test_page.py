@@ -17,12 +17,57 @@ from statewalk.checker.page.data import of_run, of_trace
 from statewalk.checker.page.html import SCRIPTS, STYLES, embedded, to_html
 from statewalk.checker.traces.exports.lanes import drawing, svg_of
 from statewalk.checker.traces.exports.notebook import fenced
+from statewalk.checker.traces.exports.sequence import events
 from statewalk.checker.traces.file import to_dict
 from tests.places import ROOT
 
 INIT_PID = ROOT / "models/kafka/init_pid.py"
 ASSETS = ROOT / "checker/page/assets"
 HOSTILE = '</script><img src=x onerror="document.title=1"><!--\x1b[2J\u202e\u2028\x00'
+
+NETWORK = """
+from statewalk import *
+
+
+class Ping(Message):
+    n: int
+
+
+class Node(Role):
+    inbox: set[Ping] = set()
+    n: int = 0
+
+    @action
+    def send(self) -> None:
+        require(self.n == 0)
+        self.n = 1
+        net.held.add(Ping(1))
+        self.inbox.add(Ping(2))
+
+    @action
+    def take(self) -> None:
+        net.held.remove(any_of(net.held))
+
+
+nodes = [Node()]
+
+
+class Net(State):
+    held: set[Ping] = set()
+
+    @action
+    def drop(self, node: Node = any_of(nodes)) -> None:
+        node.inbox.remove(any_of(node.inbox))
+
+
+net = Net()
+deadlock(False)
+
+
+@exists
+def dropped() -> bool:
+    return nodes[0].n == 1 and not nodes[0].inbox and not net.held
+"""
 
 
 @pytest.fixture(scope="module")
@@ -145,6 +190,19 @@ def test_a_lasso_has_a_way_back(lasso: Run) -> None:
     kinds = [shape[1].get("class") for shape in drawing(trace)["shapes"]]
 
     assert ["arc", "arc tip"] == [k for k in kinds if str(k).startswith("arc")]
+
+
+def test_what_a_network_drops_is_lost_and_what_is_taken_from_it_is_received(
+    tmp_path: Path,
+) -> None:
+    spec = tmp_path / "net.py"
+    spec.write_text(NETWORK)
+    trace = check(spec, engine="reference").traces["dropped"]
+    found = {(e.text, e.kind, e.target): e.received for e in events(trace)}
+
+    assert ("Ping(n=1)", "message", "Net") in found
+    assert ("Ping(n=1)",) == found["take", "step", ""]
+    assert ("- inbox Ping(n=2)", "lost", "Node#0") in found
 
 
 def test_a_drawing_as_text_is_escaped(run: Run) -> None:
