@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import argparse
 import shlex
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from statewalk.checker.commands.arguments import argument
-from statewalk.checker.contract.options import CheckOptions, read_count, read_seconds, read_threads
+from statewalk.checker.contract.options import (
+    CheckOptions,
+    read_count,
+    read_seconds,
+    read_size,
+    read_threads,
+)
 from statewalk.checker.machine import streams
 from statewalk.checker.verdict.exits import HOLDS, INCONCLUSIVE
 from statewalk.dsl.errors import RunError, did_you_mean
@@ -18,6 +25,9 @@ from statewalk.dsl.words.constants import GivenText
 if TYPE_CHECKING:
     from statewalk.checker.refinement.sights import Map
     from statewalk.dsl.model import Model
+
+
+_MAP = "Write --map FILE:FUNCTION; the file is a spec that imports the second one."
 
 
 def add_parser(subparsers: Any) -> None:
@@ -53,7 +63,15 @@ def add_parser(subparsers: Any) -> None:
     number, seconds = argument(read_count), argument(read_seconds)
     parser.add_argument("--max-depth", type=number, metavar="N", help="stop after N levels")
     parser.add_argument("--max-states", type=number, metavar="N", help="stop at N states")
-    parser.add_argument("--timeout", type=seconds, metavar="S", help="for each search")
+    parser.add_argument(
+        "--timeout",
+        type=seconds,
+        metavar="S",
+        help="for each search, and for comparing",
+    )
+    parser.add_argument(
+        "--max-memory", type=argument(read_size), metavar="SIZE", help="stop at this much memory"
+    )
     parser.add_argument("--threads", type=argument(read_threads), metavar="N")
     parser.add_argument("--json", metavar="FILE", help="also as JSON (- is standard output)")
     parser.add_argument(
@@ -71,16 +89,26 @@ def run(arguments: argparse.Namespace) -> int:
     from statewalk.checker.compare.telling import markdown_of, page_of
     from statewalk.checker.machine.files import write_text
     from statewalk.checker.machine.limits import Interruptions
+    from statewalk.checker.report.progress import ProgressBlock
 
     a = arguments
     options = CheckOptions(
         liveness=not a.no_liveness, max_depth=a.max_depth, max_states=a.max_states,
-        timeout=a.timeout, threads=a.threads,
+        timeout=a.timeout, threads=a.threads, max_memory=a.max_memory,
     )  # fmt: skip
     models, seen = _models(a, options)
     chosen = tuple(name.strip() for name in a.view.split(",")) if a.view else ()
+    block = ProgressBlock(sys.stderr, " and ".join(name for name, _ in models))
     with Interruptions() as asked:
-        found = compare(models, options, chosen=chosen, seen=seen, interrupted=asked)
+
+        def interrupted() -> bool:
+            block.tick()
+            return asked()
+
+        found = compare(
+            models, options, chosen=chosen, seen=seen, on_progress=block, interrupted=interrupted
+        )
+    block.close()
     again = shlex.join(["statewalk", "compare", *_again(a)])
     if a.json != STDOUT:
         page_of(found, again, width=streams.width()).show(streams.out())
@@ -121,12 +149,17 @@ def _models(
         if a.map is not None:
             raise RunError("SW326", "--map does nothing here.", help="It goes with OTHER.")
         cases = varied(a.vary)
+        if cases[0][0] in fixed:
+            said = f"--set {cases[0][0]} does nothing here: --vary gives its values."
+            raise RunError("SW326", said, help="Leave one of them out.")
         path = spec_path(a.spec)
         return [
             (f"{name}={value}", load_within(path, {**fixed, name: GivenText(value)}, options))
             for name, value in cases
         ], None
     file, _, function = (a.map or "").rpartition(":")
+    if a.map is not None and not (file and function):
+        raise RunError("SW361", f"--map {a.map} does not name a file and a function.", help=_MAP)
     paths = [spec_path(path) for path in (a.spec, file or a.other)]
     sides = shared_out(fixed, [types_within(path, options) for path in paths])
     models = [
@@ -148,10 +181,11 @@ def varied(text: str) -> list[tuple[str, str]]:
     """(constant, value) of each side. Raises RunError[SW361]."""
     name, _, values = text.partition("=")
     found = [value.strip() for value in values.split(",")]
-    if not name.strip().isidentifier() or len(found) < 2 or not all(found):
+    several = len(found) >= 2 and len(set(found)) == len(found)
+    if not name.strip().isidentifier() or not several or not all(found):
         raise RunError(
             "SW361",
-            f"--vary {text} does not name a constant and two values.",
+            f"--vary {text} does not name a constant and two values that differ.",
             help="The first value is the base: --vary VARIANT=base,proposal.",
         )
     return [(name.strip(), value) for value in found]
@@ -165,7 +199,7 @@ def map_of(model: Model, text: str, name: str) -> Map:
             "SW361",
             f"--map {text}: {model.path} has no function {name}. "
             f"{did_you_mean(name, [*model.functions])}".rstrip(),
-            help="Write --map FILE:FUNCTION; the file is a spec that imports the second one.",
+            help=_MAP,
         )
     return found
 

@@ -63,6 +63,7 @@ def _crossing(crossing: Crossing) -> dict[str, Any]:
         "beside": _trace(crossing.followed),
         "differs": crossing.differs and _differs(*crossing.differs),
         "otherwise": [{"step": step, "choices": text} for step, text in crossing.otherwise],
+        "goes_on": list(crossing.goes_on),
         "ends": [str(change) for change in crossing.ends],
         "possible": not stopped,
         "stopped_at": crossing.step,

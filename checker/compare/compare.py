@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -11,7 +12,10 @@ import numpy as np
 from statewalk.checker.api import search, search_options
 from statewalk.checker.compare.crossing import Crossing, cross
 from statewalk.checker.contract.options import CheckOptions
+from statewalk.checker.contract.search import Progress
 from statewalk.checker.liveness.graph import Ints
+from statewalk.checker.machine.limits import within
+from statewalk.checker.machine.watch import CutShort
 from statewalk.checker.refinement.inclusion import Inclusion, allowed, beside, included
 from statewalk.checker.refinement.sights import Map, looked_at, sights
 from statewalk.checker.refinement.space import Space, space_of
@@ -126,21 +130,44 @@ def compare(
     *,
     chosen: Sequence[str] = (),
     seen: Map | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
     interrupted: Callable[[], bool] = lambda: False,
 ) -> Comparison:
-    """Compare models with the first of them.
+    """Compare models with the first of them. Limits are of each search, and of comparing.
 
     ``chosen`` names the fields to compare (see `sights.common`); ``seen`` says what a state of the
     others is in the first.
     """
     asked = replace(options, keep_going=True)
     sides = [
-        Side(name, model, search(model, asked, interrupted=interrupted)) for name, model in models
+        Side(name, model, search(model, asked, on_progress=on_progress, interrupted=interrupted))
+        for name, model in models
     ]
-    spaces = [_space(side.model, asked, interrupted) for side in sides]
-    pairs = zip(sides[1:], spaces[1:], strict=True)
-    found = [_versus((sides[0], spaces[0]), pair, chosen, seen) for pair in pairs]
+    started = time.monotonic()
+
+    def ended() -> bool:
+        late = options.timeout is not None and time.monotonic() - started > options.timeout
+        return late or interrupted()
+
+    found: list[Versus] = []
+    try:
+        with within(sides[0].model.path, "comparing", options.timeout, options.max_memory):
+            spaces = [_space(side.model, asked, interrupted) for side in sides]
+            base = (sides[0], spaces[0])
+            found.extend(
+                _versus(base, pair, chosen, seen, ended)
+                for pair in zip(sides[1:], spaces[1:], strict=True)
+            )
+    except CutShort as cut:
+        ends = f"comparing was ended by {cut.reason}, {cut.place}"
+        found += [_nothing(side, ends) for side in sides[1 + len(found) :]]
     return Comparison(sides[0], tuple(found))
+
+
+def _nothing(other: Side, why: str) -> Versus:
+    """Of a side that could not be compared."""
+    unknown, none = Refinement(None, 0, whole=False), Only(0, ())
+    return Versus(other, (), (), (), unknown, unknown, none, none, (why,))
 
 
 def _space(model: Model, options: CheckOptions, interrupted: Callable[[], bool]) -> Space:
@@ -149,13 +176,22 @@ def _space(model: Model, options: CheckOptions, interrupted: Callable[[], bool])
 
 
 def _versus(
-    base: tuple[Side, Space], other: tuple[Side, Space], chosen: Sequence[str], seen: Map | None
+    base: tuple[Side, Space],
+    other: tuple[Side, Space],
+    chosen: Sequence[str],
+    seen: Map | None,
+    ended: Callable[[], bool],
 ) -> Versus:
     (first, near), (second, far) = base, other
     fields = looked_at(first.model, second.model, chosen, seen)
     mine, theirs = sights((near, far), fields, (None, seen))
-    forth, back = included(far, theirs, near, mine), included(near, mine, far, theirs)
-    bounds = [f"{side.name}: {space.bound}" for side, space in (base, other) if space.bound]
+    forth = included(far, theirs, near, mine, ended)
+    back = included(near, mine, far, theirs, ended)
+    bounds = [
+        f"{side.name}: {', '.join(side.run.evidence.bounds) or space.bound or 'it raised'}"
+        for side, space in (base, other)
+        if space.bound or not side.run.exhaustive
+    ]
     if not bounds:
         bounds += [
             f"{side.name}: its behaviours were followed in {found.pairs:,} pairs of states only"

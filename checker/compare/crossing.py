@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from statewalk.checker.behaviours.guided import ways
 from statewalk.checker.behaviours.replay import action_of
@@ -33,7 +34,8 @@ class Crossing:
     false at the end. ``guard`` stops it, or ``why`` says what does. ``otherwise`` are steps that
     had one way to be taken, and that with other choices. ``differs`` is the first step after which
     fields that both have are not the same, with the changes from the trace's state to the other's;
-    ``ends`` are those at the end.
+    ``ends`` are those at the end. ``goes_on`` are steps that follow there, where none follows the
+    trace.
     """
 
     trace: Trace
@@ -45,6 +47,7 @@ class Crossing:
     differs: tuple[int, tuple[Change, ...]] | None = None
     ends: tuple[Change, ...] = ()
     otherwise: tuple[tuple[int, str], ...] = ()
+    goes_on: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -89,7 +92,20 @@ def cross(trace: Trace, model: Model) -> Crossing:
         differs=differs,
         ends=last[1] if last else (),
         otherwise=found[0].otherwise,
+        goes_on=_next(model, found[0].state) if _is_over(trace) else (),
     )
+
+
+def _is_over(trace: Trace) -> bool:
+    """Whether nothing happens after a trace."""
+    return trace.kind == "deadlock" or trace.loop == trace.length
+
+
+def _next(model: Model, state: State) -> tuple[str, ...]:
+    """Steps that lead from a state to another, some of them."""
+    found = (taken for action in model.actions for _, taken in ways(model, state, action))
+    moves = (taken.step.label for taken in found if taken.state not in (None, state))
+    return tuple(islice(dict.fromkeys(moves), _SHOWN))
 
 
 def _followed(model: Model, way: _Way) -> Trace:

@@ -1,18 +1,16 @@
 """The report of a comparison: on a page for people, or as Markdown for a proposal.
 
-What is told is told once, in `_told`, to a `Sheet`: lines of a `Page`, or Markdown.
+What is told is told once, in `_told`, to one of the `sheets`.
 """
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
+from statewalk.checker.compare.sheets import Markdown, OnPage, Sheet, plain
 from statewalk.checker.report.page import Page, number, plural
-from statewalk.checker.report.trace import trace_page
 from statewalk.checker.states.diff import changes
 from statewalk.checker.states.shortening import first_difference, fit
 from statewalk.checker.states.showing import place
@@ -49,92 +47,6 @@ _FEW = 4  # changes
 _WIDTH = 40  # of a value
 
 
-class Sheet(Protocol):
-    """What a report is written to."""
-
-    def head(self, text: str) -> None: ...
-    def say(self, text: str) -> None: ...
-    def table(self, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None: ...
-    def items(self, rows: Sequence[Sequence[str]]) -> None: ...
-    def trace(self, trace: Trace) -> None: ...
-
-
-@dataclass
-class OnPage:
-    """A sheet that is a page."""
-
-    page: Page
-
-    def head(self, text: str) -> None:
-        """A title."""
-        self.page.blank()
-        self.page.add((text, "head"))
-
-    def say(self, text: str) -> None:
-        """A sentence."""
-        self.page.words("  ", text)
-
-    def table(self, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-        """Rows below their heads."""
-        self.page.blank()
-        indented = [["", *row] for row in rows]
-        self.page.table(["", *heads], indented, [True] * (len(heads) + 1))
-
-    def items(self, rows: Sequence[Sequence[str]]) -> None:
-        """A list of titles with what belongs to each below it."""
-        for title, text in rows:
-            self.page.words("    ", title, "action")
-            self.page.words("      ", text)
-
-    def trace(self, trace: Trace) -> None:
-        """The steps of a trace."""
-        self.page.blank()
-        self.page.join(trace_page(trace, width=self.page.width))
-        self.page.blank()
-
-
-@dataclass
-class Markdown:
-    """A sheet that is Markdown."""
-
-    lines: list[str] = field(default_factory=list)
-
-    def head(self, text: str) -> None:
-        """A title."""
-        self.lines += [f"#### {_plain(text)}", ""]
-
-    def say(self, text: str) -> None:
-        """A paragraph."""
-        self.lines += [_plain(text), ""]
-
-    def table(self, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-        """Rows below their heads."""
-        for row in (heads, ["---"] * len(heads), *rows):
-            self.lines.append("| " + " | ".join(_plain(c).replace("|", "\\|") for c in row) + " |")
-        self.lines.append("")
-
-    def items(self, rows: Sequence[Sequence[str]]) -> None:
-        """A list."""
-        self.lines += [f"- {_plain(title)}: {_plain(text)}" for title, text in rows] + [""]
-
-    def trace(self, trace: Trace) -> None:
-        """The steps of a trace, as they are printed."""
-        self.lines += ["```", trace_page(trace, width=100).plain(), "```", ""]
-
-
-def _plain(text: str) -> str:
-    """A text that Markdown takes as it is, but for what is code already. Values of a spec in it are
-    no HTML, no link, no picture, and call nobody.
-    """
-    parts = re.split(r"(`[^`]+`)", text)  # code at odd places
-    parts[::2] = [_SPECIAL.sub(lambda found: _TAKEN[found[0]], p) for p in parts[::2]]
-    return "".join(parts)
-
-
-_TAKEN = {c: "\\" + c for c in "\\`*_[]~!"} | {"<": "&lt;", "&": "&amp;", "@": "@&#8203;"}
-_SPECIAL = re.compile(f"[{re.escape(''.join(_TAKEN))}]")
-
-
 def page_of(comparison: Comparison, again: str, *, width: int = 100) -> Page:
     """The report for a terminal; ``again`` is the command that repeats it."""
     page = Page(width)
@@ -147,7 +59,7 @@ def markdown_of(comparison: Comparison, again: str) -> str:
     """The report as Markdown."""
     sheet = Markdown()
     names = ", ".join(side.name for side in comparison.sides[1:])
-    sheet.lines += [f"### {_plain(names)} beside {_plain(comparison.base.name)}", ""]
+    sheet.lines += [f"### {plain(names)} beside {plain(comparison.base.name)}", ""]
     _told(comparison, again, sheet)
     return "\n".join(sheet.lines).rstrip() + "\n"
 
@@ -159,17 +71,17 @@ def _told(comparison: Comparison, again: str, sheet: Sheet) -> None:
         base, other = comparison.base, versus.other
         if len(comparison.others) > 1:
             sheet.head(f"{other.name} beside {base.name}")
-        for crossing in versus.crossed:
-            _crossing(sheet, crossing, base, other)
-        for crossing in versus.crossed_back:
-            if crossing.trace.property not in {c.trace.property for c in versus.crossed}:
-                _crossing(sheet, crossing, other, base)
-        _refinements(sheet, versus, base)
-        _only(sheet, versus.gained, other, base)
-        _only(sheet, versus.lost, base, other)
-        _cost(sheet, base.run, other)
+        _crossings(sheet, versus.crossed, base, other)
+        told = {c.trace.property for c in versus.crossed}
+        back = [c for c in versus.crossed_back if c.trace.property not in told]
+        _crossings(sheet, back, other, base)
         for bound in versus.bounds:
             sheet.say(f"Not whole: {bound}.")
+        if versus.fields:
+            _refinements(sheet, versus, base)
+        _only(sheet, versus.gained, other, base, whole=not versus.bounds)
+        _only(sheet, versus.lost, base, other, whole=not versus.bounds)
+        _cost(sheet, base.run, other)
     sheet.head("Again")
     sheet.say(f"`{again}`")
 
@@ -218,17 +130,31 @@ def _sizes(sides: Sequence[Side]) -> Iterator[list[str]]:
 # -- counterexamples -------------------------------------------------------------------------
 
 
-def _crossing(sheet: Sheet, crossing: Crossing, owner: Side, other: Side) -> None:
-    """A counterexample of one, and what comes of it on the other."""
+def _crossings(sheet: Sheet, crossings: Sequence[Crossing], owner: Side, other: Side) -> None:
+    """The counterexamples of one; properties that the same steps refute are told together."""
+    alike: dict[tuple[object, ...], list[Crossing]] = {}
+    for crossing in crossings:
+        key = (*_labels(crossing.trace), crossing.trace.loop, crossing.broken)
+        alike.setdefault(key, []).append(crossing)
+    for group in alike.values():
+        _crossing(sheet, group[0], [c.trace.property for c in group], owner, other)
+
+
+def _crossing(
+    sheet: Sheet, crossing: Crossing, names: Sequence[str], owner: Side, other: Side
+) -> None:
+    """A counterexample of one to some properties, and what comes of it on the other."""
     trace = crossing.trace
-    sheet.head(f"{trace.property} is violated with {owner.name}")
+    are = "is" if len(names) == 1 else "are"
+    sheet.head(f"{', '.join(names)} {are} violated with {owner.name}")
     sheet.trace(trace)
-    for sentence in outcome_of(crossing, other):
+    for sentence in outcome_of(crossing, other, names):
         sheet.say(sentence)
 
 
-def outcome_of(crossing: Crossing, other: Side) -> Iterator[str]:
-    """What comes of a counterexample on the other side, in sentences."""
+def outcome_of(crossing: Crossing, other: Side, names: Sequence[str] = ()) -> Iterator[str]:
+    """What comes of a counterexample on the other side, in sentences; of all that it is one to."""
+    trace = crossing.trace
     if crossing.differs is not None:
         number, found = crossing.differs
         when = f"From step {number} on" if number else "From the beginning"
@@ -239,16 +165,20 @@ def outcome_of(crossing: Crossing, other: Side) -> Iterator[str]:
         broken = crossing.broken
         verb = "is" if len(broken) == 1 else "are"
         false = f"{', '.join(broken)} {verb} false" if broken else "no property is false"
-        ends = "" if broken or not crossing.ends else f", but {in_little(crossing.ends)}"
+        known = broken or (crossing.differs and crossing.differs[0] == trace.length)
+        ends = "" if known or not crossing.ends else f", but {in_little(crossing.ends)}"
         all_possible = f"All of its steps are possible with {other.name} too"
         yield f"{all_possible}; at the end {false} there{ends}."
+        if crossing.goes_on:
+            yield f"There it goes on with {', '.join(crossing.goes_on)}."
     else:
         why = crossing.why or stopped_by(crossing.guard)
         yield f"With {other.name} step {crossing.step} is not possible: {why}."
-    name = crossing.trace.property
-    there = next((p for p in other.run.properties if p.name == name), None)
-    if there is not None and there.verdict == "violated" and not crossing.broken:
-        yield f"With {other.name} it is {verdict_of(there)} all the same, in another way."
+    for prop in other.run.properties:
+        named = prop.name in (names or (trace.property,))
+        if named and prop.verdict == "violated" and not crossing.broken:
+            said = f"{prop.name} is {verdict_of(prop)} all the same, in another way"
+            yield f"With {other.name} {said}."
 
 
 def in_little(found: Sequence[Change]) -> str:
@@ -320,13 +250,14 @@ def _refinement(
     sheet.items(rows)
 
 
-def _only(sheet: Sheet, only: Only, mine: Side, other: Side) -> None:
+def _only(sheet: Sheet, only: Only, mine: Side, other: Side, *, whole: bool) -> None:
     if not only.sights:
         return
     sheet.head(f"States of {mine.name} alone")
     sheet.say(
         f"{plural(only.sights, 'state')} of {mine.name}, seen so, "
-        f"{'is' if only.sights == 1 else 'are'} none of {other.name}. They begin with:"
+        f"{'is' if only.sights == 1 else 'are'} none {'' if whole else 'that was seen '}of "
+        f"{other.name}. They begin with:"
     )
     rows = []
     for trace in only.nearest:
@@ -385,6 +316,7 @@ def _cost(sheet: Sheet, base: Run, other: Side) -> None:
     if told or fired:
         sheet.head("Steps")
     if told:
-        sheet.say("; ".join(told) + ".")
+        whole = base.exhaustive and other.run.exhaustive
+        sheet.say(f"{'' if whole else 'So far as was searched: '}{'; '.join(told)}.")
     if fired:
         sheet.say("Transitions: " + ", ".join(fired) + ".")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -80,22 +81,33 @@ def check_refinements(
     graph = graph_of(model, limits, (), exploration.engine, rows=True)
     space = Space(model, graph)
     found.unfinished = graph.stopped is not None and exploration.stopped is None
+    started = time.monotonic()
+    alone = SearchOptions(
+        threads=asked.threads, timeout=limits.timeout, max_memory=asked.max_memory,
+        interrupted=asked.interrupted,
+    )  # fmt: skip
     for prop in left:
-        both = _beside(prop, space, SearchOptions(threads=asked.threads, timeout=asked.timeout))
-        if _behaviours(found, prop, both):
+        both = _beside(prop, space, alone)
+        if _behaviours(found, prop, both, lambda: _ended(limits, started)):
             _in_the_end(found, prop, both, options)
     return found
 
 
-def _behaviours(found: Refinements, prop: Property, both: _Beside) -> bool:
+def _ended(limits: SearchOptions, started: float) -> bool:
+    return limits.urgent(time.monotonic() - started) is not None
+
+
+def _behaviours(
+    found: Refinements, prop: Property, both: _Beside, ended: Callable[[], bool]
+) -> bool:
     """Whether all that is known to happen is what the other allows; notes what becomes of it."""
     space, other = both.space, both.other
-    inclusion = included(space, both.sights[0], other, both.sights[1])
+    inclusion = included(space, both.sights[0], other, both.sights[1], ended)
     refused = inclusion.refused
     if refused is None:
         if inclusion.whole or space.bound:
             return True
-        why = f"{INCOMPLETE}: more than {inclusion.pairs:,} pairs of states were followed"
+        why = f"{INCOMPLETE}: only {inclusion.pairs:,} pairs of states were followed"
         found.unchecked[prop.name] = why
         return False
     if not refused.sure:
@@ -185,7 +197,7 @@ def _content(prop: Property, model: Model, state: State, fields: Sequence[Path])
     """A state as the other model sees it."""
     assert prop.refined is not None
     if prop.refined.seen is not None:
-        return mapped(model, prop.refined.seen, state, fields)
+        return mapped(model, prop.refined.seen, state, fields, prop.refined.model)
     content = content_of(model, state)
     return {path: content[path] for path in fields if path in content}
 

@@ -10,7 +10,7 @@ Source:  the subset construction (Rabin and Scott, Finite Automata and Their Dec
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -21,6 +21,7 @@ from statewalk.checker.refinement.space import Space
 from statewalk.checker.traces.trace import Trace
 
 _PART = 1 << 18  # states
+_ASKED = 1 << 10  # pairs between two looks at the clock
 _EACH = 10  # places where the other may be that are shown for each of its steps
 MOST = 5_000_000
 """Pairs of a state and a match that are looked at."""
@@ -90,8 +91,17 @@ class _Matches:
         return after.get(seen)
 
 
-def included(space: Space, seen: Ints, other: Space, seen_other: Ints) -> Inclusion:
-    """Whether each way of a space is one of the other's. Shapes: seen (n,), sights by state."""
+def included(
+    space: Space,
+    seen: Ints,
+    other: Space,
+    seen_other: Ints,
+    ended: Callable[[], bool] = lambda: False,
+) -> Inclusion:
+    """Whether each way of a space is one of the other's. Shapes: seen (n,), sights by state.
+
+    ``ended`` is asked now and then whether to look no further.
+    """
     if _each_step_is_allowed(space, seen, other, seen_other):
         return Inclusion(None, space.graph.n, whole=not space.bound)
     mine: list[int] = seen.tolist()
@@ -108,8 +118,10 @@ def included(space: Space, seen: Ints, other: Space, seen_other: Ints) -> Inclus
         if pair not in came:
             came[pair] = (None, -1)
             queue.append(pair)
-    for pair in queue:
+    for number, pair in enumerate(queue):
         state, match = pair
+        if number % _ASKED == 0 and ended():
+            return Inclusion(None, number, whole=False)
         for at, to in space.out(state):
             then = match if mine[to] == mine[state] else matches.step(match, mine[to])
             if then is None:

@@ -61,7 +61,7 @@ def common(a: Model, b: Model, chosen: Sequence[str] = ()) -> tuple[Path, ...]:
     mine, theirs = places(a, auxiliary=bool(chosen)), places(b, auxiliary=bool(chosen))
     found = [path for path in mine if path in theirs and (mine[path] or theirs[path])]
     named = {path: {str(path[0]), f"{path[0]}.{path[2]}"} for path in found}
-    for name in chosen:
+    for name in chosen if found else ():
         known = sorted(set().union(*named.values()))
         if name not in known:
             raise RunError(
@@ -76,7 +76,7 @@ def common(a: Model, b: Model, chosen: Sequence[str] = ()) -> tuple[Path, ...]:
             "SW360",
             f"{a.name} and {b.name} have no field in common.",
             why="What happens in one is looked for in the other by fields of equal names.",
-            help="Say what a state of the second is in the first with --map MODULE:FUNCTION.",
+            help="Say what a state of the second is in the first with --map FILE:FUNCTION.",
         )
     return tuple(found)
 
@@ -95,10 +95,14 @@ def looked_at(
 def sights(
     spaces: Sequence[Space], fields: Sequence[Path], maps: Sequence[Map | None]
 ) -> list[Ints]:
-    """By space, the sight of each state: of some fields, or of what a map gives for them."""
+    """By space, the sight of each state: of some fields, or of what a map gives for them.
+
+    Fields are those of the first space that has no map.
+    """
     values = Values()
+    of = next(space.model for space, seen in zip(spaces, maps, strict=True) if seen is None)
     tables = [
-        _mapped(space, fields, seen, values) if seen else _read(space, fields, values)
+        _mapped(space, fields, of, seen, values) if seen else _read(space, fields, values)
         for space, seen in zip(spaces, maps, strict=True)
     ]
     _, numbers = different(np.concatenate(tables))
@@ -154,7 +158,7 @@ def _value(model: Model, path: Path, state: State) -> Any:
     return content_of(model, state).get(path, ABSENT)
 
 
-def _mapped(space: Space, fields: Sequence[Path], seen: Map, values: Values) -> Ints:
+def _mapped(space: Space, fields: Sequence[Path], of: Model, seen: Map, values: Values) -> Ints:
     """The numbers of what a map gives for the fields, by state. Shape: (n, fields)
 
     The map is asked once for each combination of values of the slots that it looks at.
@@ -166,7 +170,7 @@ def _mapped(space: Space, fields: Sequence[Path], seen: Map, values: Values) -> 
         table = np.zeros((len(first), len(fields)), np.int32)
         known = len(looked)
         for at, number in enumerate(first.tolist()):
-            given = mapped(space.model, seen, space.state(number), fields, looked)
+            given = mapped(space.model, seen, space.state(number), fields, of, looked)
             table[at] = [values.number(given[path]) for path in fields]
             if len(looked) > known:
                 break
@@ -191,11 +195,26 @@ class _LookedView(PlainView):
 
 
 def mapped(
-    model: Model, seen: Map, state: State, fields: Sequence[Path], looked: set[Path] | None = None
+    model: Model,
+    seen: Map,
+    state: State,
+    fields: Sequence[Path],
+    of: Model,
+    looked: set[Path] | None = None,
 ) -> dict[Path, Any]:
-    """What a map gives in a state, by field; ``looked`` gets the slots it looks at."""
+    """What a map gives in a state for fields of another model; ``looked`` gets the slots it looks
+    at.
+    """
     given = given_by(model, seen, state, looked)
-    return {path: _given(given, path) for path in fields}
+    named = {name for path in fields for name in _names(path)}
+    lacking = [_names(path)[1] for path in fields if not set(_names(path)) & given.keys()]
+    if other := [*lacking, *(name for name in given if name not in named)]:
+        raise SpecError(
+            "SW363",
+            f"The map '{seen.__name__}' gives {other[0]} in some states only.",
+            help="It gives the same fields in every state.",
+        )
+    return {path: _given(given, path, of, seen) for path in fields}
 
 
 def given_by(
@@ -213,17 +232,32 @@ def given_by(
         except Exception as error:
             said = f"The map '{seen.__name__}' raises {type(error).__name__}: {error}"
             raise SpecError("SW363", said, at=place_of(error, model.sources)) from error
-        if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
+        named = isinstance(given, Mapping) and all(isinstance(name, str) for name in given)
+        if not named or not given:
             raise SpecError(
                 "SW363",
                 f"The map '{seen.__name__}' gave {given!r}.",
                 help="It gives values by the names of fields: {'Box.items': set(box.queue)}.",
             )
-        held.append({name: freeze(value) for name, value in given.items()})
+        held.append({name: _frozen(seen, name, value) for name, value in given.items()})
         return True
 
+    look.__name__ = seen.__name__  # what changes the state is called by this
     model.holds(look, view)
     return held[0]
+
+
+def _frozen(seen: Map, name: str, value: Any) -> Any:
+    """What a map gives for a field, as a value. Raises SpecError[SW363]."""
+    try:
+        return freeze(value)
+    except StatewalkError as error:
+        raise SpecError(
+            "SW363",
+            f"The map '{seen.__name__}' gives {name} a value that no field can hold.",
+            why=error.message,
+            help=error.help,
+        ) from None
 
 
 def fields_of(model: Model, given: Iterable[str]) -> tuple[Path, ...]:
@@ -247,15 +281,21 @@ def _names(path: Path) -> tuple[str, str]:
     return f"{owner}#{index}.{name}", f"{owner}.{name}"
 
 
-def _given(given: Mapping[str, Any], path: Path) -> Any:
+def _given(given: Mapping[str, Any], path: Path, of: Model, seen: Map) -> Any:
     """What stands for a field: under its own name, or for all instances in their order."""
     own, shared = _names(path)
     if own in given:
         return given[own]
-    return _of_instance(given[shared], path[1]) if shared in given else ABSENT
-
-
-def _of_instance(value: Any, index: int) -> Any:
-    """The part of an instance, where there is one for each in a list or tuple."""
-    listed = isinstance(value, tuple | FrozenList)
-    return value[index] if listed and index < len(value) else value
+    owner, index, name = path
+    value, instances = given[shared], len(of.roles[owner])
+    each = isinstance(value, tuple | FrozenList) and len(value) == instances
+    if instances == 1:
+        kind = next(f.kind for (o, n), f in of.fields.items() if (o, n) == (owner, name))
+        return value[0] if each and kind != "list" else value
+    if not each:
+        raise SpecError(
+            "SW363",
+            f"The map '{seen.__name__}' gives {shared} no list of {instances} values.",
+            help=f"It is a field of {instances} instances: give a list with a value for each.",
+        )
+    return value[index]

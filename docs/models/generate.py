@@ -8,6 +8,8 @@ What is generated follows a line that says of what, up to its end:
 - ``<!-- configurations: FILE -->``: the table of the configurations of that spec;
 - ``<!-- matrix: FILE``, a table of names of configurations, ``-->``: the same table, with what each
   configuration expects of the property that the column names;
+- ``<!-- compared: MODEL``, a table of titles and options of ``statewalk compare MODEL``, ``-->``:
+  the same table, with what becomes of the properties of the first, and of what refutes them;
 - ``<!-- counts: kafka/replication -->``: the table of its rows;
 - ``<!-- formats -->``: the same workloads on every format of tables, from their configurations;
 - ``<!-- states: ARGUMENTS -->``: the states of a role and the actions between them, as
@@ -23,12 +25,14 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 import re
 import shlex
 import tempfile
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from statewalk.checker.api import check
 from statewalk.checker.behaviours.guided import follow, read_steps
@@ -49,6 +53,7 @@ from statewalk.models.tables import comparison
 FOLDER = Path(__file__).parent
 ROOT = FOLDER.parents[1]
 _SHORT = {"weak_isr": "weak", "strong_isr": "strong", "no_committed_record_lost": "lost"}
+_ENDS = 70  # letters of a change
 _MARKS = {"b": "begin", "c": "commit"}
 TRACE = r"^(```console\n\$ statewalk (?P<command>check [^\n]*)\n)(?P<old>.*?)^```$"
 STORY = (
@@ -61,6 +66,7 @@ KINDS = {
     "stories": STORY,
     "configurations": rf"^(<!-- configurations: (?P<spec>\S+) -->\n\n){ROWS}",
     "matrices": rf"^(<!-- matrix: (?P<spec>\S+)\n(?P<of>.*?)-->\n\n){ROWS}",
+    "comparisons": rf"^(<!-- compared: (?P<spec>\S+)\n(?P<of>.*?)-->\n\n){ROWS}",
     "counts": rf"^(<!-- counts: kafka/replication -->\n\n){ROWS}",
     "formats": rf"^(<!-- formats -->\n\n){ROWS}",
     "states": rf"^(<!-- states: (?P<command>.*?) -->\n\n){DRAWN}",
@@ -89,6 +95,8 @@ def part(kind: str, page: str, m: re.Match[str]) -> str:
             return f"{m[1]}{table(m['spec'])}\n"
         case "matrices":
             return f"{m[1]}{matrix(m['spec'], m['of'])}\n"
+        case "comparisons":
+            return f"{m[1]}{comparisons(m['spec'], m['of'])}\n"
         case "counts":
             return f"{m[1]}{counts()}\n"
         case "formats":
@@ -239,6 +247,49 @@ def cell(known: dict[str, Expectation | None], name: str, column: str) -> str:
     states = expect.states or expect.distinct
     length = expect.lengths.get(column.split("`")[1])
     return f"never ({states:,})" if length is None else f"**after {length}** ({states:,})"
+
+
+def comparisons(spec: str, pairs: str) -> str:
+    """A table of pairs of designs: what changes from the first to the second, and why."""
+    head = ["from → to", "changes", "the first's shortest counterexample, tried on the second",
+            "states alone"]  # fmt: skip
+    out = [head, ["---"] * len(head)]
+    for line in pairs.splitlines():
+        title, words = (cell.strip() for cell in line[1:-1].split("|"))
+        with tempfile.TemporaryDirectory() as folder:
+            file = str(Path(folder) / "compared.json")
+            printed("compare", spec, *shlex.split(words.strip("`")), "--json", file)
+            told = json.loads(Path(file).read_text(encoding="utf-8"))
+        [marks], [versus] = told["changed"].values(), told["versus"]
+        changes = dict.fromkeys(marks.values())
+        named = [f"{mark}: " + ", ".join(f"`{n}`" for n in marks if marks[n] == mark)
+                 for mark in changes]  # fmt: skip
+        tried = [c for c in versus["counterexamples_of_base"] if marks.get(c["property"])]
+        alone = [versus[side]["count"] for side in ("states_of_base_alone", "states_alone")]
+        out.append([
+            title,
+            "; ".join(named) or "–",
+            tried_on(tried or versus["counterexamples_of_base"]),
+            " / ".join(f"{n:,}" for n in alone),
+        ])  # fmt: skip
+    return "\n".join(f"| {' | '.join(line)} |" for line in out)
+
+
+def tried_on(crossings: Sequence[Mapping[str, Any]]) -> str:
+    """What comes of the first of some counterexamples on the other side."""
+    if not crossings:
+        return "–"
+    one = crossings[0]
+    if one["possible"]:
+        false = ", ".join(f"`{name}`" for name in one["false_at_end"])
+        ends = f", but `{one['ends'][0][:_ENDS]}`" if one["ends"] else ""
+        said = f"{false} false there, too" if false else f"all steps{ends}"
+        said += ", and it goes on" if one["goes_on"] else ""
+    else:
+        guard = one["guard"]
+        why = f"`{guard['text']}`" if guard else one["because"]
+        said = f"step {one['stopped_at']} is stopped: {why}"
+    return f"`{one['property']}`: {said}"
 
 
 def counts() -> str:

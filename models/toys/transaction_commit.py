@@ -59,4 +59,4 @@ def decided() -> bool:
     return all(rm.state in ("committed", "aborted") for rm in rms)
 
 
-config("three", RMS=3, expect=holds(distinct=34))
+config("three", RMS=3, expect=holds(distinct=34, generated=94, depth=7))

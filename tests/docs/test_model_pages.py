@@ -27,6 +27,7 @@ KINDS = [
     slow("states"),
     slow("traces"),
     slow("stories"),
+    slow("comparisons"),
 ]
 NAMED = re.compile(r"^<!-- matrix: (\S+)\n(.*?)-->", re.MULTILINE | re.DOTALL)
 

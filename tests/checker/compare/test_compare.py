@@ -16,7 +16,6 @@ from statewalk.checker.contract.options import CheckOptions
 from statewalk.dsl.errors import RunError
 from statewalk.dsl.loader import load
 from statewalk.dsl.words.constants import GivenText
-from tests.places import ROOT
 
 HEAD = "from typing import Literal\nfrom statewalk import *\n"
 BOX = HEAD + (
@@ -170,6 +169,53 @@ def test_what_a_bound_cut_is_said(tmp_path: Path) -> None:
     assert "So far as was looked" in page_of(found, "again").plain()
 
 
+def test_what_bounds_an_answer_is_said_with_the_option(tmp_path: Path) -> None:
+    [spec] = written(tmp_path, lock=LOCK)
+    models = [(v, load(spec, {"RULE": v})) for v in ("none", "locked")]
+    [versus] = compare(models, CheckOptions(max_states=2)).others
+
+    assert ("none: --max-states 2", "locked: --max-states 2") == versus.bounds
+
+
+def test_a_constraint_bounds_an_answer(tmp_path: Path) -> None:
+    few = "@constraint\ndef few() -> bool:\n    return sum(p.inside for p in ps) < 2\n"
+    [spec] = written(tmp_path, lock=LOCK + few)
+    models = [(v, load(spec, {"RULE": v})) for v in ("none", "locked")]
+    [versus] = compare(models, CheckOptions()).others
+
+    assert ("none: constraint few",) == versus.bounds
+
+
+def test_an_interruption_half_way_leaves_what_is_known(tmp_path: Path) -> None:
+    [spec] = written(tmp_path, lock=LOCK)
+    models = [(v, load(spec, {"RULE": v})) for v in ("none", "locked")]
+    asked: list[bool] = []
+
+    def interrupted() -> bool:
+        asked.append(len(asked) > 2)
+        return asked[-1]
+
+    found = compare(models, CheckOptions(engine="reference"), interrupted=interrupted)
+
+    assert not found.whole
+    assert "an interruption" in found.others[0].bounds[-1]
+    assert "Not whole: " in page_of(found, "again").plain()
+
+
+def test_a_map_that_does_not_end_is_ended(tmp_path: Path) -> None:
+    seen = "from queue_ import box\ndef as_bag():\n    while True:\n        pass\n"
+    bag, queue, _ = written(tmp_path, bag=BAG, queue_=QUEUE, seen=seen)
+    code = main(
+        ["compare", bag, queue, "--map", f"{tmp_path}/seen.py:as_bag", "--timeout", "3",
+         "--json", str(tmp_path / "out.json")]
+    )  # fmt: skip
+    told = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
+
+    assert 3 == code
+    assert "comparing was ended by time" in told["versus"][0]["bounds"][0]
+    assert 2 == len(told["sides"]), "the verdicts are there"
+
+
 def test_what_counts_can_be_chosen(tmp_path: Path) -> None:
     [spec] = written(tmp_path, lock=LOCK)
     models = [(v, load(spec, {"RULE": v})) for v in ("none", "locked")]
@@ -185,6 +231,9 @@ def test_what_counts_can_be_chosen(tmp_path: Path) -> None:
     [
         ([], "nothing to compare with"),
         (["--vary", "RULE=none"], "does not name a constant and two values"),
+        (["--vary", "RULE=none,none"], "does not name a constant and two values that differ"),
+        (["--vary", "RULE=none,locked", "--set", "RULE=none"], "--vary gives its values"),
+        (["{spec}", "--map", "nope"], "does not name a file and a function"),
         (["--vary", "RULE=none,nope"], "RULE cannot be nope"),
         (["--vary", "NOPE=1,2"], "There is no constant NOPE"),
         (["--vary", "RULE=none,locked", "--map", "x.py:f"], "--map does nothing here"),
@@ -235,13 +284,3 @@ box = Box()
 
     assert said.strip("`\\")[:3] in text
     assert not re.search(r"(?<!\\)[\[~]|<|@\w", prose)
-
-
-def test_two_phase_commit_refines_transaction_commit() -> None:
-    names = ("toys/transaction_commit.py", "toys/two_phase_commit.py")
-    models = [(name, load(ROOT / "models" / name, {"RMS": 4})) for name in names]
-    [versus] = compare(models, CheckOptions()).others
-
-    assert versus.forth.refusal is None
-    assert versus.forth.whole
-    assert 1568 == versus.other.run.counts.distinct

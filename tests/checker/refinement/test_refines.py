@@ -9,7 +9,7 @@ import pytest
 from statewalk.checker.api import check
 from statewalk.checker.behaviours.replay import replay
 from statewalk.checker.verdict.run import Run
-from statewalk.dsl.errors import RunError, StatewalkError
+from statewalk.dsl.errors import RunError, SpecError, StatewalkError
 
 BAG = """
 from statewalk import *
@@ -212,6 +212,8 @@ def test_without_a_map_fields_of_equal_names_are_seen(folder: Path) -> None:
         ("{'Box.item': set()}", "bag.py", "has no field Box.item"),
         ("[1, 2]", "bag.py", "The map 'as_bag' gave [1, 2]"),
         ("{'Box.items': 1 // len(queue.slots)}", "bag.py", "'as_bag' raises ZeroDivisionError"),
+        ("{}", "bag.py", "The map 'as_bag' gave {}"),
+        ("{'Box.items': {1.5}}", "bag.py", "a value that no field can hold"),
         (SEEN, "sack.py", "There is no file"),
     ],
 )
@@ -222,6 +224,56 @@ def test_mistakes(folder: Path, by: str, file: str, said: str) -> None:
     with pytest.raises(StatewalkError) as error:
         check(folder / "queue_.py")
     assert said in str(error.value)
+
+
+PAIR = """
+from statewalk import *
+
+class Cell(Role):
+    value: int = 0
+    log: list[int] = []
+
+    @action
+    def write(self) -> None:
+        require(self.value == 0)
+        self.value = 1
+        self.log.append(1)
+
+cells = [Cell() for _ in range(CELLS)]
+"""
+
+
+@pytest.mark.parametrize(
+    ("cells", "given", "said"),
+    [
+        (2, "{'Cell.value': [c.value for c in cells]}", ""),
+        (1, "{'Cell.value': [c.value for c in cells]}", ""),
+        (1, "{'Cell.value': cells[0].value, 'Cell.log': cells[0].log}", ""),
+        (1, "{'Cell#0.log': cells[0].log}", ""),
+        (2, "{'Cell#0.value': cells[0].value, 'Cell#1.value': cells[1].value}", ""),
+        (2, "{'Cell.value': [cells[0].value]}", "gives Cell.value no list of 2 values"),
+        (2, "{'Cell.value': cells[0].value}", "gives Cell.value no list of 2 values"),
+        (
+            2,
+            "{'Cell.value' if cells[0].value else 'Cell.log': [1, 1]}",
+            "in some states only",
+        ),
+    ],
+)
+def test_a_map_gives_a_value_for_each_instance(
+    tmp_path: Path, cells: int, given: str, said: str
+) -> None:
+    text = PAIR.replace("CELLS", str(cells))
+    own = f"def seen():\n    return {given}\nsame = refines('pair.py', by=seen)\n"
+    (tmp_path / "pair.py").write_text(text, encoding="utf-8")
+    (tmp_path / "own.py").write_text(text + own, encoding="utf-8")
+
+    if not said:
+        assert "holds" == check(tmp_path / "own.py", properties=("same",)).result.of("same").verdict
+        return
+    with pytest.raises(SpecError, match=said) as error:
+        check(tmp_path / "own.py")
+    assert "SW363" == error.value.code
 
 
 def test_a_change_of_the_other_spec_is_seen_when_a_trace_is_replayed(folder: Path) -> None:
