@@ -20,7 +20,8 @@ ENTERS: dict[str, str] = {
         "verdict"
     ),
     "checker/compare": (
-        "Model dsl/values api behaviours contract liveness refinement report states traces verdict"
+        "Model dsl/values api behaviours contract liveness machine refinement report states traces "
+        "verdict"
     ),
     "checker/contract": "Model dsl/words machine",
     "checker/diary": "dsl/errors machine page traces",
