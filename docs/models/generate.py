@@ -282,7 +282,7 @@ def tried_on(crossings: Sequence[Mapping[str, Any]]) -> str:
     one = crossings[0]
     if one["possible"]:
         false = ", ".join(f"`{name}`" for name in one["false_at_end"])
-        ends = f", but `{one['ends'][0][:_ENDS]}`" if one["ends"] else ""
+        ends = f", but `{shortened(one['ends'][0])}`" if one["ends"] else ""
         said = f"{false} false there, too" if false else f"all steps{ends}"
         said += ", and it goes on" if one["goes_on"] else ""
     else:
@@ -290,6 +290,11 @@ def tried_on(crossings: Sequence[Mapping[str, Any]]) -> str:
         why = f"`{guard['text']}`" if guard else one["because"]
         said = f"step {one['stopped_at']} is stopped: {why}"
     return f"`{one['property']}`: {said}"
+
+
+def shortened(change: str) -> str:
+    """A change in at most so many letters."""
+    return change if len(change) <= _ENDS else change[: _ENDS - 1] + "…"
 
 
 def counts() -> str:
