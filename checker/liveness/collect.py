@@ -143,7 +143,7 @@ class Keeper:
         bits = self.search.ordinal_bits
         ordinal = codes & ((1 << bits) - 1)
         width = int(ordinal.max(initial=0)) + 1
-        dense = (codes >> bits) * width + ordinal
+        dense = (codes >> bits) * width + ordinal if width > 1 else codes >> bits
         fair = self.fair_choices(outcomes)
         several = len(self.fair)
         if several > 1:
@@ -187,7 +187,7 @@ class Keeper:
         return StateGraph(
             offsets=offsets,
             targets=np.concatenate([*self.targets, none]),
-            labels=np.concatenate([*self.labels, none]).astype(kind),
+            labels=np.concatenate([*self.labels, none]).astype(kind, copy=False),
             table=tuple(self.table),
             fingerprints=np.concatenate(self.fingerprints),
             initial=tuple(self.numbers.of(first).tolist()),

@@ -20,7 +20,8 @@ from statewalk.checker.liveness.graph import CUT, Ints
 from statewalk.checker.refinement.space import Space
 from statewalk.checker.traces.trace import Trace
 
-_PART = 1 << 18  # states
+_PART = 1 << 16  # states
+_MARKED = 1 << 27  # steps that are marked one by one rather than sorted
 _ASKED = 1 << 10  # pairs between two looks at the clock
 _EACH = 10  # places where the other may be that are shown for each of its steps
 MOST = 5_000_000
@@ -187,20 +188,28 @@ def _each_step_is_allowed(space: Space, seen: Ints, other: Space, seen_other: In
         return False
     if not np.isin(seen[space.graph.start()], seen_other[other.graph.start()]).all():
         return False
-    allowed = np.unique(np.concatenate([*_steps_seen(other, seen_other, most)]))
-    return all(np.isin(steps, allowed).all() for steps in _steps_seen(space, seen, most))
+    theirs, mine = _steps_seen(other, seen_other, most), _steps_seen(space, seen, most)
+    if most * most <= _MARKED:
+        known = np.eye(most, dtype=np.bool_).ravel()  # what changes nothing seen is allowed
+        for steps in theirs:
+            known[steps] = True
+        return all(known[steps].all() for steps in mine)
+    found = np.unique(np.concatenate([*map(np.unique, theirs)]))
+    return all(
+        np.isin(steps[steps % most != steps // most], found).all() for steps in map(np.unique, mine)
+    )
 
 
 def _steps_seen(space: Space, seen: Ints, most: int) -> Iterator[NDArray[np.int64]]:
-    """The steps that change what is seen, each as a number, once for each part of the graph."""
+    """The steps that are not cut, each as a number by what is seen, by parts of the graph."""
     graph = space.graph
+    cut = any(graph.cut.values())
     for first in range(0, graph.n, _PART):
         end = min(graph.n, first + _PART)
-        sources = np.repeat(seen[first:end], np.diff(graph.offsets[first : end + 1]))
+        sources = seen[first:end].astype(np.int64) * most
         targets = graph.targets[graph.offsets[first] : graph.offsets[end]]
-        after = seen[targets]
-        moves = (targets != CUT) & (sources != after)
-        yield np.unique(sources[moves].astype(np.int64) * most + after[moves])
+        steps = np.repeat(sources, np.diff(graph.offsets[first : end + 1])) + seen[targets]
+        yield steps[targets != CUT] if cut else steps
     yield np.zeros(0, np.int64)
 
 

@@ -22,6 +22,7 @@ from statewalk.dsl.values.stored import ABSENT, FrozenList, encode, freeze
 from statewalk.dsl.view import Path, State
 
 _LARGEST = 1 << 62
+_MARKED = 1 << 24  # kinds that are marked one by one rather than sorted
 _FIELD = 3  # components of the path of a field
 Map = Callable[[], Mapping[str, Any]]
 """Called in a state: what it is in the other model, by the names of that one's fields."""
@@ -122,8 +123,15 @@ def different(table: Ints) -> tuple[NDArray[np.int64], Ints]:
             _, joined = np.unique(joined, return_inverse=True)
             most = int(joined.max(initial=0)) + 1
         joined, most = joined * size + column, most * size
-    _, first, kinds = np.unique(joined, return_index=True, return_inverse=True)
-    return first, kinds.astype(np.int32)
+    if most > max(_MARKED, len(joined)):
+        _, first, kinds = np.unique(joined, return_index=True, return_inverse=True)
+        return first, kinds.astype(np.int32)
+    at = np.full(most, -1, np.int32)
+    at[joined[::-1]] = np.arange(len(joined) - 1, -1, -1, dtype=np.int32)
+    there = np.flatnonzero(at >= 0)
+    first = at[there].astype(np.int64)
+    at[there] = np.arange(len(there), dtype=np.int32)
+    return first, at[joined]
 
 
 def _read(space: Space, fields: Sequence[Path], values: Values) -> Ints:
