@@ -98,7 +98,7 @@ def read_options(path: str, front: str, line: int) -> Options:
     files: list[tuple[_File, dict[str, Span]]] = []
     beside = Path(path).parent / "fizz.yaml"
     if path and os.path.lexists(beside):
-        files.append(_read(_start_of(beside), str(beside), 1))
+        files.append(_read_beside(beside))
     files.append(_read(front, path, line))
     merged: dict[str, Any] = {}
     for file, places in files:
@@ -112,6 +112,20 @@ def read_options(path: str, front: str, line: int) -> Options:
         merged["action_options"] = {**merged.get("action_options", {}), **file.action_options}
         merged["places"] = {**merged.get("places", {}), **places}
     return Options(**merged)
+
+
+def _read_beside(file: Path) -> tuple[_File, dict[str, Span]]:
+    """The options of ``fizz.yaml``. Where that is a link, nothing is told of what it leads to."""
+    text = _start_of(file)
+    try:
+        return _read(text, str(file), 1)
+    except SpecError as error:
+        if not file.is_symlink():
+            raise
+        line = f", line {error.at.line}" if error.at else ""
+        said = f"{file}{line}: these options cannot be read."
+        help = "It is a link. Look at the file that it leads to."
+        raise SpecError("SW151", said, help=help) from None
 
 
 def _start_of(file: Path) -> str:

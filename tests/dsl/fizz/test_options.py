@@ -226,3 +226,14 @@ def test_options_that_cannot_be_opened_are_not_taken_for_none(to: str, tmp_path:
 
     with pytest.raises(SpecError, match=r"SW151 .*fizz\.yaml cannot be read"):
         read_options(str(tmp_path / "spec.fizz"), "", 1)
+
+
+@pytest.mark.parametrize("held", ["token: s3cret\n", "s3cret", "- s3cret", "options: [s3cret\n"])
+def test_of_what_a_link_leads_to_nothing_is_told(held: str, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").write_text(held)
+    (tmp_path / "fizz.yaml").symlink_to("elsewhere")
+
+    with pytest.raises(SpecError, match="these options cannot be read") as caught:
+        read_options(str(tmp_path / "a.fizz"), "", 1)
+
+    assert "s3cret" not in str(caught.value)
