@@ -80,9 +80,7 @@ class Coordinator(Role):
     prev_pid: int = -1  # the id before, when its epochs ran out; it may be asked again with, too
     next_pid: int = -1  # the id after, reserved with the last epoch
     next_epoch: int = -1  # KIP-939: with `next_pid`, of whoever recovered the transaction
-    unmarked: frozenset[int] = (
-        frozenset()
-    )  # partitions whose leaders have not acknowledged a marker
+    unmarked: frozenset[int] = frozenset()  # partitions without an acknowledged marker
     epoch: int = 0  # of the coordinator
     fence_failed: bool = False  # the epoch in the cache is above that in the log
     inbox: set[EndTxn] = set()  # requests that were repeated meanwhile
