@@ -43,8 +43,9 @@ from statewalk.models.tables.paimon_settings import (
     WRITERS,
 )
 from statewalk.models.tables.safety import consistent_read
+from statewalk.models.tables.workers.cleaner import everybody
 from statewalk.models.tables.workers.commit import Worker, history, inbox, lock
-from statewalk.models.tables.workers.committer import committer, is_committed
+from statewalk.models.tables.workers.committer import is_committed
 from statewalk.models.tables.workers.compactors import compactors
 from statewalk.models.tables.workers.writers import started, writers
 
@@ -66,13 +67,13 @@ if START == "two_levels":
             writers[0].upsert(key)
         else:
             writers[0].insert(key)
-        if GRAIN == "fine":
+        if GRAIN != "fused":
             writers[0].write_data()
         publish(writers[0])
 
     def finish_compaction() -> None:
         compactors[0].start_compaction(0, 0)
-        if GRAIN == "fine":
+        if GRAIN != "fused":
             compactors[0].merge()
         publish(compactors[0])
 
@@ -159,10 +160,6 @@ if VIEW != "latest" and COMPACTIONS > 2:
 
 
 # -- liveness and the end --------------------------------------------------------------------------
-def everybody() -> list[Worker]:
-    return [*writers, *compactors, committer]
-
-
 def settled() -> bool:
     return all(w.op.stage == "idle" for w in everybody()) and not inbox.queue
 

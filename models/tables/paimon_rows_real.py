@@ -245,3 +245,28 @@ row("overwrite_one_writer", holds(distinct=40), THREE, RESUMED, WORKLOAD="overwr
 row("overwrite_two_operations", holds(distinct=43), RESUMED, WORKLOAD="overwrite")
 row("overwrite_checked", holds(distinct=571), THREE, RESUMED, CHECKED, WORKLOAD="overwrite")
 row("overwrite_blind", holds(distinct=995), BY_SNAPSHOT, WORKLOAD="overwrite_blind")
+
+# -- metadata as files, and orphans ----------------------------------------------------------------
+BY_FILE: Settings = {**UPSERTS, "GRAIN": "files", "WRITERS": 1, "LIVENESS": False}
+row("files_crash_between_writes", holds(distinct=77), BY_FILE, CRASHES=1)
+row(
+    "files_of_vectors",
+    holds(distinct=7899),
+    BY_FILE,
+    VECTORS,
+    COMPACTORS=1,
+    COMPACTIONS=2,
+    COMPACTION="universal",
+    MAX_LEVEL=2,
+)
+row("orphans_old_only", holds(distinct=177), BY_FILE, CRASHES=1, CLEANUPS=1)
+row("orphans_old_only_two_writers", holds(distinct=3484), BY_FILE, OWNERS, CLEANUPS=1, WRITERS=2)
+row(
+    "orphans_at_once",
+    violates({"nothing_is_missing": 10}, states=50),
+    BY_FILE,
+    OPS=1,
+    CLEANUPS=1,
+    CLEANING="at_once",
+)
+row("orphans_none_cleaned", holds(distinct=9), BY_FILE, OPS=1, CLEANING="at_once")

@@ -62,6 +62,13 @@ COMMITTABLE: Constant[
 ] = "one_change"
 MAX_RETRIES: Constant[int | None] = None  # commit.max-retries
 
+CLEANING: Constant[
+    Literal[
+        "old",  # orphans that are older than any operation lasts (older_than)
+        "at_once",  # all orphans
+    ]
+] = "old"
+
 # -- the deployment --------------------------------------------------------------------------------
 TOPOLOGY: Constant[
     Literal[
@@ -108,7 +115,14 @@ CRASHES: Constant[int] = 0  # of workers
 RESTARTS: Constant[int] = 0  # of the committer
 LOST_ANSWERS: Constant[int] = 0  # renames that happen, and look as if they had failed
 START: Constant[Literal["empty", "two_levels"]] = "empty"  # see the initial states
-GRAIN: Constant[Literal["fused", "fine"]] = "fused"  # start and write the data in one step, or two
+GRAIN: Constant[
+    Literal[
+        "fused",  # start and write the data in one step, then the metadata as one object
+        "fine",  # start, then write the data
+        "files",  # the same, and the metadata file by file
+    ]
+] = "fused"
+CLEANUPS: Constant[int] = 0  # of orphans
 LIVENESS: Constant[bool] = True  # off where it would take longer than the search
 ASK_FOR_RUNS: Constant[bool] = False  # check one_run_per_level of the abstraction too
 
@@ -126,6 +140,7 @@ ALL_KEYS = range(KEYS)
 ALL_BUCKETS = range(BUCKETS)
 VERSIONS = range(1, (OPS + COMPACTIONS) * (1 + RESTARTS) + LOST_ANSWERS + 1)  # there can be
 
+assert GRAIN == "files" or CLEANUPS == 0, "orphans are files"
 assert TOPOLOGY == "flink" or RESTARTS == 0, "only flink has a committer to restart"
 assert TOPOLOGY == "flink" or COMMITTABLE == "one_change", "only flink has checkpoints"
 assert COMMITTABLE == "one_change" or WRITERS == 1 >= COMPACTORS, "a snapshot has one change"

@@ -13,6 +13,7 @@ from statewalk.models.tables.effort import aborted, retried
 from statewalk.models.tables.lsm import (
     File,
     Mark,
+    Object,
     Row,
     Snapshot,
     latest,
@@ -27,6 +28,7 @@ from statewalk.models.tables.paimon_settings import (
     CONFLICT_CHECK,
     CRASHES,
     DELETED_FILE_CHECK,
+    GRAIN,
     INDEXED,
     KEY_RANGE_CHECK,
     LOCK_LEAKS,
@@ -38,7 +40,7 @@ from statewalk.models.tables.paimon_settings import (
 )
 from statewalk.models.tables.universal import ranges_overlap
 
-Stage = Literal["idle", "data", "queued", "metadata", "prepare", "commit"]
+Stage = Literal["idle", "data", "queued", "metadata", "files", "prepare", "commit"]
 Columns = Literal["all", "a", "b"]
 
 
@@ -58,6 +60,9 @@ class Operation(Record):
     levels: tuple[int, ...] = ()  # where those are, as far as it knows (with sorted runs)
     raised: int = 0  # a file that goes to its level as it is
     vectors: frozenset[Mark] | None = None  # the bucket's new deletion vectors, if they change
+    to_put: tuple[str, ...] = ()  # files of the next snapshot that are still to be put
+    refers: frozenset[Object] = frozenset()  # those put for it
+    put: frozenset[Object] = frozenset()  # all it has put, in earlier attempts too
     base: int = 0  # the version the next snapshot is built on
     next: Snapshot | None = None
     retries: int = 0
@@ -140,7 +145,25 @@ class Worker(Role):
         else:
             op.base = version
             op.next = next_snapshot(op, version)
-            op.stage = "prepare" if LOCKED else "commit"
+            op.stage = "files" if GRAIN == "files" else "prepare" if LOCKED else "commit"
+            op.to_put = parts_of(op)
+            op.refers = frozenset()
+
+    if GRAIN == "files":
+
+        @action(fair="weak")
+        def put_next(self) -> None:
+            """Put one file of the metadata; a crash may come between any two."""
+            op = self.op
+            require(op.stage == "files")
+            store.objects_made += 1
+            put = (op.to_put[0], store.objects_made)
+            store.objects.add(put)
+            op.put = op.put | {put}
+            op.refers = op.refers | {put}
+            op.to_put = op.to_put[1:]
+            if not op.to_put:
+                op.stage = "prepare" if LOCKED else "commit"
 
     def refused(self) -> None:
         """A check refused the operation; in Paimon, the job fails and begins again."""
@@ -215,7 +238,22 @@ class Worker(Role):
         self.end()
 
 
+def parts_of(op: Operation) -> tuple[str, ...]:
+    """The files of metadata that a commit puts, in their order (tryCommitOnce)."""
+    if GRAIN != "files":
+        return ()
+    vectors = ("index manifest",) if op.vectors is not None else ()
+    return ("base list", "manifest", "delta list", *vectors, "temporary snapshot")
+
+
 def publish(op: Operation, snapshot: Snapshot) -> None:
+    """Rename the temporary snapshot. It refers to its own files, and to older manifests."""
+    if GRAIN == "files":
+        before = store.snapshots[op.base].refers if op.base else frozenset()
+        kept = ("manifest",) if op.vectors is not None else ("manifest", "index manifest")
+        own = frozenset(thing for thing in op.refers if thing[0] != "temporary snapshot")
+        snapshot.refers = own | {thing for thing in before if thing[0] in kept}
+        store.objects = {t for t in store.objects if t not in op.refers or t in own}
     store.snapshots[op.base + 1] = snapshot
     history.acked.append(Acknowledged(op.base + 1, op.file, op.row, op.changed))
     if op.row is not None and INDEXED:
