@@ -220,6 +220,7 @@ row(
     holds(distinct=48934),
     CHECKED,
     RESUMED,
+    VALUES=3,
     WRITERS=3,
     OPS=4,
     LIVENESS=False,
