@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 import typing
+from types import FunctionType
 
 from statewalk.dsl.blocks.read import without_super
 from statewalk.dsl.rules.rule import Checked, attribute_name, shortened
-from statewalk.dsl.source.nodes import walk
-from statewalk.dsl.source.types import bare, element, spec_class
+from statewalk.dsl.source.nodes import made_text, meaning, walk
+from statewalk.dsl.source.types import Scope, bare, element, spec_class
 from statewalk.dsl.state.roles import Role
 
 # What differs between two runs of the same step, by where it comes from.
@@ -39,6 +40,8 @@ def check_calls(checked: Checked) -> None:
         if isinstance(node, ast.Attribute | ast.Name) and isinstance(node.ctx, ast.Load):
             if not isinstance(checked.parents.get(node), ast.Attribute):
                 _check_origin(checked, node, origins, local)
+        for part in made_text(node):
+            _check_text(checked, part, scope)
         if isinstance(node, ast.Call):
             _check_builtin(checked, node, local)
             if isinstance(node.func, ast.Attribute):
@@ -92,6 +95,18 @@ def _check_builtin(checked: Checked, node: ast.Call, local: set[str]) -> None:
             f"'{name}(...)' gives {_BUILTINS[name]}, which differs from run to run.",
             node.func,
             help=_CHOICE if name == "hash" else _OUTSIDE_HELP,
+        )
+
+
+def _check_text(checked: Checked, node: ast.expr, scope: Scope) -> None:
+    found = meaning(node, checked.function.module.namespace)
+    if isinstance(found, FunctionType) and getattr(node, "id", "") not in scope:
+        checked.wrong(
+            "SW104",
+            f"The text of the function '{shortened(node)}' says where it is in memory, which "
+            "differs from run to run.",
+            node,
+            help=f"Write its name: '{found.__name__}'.",
         )
 
 

@@ -252,6 +252,29 @@ def meaning(node: ast.expr, namespace: dict[str, Any]) -> Any:
     return None
 
 
+def made_text(node: ast.AST) -> list[ast.expr]:
+    """What a node makes text of: ``str(x)``, ``f"{x}"``, ``"%s" % x``, ``"{}".format(x)``; of what
+    is written as a list or the like its parts.
+    """
+    found: list[ast.expr] = []
+    match node:
+        case ast.Call(func=ast.Name("str" | "repr" | "format" | "ascii"), args=args):
+            found = args[:1]
+        case ast.Call(func=ast.Attribute(ast.Constant(str()), "format"), args=args, keywords=named):
+            found = [*args, *(keyword.value for keyword in named)]
+        case ast.FormattedValue(value=value):
+            found = [value]
+        case ast.BinOp(left=ast.Constant(str()), op=ast.Mod(), right=right):
+            found = [right]
+    parts: list[ast.expr] = []
+    while found:
+        part = found.pop()
+        inside = isinstance(part, ast.List | ast.Tuple | ast.Set | ast.Dict)
+        found += [n for n in parts_of(part) if isinstance(n, ast.expr)] if inside else []
+        parts += [] if inside else [part]
+    return parts
+
+
 def leaves(node: ast.AST, in_loop: bool = False) -> bool:
     """Whether a statement may jump out of itself: return, or leave an outer loop."""
     if isinstance(node, ast.Return):

@@ -28,6 +28,7 @@ from statewalk.dsl.fizz.rules.allowed import (
 from statewalk.dsl.fizz.rules.defaults import check_defaults
 from statewalk.dsl.fizz.rules.early import early_reads
 from statewalk.dsl.fizz.rules.fields import Fields
+from statewalk.dsl.fizz.rules.functions_as_text import functions_as_text
 from statewalk.dsl.fizz.rules.meanings import check_meanings
 from statewalk.dsl.fizz.rules.twice import check_twice
 from statewalk.dsl.fizz.text import tree
@@ -85,6 +86,9 @@ class _Check:
             for target in _ranging(part):
                 if not _is_names(target):
                     self.python(target, "What goes through values is a name, or several names.")
+        for shown in functions_as_text(self.names):
+            said = f"The text of the function '{shown.id}' differs from run to run."
+            self.python(shown, said, help=f'Write its name: "{shown.id}".')
         for name, read in early_reads(self.names):
             self._early(name, read)
 
