@@ -56,6 +56,7 @@ def load(
     config: str | None = None,
     optimize: bool = True,
     fizzbee_counts: bool = False,
+    refined: bool = False,
 ) -> Model:
     """Load a spec with its constants fixed.
 
@@ -63,7 +64,7 @@ def load(
     defaults; a value of type `GivenText` is read by the constant's type. ``optimize=False`` runs
     the spec's functions as they are written; results are equal. ``fizzbee_counts`` makes what the
     last action of a .fizz spec returned part of the state, so that states are told apart as
-    Fizzbee does.
+    Fizzbee does. ``refined``: as another spec refines it, without what it refines itself.
 
     Raises:  RunError for a file that cannot be read; SpecError for mistakes in the spec.
     """
@@ -76,6 +77,7 @@ def load(
                 given = {**_configuration(source, given, config).constants, **given}
         with reading:
             loading = run_spec(source, given)
+            loading.refined = refined
             model = model_of(loading, str(path), optimize=optimize)
             if source.dialect == "fizz":
                 _check_options(source, model)
@@ -288,7 +290,8 @@ def _properties(
                 found.append(make_property(function, kind, elements))
     for name, lead, span in tree.leads:
         if isinstance(lead, Refines):
-            found.append(_refinement(tree, name, lead, span))
+            if not tree.loading.refined:
+                found.append(_refinement(tree, name, lead, span))
         else:
             found += make_leads(tree, name, lead, span, mistakes)
     return found, constraints, step_constraints, terminal
@@ -300,7 +303,7 @@ def _refinement(tree: SpecTree, name: str, lead: Refines, span: Span) -> Propert
     library = Path(__file__).parents[1] / "models" / f"{lead.abstract}.py"
     path = library if library.exists() and not beside.exists() else beside
     try:
-        model = load(path, lead.constants)
+        model = load(path, lead.constants, refined=True)
     except StatewalkError as error:
         error.at = error.at or span
         raise

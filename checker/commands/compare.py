@@ -161,7 +161,8 @@ def _models(
     if a.map is not None and not (file and function):
         raise RunError("SW361", f"--map {a.map} does not name a file and a function.", help=_MAP)
     paths = [spec_path(path) for path in (a.spec, file or a.other)]
-    sides = shared_out(fixed, [types_within(path, options) for path in paths])
+    known = [types_within(path, options) if fixed else {} for path in paths]
+    sides = shared_out(fixed, known)
     models = [
         (name, load_within(path, constants, options))
         for name, path, constants in zip((a.spec, a.other), paths, sides, strict=True)

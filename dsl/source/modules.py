@@ -87,6 +87,7 @@ class Loading:
     """One load: constants to override, modules run so far (imported ones first).
 
     ``stand_ins`` are mutants by the place, file and line, of the definitions that they replace.
+    ``refined``: another spec refines this one, and what this one refines is not asked.
     """
 
     given: Mapping[str, Any]
@@ -99,6 +100,7 @@ class Loading:
     used: dict[str, list[str]] = field(default_factory=dict)  # given name -> constants it set
     stand_ins: Mapping[tuple[str, int], StandIn] = field(default_factory=dict)
     mutant: str = NO_MUTANT
+    refined: bool = False
     _begun: dict[str, types.ModuleType] = field(default_factory=dict)
     hints: dict[str, Any] = field(default_factory=dict)  # types of constants, None where unknown
 

@@ -276,6 +276,22 @@ def test_a_map_gives_a_value_for_each_instance(
     assert "SW363" == error.value.code
 
 
+def test_a_variant_may_refine_its_own_base(tmp_path: Path) -> None:
+    spec = tmp_path / "count.py"
+    spec.write_text(
+        "from statewalk import *\nBY: Constant[int] = 1\n"
+        "class N(Role):\n    n: int = 0\n"
+        "    @action\n    def up(self) -> None:\n"
+        "        require(self.n < 4)\n        self.n += BY\n"
+        "n = N()\nbase = refines('count.py', BY=1)\n",
+        encoding="utf-8",
+    )
+
+    assert "holds" == check(spec, properties=("base",)).result.of("base").verdict
+    run = check(spec, {"BY": 2}, properties=("base",))
+    assert ("violated", 1) == (run.result.of("base").verdict, run.traces["base"].length)
+
+
 def test_a_change_of_the_other_spec_is_seen_when_a_trace_is_replayed(folder: Path) -> None:
     trace = check(folder / "queue_.py", {"BUG": "clears"}).traces["is_a_bag"]
     text = BAG.replace("    @action\n    def take", "    @action\n    def clear(self) -> None:\n"
