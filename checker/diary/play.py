@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -17,9 +18,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher, unified_diff
 from pathlib import Path
+from textwrap import dedent, indent
 from typing import TYPE_CHECKING
 
 from statewalk.checker.diary.entry import NAMED, NO_SPEC, PROMPT, Cell, Entry, words_of
+from statewalk.checker.library import library_folder
 from statewalk.checker.traces.file import load_trace
 from statewalk.dsl.errors import RunError
 
@@ -32,8 +35,11 @@ Execute = Callable[[list[str], Path], str]
 
 _SECONDS = 300  # that a command may take
 _TIMES = re.compile(r"(\d+ h )?(\d+ min )?\d+(\.\d+)? (s|ms)\b|[\d,.]+k?/s\b")
+_PLACES = re.compile(r"(\bmodels/\S+\.py):\d+")  # in the library, where lines may move
 _PROGRESS = re.compile(r"^\d\d:\d\d:\d\d .*\n", re.MULTILINE)
 _LEFT_OUT = "…"
+_DEEPEST = 20  # indentation of lines that are shown without theirs
+_GREP = re.compile(r"^-(E|A\d+)$")
 
 
 @dataclass
@@ -140,16 +146,21 @@ def _filed(entry: Entry, cell: Cell, here: Path) -> list[str]:
     """Write a file; of one that is pinned, say which lines are not in it."""
     name, more = cell.name.removesuffix("+").rstrip(), cell.name.endswith("+")
     file, text = here / name, "\n".join(cell.lines) + "\n"
-    if not file.resolve().is_relative_to(here):
-        raise RunError("SW381", f"{entry.path}: {name} is outside of the entry's folder.")
+    if not file.resolve().is_relative_to(here.parent):
+        raise RunError("SW381", f"{entry.path}: {name} is outside of the diary.")
     if not (entry.pinned / name).exists():
         old = f"{file.read_text('utf-8')}\n\n" if more and file.exists() else ""
         file.write_text(old + text, encoding="utf-8")
         return []
     rest = file.read_text(encoding="utf-8")
     for part in re.split(rf"^ *(?:# *)?{_LEFT_OUT} *\n", text, flags=re.MULTILINE):
-        _, found, rest = rest.partition(part.strip("\n") + "\n")
-        if not found:
+        shown = dedent(part).strip("\n") + "\n"
+        for depth in range(0, _DEEPEST, 4):
+            _, found, after = rest.partition(indent(shown, " " * depth))
+            if found:
+                rest = after
+                break
+        else:
             where = f"{entry.path}:{cell.first}"
             return [f"{where}: these lines do not stand in {entry.number}/{name}:\n{part}"]
     return []
@@ -164,23 +175,23 @@ def _printed(entry: Entry, cell: Cell, here: Path, run: Execute) -> Iterator[str
 def _output(entry: Entry, command: str, here: Path, run: Execute) -> list[str]:
     """What a command prints, after its pipes."""
     first, *pipes = command.split(" | ")
-    text = run(words_of(entry.path, first), here).replace(str(here), ".")
+    text = run(words_of(entry.path, first), here).replace(f"{library_folder()}/", "models/")
     lines = [line.rstrip() for line in text.rstrip().splitlines()]
     for pipe in pipes:
-        lines = _piped(entry, pipe.split(), lines)
+        lines = _piped(entry, shlex.split(pipe), lines)
     return lines
 
 
 def _piped(entry: Entry, words: Sequence[str], lines: list[str]) -> list[str]:
-    """`head -N`, `tail -N` and `grep [-AN] PATTERN` as the programs of these names do it."""
+    """`head -N`, `tail -N` and `grep [-E] [-AN] PATTERN` as the programs of these names do it."""
     match words:
         case ["head", count] if count[1:].isdigit():
             return lines[: int(count[1:])]
         case ["tail", count] if count[1:].isdigit():
             return lines[-int(count[1:]) :]
-        case ["grep", *after, pattern]:
-            more = int(after[0][2:]) if after else 0
-            hits = [n for n, line in enumerate(lines) if re.search(pattern.strip("'\""), line)]
+        case ["grep", *options, pattern] if all(_GREP.match(o) for o in options):
+            more = max((int(o[2:]) for o in options if o != "-E"), default=0)
+            hits = [n for n, line in enumerate(lines) if re.search(pattern, line)]
             shown = {k for n in hits for k in range(n, min(n + more + 1, len(lines)))}
             return [lines[n] for n in sorted(shown)]
     raise RunError("SW381", f"{entry.path}: a diary does not know this pipe: {' '.join(words)}")
@@ -198,7 +209,7 @@ def kept(old: Sequence[str], new: Sequence[str]) -> list[str]:
 
 
 def _normal(line: str) -> str:
-    return _TIMES.sub("#", line)
+    return _PLACES.sub(r"\1", _TIMES.sub("#", line))
 
 
 def _squeezed(lines: Iterable[str]) -> str:

@@ -24,7 +24,7 @@ ENTERS: dict[str, str] = {
         "verdict"
     ),
     "checker/contract": "Model dsl/words machine",
-    "checker/diary": "dsl/errors machine page traces",
+    "checker/diary": "dsl/errors library machine page traces",
     "checker/engines": (
         "Model dsl/fizz/text dsl/fizz/translate dsl/flows dsl/loader dsl/source dsl/state "
         "dsl/values contract machine states symmetry"
