@@ -85,6 +85,10 @@ def wanted(name: str) -> dict[str, int | None]:
     return {p: expect.lengths.get(p) for p in expect.properties if p not in LIVE}
 
 
+# A delete that a compaction forgets marks no row any more.
+UNREACHED = {"P-20-vectors": {"a_row_is_marked"}}
+
+
 @pytest.mark.parametrize("name", some(rows(), every=12))
 def test_a_row_finds_what_it_states(name: str) -> None:
     model = model_of(name)
@@ -95,7 +99,7 @@ def test_a_row_finds_what_it_states(name: str) -> None:
     for prop, length in wanted(name).items():
         assert violated(found)[prop] == (length or violated(found)[prop])
     witnesses = {p.name for p in model.properties if p.kind == "exists"}
-    assert witnesses == {f.property for f in found.witnesses}
+    assert witnesses - UNREACHED.get(name, set()) == {f.property for f in found.witnesses}
 
 
 @pytest.mark.parametrize("name", [slow("P-4"), slow("P-10"), slow("P-18"), "P-26"])
