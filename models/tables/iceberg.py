@@ -158,6 +158,14 @@ config(
     expect=violates(BROKEN, states=633),
 )
 config(
+    "no-removed-files-check-of-compactions",
+    **COPIES,
+    **COMPACTED,
+    **SNAPSHOT,
+    REMOVED_EXIST=False,
+    expect=violates(BROKEN, states=485),
+)
+config(
     "no-compare-and-swap",
     COMPARE_AND_SWAP=False,
     expect=violates(BROKEN, states=555),
