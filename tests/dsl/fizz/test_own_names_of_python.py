@@ -71,7 +71,7 @@ KINDS = {
     "state": {"MADE": "2\n    OWN = 1", "LOCAL": "OWN = 3 - OWN"},
     "role": {"TOP": "role OWN:\n    action Init:\n        self.z = 0", "MADE": "OWN(z=4)"},
 }
-CHOICES = [(kind, "any") for kind in ("function", "def", "lambda")]  # n = any(...)
+CHOICES = [(kind, "any") for kind in ("function", "def", "lambda", "role")]  # n = any(...)
 ALL = ((kind, own) for own in sorted(VALUES) for kind in KINDS)
 PAIRS = some((pair for pair in ALL if pair not in CHOICES), every=14)
 
