@@ -62,13 +62,13 @@ def _entries(arguments: argparse.Namespace) -> tuple[list[Entry], list[Entry]]:
 
 
 def _test(arguments: argparse.Namespace) -> int:
-    from statewalk.checker.diary.play import play
+    from statewalk.checker.diary.play import play_all
 
     failed = 0
-    for one in _entries(arguments)[1]:
-        difference = play(one).difference
+    for one in play_all(_entries(arguments)[1]):
+        difference = one.difference
         failed += bool(difference)
-        streams.out().write(f"{'FAIL' if difference else 'ok  '} {one.path}\n")
+        streams.out().write(f"{'FAIL' if difference else 'ok  '} {one.entry.path}\n")
         streams.out().write(f"{difference}\n" if difference else "")
         streams.out().flush()
     if failed:
@@ -77,15 +77,15 @@ def _test(arguments: argparse.Namespace) -> int:
 
 
 def _build(arguments: argparse.Namespace) -> int:
-    from statewalk.checker.diary.play import play
+    from statewalk.checker.diary.play import play_all
     from statewalk.checker.diary.site import write_site
     from statewalk.checker.machine.files import write_text
 
     played = []
     known, asked = _entries(arguments)
-    for one in asked:
-        found = play(one)
+    for found in play_all(asked):
         played.append(found)
+        one = found.entry
         changed = found.text != one.text
         if changed:
             write_text(one.path, found.text)

@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher, unified_diff
 from pathlib import Path
@@ -106,6 +107,12 @@ def play(entry: Entry, run: Execute = execute) -> Played:
                 played.wrong.append(f"{entry.path}: {exercise.solution} fails: {command}")
     played.text = "\n".join(lines)
     return played
+
+
+def play_all(found: Sequence[Entry]) -> Iterator[Played]:
+    """Entries side by side, as they wait for processes; in their order."""
+    with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
+        yield from pool.map(play, found)
 
 
 def answers(
