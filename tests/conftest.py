@@ -8,11 +8,11 @@ import gc
 import signal
 from typing import Any
 
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from xdist.scheduler import LoadScopeScheduling
 
 # `make test-slow` generates what Hypothesis does by itself: 100 examples.
-settings.register_profile("few", max_examples=12)
+settings.register_profile("few", max_examples=12, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("few")
 
 

@@ -14,6 +14,7 @@ from statewalk.dsl.state import refs
 from statewalk.dsl.state.decoding import decode
 from statewalk.dsl.state.plain_view import PlainView, apply_writes
 from statewalk.dsl.state.roles import Field, RoleLayout
+from statewalk.dsl.values.domains import outside
 from statewalk.dsl.values.stored import ABSENT, freeze, intern_key
 from statewalk.dsl.view import Disabled, Path
 
@@ -100,7 +101,7 @@ class InitialStates:
         try:
             value = refs.stored(value, field.path(role), ())
             if not field.domain.admits(value):
-                raise refs.outside(refs.show_place(field.path(role), ()), value, field.domain)
+                raise outside(refs.show_place(field.path(role), ()), value, field.domain)
         except StatewalkError as error:
             error.at = error.at or field_span(self.tree, type(role), field.name)
             raise

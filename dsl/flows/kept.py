@@ -14,18 +14,17 @@ from statewalk.dsl.binding import binding
 from statewalk.dsl.errors import SpecError
 from statewalk.dsl.state.containers import FrozenSetReference
 from statewalk.dsl.state.decoding import decode
-from statewalk.dsl.state.detaching import Fixed, Sub, sub_key
+from statewalk.dsl.state.detaching import Fixed, Sub, follow, sub_key
 from statewalk.dsl.state.dict_views import DictView
 from statewalk.dsl.state.refs import (
     Reference,
     current_view,
-    follow,
     place,
     place_in,
     show_place,
 )
 from statewalk.dsl.state.roles import Field
-from statewalk.dsl.values.ordered_sets import OrderedSet
+from statewalk.dsl.values.ordered_sets import OrderedFrozenSet, OrderedSet
 from statewalk.dsl.values.records import Bag, Record, own
 from statewalk.dsl.values.stored import (
     ABSENT,
@@ -72,6 +71,8 @@ def _copy_of(value: Any) -> Any:
         return (_OWN, "range", (value.start, value.stop, value.step))
     if kind is dict:
         return (_OWN, "dict", FrozenDict({k: keep(v) for k, v in value.items()}))
+    if isinstance(value, frozenset):
+        return (_OWN, "frozenset", freeze(value))
     if isinstance(value, set | Bag):
         return (_OWN, kind.__name__, freeze(value))
     if isinstance(value, Record) and "_bytes" not in value.__dict__:
@@ -107,6 +108,8 @@ def restored(value: Any, fields: Fields) -> Any:
         return {k: restored(v, fields) for k, v in content.items()}
     if kind == "set":
         return OrderedSet(content)
+    if kind == "frozenset":
+        return OrderedFrozenSet(content)
     if kind == "Bag":
         return Bag(content)
     record: Any = object.__new__(binding.classes[kind])

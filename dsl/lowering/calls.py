@@ -18,11 +18,10 @@ from statewalk.dsl.state.refs import (
     RecordReference,
     current_view,
     forbid_change,
-    outside,
     show_place,
 )
 from statewalk.dsl.state.roles import Field, Role
-from statewalk.dsl.values.domains import Domain
+from statewalk.dsl.values.domains import Domain, outside
 from statewalk.dsl.values.stored import freeze, intern_key
 from statewalk.dsl.words.declare import any_of
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum
+from functools import partial
 from typing import Any
 
 from statewalk.dsl.state.alone import NotAlone, alone
@@ -14,7 +15,7 @@ from statewalk.dsl.state.containers import ElementsReference
 from statewalk.dsl.state.dicts import DictReference, EntriesReference
 from statewalk.dsl.state.lists import ListReference
 from statewalk.dsl.state.packing import pack, pack_new, unpack
-from statewalk.dsl.state.refs import Reference
+from statewalk.dsl.state.refs import Reference, seen
 from statewalk.dsl.state.roles import Role
 from statewalk.dsl.values.frozen import FROZEN
 from statewalk.dsl.values.ordered_sets import OrderedFrozenSet, OrderedSet
@@ -78,7 +79,17 @@ def gather(
         return plain(source)
     by_index = by_index and part is None
 
-    project = _Projection(kind, outer, element, condition, part, identity, by_index, in_list)
+    project = _Projection(
+        kind,
+        outer,
+        element,
+        condition,
+        part,
+        identity,
+        by_index,
+        in_list,
+        partial(seen, domain=inner, path=source._path, key=not in_list),
+    )
     try:
         result = unpack(source._project(key, lambda container: alone(project, container)))
     except NotAlone:
@@ -101,12 +112,15 @@ class _Projection:
     identity: bool
     by_index: bool
     in_list: bool
+    seen: Callable[[Any], Any]
 
     def __call__(self, container: Any) -> Any:
         element, condition = self.element, self.condition
-        whole = container if self.part is None else tuple.__getitem__(container, self.part)
+        whole = container if self.part is None else container.part(self.part)
         if self.identity and not all(map(_is_plain, whole)):
             raise NotAlone
+        if not self.by_index or condition is not None:
+            whole = [x if _is_plain(x) else self.seen(x) for x in whole]
         with self.outer.given() as values:
             kept = [
                 (at, x) for at, x in enumerate(whole) if condition is None or condition(x, *values)
@@ -155,9 +169,11 @@ def _captured(value: Any) -> tuple[Any, Any]:
     which looks things up by Python's equality and in its own order. Raises `NotAlone` for others.
     """
     kind = type(value)
-    if isinstance(value, Reference) or _is_plain(value) or kind in FROZEN:
+    if isinstance(value, Reference):
         frozen = freeze(value)
-        return frozen, intern_key(frozen)
+        return seen(frozen, value._domain, value._path), (kind.__name__, intern_key(frozen))
+    if _is_plain(value) or kind in FROZEN:
+        return value, intern_key(value)
     if is_record := isinstance(value, Record):
         if "_bytes" in value.__dict__:
             return value, intern_key(value)
@@ -167,12 +183,14 @@ def _captured(value: Any) -> tuple[Any, Any]:
     else:
         raise NotAlone
     pairs = [_captured(part) for part in parts]
-    seen: Any = [value for value, _ in pairs]
+    copied: Any = [value for value, _ in pairs]
     if is_record:
         copy = object.__new__(kind)
-        copy.__dict__.update(zip(fields_of(value), seen, strict=True))
+        copy.__dict__.update(zip(fields_of(value), copied, strict=True))
     else:
-        copy = kind(seen) if kind is not dict else dict(zip(seen[::2], seen[1::2], strict=True))
+        copy = (
+            kind(copied) if kind is not dict else dict(zip(copied[::2], copied[1::2], strict=True))
+        )
     return copy, (f"{kind.__module__}.{kind.__qualname__}", *(key for _, key in pairs))
 
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from statewalk.dsl.declared import Declared, declaring
-from statewalk.dsl.errors import SpecError, StatewalkError, place_of, raised
+from statewalk.dsl.errors import Span, SpecError, StatewalkError, place_of, raised
 from statewalk.dsl.source.imports import (
     file_of,
     is_ours,
@@ -33,7 +33,7 @@ from statewalk.dsl.source.imports import (
 from statewalk.dsl.source.nodes import copied
 from statewalk.dsl.source.set_order import settled, with_ordered_builtins, with_ordered_sets
 from statewalk.dsl.source.texts import Source, read_source, without_ranges
-from statewalk.dsl.state.refs import NeedsState, too_early
+from statewalk.dsl.state.refs import NeedsState
 from statewalk.dsl.view import Disabled
 from statewalk.dsl.words.constants import (
     MUTANT,
@@ -161,7 +161,7 @@ class Loading:
         except AssertionError as error:
             raise self._assumption(error, source) from None
         except (NeedsState, Disabled) as error:
-            raise too_early(error, place_of(error, self.paths(source))) from None
+            raise _too_early(error, place_of(error, self.paths(source))) from None
         except (Exception, SystemExit) as error:
             when = "while the spec was loaded"
             raise raised(error, when, self.paths(source)) from error
@@ -354,4 +354,16 @@ def loading_of(
         assuming,
         declared=Declared(fizz=source.dialect == "fizz"),
         stand_ins=stand_ins or {},
+    )
+
+
+def _too_early(error: BaseException, at: Span | None) -> SpecError:
+    """What only a step can do, asked for by the text of a module itself."""
+    said = "The state is asked for" if isinstance(error, NeedsState) else "A guard is false"
+    return SpecError(
+        "SW303",
+        f"{said} while the spec is loaded.",
+        at=at,
+        why="There is no state yet: it begins with the fields' defaults and @init.",
+        help="Do this in @init, an action or a property. An assumption on constants is an assert.",
     )

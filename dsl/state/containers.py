@@ -19,7 +19,7 @@ from statewalk.dsl.state.sized import Sized
 from statewalk.dsl.values.canonical import taken_for
 from statewalk.dsl.values.frozen import SET_METHODS, SetOperators
 from statewalk.dsl.values.going_through import unchanging
-from statewalk.dsl.values.ordered_sets import OrderedSet, changing
+from statewalk.dsl.values.ordered_sets import OrderedFrozenSet, OrderedSet, changing
 from statewalk.dsl.values.records import Bag
 from statewalk.dsl.values.stored import (
     ABSENT,
@@ -41,19 +41,35 @@ class FrozenSetReference(SetOperators, Sized):
     __class__ = taken_for(frozenset)
 
     def __iter__(self) -> Iterator[Any]:
-        return unchanging("Set", self._freeze)
+        return self._as_seen(unchanging("Set", self._freeze))
 
     def __hash__(self) -> int:  # type: ignore[override]
         return hash(self._freeze())
 
     def copy(self) -> Any:
-        return self._freeze()
+        return OrderedFrozenSet(self)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        return self.copy()
+
+    def __repr__(self) -> str:
+        return repr(self.copy())
 
     def __getattr__(self, name: str) -> Any:
         if name in SET_METHODS:
-            return getattr(self._freeze(), name)
+            return self._method(name)
         kind = self.__class__.__name__
         raise AttributeError(f"'{kind}' object has no attribute '{name}'")
+
+    def _method(self, name: str) -> Any:
+        """A method that only looks; a set that it makes is one of the spec's own."""
+        method = getattr(self._freeze(), name)
+
+        def called(*others: Any) -> Any:
+            found = method(*others)
+            return self._made(found, self) if type(found) is FrozenSet else found
+
+        return called
 
 
 class SetReference(FrozenSetReference):
@@ -65,7 +81,7 @@ class SetReference(FrozenSetReference):
     __class__ = taken_for(set)
 
     def copy(self) -> set[Any]:
-        return OrderedSet(self._freeze())
+        return OrderedSet(self)
 
     def add(self, element: Any) -> None:
         e = self._member(element, self._domain.element if self._domain else None)
@@ -117,7 +133,7 @@ class BagReference(Sized):
     __class__ = taken_for(Bag)
 
     def __iter__(self) -> Iterator[Any]:
-        return unchanging("Bag", self._freeze)
+        return self._as_seen(unchanging("Bag", self._freeze))
 
     def copy(self) -> Bag[Any]:
         return Bag(self._freeze())

@@ -11,11 +11,33 @@ from typing import Any
 
 from statewalk.dsl.binding import binding
 from statewalk.dsl.errors import SpecError
-from statewalk.dsl.values.stored import intern_key
+from statewalk.dsl.values.canonical import VALUES
+from statewalk.dsl.values.stored import FrozenList, intern_key
 from statewalk.dsl.view import Path, Place
 
 Sub = tuple[tuple[str, Any], ...]
 """Steps into a value, see `dsl.state.refs`."""
+
+
+def follow(value: Any, sub: Sub) -> Any:
+    """The value at the end of steps into a value."""
+    for kind, key in sub:
+        value = getattr(value, key) if kind == "f" else value[key]
+    return value
+
+
+def with_at(value: Any, sub: Sub, new: Any) -> Any:
+    """A value with another one at the end of steps into it."""
+    if not sub:
+        return new
+    (kind, key), rest = sub[0], sub[1:]
+    if kind == "f":
+        return value._with(key, with_at(getattr(value, key), rest, new))
+    if kind == "k":
+        return value.with_item(key, with_at(value[key], rest, new) if rest else new)
+    items = list(value)
+    items[key] = with_at(items[key], rest, new)
+    return FrozenList(items)
 
 
 class Cell:
@@ -52,6 +74,24 @@ class Fixed(Cell):
 
     def set(self, value: Any) -> None:
         raise taken_for_constant(self._place)
+
+
+class Value(Cell):
+    """A value that is no place: it is seen as any other container or record, and stays as it is."""
+
+    __slots__ = ()
+
+    def __init__(self, value: Any) -> None:
+        super().__init__(lambda: value)
+
+    def set(self, value: Any) -> None:
+        raise SpecError(
+            "SW202",
+            f"This {self.get().__class__.__name__} is a value, not a place in the state.",
+            why=VALUES,
+            help="Make a changed one of your own, such as replace(...), list(...) or set(...), "
+            "and store it.",
+        )
 
 
 def taken_for_constant(place: str) -> SpecError:

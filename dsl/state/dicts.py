@@ -11,7 +11,7 @@ from statewalk.dsl.state import refs
 from statewalk.dsl.state.detaching import Cell, forget, sub_key
 from statewalk.dsl.state.dict_views import ItemsReference, KeysReference, ValuesReference
 from statewalk.dsl.state.refs import Reference, make, place, place_in
-from statewalk.dsl.state.sized import Sized
+from statewalk.dsl.state.sized import Sized, keys_seen
 from statewalk.dsl.values.canonical import taken_for
 from statewalk.dsl.values.going_through import unchanging
 from statewalk.dsl.values.stored import ABSENT, FrozenDict, FrozenSet, freeze, hashable, intern_key
@@ -57,7 +57,7 @@ class _DictMethods:
             if default is _MISSING:
                 raise KeyError(key)
             return default
-        value = self._item(key)
+        value = self[key]
         self._remove(key)
         return value
 
@@ -81,6 +81,9 @@ class _DictMethods:
 
     def items(self) -> ItemsReference:
         return ItemsReference(self)
+
+    def __repr__(self) -> str:
+        return repr(self.copy())
 
     fromkeys = staticmethod(dict.fromkeys)
     __reversed__ = FrozenDict.__reversed__
@@ -116,7 +119,7 @@ class DictReference(_DictMethods, Sized):
         return Sized.__contains__(self, key)
 
     def __iter__(self) -> Iterator[Any]:
-        return unchanging("dictionary", lambda: self._project("keys", tuple))
+        return keys_seen(unchanging("dictionary", lambda: self._project("keys", tuple)), self)
 
     def _item(self, key: Any) -> Any:
         k = hashable(key)
@@ -175,7 +178,7 @@ class EntriesReference(_DictMethods, Reference):
         return refs.current_view().get((*self._path, "keys"))
 
     def __iter__(self) -> Iterator[Any]:
-        return unchanging("dictionary", self._key_set)
+        return keys_seen(unchanging("dictionary", self._key_set), self)
 
     def __len__(self) -> int:
         return len(self._key_set())

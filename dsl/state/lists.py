@@ -7,8 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from statewalk.dsl.state import refs
-from statewalk.dsl.state.detaching import forget, shift
+from statewalk.dsl.state.detaching import forget, shift, with_at
 from statewalk.dsl.state.sized import Sized
 from statewalk.dsl.values.canonical import taken_for
 from statewalk.dsl.values.lists import is_in_place
@@ -40,14 +39,16 @@ class ListReference(Sized):
             yield self[at]
             at -= 1
 
+    def __repr__(self) -> str:
+        inner = self._domain.element if self._domain is not None else None
+        return repr(list(self) if inner is None or inner.may_contain else self._freeze())
+
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
             if self._domain is not None and self._domain.element is not None:
                 if not self._domain.element.may_contain:
                     key = ("slice", index.start, index.stop, index.step)
-                    return list(
-                        self._project(key, lambda v: FrozenList(tuple.__getitem__(v, index)))
-                    )
+                    return list(self._project(key, lambda v: v.part(index)))
             return [self[at] for at in range(*index.indices(len(self)))]
         at = as_index(index)
         if at < 0:
@@ -74,7 +75,7 @@ class ListReference(Sized):
             return
         element = self._element(value)
         forget(self._path, (*self._sub, ("i", at)), self._cell)
-        self._update(("set", at, intern_key(element)), lambda v: refs.put(v, (("i", at),), element))
+        self._update(("set", at, intern_key(element)), lambda v: with_at(v, (("i", at),), element))
 
     def __delitem__(self, index: Any) -> None:
         if not isinstance(index, slice):
@@ -128,7 +129,7 @@ class ListReference(Sized):
         at += len(self) if at < 0 else 0
         if not self._project(("has", at), lambda v: 0 <= at < len(v)):
             raise IndexError("pop from empty list" if not len(self) else "pop index out of range")
-        value = self._project(("item", at), lambda v: v[at])
+        value = self[at]
         self._pop(at)
         return value
 
@@ -152,7 +153,7 @@ class ListReference(Sized):
 
     def count(self, element: Any) -> int:
         e = freeze(element)
-        return int(self._by_equality(("count", intern_key(e)), lambda v: tuple.count(v, e)))
+        return int(self._by_equality(("count", intern_key(e)), lambda v: v.count(e)))
 
     def clear(self) -> None:
         self._change(lambda items: items.clear(), "clear")
@@ -162,9 +163,9 @@ class ListReference(Sized):
         self._change(lambda items: items.reverse(), "reverse", lambda old: size - 1 - old)
 
     def sort(self, *, key: Callable[[Any], Any] | None = None, reverse: bool = False) -> None:
-        items = list(self._freeze())
-        by = (lambda at: key(items[at])) if key is not None else (lambda at: items[at])
-        order = sorted(range(len(items)), key=by, reverse=reverse)
+        by = list(self._freeze()) if key is None else [key(element) for element in self]
+        items = list(self._freeze())  # what asks for a key may change elements
+        order = sorted(range(len(items)), key=by.__getitem__, reverse=reverse)
         new = [items[at] for at in order]
         self._change(
             lambda items: items.__setitem__(slice(None), new), ("sorted", _key(new)), order.index

@@ -12,15 +12,18 @@ Steps into a value are pairs: ("f", field), ("i", index), ("k", key).
 from __future__ import annotations
 
 import inspect
+import operator
 from collections.abc import Callable, Mapping
 from functools import cache
+from itertools import chain, repeat
 from typing import Any
 
 from statewalk.dsl.binding import binding
-from statewalk.dsl.errors import Span, SpecError, placed
+from statewalk.dsl.errors import SpecError, placed
 from statewalk.dsl.state.alone import NotAlone, alone
-from statewalk.dsl.state.detaching import Cell, Sub, forget, sub_key
-from statewalk.dsl.values.domains import Domain, misfit_of
+from statewalk.dsl.state.detaching import Cell, Sub, Value, follow, forget, sub_key, with_at
+from statewalk.dsl.values.domains import Domain, outside
+from statewalk.dsl.values.ordered_sets import OrderedFrozenSet
 from statewalk.dsl.values.records import KEPT, Record, fields_of, is_property, own, private
 from statewalk.dsl.values.stored import (
     FrozenBag,
@@ -36,27 +39,6 @@ from statewalk.dsl.view import WHOLE, Path, Place, View
 _CONTAINERS = (FrozenList, FrozenSet, FrozenBag, FrozenDict, Record)
 
 
-def follow(value: Any, sub: Sub) -> Any:
-    """The value at the end of steps into a value."""
-    for kind, key in sub:
-        value = getattr(value, key) if kind == "f" else value[key]
-    return value
-
-
-def put(value: Any, sub: Sub, new: Any) -> Any:
-    """A value with another one at the end of steps into it."""
-    if not sub:
-        return new
-    (kind, key), rest = sub[0], sub[1:]
-    if kind == "f":
-        return value._with(key, put(getattr(value, key), rest, new))
-    if kind == "k":
-        return value.with_item(key, put(value[key], rest, new) if rest else new)
-    items = list(value)
-    items[key] = put(items[key], rest, new)
-    return FrozenList(items)
-
-
 def current_view() -> View:
     """The bound view. Raises `NeedsState` outside a run."""
     view = binding.view
@@ -67,18 +49,6 @@ def current_view() -> View:
 
 class NeedsState(BaseException):
     """State was read where none is bound: at load time, or outside the checker."""
-
-
-def too_early(error: BaseException, at: Span | None) -> SpecError:
-    """What only a step can do, asked for by the text of a module itself."""
-    said = "The state is asked for" if isinstance(error, NeedsState) else "A guard is false"
-    return SpecError(
-        "SW303",
-        f"{said} while the spec is loaded.",
-        at=at,
-        why="There is no state yet: it begins with the fields' defaults and @init.",
-        help="Do this in @init, an action or a property. An assumption on constants is an assert.",
-    )
 
 
 class Reference:
@@ -120,12 +90,12 @@ class Reference:
         sub = self._sub
         if self._cell is not None:
             whole = self._cell.get()
-            self._cell.set(put(whole, sub, fn(follow(whole, sub))))
+            self._cell.set(with_at(whole, sub, fn(follow(whole, sub))))
         elif not sub:
             current_view().update(self._path, key, fn)
         else:
             current_view().update(
-                self._path, (key, self._place), lambda v: put(v, sub, fn(follow(v, sub)))
+                self._path, (key, self._place), lambda v: with_at(v, sub, fn(follow(v, sub)))
             )
 
     def _at(self, step: tuple[str, Any], domain: Domain | None) -> Any:
@@ -206,14 +176,6 @@ def stored(value: Any, path: Path, sub: Sub) -> Any:
         raise placed(error, show_place(path, sub)) from None
 
 
-def outside(what: str, value: Any, domain: Domain) -> SpecError:
-    """The error of a value that its type does not allow."""
-    inner = misfit_of(value) if isinstance(value, Record) else None
-    if inner is not None:
-        return outside(*inner)
-    return SpecError("SW201", f"{what} cannot be {value!r}. It is {domain.text}.")
-
-
 class StandIn:
     """What stands for a container or a record of a class where only that is looked at."""
 
@@ -251,7 +213,7 @@ def place(path: Path, sub: Sub, domain: Domain | None, at: Place | None = None) 
         # Asked also where a reference is known: a remembered call has to note what it looks at.
         value = _scalar_or_example(current_view(), path, sub, domain, at)
         if not isinstance(value, _CONTAINERS):
-            return value
+            return seen(value, domain, path) if type(value) is tuple else value
         cls = class_for(value, domain)
     else:
         cls = BY_KIND[domain.kind]
@@ -269,10 +231,43 @@ def place_in(cell: Cell, path: Path, sub: Sub, domain: Domain | None) -> Any:
     """The same in what a cell holds, where ``path`` once was."""
     value = follow(cell.get(), sub)
     if not isinstance(value, _CONTAINERS):
-        return value
+        return seen(value, domain, path) if type(value) is tuple else value
     at = sub_key(sub)
     known = cell.references.get(at)
     return make(class_for(value, domain), path, sub, domain, cell, at) if known is None else known
+
+
+def seen(value: Any, domain: Domain | None, path: Path, *, key: bool = False) -> Any:
+    """What a spec has of a stored value that is no place, which ``path`` names: like Python's.
+
+    ``key`` tells that it is an element of a set or a key, where a set is a frozenset.
+    """
+    kind = type(value)
+    if kind is tuple:
+        parts = domain.parts if domain is not None else ()
+        domains = chain(parts, repeat(parts[-1] if parts else None))
+        new = tuple(seen(v, d, path, key=key) for v, d in zip(value, domains))  # noqa: B905
+        return value if all(map(operator.is_, new, value)) else new
+    if kind is FrozenSet and key:
+        inner = domain.element if domain is not None else None
+        return OrderedFrozenSet(seen(v, inner, path, key=True) for v in value)
+    if not isinstance(value, _CONTAINERS) or (kind not in REFERENCES and _is_flat(kind)):  # type: ignore[arg-type]
+        return value
+    known = binding.references.setdefault(_SEEN, {})
+    at = (id(value), id(domain))  # what is found holds the value
+    if at not in known:
+        known[at] = place_in(Value(value), path, (), domain)
+    return known[at]
+
+
+_SEEN: Path = ("values",)
+
+
+@cache
+def _is_flat(kind: Any) -> bool:
+    """Whether the fields of a record class hold no other values."""
+    domains = getattr(kind, "_domains", None)
+    return kind._open or (domains is not None and not any(d.may_contain for d in domains.values()))
 
 
 def make(
@@ -376,6 +371,13 @@ class RecordReference(Reference):
 
     def _augment(self, name: str, key: object, fn: Callable[[Any], Any]) -> None:
         self._update((key, name), lambda r: r._with(name, fn(getattr(r, name))))
+
+    def __repr__(self) -> str:
+        cls: Any = self._referenced
+        if cls.__repr__ is not Record.__repr__ or cls._open:
+            return repr(self._freeze())
+        as_any: Any = Record.__repr__
+        return str(as_any(self))
 
     def _canonical(self) -> bytes:
         data: bytes = self._freeze()._canonical()

@@ -23,13 +23,12 @@ from statewalk.dsl.state.refs import (
     current_view,
     forbid_change,
     make,
-    outside,
     place,
     place_in,
     stored,
 )
 from statewalk.dsl.values.canonical import ROLE_TAG, int_bytes, text_bytes
-from statewalk.dsl.values.domains import Domain, Kind
+from statewalk.dsl.values.domains import Domain, Kind, outside
 from statewalk.dsl.values.records import LOOKING, check_kept, check_own, declared_fields, private
 from statewalk.dsl.values.stored import (
     ABSENT,

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
-from statewalk.dsl.state.refs import Reference
+from statewalk.dsl.state.refs import Reference, seen
+from statewalk.dsl.values.domains import Domain
 from statewalk.dsl.values.stored import hashable, intern_key
 
 
@@ -36,3 +38,18 @@ class Sized(Reference):
 
     def _element(self, value: Any) -> Any:
         return self._checked(value, self._domain.element if self._domain else None)
+
+    def _as_seen(self, elements: Iterator[Any]) -> Iterator[Any]:
+        """Elements of a set, which are values, as a spec has them."""
+        return _seen(elements, self._domain.element if self._domain else None, self)
+
+
+def keys_seen(keys: Iterator[Any], of: Reference) -> Iterator[Any]:
+    """The keys of a dict as a spec has them."""
+    return _seen(keys, of._domain.key if of._domain else None, of)
+
+
+def _seen(values: Iterator[Any], domain: Domain | None, of: Reference) -> Iterator[Any]:
+    if domain is not None and not domain.may_contain:
+        return values
+    return (seen(value, domain, of._path, key=True) for value in values)

@@ -110,8 +110,7 @@ def intern_key(value: Any) -> Any:
 
 
 VALUES = (
-    "Elements of sets, keys, parts of tuples and what is in them are values; so are what pop took "
-    "out of the state and what set operators make. Values do not change."
+    "Elements of sets, keys, parts of tuples and what is in them are values. Values do not change."
 )
 """Why something cannot be changed."""
 

@@ -20,7 +20,7 @@ from statewalk.dsl.values.frozen import (
     hashable,
     sorted_entries,
 )
-from statewalk.dsl.values.lists import FrozenList
+from statewalk.dsl.values.lists import FrozenList, can_change
 
 
 class KeyOperators(SetOperators):
@@ -130,7 +130,10 @@ class FrozenDict(ByBytes, Mapping[Any, Any]):
             return self == FrozenDict(other)
         return NotImplemented
 
-    __hash__ = ByBytes.__hash__
+    def __hash__(self) -> int:
+        if can_change(self):
+            raise TypeError("unhashable type: 'dict'")
+        return ByBytes.__hash__(self)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         raise unchangeable("dict", "assignment to a key")

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import Enum, Flag
 from typing import Any, Literal
 
+from statewalk.dsl.errors import SpecError
 from statewalk.dsl.values.ordered_sets import PLAIN
 from statewalk.dsl.values.records import Bag, Record
 from statewalk.dsl.values.stored import (
@@ -32,6 +33,7 @@ class Domain:
     keys. ``records`` are the record classes its members may have; ``records_only`` tells that
     every member with fields is one of these; ``may_contain`` is false where no member holds other
     values. ``changing_sets`` tells that a set among its members can be changed where it is stored.
+    ``parts`` are the domains of a tuple's parts; the last is that of all further ones.
     """
 
     text: str
@@ -45,6 +47,7 @@ class Domain:
     records_only: bool = False
     may_contain: bool = True
     changing_sets: bool = False
+    parts: tuple[Domain, ...] = ()
 
 
 ANYTHING = Domain("anything", lambda value: True, changing_sets=True)
@@ -121,7 +124,8 @@ def _tuple(parts: tuple[Domain, ...], *, repeated: bool) -> Domain:
             p.admits(v) for p, v in zip(parts, value, strict=True)
         )
 
-    return Domain(f"a tuple of {', '.join(part.text for part in parts)}", admits, records_only=True)
+    text = f"a tuple of {', '.join(part.text for part in parts)}"
+    return Domain(text, admits, records_only=True, parts=parts)
 
 
 _PLAIN: Mapping[Any, Domain] = {
@@ -196,6 +200,14 @@ def misfit_of(record: Record) -> tuple[str, Any, Domain] | None:
         if value is not ABSENT and not domain.admits(value):
             return f"{type(record).__name__}.{name}", value, domain
     return None
+
+
+def outside(what: str, value: Any, domain: Domain) -> SpecError:
+    """The error of a value that its type does not allow."""
+    inner = misfit_of(value) if isinstance(value, Record) else None
+    if inner is not None:
+        return outside(*inner)
+    return SpecError("SW201", f"{what} cannot be {value!r}. It is {domain.text}.")
 
 
 def _class(cls: type) -> Domain:

@@ -9,7 +9,6 @@ from enum import Enum
 from functools import reduce
 from typing import Any, Self
 
-from statewalk.dsl.binding import binding
 from statewalk.dsl.values.canonical import (
     ABSENT,
     BAG_TAG,
@@ -20,17 +19,8 @@ from statewalk.dsl.values.canonical import (
     taken_for,
     unstorable,
 )
-from statewalk.dsl.values.lists import FrozenList, Unchangeable
+from statewalk.dsl.values.lists import FrozenList, Unchangeable, can_change
 from statewalk.dsl.values.named import check_named
-
-
-def can_change(value: Any) -> bool:
-    """Whether a value is no element of a set and no key, as it can change: a list, a set, a dict.
-
-    Specs with free records (from .fizz files) have sets and dicts of anything.
-    """
-    kind: type = value.__class__
-    return kind in _CHANGE and not getattr(binding.classes.get("record"), "_open", False)
 
 
 def hashable(value: Any) -> Any:
@@ -44,9 +34,6 @@ def hashable(value: Any) -> Any:
     if value.__class__ is not set and can_change(value):  # a set is looked up as a frozenset
         raise TypeError(f"unhashable type: '{value.__class__.__name__}'")
     return freeze(value)
-
-
-_CHANGE = frozenset({list, set, dict})
 
 
 class ByBytes(Unchangeable):
@@ -92,8 +79,13 @@ SET_METHODS = frozenset({
 """The methods of sets that only look."""
 
 
-def _joining(operation: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """An operator that makes a set of two, given what does so with their keys."""
+def _joining(
+    operation: Callable[[Any, Any], Any], *, right: bool = False
+) -> Callable[[Any, Any], Any]:
+    """An operator that makes a set of two, given what does so with their keys.
+
+    ``right``: the other one stands on the left, and decides whether a set or a frozenset is made.
+    """
 
     def joined(self: SetOperators, other: Any) -> Any:
         if not self._joins(other):
@@ -101,7 +93,9 @@ def _joining(operation: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
         mine, others = self._elements()._entries, elements_of(other)._entries
         known = {**others, **mine}
         kept = operation(mine.keys(), others.keys())
-        return FrozenSet._of({key: known[key] for key in sorted(kept)})
+        return self._made(
+            FrozenSet._of({key: known[key] for key in sorted(kept)}), other if right else self
+        )
 
     return joined
 
@@ -137,11 +131,15 @@ class SetOperators:
         """Whether the comparisons do."""
         return isinstance(other, AbstractSet)
 
-    __or__ = __ror__ = _joining(operator.or_)
-    __and__ = __rand__ = _joining(operator.and_)
-    __xor__ = __rxor__ = _joining(operator.xor)
+    def _made(self, found: FrozenSet, left: Any) -> Any:
+        """What an operator gives with this on the left: a set or a frozenset, as Python has it."""
+        return OWN_SETS[isinstance(left, frozenset)](found)
+
+    __or__, __ror__ = _joining(operator.or_), _joining(operator.or_, right=True)
+    __and__, __rand__ = _joining(operator.and_), _joining(operator.and_, right=True)
+    __xor__, __rxor__ = _joining(operator.xor), _joining(operator.xor, right=True)
     __sub__ = _joining(operator.sub)
-    __rsub__ = _joining(lambda mine, others: others - mine)
+    __rsub__ = _joining(lambda mine, others: others - mine, right=True)
     __le__ = comparing(operator.le)
     __lt__ = comparing(operator.lt)
     __ge__ = comparing(operator.ge)
@@ -170,9 +168,12 @@ class FrozenSet(SetOperators, ByBytes, AbstractSet[Any]):
     def __eq__(self, other: object) -> bool:
         if type(other) is FrozenSet:
             return self._entries.keys() == other._entries.keys()
-        if isinstance(other, set | frozenset):
+        if isinstance(other, AbstractSet):
             return self == FrozenSet(other)
         return NotImplemented
+
+    def _made(self, found: FrozenSet, left: Any) -> Any:
+        return found if left is self else super()._made(found, left)
 
     def __hash__(self) -> int:
         return hash(frozenset(self))  # as the frozenset that it is equal to
@@ -299,6 +300,8 @@ class FrozenBag(ByBytes, Collection[Any]):
 
 SCALARS = frozenset({bool, int, str, type(None)})
 FROZEN: set[type] = {FrozenList, FrozenSet, FrozenBag}
+# The sets of a spec's own, by whether they are frozensets: `dsl.values.ordered_sets` adds them.
+OWN_SETS: dict[bool, Callable[[Any], Any]] = {}
 # How plain containers are frozen; `dsl.values.dicts` adds dicts.
 MAKERS: dict[type, Callable[[Any], Any]] = {}
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import dis
 import sys
+from collections.abc import Iterable, Iterator, Sequence
 from types import FrameType
 from typing import Any
 
+from statewalk.dsl.binding import binding
 from statewalk.dsl.values.canonical import END, LIST_TAG, encode, taken_for, unchangeable
 
 CHANGING = frozenset({
@@ -29,21 +31,56 @@ class Unchangeable:
         raise AttributeError(f"'{self._kind}' object has no attribute '{name}'")
 
 
-class FrozenList(Unchangeable, tuple[Any, ...]):
-    """A list as stored. `isinstance` takes it for a list, and it reads like one."""
+_CHANGE = frozenset({list, set, dict})
 
+
+def can_change(value: Any) -> bool:
+    """Whether a value is no element of a set and no key, as it can change: a list, a set, a dict.
+
+    Specs with free records (from .fizz files) have sets and dicts of anything.
+    """
+    kind: type = value.__class__
+    return kind in _CHANGE and not getattr(binding.classes.get("record"), "_open", False)
+
+
+class FrozenList(Unchangeable, Sequence[Any]):
+    """A list as stored. `isinstance` takes it for a list, and no tuple, and it reads like one."""
+
+    __slots__ = ("_bytes", "_items")
     _kind = "list"
     __class__ = taken_for(list)
 
+    def __init__(self, items: Iterable[Any] = ()) -> None:
+        self._items = tuple(items)
+        self._bytes: bytes | None = None
+
     def __reduce__(self) -> tuple[object, ...]:
-        return (FrozenList, (tuple(self),))
+        return (FrozenList, (self._items,))
 
     def _canonical(self) -> bytes:
-        cached: bytes | None = self.__dict__.get("_bytes")
-        if cached is None:
-            cached = LIST_TAG + b"".join(map(encode, self)) + END
-            self.__dict__["_bytes"] = cached
-        return cached
+        if self._bytes is None:
+            self._bytes = LIST_TAG + b"".join(map(encode, self._items)) + END
+        return self._bytes
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._items)
+
+    def __reversed__(self) -> Iterator[Any]:
+        yield from reversed(self._items)
+
+    def __contains__(self, element: object) -> bool:
+        return element in self._items
+
+    def index(self, element: Any, *bounds: Any) -> int:
+        """Where an element is first. Raises ValueError where it is not."""
+        return list(self._items).index(element, *bounds)
+
+    def count(self, element: Any) -> int:
+        """How often an element is in it."""
+        return self._items.count(element)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, list | FrozenList) and list(self) == list(other)
@@ -51,11 +88,22 @@ class FrozenList(Unchangeable, tuple[Any, ...]):
     def __ne__(self, other: object) -> bool:
         return not self == other
 
-    __hash__ = tuple.__hash__
+    def __hash__(self) -> int:
+        if can_change(self):
+            raise TypeError("unhashable type: 'list'")
+        return hash(self._canonical())
 
     def __getitem__(self, index: Any) -> Any:
-        found = tuple.__getitem__(self, index)
-        return list(found) if isinstance(index, slice) else found
+        if isinstance(index, slice):
+            return list(self._items[index])
+        try:
+            return self._items[index]
+        except (IndexError, TypeError):
+            return list(self._items)[index]  # raises as a list does
+
+    def part(self, bounds: slice) -> FrozenList:
+        """The elements within some bounds, as stored."""
+        return FrozenList(self._items[bounds])
 
     def __setitem__(self, index: Any, value: Any) -> None:
         raise unchangeable("list", "assignment to an element")

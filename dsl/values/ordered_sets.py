@@ -15,7 +15,7 @@ from typing import Any, ClassVar, NoReturn
 
 from statewalk.dsl.errors import SpecError
 from statewalk.dsl.values.canonical import describe, encode, taken_for
-from statewalk.dsl.values.frozen import FrozenSet, freeze
+from statewalk.dsl.values.frozen import OWN_SETS, FrozenSet, freeze
 from statewalk.dsl.values.going_through import while_same
 
 _VIEWS: tuple[type, ...] = (type({}.keys()), type({}.items()))
@@ -86,6 +86,7 @@ class OrderedFrozenSet(_Ordered, frozenset[Any], metaclass=_Kind):
 
 
 PLAIN: dict[type, type] = {OrderedSet: set, OrderedFrozenSet: frozenset}
+OWN_SETS.update({False: OrderedSet, True: OrderedFrozenSet})
 
 
 def _made(changeable: bool, elements: list[Any]) -> OrderedSet | OrderedFrozenSet:

@@ -21,12 +21,11 @@ from statewalk.dsl.values.frozen import (
     SCALARS,
     FrozenBag,
     FrozenSet,
-    can_change,
     elements_of,
     freeze,
     hashable,
 )
-from statewalk.dsl.values.lists import FrozenList
+from statewalk.dsl.values.lists import FrozenList, can_change
 from statewalk.dsl.values.ordered_sets import OrderedFrozenSet
 
 __all__ = [

@@ -8,7 +8,7 @@ from statewalk.dsl.flows.run import STARTS
 from statewalk.dsl.model import Model
 from statewalk.dsl.state.plain_view import PlainView
 from statewalk.dsl.state.roles import Role
-from statewalk.dsl.values.stored import FrozenBag, FrozenList
+from statewalk.dsl.values.stored import FrozenBag, FrozenList, intern_key
 from tests.dsl.flows.bisimilar import Graph
 
 
@@ -39,7 +39,7 @@ def graph_of(model: Model) -> Graph:
 
 
 def _key(state: Any) -> Any:
-    return frozenset(state.items())
+    return frozenset((path, intern_key(value)) for path, value in state.items())
 
 
 def _seen(model: Model, state: Any) -> Any:

@@ -226,6 +226,53 @@ b = self.d.keys(); c = len(b); self.d["z"] = 1; got = (c, len(b), "z" in b, list
 b = self.d.values(); self.d["a"] = 9; got = list(b)
 b = self.d.items(); self.d["a"] = 9; got = (list(b), ("a", 9) in b)
 """.strip().splitlines()
+_OF_WHAT_IS_REACHED = """
+type(x).__name__
+x.__class__.__name__
+[isinstance(x, c) for c in (list, tuple, set, frozenset, dict)]
+[isinstance(x, c) for c in (collections.abc.Hashable, collections.abc.Sequence)]
+"%s" % x
+"%s-%s" % x
+str(x), repr(x), f"{x}", f"{x!r:>30}", str([x]), str((x, 1))
+{x: 1}
+x in {(1,): 1}, x in {frozenset({1})}
+x == [1], x == {1, 2}, x == {"a": 1}, x == (1,), x == frozenset({1}), x == {1: 0}.keys()
+{1: 0, 2: 0}.keys() == x, {1: 0}.keys() != x
+x + [1], [1] + x, x * 2
+type(x | {7}).__name__, x | {7}, type({7} | x).__name__, type(frozenset({7}) | x).__name__
+type(x - {1}).__name__, type(x.union([4])).__name__, type(x.copy()).__name__
+type(copy.copy(x)).__name__, type(copy.deepcopy(x)).__name__, copy.deepcopy(x) == x
+len(x), bool(x), list(x), sorted(x), x is x
+(lambda y: isinstance(y, (tuple, frozenset)))(x)
+kind_of(x)
+""".strip().splitlines()
+_REACHED = [
+    "got = [(EXPR) for x in self.PLACE]",
+    "got = {(EXPR) for x in self.PLACE}",
+    "got = [1 for x in self.PLACE if (EXPR)]",
+    "got = any((EXPR) for x in self.PLACE)",
+    "got = []\nfor x in self.PLACE:\n    got.append((EXPR))",
+    "got = [(EXPR) for _ in self.xs for x in [self.PLACE]]",
+    "x = self.PLACE; got = (EXPR)",
+    "x = self.PLACE; got = [((EXPR), y) for y in self.xs if y == 1]",
+    "y = {'k': self.PLACE}; got = [(EXPR) for z in self.xs for x in y.values()]",
+    "x = self.PLACE.pop(); got = (EXPR)",
+    "x = self.PLACE.pop(); x.append(5); got = (x, self.PLACE)",
+    "x = self.PLACE.pop(); x.add(5); got = (x, self.PLACE)",
+    "x = self.PLACE | {5}; y = x; x |= {7}; got = (y, x is y, self.PLACE)",
+    "x = {5} | self.PLACE; y = x; x -= {5}; got = (y, x is y)",
+]
+_PLACES = ["ys", "sets", "mixed", "dicts", "ff", "by_set", "parts", "rs[1].s", "s", "f", "parts[1]",
+           "parts[2]", "r.xs", "dd"]  # fmt: skip
+_SORTS = """
+b = self.rs[0]; self.rs.sort(key=lambda p: p is not b); got = [p.n for p in self.rs]
+b = self.ys[1]; self.ys.sort(key=lambda y: y is not b); got = self.ys
+self.ys.sort(key=lambda y: isinstance(y, tuple) * y[0]); got = self.ys
+self.ys.sort(key=lambda y: y.append(0) or -len(y)); got = self.ys
+self.ys.sort(key=lambda y: -y[0]); b = self.ys[0]; b.append(4); got = self.ys
+self.rs.sort(key=lambda p: p.n, reverse=True); got = [p.n for p in self.rs]
+self.rs.sort(); got = 1
+""".strip().splitlines()
 _MATCHES = [
     ("self.xs", "[a, *b]"), ("self.xs", "[]"), ("self.xs", "list()"), ("self.xs", "list(a)"),
     ("self.xs", "tuple()"), ("self.xs", "[3, _, 2]"), ("self.xs", "{}"), ("self.xs", "str()"),
@@ -280,6 +327,13 @@ def truths() -> list[str]:
         for place in places:
             asked = _OF_TYPES + (_ITERABLES if kind not in ("Part", "int") else [])
             found += [text.format(place, kind) for text in asked]
+    found += _SORTS
+    found += [
+        way.replace("EXPR", text).replace("PLACE", place)
+        for way in _REACHED
+        for place in (_PLACES[:3] if ".pop()" in way else _PLACES)
+        for text in (_OF_WHAT_IS_REACHED if "EXPR" in way else [""])
+    ]
     for place, others in _WITH.items():
         found += [text.format(place, other) for other in others for text in _PAIRS + _LEFT]
     for subject, pattern in _MATCHES:

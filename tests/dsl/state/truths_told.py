@@ -15,6 +15,12 @@ FIELDS = """
     d: dict[str, int] = {"a": 1, "b": 2}
     dd: dict[int, list[int]] = {1: [1], 2: []}
     t: tuple[int, ...] = (1, 2)
+    sets: list[set[int]] = [{1, 2}, set()]
+    dicts: list[dict[str, int]] = [{"a": 1}]
+    ff: set[frozenset[int]] = {frozenset({1})}
+    by_set: dict[frozenset[int], int] = {frozenset({2}): 2}
+    parts: tuple[list[int], set[int], frozenset[int]] = ([1], {2}, frozenset({3}))
+    mixed: list[int | set[int]] = [{7}, {8, 9}]
     r: Part = Part(1, [1, 2], {"k": 1}, {5})
     rs: list[Part] = [Part(2), Part(1)]
     by: dict[str, Part] = {"p": Part(7)}
@@ -39,11 +45,23 @@ def add_to(out, more):
 def join(out, more):
     out |= more
 
+def kind_of(value):
+    match value:
+        case tuple():
+            return "tuple"
+        case frozenset():
+            return "frozenset"
+        case list():
+            return "list"
+        case set():
+            return "set"
+    return "other"
+
 def told(value):
     if isinstance(value, type):
         return value.__name__
     if isinstance(value, (set, frozenset)):
-        return "{" + ", ".join(sorted(map(told, value))) + "}"
+        return type(value).__name__ + "{" + ", ".join(sorted(map(told, value))) + "}"
     if isinstance(value, dict):
         return "{" + ", ".join(sorted(told(k) + ": " + told(v) for k, v in value.items())) + "}"
     if isinstance(value, list):
