@@ -33,7 +33,7 @@ from statewalk.dsl.fizz.translate.counts import (
 from statewalk.dsl.flows.run import RUNNING
 from statewalk.dsl.loader import load
 from statewalk.dsl.model import Action, Model, Outcome
-from statewalk.dsl.values.stored import ABSENT, FrozenBag, encode, freeze
+from statewalk.dsl.values.stored import ABSENT, FrozenBag, encode, freeze, intern_key
 from statewalk.dsl.view import Path, State
 
 
@@ -208,9 +208,10 @@ class Count:
 
     def thread(self, thread: Thread) -> bytes:
         """What tells a thread apart."""
-        known = self.known.get(thread[1:])
+        kept = (intern_key(thread[1]), thread[2])
+        known = self.known.get(kept)
         if known is None:
-            known = self.known[thread[1:]] = encode(self.frames(thread))
+            known = self.known[kept] = encode(self.frames(thread))
         return known
 
     def frames(self, thread: Thread) -> Any:

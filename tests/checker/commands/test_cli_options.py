@@ -72,7 +72,7 @@ PAIRS: dict[str, tuple[str, str]] = {
 }
 # options that say what is written or how it is run have tests of their own
 ELSEWHERE = {
-    "--help", "--json", "--out", "--graph", "--junit", "--sarif", "--github", "--props",
+    "--help", "--json", "--html", "--out", "--graph", "--junit", "--sarif", "--github", "--props",
     "--checkpoint-every", "--fizzbee-counts", "--threads", "--fingerprint-bits",
     "--master",
 }  # fmt: skip
