@@ -266,7 +266,7 @@ class Count:
         slot, value, decided = thread
         before = _threads(node.state, slot)
         for outcome in self.outcomes(self.going_on[slot], node.state):
-            own = outcome.chosen[len(set(before)) > 1 :]
+            own = outcome.chosen[len(set(map(intern_key, before))) > 1 :]
             if _chosen(outcome, before) != value or decided not in (None, *own[:1]):
                 continue
             fresh = own if decided is None else own[1:]

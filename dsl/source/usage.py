@@ -222,7 +222,8 @@ class _Uses:
             return Usage(reach=self.reach(parent), pointwise=False)
         if isinstance(parent, ast.Compare):
             at = parent.comparators.index(node) if node in parent.comparators else -1
-            if at >= 0 and isinstance(parent.ops[at], ast.In | ast.NotIn):
+            is_last = at == len(parent.ops) - 1  # of a chain; else it is compared with the next
+            if is_last and isinstance(parent.ops[at], ast.In | ast.NotIn):
                 return Usage()
             return Usage(listed=True, pointwise=False)
         return Usage(reach=self.reach(node), listed=True, pointwise=False)

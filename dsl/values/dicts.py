@@ -20,7 +20,7 @@ from statewalk.dsl.values.frozen import (
     hashable,
     sorted_entries,
 )
-from statewalk.dsl.values.lists import FrozenList, can_change
+from statewalk.dsl.values.lists import FrozenList, hash_in_a_step
 
 
 class KeyOperators(SetOperators):
@@ -131,9 +131,7 @@ class FrozenDict(ByBytes, Mapping[Any, Any]):
         return NotImplemented
 
     def __hash__(self) -> int:
-        if can_change(self):
-            raise TypeError("unhashable type: 'dict'")
-        return ByBytes.__hash__(self)
+        return hash_in_a_step(self, ByBytes.__hash__(self))
 
     def __setitem__(self, key: Any, value: Any) -> None:
         raise unchangeable("dict", "assignment to a key")

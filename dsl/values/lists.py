@@ -43,6 +43,13 @@ def can_change(value: Any) -> bool:
     return kind in _CHANGE and not getattr(binding.classes.get("record"), "_open", False)
 
 
+def hash_in_a_step(value: Any, found: int) -> int:
+    """The hash of what is stored. Raises TypeError where a spec asks for that of a list or dict."""
+    if binding.view is not None and can_change(value):
+        raise TypeError(f"unhashable type: '{value.__class__.__name__}'")
+    return found
+
+
 class FrozenList(Unchangeable, Sequence[Any]):
     """A list as stored. `isinstance` takes it for a list, and no tuple, and it reads like one."""
 
@@ -89,9 +96,7 @@ class FrozenList(Unchangeable, Sequence[Any]):
         return not self == other
 
     def __hash__(self) -> int:
-        if can_change(self):
-            raise TypeError("unhashable type: 'list'")
-        return hash(self._canonical())
+        return hash_in_a_step(self, hash(self._canonical()))
 
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):

@@ -171,3 +171,27 @@ def test_what_init_does_counts_where_steps_call_it(tmp_path: Path) -> None:
     )
 
     assert "holds" == check(path, engine="reference").verdict
+
+
+def test_in_within_a_chain_of_comparisons_asks_for_the_whole_set(tmp_path: Path) -> None:
+    path = tmp_path / "spec.py"
+    path.write_text(
+        "from statewalk import *\n"
+        "class Partition(State):\n"
+        "    isr: set[int] = {1}\n"
+        "    lag: dict[int, int] = {1: 0}\n"
+        "    @action\n"
+        "    def join(self) -> None:\n"
+        "        require(2 not in self.isr)\n"
+        "        self.isr.add(2)\n"
+        "        self.lag[2] = 0\n"
+        "p = Partition()\n"
+        "deadlock(False)\n"
+        "@always\n"
+        "def known() -> bool:\n"
+        "    return 1 in p.isr <= {1, 2} and (1 in p.lag) and not (3 in p.lag == {})\n"
+    )
+
+    result = check(path, engine="reference")
+    assert "holds" == result.verdict
+    assert 2 == result.counts.distinct
