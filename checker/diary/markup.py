@@ -89,9 +89,11 @@ def _heading(tokens: Sequence[Token], at: int, *_: object) -> str:
 
 
 def _link(tokens: Sequence[Token], at: int, *_: object) -> str:
-    """Entries lead to their pages."""
+    """Entries lead to their pages; what is outside of the diary is no part of the site."""
     target = str(tokens[at].attrs.get("href", ""))
     parts = urlsplit(target)
+    if not parts.scheme and parts.path.startswith(".."):
+        return "<a>"
     if not parts.scheme and re.fullmatch(r"[\w-]+\.md", parts.path):
         page = parts.path.removesuffix(".md").replace("README", "index") + ".html"
         target = page + (f"#{parts.fragment}" if parts.fragment else "")

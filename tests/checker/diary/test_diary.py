@@ -150,10 +150,11 @@ def test_folds_are_the_only_html(tmp_path: Path) -> None:
 
 
 def test_links_to_entries_lead_to_their_pages(tmp_path: Path) -> None:
-    page = to_html(Played(entry(tmp_path, ""), "[a](03-b.md#c) [d](https://e.f/g.md)"))
+    page = to_html(Played(entry(tmp_path, ""), "[a](03-b.md#c) [d](https://e.f/g.md) [h](../i.md)"))
 
     assert '<a href="03-b.html#c">' in page
     assert '<a href="https://e.f/g.md">' in page
+    assert "<a>h</a>" in page
 
 
 def test_a_new_entry_runs_and_is_built(
