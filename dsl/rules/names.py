@@ -100,7 +100,11 @@ def check_assigned(checked: Checked) -> None:
         ):
             continue
         reads = [n for n in names if n.id == name and isinstance(n.ctx, ast.Load)]
-        augmented = isinstance(checked.parents[target], ast.AugAssign)
+        first = min((t.lineno, t.col_offset) for t in _assigned(checked) if t.id == name)
+        augmented = isinstance(checked.parents[target], ast.AugAssign) and first == (
+            target.lineno,
+            target.col_offset,
+        )
         if name not in module.constants and not augmented and reads:
             statement = checked.parents[target]
             inside = [n for n in walk(statement) if n in reads]

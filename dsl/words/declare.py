@@ -22,7 +22,7 @@ from statewalk.dsl.errors import SpecError, did_you_mean
 from statewalk.dsl.values.records import check_option
 from statewalk.dsl.values.stored import ordered
 from statewalk.dsl.view import Disabled
-from statewalk.dsl.words.lasting import lasting
+from statewalk.dsl.words.lasting import lasting, without_places
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., object])
@@ -250,7 +250,7 @@ def old(value: T, /) -> T:
     Raises:  SpecError[SW121] elsewhere.
     """
     if callable(value) and binding.before is not None:
-        with before_the_step():
+        with without_places("old"), before_the_step():
             result: T = lasting(value(), "old")
             return result
     if binding.before is not None:

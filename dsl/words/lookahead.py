@@ -14,7 +14,7 @@ from statewalk.dsl.binding import binding, bound
 from statewalk.dsl.errors import SpecError, did_you_mean
 from statewalk.dsl.state.plain_view import PlainView
 from statewalk.dsl.view import Disabled, Path, Place, View, runs
-from statewalk.dsl.words.lasting import lasting
+from statewalk.dsl.words.lasting import lasting, without_places
 
 T = TypeVar("T")
 
@@ -73,7 +73,8 @@ class NextStep:
 
     def after(self, expression: Callable[[], T], /) -> T:
         """An expression's value in the state after the step: ``step.after(lambda: self.n)``."""
-        return self.look(lambda: cast(T, lasting(expression(), "after")))
+        with without_places("after"):
+            return self.look(lambda: cast(T, lasting(expression(), "after")))
 
     def look(self, expression: Callable[[], T], /) -> T:
         """The same of whoever sees to it that what it gives looks at no state any more."""
@@ -133,7 +134,9 @@ def _ways(instance: Any, unbounded: bool = False) -> Iterator[AheadView | None]:
                 instance.run()
         except Disabled:
             pass
-        except Exception:
+        except Exception as error:
+            if isinstance(error, SpecError) and error.code == "SW121":
+                raise  # what an action may not ask is no step of it
             yield None
         else:
             yield view
