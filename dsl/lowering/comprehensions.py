@@ -192,8 +192,13 @@ def _bounds(iterated: ast.expr) -> list[ast.expr]:
 
 def _is_identity(node: ast.AST) -> bool:
     """``a is b``, in whatever words; not ``a is None``."""
-    if isinstance(node, ast.Compare) and any(isinstance(o, ast.Is | ast.IsNot) for o in node.ops):
-        return not any(isinstance(n, ast.Constant) for n in (node.left, *node.comparators))
+    if isinstance(node, ast.Compare):
+        operands = [node.left, *node.comparators]
+        return any(
+            isinstance(op, ast.Is | ast.IsNot)
+            and not any(isinstance(n, ast.Constant) for n in operands[at : at + 2])
+            for at, op in enumerate(node.ops)
+        )
     name = getattr(node, "id", None) or getattr(node, "attr", None)
     return name in ("id", "is_", "is_not")
 

@@ -11,7 +11,7 @@ from enum import Enum
 from typing import Any
 
 from statewalk.dsl.binding import binding
-from statewalk.dsl.state.detaching import Fixed, Value
+from statewalk.dsl.state.detaching import Fixed
 from statewalk.dsl.state.refs import Reference, make
 from statewalk.dsl.state.roles import Role
 from statewalk.dsl.values.domains import Domain
@@ -67,11 +67,8 @@ def pack(value: Any) -> Any:
     if kind in SCALARS or isinstance(value, Role) or kind in FROZEN:
         return value
     if isinstance(value, Reference):
-        if value._cell is not None and not isinstance(value._cell, Fixed | Value):
+        if value._cell is not None and not isinstance(value._cell, Fixed):
             raise NotPackable
-        if isinstance(value._cell, Value):
-            frozen = value._freeze()
-            return Packed("fixed", (value,), kind.__name__.encode() + encode(frozen))
         steps = b"".join(
             step.encode() + encode(key) if step != "f" else b"f" + encode(key)
             for step, key in value._sub

@@ -265,6 +265,10 @@ _REACHED = [
 _PLACES = ["ys", "sets", "mixed", "dicts", "ff", "by_set", "parts", "rs[1].s", "s", "f", "parts[1]",
            "parts[2]", "r.xs", "dd"]  # fmt: skip
 _SORTS = """
+b = self.rs[0]; got = sum(p is b is not None for p in self.rs)
+b = self.ys[0]; got = [None is not y is b for y in self.ys]
+b = self.ys[0]; got = any(y is b is not None for y in self.ys[1:])
+b = self.pairs[0][1]; c = self.pairs[1][1]; got = same(b, b), same(b, c), same(c, self.pairs[1][1])
 b = self.rs[0]; self.rs.sort(key=lambda p: p is not b); got = [p.n for p in self.rs]
 b = self.ys[1]; self.ys.sort(key=lambda y: y is not b); got = self.ys
 self.ys.sort(key=lambda y: isinstance(y, tuple) * y[0]); got = self.ys

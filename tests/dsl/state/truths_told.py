@@ -20,6 +20,7 @@ FIELDS = """
     ff: set[frozenset[int]] = {frozenset({1})}
     by_set: dict[frozenset[int], int] = {frozenset({2}): 2}
     parts: tuple[list[int], set[int], frozenset[int]] = ([1], {2}, frozenset({3}))
+    pairs: list[tuple[int, list[int]]] = [(1, [5]), (2, [5])]
     mixed: list[int | set[int]] = [{7}, {8, 9}]
     r: Part = Part(1, [1, 2], {"k": 1}, {5})
     rs: list[Part] = [Part(2), Part(1)]
@@ -44,6 +45,9 @@ def add_to(out, more):
 
 def join(out, more):
     out |= more
+
+def same(a, b):
+    return a is b
 
 def kind_of(value):
     match value:
