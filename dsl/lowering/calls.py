@@ -11,11 +11,12 @@ from typing import Any
 
 from statewalk.dsl.binding import binding
 from statewalk.dsl.errors import SpecError
-from statewalk.dsl.lowering.gathering import gather
+from statewalk.dsl.lowering.gathering import gather, is_plain
 from statewalk.dsl.state.detaching import forget
 from statewalk.dsl.state.packing import NotPackable, pack, pack_new, unpack
 from statewalk.dsl.state.refs import (
     RecordReference,
+    Reference,
     current_view,
     forbid_change,
     show_place,
@@ -26,7 +27,8 @@ from statewalk.dsl.values.stored import freeze, intern_key
 from statewalk.dsl.words.declare import any_of
 
 __all__ = [
-    "any_of", "augment", "bound_locals", "call", "called_plainly", "gather", "len", "list", "range",
+    "any_of", "augment", "bound_locals", "call", "call_telling_apart", "called_plainly", "gather",
+    "len", "list", "range",
 ]  # fmt: skip
 
 
@@ -110,6 +112,16 @@ def _fitting(change: Callable[[Any], Any], domain: Domain, place: str, old: Any)
     if not domain.admits(new):
         raise outside(place, new, domain)
     return new
+
+
+def call_telling_apart(function: Callable[..., Any], *arguments: Any) -> Any:
+    """The same as `call` for a function that may ask whether two things are the same one: with
+    values that have parts it is not remembered, as those are known by what they hold.
+    """
+    given = (getattr(function, "__self__", None), *arguments)
+    if all(is_plain(value) or isinstance(value, Reference) for value in given):
+        return call(function, *arguments)
+    return function(*arguments)
 
 
 def call(function: Callable[..., Any], *arguments: Any) -> Any:

@@ -156,7 +156,7 @@ class Gathering:
         for node in tuple(nodes):
             for callee in effects.callees(node, function) if isinstance(node, ast.Call) else ():
                 nodes += [n for f in effects.reached_from(callee) for n in walk(f.node)]
-        return any(map(_is_identity, nodes))
+        return any(map(is_identity, nodes))
 
     def _does(self, node: ast.expr) -> bool:
         """Whether evaluating what is taken out, perhaps once more, makes a difference."""
@@ -190,7 +190,7 @@ def _bounds(iterated: ast.expr) -> list[ast.expr]:
     ]
 
 
-def _is_identity(node: ast.AST) -> bool:
+def is_identity(node: ast.AST) -> bool:
     """``a is b``, in whatever words; not ``a is None``."""
     if isinstance(node, ast.Compare):
         operands = [node.left, *node.comparators]

@@ -117,10 +117,10 @@ class _Projection:
     def __call__(self, container: Any) -> Any:
         element, condition = self.element, self.condition
         whole = container if self.part is None else container.part(self.part)
-        if self.identity and not all(map(_is_plain, whole)):
+        if self.identity and not all(map(is_plain, whole)):
             raise NotAlone
         if not self.by_index or condition is not None:
-            whole = [x if _is_plain(x) else self.seen(x) for x in whole]
+            whole = [x if is_plain(x) else self.seen(x) for x in whole]
         with self.outer.given() as values:
             kept = [
                 (at, x) for at, x in enumerate(whole) if condition is None or condition(x, *values)
@@ -128,7 +128,7 @@ class _Projection:
             if self.by_index:
                 return pack(tuple(at for at, _ in kept))
             found = [x if element is None else element(x, *values) for _, x in kept]
-        if self.kind not in _REDUCING and not all(map(_is_plain, found)):
+        if self.kind not in _REDUCING and not all(map(is_plain, found)):
             if self.in_list or (element is not None and not self.outer.simple):
                 raise NotAlone  # what was found may be something that can change, where it is
         return pack_new(AGGREGATES[self.kind](found))
@@ -150,7 +150,7 @@ class _Captures:
         return cls(
             tuple(value for value, _ in pairs),
             tuple(key for _, key in pairs),
-            all(map(_is_plain, captured)),
+            all(map(is_plain, captured)),
         )
 
     @contextmanager
@@ -172,7 +172,7 @@ def _captured(value: Any) -> tuple[Any, Any]:
     if isinstance(value, Reference):
         frozen = freeze(value)
         return seen(frozen, value._domain, value._path), (kind.__name__, intern_key(frozen))
-    if _is_plain(value) or kind in FROZEN:
+    if is_plain(value) or kind in FROZEN:
         return value, intern_key(value)
     if is_record := isinstance(value, Record):
         if "_bytes" in value.__dict__:
@@ -197,7 +197,7 @@ def _captured(value: Any) -> tuple[Any, Any]:
 _CONTAINERS = frozenset({tuple, list, set, frozenset, dict, OrderedSet, OrderedFrozenSet})
 
 
-def _is_plain(value: Any) -> bool:
+def is_plain(value: Any) -> bool:
     """Whether a value has no parts: where it comes from makes no difference."""
     return type(value) in _PLAIN or isinstance(value, Role | Enum)
 

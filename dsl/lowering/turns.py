@@ -106,8 +106,10 @@ def _as_function(function: Function, loop: ast.For, names: Iterable[str]) -> Fun
     return Function(name, function.module, None, node, function.function)
 
 
-def take_out(function: Function, turns: list[Turn]) -> None:
-    """Compile each turn, inner ones first, and let its loop ask for it. The loops are changed."""
+def take_out(function: Function, turns: list[Turn], how: str) -> None:
+    """Compile each turn, inner ones first, and let its loop ask for it by ``how``, a function of
+    `dsl.lowering.calls`. The loops are changed.
+    """
     for turn in reversed(turns):
         loop = turn.loop
         taken = _as_function(function, loop, turn.names)
@@ -115,7 +117,7 @@ def take_out(function: Function, turns: list[Turn]) -> None:
             taken, Old.of(function).visit(taken.node)
         )
         given = {f"N{at}": name for at, name in enumerate((taken.name, *turn.names))}
-        asked = f"{RUNTIME}.call({', '.join(given)})"
+        asked = f"{RUNTIME}.{how}({', '.join(given)})"
         leaving = _Leaving()
         for part in loop.body:
             leaving.visit(copied(part))
