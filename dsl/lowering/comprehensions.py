@@ -16,7 +16,7 @@ from typing import Any
 from statewalk.dsl.lowering.compiling import lambda_of, runtime_call
 from statewalk.dsl.lowering.gathering import is_aggregate
 from statewalk.dsl.source.effects import Effects
-from statewalk.dsl.source.nodes import Transformer, copied, walk
+from statewalk.dsl.source.nodes import Transformer, copied, is_identity, walk
 from statewalk.dsl.source.scopes import arguments, free, names
 from statewalk.dsl.source.tree import Function
 from statewalk.dsl.state.roles import Role
@@ -151,12 +151,10 @@ class Gathering:
 
     def _asks_identity(self, parts: list[ast.expr]) -> bool:
         """Whether the parts, or functions that they call, may ask if two things are the same."""
-        effects, function = self.effects, self.function
         nodes = [node for part in parts for node in walk(part)]
-        for node in tuple(nodes):
-            for callee in effects.callees(node, function) if isinstance(node, ast.Call) else ():
-                nodes += [n for f in effects.reached_from(callee) for n in walk(f.node)]
-        return any(map(is_identity, nodes))
+        calls = [node for node in nodes if isinstance(node, ast.Call)]
+        callees = [f for call in calls for f in self.effects.callees(call, self.function)]
+        return any(map(is_identity, nodes)) or any(map(self.effects.asks_identity, callees))
 
     def _does(self, node: ast.expr) -> bool:
         """Whether evaluating what is taken out, perhaps once more, makes a difference."""
@@ -188,19 +186,6 @@ def _bounds(iterated: ast.expr) -> list[ast.expr]:
         ast.Constant(None) if bound is None else copied(bound)
         for bound in (part.lower, part.upper, part.step)
     ]
-
-
-def is_identity(node: ast.AST) -> bool:
-    """``a is b``, in whatever words; not ``a is None``."""
-    if isinstance(node, ast.Compare):
-        operands = [node.left, *node.comparators]
-        return any(
-            isinstance(op, ast.Is | ast.IsNot)
-            and not any(isinstance(n, ast.Constant) for n in operands[at : at + 2])
-            for at, op in enumerate(node.ops)
-        )
-    name = getattr(node, "id", None) or getattr(node, "attr", None)
-    return name in ("id", "is_", "is_not")
 
 
 def _chain(node: ast.expr) -> tuple[str, ...] | None:

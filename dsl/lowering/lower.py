@@ -17,7 +17,7 @@ from collections.abc import Mapping
 
 from statewalk.dsl.lowering import calls as lowered
 from statewalk.dsl.lowering.compiling import RUNTIME, Old, install, lambda_of, runtime_call
-from statewalk.dsl.lowering.comprehensions import Gathering, is_identity
+from statewalk.dsl.lowering.comprehensions import Gathering
 from statewalk.dsl.lowering.turns import find_turns, take_out
 from statewalk.dsl.source.effects import Effects
 from statewalk.dsl.source.known_effects import MAKING
@@ -48,7 +48,6 @@ class Lowering:
         self.classes = classes
         self.optimize = optimize
         self.effects = Effects(tree)
-        self.identity: dict[int, bool] = {}
         hidden_calls = [f for f in tree.functions if f.name[:2] == "__" and f.name not in MAKING]
         self.operators_write = any(self.effects.of(f) == "effects" for f in hidden_calls)
         self.state_names = {name for cls in tree.roles for name in cls._fields}
@@ -76,16 +75,7 @@ class Lowering:
 
     def how_to_call(self, callees: list[Function]) -> str:
         """By which of `dsl.lowering.calls` a call is remembered that may reach some functions."""
-        return "call_telling_apart" if any(map(self._asks_identity, callees)) else "call"
-
-    def _asks_identity(self, function: Function) -> bool:
-        """Whether a function, or one that it calls, may ask if two things are the same one."""
-        known = self.identity.get(id(function))
-        if known is None:
-            reached = self.effects.reached_from(function)
-            known = any(is_identity(n) for f in reached for n in walk(f.node))
-            self.identity[id(function)] = known
-        return known
+        return "call_telling_apart" if any(map(self.effects.asks_identity, callees)) else "call"
 
     def _gains(self, function: Function) -> bool:
         """Whether recompiling may matter: it looks at the state, or goes through something."""

@@ -32,7 +32,7 @@ from statewalk.dsl.source.known_effects import (
     own_nodes,
     scalar_arguments,
 )
-from statewalk.dsl.source.nodes import meaning, walk
+from statewalk.dsl.source.nodes import is_identity, meaning, walk
 from statewalk.dsl.source.scopes import around, locals_of
 from statewalk.dsl.source.tree import Function, SpecTree
 from statewalk.dsl.source.types import is_plain
@@ -76,6 +76,7 @@ class Effects:
 
     def __post_init__(self) -> None:
         self._methods: dict[str, list[Function]] = {}
+        self._identity: dict[int, bool] = {}
         self._by_function: dict[int, Function] = {id(f.function): f for f in self.tree.functions}
         for function in self.tree.functions:
             if function.owner is not None:
@@ -151,6 +152,15 @@ class Effects:
                         found[id(callee)] = callee
                         pending.append(callee)
         return list(found.values())
+
+    def asks_identity(self, function: Function) -> bool:
+        """Whether a function, or one that it calls, may ask if two things are the same one."""
+        known = self._identity.get(id(function))
+        if known is None:
+            reached = self.reached_from(function)
+            known = any(is_identity(n) for f in reached for n in walk(f.node))
+            self._identity[id(function)] = known
+        return known
 
     def reachable(self) -> set[int]:
         """The ids of the functions that the checker may call."""

@@ -296,3 +296,16 @@ def read_word(node: ast.AST) -> str | None:
     word = word or getattr(node, "id", None) or getattr(node, "attr", None)
     is_read = isinstance(getattr(node, "ctx", ast.Load()), ast.Load)
     return word if is_read and isinstance(word, str) else None
+
+
+def is_identity(node: ast.AST) -> bool:
+    """``a is b``, in whatever words; not ``a is None``."""
+    if isinstance(node, ast.Compare):
+        operands = [node.left, *node.comparators]
+        return any(
+            isinstance(op, ast.Is | ast.IsNot)
+            and not any(isinstance(n, ast.Constant) for n in operands[at : at + 2])
+            for at, op in enumerate(node.ops)
+        )
+    name = getattr(node, "id", None) or getattr(node, "attr", None)
+    return name in ("id", "is_", "is_not")

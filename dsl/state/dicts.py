@@ -21,7 +21,7 @@ _MISSING = object()
 
 
 class _DictMethods:
-    """What both sorts of dict share, from five primitives."""
+    """What both sorts of dict share, from four primitives."""
 
     __slots__ = ()
 
@@ -32,10 +32,6 @@ class _DictMethods:
         raise NotImplementedError
 
     def _remove(self, key: Any) -> None:
-        raise NotImplementedError
-
-    def _item(self, key: Any) -> Any:
-        """The stored value of a key that is there."""
         raise NotImplementedError
 
     def __iter__(self) -> Iterator[Any]:
