@@ -22,6 +22,7 @@ COMMANDS: dict[str, str] = {
     "profile": "statewalk.checker.commands.profile",
     "resume": "statewalk.checker.commands.resume",
     "query": "statewalk.checker.commands.query",
+    "conform": "statewalk.checker.commands.conform",
     "diary": "statewalk.checker.commands.diary",
 }
 
@@ -31,6 +32,7 @@ SUPERVISED = frozenset(
     {
         "check",
         "compare",
+        "conform",
         "explore",
         "replay",
         "simulate",

@@ -1,0 +1,125 @@
+"""The events of a log: JSON Lines, or what a function of the user's makes of any line.
+
+An event names a step by any of: its action, its actor, its choices and arguments by name, and the
+values of fields before or after it. What it leaves out is not compared.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from statewalk.dsl.errors import RunError, did_you_mean
+
+Reader = Callable[[str], Any]
+"""From a line to an event as an object, several of them, or None for a line that says nothing."""
+_NAMES = ("action", "actor", "process", "sent", "received")
+_VALUES = ("with", "before", "after")
+_KEYS = (*_NAMES, *_VALUES, "clock", "time", "note")
+FORM = (
+    'An event is an object: {"action": "Server.vote", "actor": "Server#1", "with": {"term": 2},\n'
+    '"after": {"voted": true}}. All keys may be left out: ' + ", ".join(_KEYS) + "."
+)
+
+
+@dataclass(frozen=True)
+class Event:
+    """A line of a log. ``chosen`` are arguments and choices by name, ``before`` and ``after`` values
+    of fields by name. ``process``, ``clock`` (a vector clock), ``sent`` and ``received`` (names of
+    messages) and ``time`` order events of several processes.
+    """
+
+    file: str
+    line: int
+    action: str = ""
+    actor: str = ""
+    chosen: Mapping[str, Any] = field(default_factory=dict)
+    before: Mapping[str, Any] = field(default_factory=dict)
+    after: Mapping[str, Any] = field(default_factory=dict)
+    process: str = ""
+    clock: Mapping[str, int] = field(default_factory=dict)
+    sent: str = ""
+    received: str = ""
+    time: int | None = None
+
+    @property
+    def place(self) -> str:
+        """``node1.jsonl:12``"""
+        return f"{self.file}:{self.line}"
+
+    @property
+    def shown(self) -> str:
+        """What it says of a step, as it is written in a log."""
+        said = {"action": self.action, "actor": self.actor, "with": self.chosen,
+                "before": self.before, "after": self.after}  # fmt: skip
+        return json.dumps({k: v for k, v in said.items() if v}, ensure_ascii=False)
+
+
+def read_events(file: str, lines: Iterable[str], reader: Reader | None = None) -> list[Event]:
+    """The events of a log. Raises RunError[SW380] for a line that is none."""
+    found = []
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        said = _parsed(file, number, line) if reader is None else _read(file, number, line, reader)
+        found += [event_of(file, number, one) for one in said]
+    return found
+
+
+def _parsed(file: str, number: int, line: str) -> list[Any]:
+    try:
+        return [json.loads(line, parse_float=_refuse, parse_constant=_refuse)]
+    except (ValueError, RecursionError) as error:
+        why = str(error) or "it is nested too deeply"
+        raise no_event(file, number, f"it is no JSON object: {why}") from None
+
+
+def _refuse(text: str) -> Any:
+    raise ValueError(f"{text} is no integer, and specs have no other numbers")
+
+
+def _read(file: str, number: int, line: str, reader: Reader) -> list[Any]:
+    try:
+        said = reader(line.rstrip("\r\n"))
+    except Exception as error:
+        raise no_event(file, number, f"--map raised {type(error).__name__}: {error}") from error
+    if said is None:
+        return []
+    return list(said) if isinstance(said, list | tuple) else [said]
+
+
+def event_of(file: str, number: int, said: Any) -> Event:
+    """The event of an object. Raises RunError[SW380]."""
+    if not isinstance(said, dict):
+        raise no_event(file, number, f"{said!r:.60} is no object")
+    for key in said:
+        if key not in _KEYS:
+            meant = did_you_mean(str(key), _KEYS) or "Other keys go into note, or a --map drops them."
+            raise no_event(file, number, f"an event has no {key!r:.60}. {meant}")
+    for key in _NAMES:
+        if not isinstance(said.get(key, ""), str):
+            raise no_event(file, number, f"{key} is no text: {said[key]!r:.60}")
+    for key in _VALUES:
+        if not _is_named(said.get(key, {})):
+            raise no_event(file, number, f"{key} names no values: {said[key]!r:.60}")
+    clock = said.get("clock", {})
+    if not _is_named(clock) or not all(type(n) is int and n >= 0 for n in clock.values()):
+        raise no_event(file, number, f"clock does not count events by process: {clock!r:.60}")
+    if said.get("time") is not None and type(said["time"]) is not int:
+        raise no_event(file, number, f"time is no integer: {said['time']!r:.60}")
+    return Event(
+        file, number, said.get("action", ""), said.get("actor", ""), said.get("with", {}),
+        said.get("before", {}), said.get("after", {}), said.get("process", ""), clock,
+        said.get("sent", ""), said.get("received", ""), said.get("time"),
+    )  # fmt: skip
+
+
+def _is_named(values: Any) -> bool:
+    return isinstance(values, dict) and all(isinstance(name, str) for name in values)
+
+
+def no_event(file: str, number: int, why: str) -> RunError:
+    """The error of a line that is no event."""
+    return RunError("SW380", f"{file}:{number}: {why}", help=FORM)

@@ -1,0 +1,162 @@
+"""Whether what was logged is what a step does: names, values as JSON, fields by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+from statewalk.checker.states.content import content_of, declared_fields, short_names, show_field
+from statewalk.checker.states.json import plain, to_json
+from statewalk.checker.states.showing import text_of
+from statewalk.dsl.errors import RunError, did_you_mean
+from statewalk.dsl.state.roles import Role
+from statewalk.dsl.values.records import Record, fields_of
+from statewalk.dsl.values.stored import FrozenBag, FrozenDict, FrozenList, FrozenSet
+
+if TYPE_CHECKING:
+    from statewalk.checker.conform.events import Event
+    from statewalk.checker.conform.steps import Way
+    from statewalk.dsl.model import Action, Model
+    from statewalk.dsl.view import Path, State
+
+
+def fits(said: Any, value: Any) -> bool:
+    """Whether a JSON value says this stored value. Of a record, only named fields are compared."""
+    if isinstance(said, dict) and len(said) == 1 and next(iter(said)).startswith("#"):
+        return bool(to_json(value) == said)
+    kind = type(value)
+    if isinstance(value, Enum):
+        return said in (value.name, value.value) and isinstance(said, bool) == isinstance(
+            value.value if said != value.name else said, bool
+        )
+    if isinstance(value, Role):
+        return bool(said == repr(value))
+    if isinstance(value, Record):
+        known = set(fields_of(value))
+        return isinstance(said, dict) and all(
+            name in known and fits(one, getattr(value, name)) for name, one in said.items()
+        )
+    if kind in (FrozenList, tuple):
+        return _all_fit(said, list(value))
+    if kind in (FrozenSet, FrozenBag):
+        return _some_order_fits(said, list(value))
+    if kind is FrozenDict:
+        held = {k if type(k) is str else repr(plain(k)): v for k, v in value.items()}
+        return isinstance(said, dict) and said.keys() == held.keys() and all(
+            fits(one, held[key]) for key, one in said.items()
+        )
+    return type(said) is kind and bool(said == value)
+
+
+def _all_fit(said: Any, values: list[Any]) -> bool:
+    return isinstance(said, list) and len(said) == len(values) and all(map(fits, said, values))
+
+
+def _some_order_fits(said: Any, values: list[Any]) -> bool:
+    """Whether each of what is said is one of the values, and none twice (a matching)."""
+    if not isinstance(said, list) or len(said) != len(values):
+        return False
+    taken: dict[int, int] = {}
+
+    def placed(at: int, tried: set[int]) -> bool:
+        for other, value in enumerate(values):
+            if other not in tried and fits(said[at], value):
+                tried.add(other)
+                if other not in taken or placed(taken[other], tried):
+                    taken[other] = at
+                    return True
+        return False
+
+    return all(placed(at, set()) for at in range(len(said)))
+
+
+class Fields:
+    """The fields of a model by the names that a log gives them."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        names = short_names(model)
+        self._paths: dict[str, Path] = {}
+        for path, _ in declared_fields(model):
+            self._paths[show_field(path)] = self._paths[show_field(path, names)] = path
+        self._contents: dict[int, Mapping[Path, Any]] = {}
+
+    def path(self, name: str, actor: Role | None, event: Event) -> Path:
+        """The field of a name; a bare one is the actor's. Raises RunError[SW381]."""
+        if actor is not None and (own := f"{actor!r}.{name}") in self._paths:
+            return self._paths[own]
+        if name not in self._paths:
+            raise unknown(event, f"the spec has no field {name}", name, self._paths)
+        return self._paths[name]
+
+    def content(self, number: int, state: State) -> Mapping[Path, Any]:
+        """The content of a state with a number."""
+        if number not in self._contents:
+            if len(self._contents) > _MOST_CONTENTS:
+                self._contents.clear()
+            self._contents[number] = content_of(self.model, state)
+        return self._contents[number]
+
+    def differences(
+        self, said: Mapping[str, Any], actor: Role | None, event: Event, content: Mapping[Path, Any]
+    ) -> Iterator[str]:
+        """What was logged of fields and is otherwise."""
+        for name, value in said.items():
+            path = self.path(name, actor, event)
+            if path not in content:
+                yield f"{name} is not set"
+            elif not fits(value, content[path]):
+                yield f"{name} is {text_of(content[path])}"
+
+
+_MOST_CONTENTS = 50_000
+
+
+def actions_of(model: Model, event: Event) -> list[Action]:
+    """The action instances that an event may mean. Raises RunError[SW381] where there is none."""
+    named = [a for a in model.actions if event.action in ("", *names_of(a))]
+    if not named:
+        known = dict.fromkeys(name for a in model.actions for name in names_of(a))
+        raise unknown(event, f"the spec has no action {event.action}", event.action, known)
+    found = [a for a in named if event.actor in ("", repr(a.actor))]
+    if not found:
+        actors = dict.fromkeys(repr(a.actor) for a in named if a.actor is not None)
+        raise unknown(event, f"{event.action} has no actor {event.actor}", event.actor, actors)
+    return [a for a in found if not any(_says_otherwise(a, event))]
+
+
+def names_of(action: Action) -> tuple[str, ...]:
+    """What a log may call an action: with its class, its actor, its arguments, or without."""
+    owner = [f"{type(action.actor).__name__}.{action.name}"] if action.actor is not None else []
+    return (action.name, *owner, action.label.partition("(")[0], action.label)
+
+
+def _says_otherwise(action: Action, event: Event) -> Iterator[bool]:
+    for name, value in action.arguments:
+        yield name in event.chosen and not fits(event.chosen[name], value)
+
+
+def choices_differ(event: Event, action: Action, way: Way) -> Iterator[str]:
+    """What was logged of choices and is otherwise in a way of taking an action."""
+    known = dict(action.arguments)
+    for name, said in event.chosen.items():
+        if name in known:
+            if not fits(said, known[name]):
+                yield f"{name} is {text_of(known[name])}"
+            continue
+        values = [c.value for c in way.choices if c.name in (name, f"self.{name}")]
+        if not values:
+            yield f"there is no choice {name}"
+        elif not any(fits(said, value) for value in values):
+            yield f"{name} is {text_of(values[0])}"
+
+
+def unknown(event: Event, what: str, name: str, known: Mapping[str, Any]) -> RunError:
+    """The error of an event that speaks of what the spec does not have."""
+    return RunError(
+        "SW381",
+        f"{event.place}: {what}.",
+        why=f"The event is {event.shown:.200}",
+        help=did_you_mean(name, list(known)) or f"It has {', '.join(list(known)[:12])}.",
+    )

@@ -1,0 +1,274 @@
+"""Following a log: which states the spec may be in after each event.
+
+Breadth first over sets of states: a level holds what may be true when so many events have happened.
+Hidden actions, which are never logged, may happen between events. A log conforms where some state
+is left after its last event.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from statewalk.checker.conform.fits import Fields, actions_of, choices_differ
+from statewalk.checker.conform.steps import Steps, Way
+from statewalk.checker.contract.search import Step
+
+if TYPE_CHECKING:
+    from statewalk.checker.conform.events import Event
+    from statewalk.checker.conform.order import Cut, Order
+    from statewalk.dsl.model import Action, Model
+
+Spot = tuple["Cut", int]
+"""How much of the log has happened, and the number of the state that the spec is in."""
+Link = tuple[Spot, Step, "Event | None"]
+"""Where a spot was reached from, by which step, and the event that it is (None: a hidden one)."""
+
+
+@dataclass
+class Limits:
+    """``hidden`` steps at most between two events (None: any number), ``states`` at most in a level
+    and in all (a log that needs more is undecided).
+    """
+
+    hidden: int | None = None
+    states: int = 100_000
+    interrupted: Callable[[], bool] = lambda: False
+
+
+@dataclass
+class Level:
+    """What may be true when so many events have happened. ``came`` says how a spot was reached from
+    the level before (None: it is an initial state, whose index is in ``initial``), ``went`` how by
+    hidden steps within this one.
+    """
+
+    came: dict[Spot, Link | None] = field(default_factory=dict)
+    went: dict[Spot, Link] = field(default_factory=dict)
+    clean: dict[Spot, int] = field(default_factory=dict)
+    ways: dict[Spot, int] = field(default_factory=dict)
+    cut: bool = False
+
+    def __iter__(self) -> Iterator[Spot]:
+        yield from self.came
+        yield from self.went
+
+
+@dataclass
+class Followed:
+    """Where a log led. ``levels`` are as many as events were accepted, and one.
+
+    ``undecided`` says why it is not known further. ``broken`` names properties that are violated
+    in every behaviour that the log can be, with the number of events after which that is so.
+    ``endless``: hidden steps may go round, so behaviours cannot be counted.
+    """
+
+    model: Model
+    order: Order
+    steps: Steps
+    fields: Fields
+    levels: list[Level]
+    limits: Limits
+    hidden: tuple[Action, ...] = ()
+    undecided: str = ""
+    broken: dict[str, int] = field(default_factory=dict)
+    endless: bool = False
+
+    @property
+    def accepted(self) -> int:
+        """How many events were accepted."""
+        return len(self.levels) - 1
+
+    @property
+    def conforms(self) -> bool:
+        """Whether the whole log is a behaviour of the spec."""
+        return not self.undecided and self.accepted == self.order.length
+
+    @property
+    def bounded(self) -> bool:
+        """Whether more hidden steps would have been possible somewhere."""
+        return any(level.cut for level in self.levels)
+
+    @property
+    def widest(self) -> int:
+        """The most states at a time."""
+        return max(len(level.clean) for level in self.levels)
+
+    @property
+    def behaviours(self) -> int:
+        """How many behaviours the events accepted so far can be."""
+        return sum(self.levels[-1].ways.get(spot, 0) for spot in self.levels[-1].came)
+
+    def path(self) -> tuple[int, list[tuple[Step, Event | None]]]:
+        """A behaviour that the accepted events can be: its initial state, steps and their events."""
+        number, spot = len(self.levels) - 1, min(self.levels[-1].came)
+        found: list[tuple[Step, Event | None]] = []
+        while True:
+            level = self.levels[number]
+            if spot in level.came:
+                link = level.came[spot]
+                if link is None:
+                    break
+                number -= 1
+            else:
+                link = level.went[spot]
+            found.append((link[1], link[2]))
+            spot = link[0]
+        initials = [self.steps.number(state) for state in self.model.initial_states]
+        return initials.index(spot[1]), found[::-1]
+
+
+def follow(
+    model: Model, order: Order, hidden: Sequence[Action] = (), limits: Limits | None = None
+) -> Followed:
+    """Follow a log as far as the spec goes that way."""
+    steps = Steps(model)
+    everything = (1 << (len(steps.invariants) + len(steps.of_steps))) - 1
+    first = Level()
+    for state in model.initial_states:
+        spot = (order.first(), steps.number(state))
+        first.came[spot] = None
+        first.clean[spot] = everything & ~steps.violated(spot[1])
+        first.ways[spot] = 1
+    followed = Followed(
+        model, order, steps, Fields(model), [first], limits or Limits(), tuple(hidden)
+    )
+    _Follower(followed, everything).go()
+    model.look_outside()
+    return followed
+
+
+@dataclass
+class _Follower:
+    """Makes one level after the other."""
+
+    followed: Followed
+    everything: int
+    meant: dict[str, list[Action]] = field(default_factory=dict)
+
+    def go(self) -> None:
+        followed, limits = self.followed, self.followed.limits
+        while True:
+            level = followed.levels[-1]
+            self.note_broken(level)
+            if followed.accepted == followed.order.length:
+                return
+            if not self.widen(level):
+                return
+            following = self.taken(level)
+            if limits.interrupted():
+                followed.undecided = "it was interrupted"
+                return
+            if not following.came:
+                return
+            followed.levels.append(following)
+
+    def note_broken(self, level: Level) -> None:
+        """Note the properties that no behaviour so far leaves unbroken."""
+        left = 0
+        for spot in level.came:
+            left |= level.clean[spot]
+        steps = self.followed.steps
+        for at, prop in enumerate([*steps.invariants, *steps.of_steps]):
+            if not left >> at & 1:
+                self.followed.broken.setdefault(prop.name, self.followed.accepted)
+
+    def widen(self, level: Level) -> bool:
+        """Add what hidden steps lead to; whether that could be done."""
+        followed = self.followed
+        depths = dict.fromkeys(level.came, 0)
+        waiting = list(level.came)
+        edges: dict[Spot, set[Spot]] = {}
+        while waiting and followed.hidden:
+            spot = waiting.pop(0)
+            for action in followed.hidden:
+                for way in followed.steps.ways(spot[1], action):
+                    after = (spot[0], way.after)
+                    if way.error is not None or way.after == spot[1]:
+                        continue
+                    if followed.limits.hidden is not None and depths[spot] >= followed.limits.hidden:
+                        level.cut = level.cut or after not in depths
+                        continue
+                    edges.setdefault(spot, set()).add(after)
+                    if self.reach(level, spot, after, Step(action.index, way.script)):
+                        depths.setdefault(after, depths[spot] + 1)
+                        waiting.append(after)
+            if len(depths) > followed.limits.states:
+                followed.undecided = f"more than {followed.limits.states:,} states at a time"
+                return False
+        self.count(level, edges)
+        return True
+
+    def reach(self, level: Level, spot: Spot, after: Spot, step: Step) -> bool:
+        """Note a hidden step; whether what it leads to has to be looked at again."""
+        broken = self.followed.steps.violated(after[1])
+        broken |= self.followed.steps.violated_by(spot[1], after[1])
+        clean = level.clean[spot] & ~broken
+        if after not in level.clean:
+            level.went[after] = (spot, step, None)
+            level.clean[after] = clean
+            return True
+        if clean & ~level.clean[after]:
+            level.clean[after] |= clean
+            return True
+        return False
+
+    def count(self, level: Level, edges: dict[Spot, set[Spot]]) -> None:
+        """Count the behaviours that lead to each spot; hidden steps in circles make them endless."""
+        into: dict[Spot, int] = {}
+        for targets in edges.values():
+            for target in targets:
+                into[target] = into.get(target, 0) + 1
+        ready = [spot for spot in level if not into.get(spot)]
+        done = 0
+        while ready:
+            spot = ready.pop()
+            done += 1
+            for target in edges.get(spot, ()):
+                level.ways[target] = level.ways.get(target, 0) + level.ways.get(spot, 0)
+                into[target] -= 1
+                if not into[target]:
+                    ready.append(target)
+        self.followed.endless = self.followed.endless or done < len(level.clean)
+
+    def taken(self, level: Level) -> Level:
+        """What may be true after one more event."""
+        followed, found = self.followed, Level()
+        for spot in level:
+            for event, cut in followed.order.next(spot[0]):
+                for action, way in self.fitting(event, spot[1]):
+                    after = (cut, way.after)
+                    broken = followed.steps.violated(way.after)
+                    broken |= followed.steps.violated_by(spot[1], way.after)
+                    clean = level.clean[spot] & ~broken
+                    found.came.setdefault(after, (spot, Step(action.index, way.script), event))
+                    found.clean[after] = found.clean.get(after, 0) | clean
+                    found.ways[after] = found.ways.get(after, 0) + level.ways.get(spot, 1)
+        return found
+
+    def actions(self, event: Event) -> list[Action]:
+        """The action instances that an event may mean."""
+        key = repr((event.action, event.actor, event.chosen))
+        if key not in self.meant:
+            self.meant[key] = actions_of(self.followed.model, event)
+        return self.meant[key]
+
+    def fitting(self, event: Event, number: int) -> Iterator[tuple[Action, Way]]:
+        """The steps in a state that an event can be."""
+        followed = self.followed
+        for action in self.actions(event):
+            if event.before and any(self.fields_differ(event, action, number, event.before)):
+                continue
+            for way in followed.steps.ways(number, action):
+                if way.error is not None or any(choices_differ(event, action, way)):
+                    continue
+                if event.after and any(self.fields_differ(event, action, way.after, event.after)):
+                    continue
+                yield action, way
+
+    def fields_differ(self, event: Event, action: Action, number: int, said: object) -> Iterator[str]:
+        """What was logged of a state and is otherwise in it."""
+        fields = self.followed.fields
+        content = fields.content(number, self.followed.steps.states[number])
+        return fields.differences(said, action.actor, event, content)  # type: ignore[arg-type]

@@ -1,0 +1,155 @@
+"""Where a log and a spec part: the states the spec could be in, why no step there is the event that
+was logged, and which events it would have accepted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from statewalk.checker.conform.fits import actions_of, choices_differ
+from statewalk.checker.states.content import content_of, short_names, show_field
+from statewalk.checker.states.json import plain
+from statewalk.checker.states.showing import place, text_of
+from statewalk.checker.verdict.guards import guard_of
+
+if TYPE_CHECKING:
+    from statewalk.checker.conform.events import Event
+    from statewalk.checker.conform.follow import Followed, Spot
+    from statewalk.checker.conform.steps import Way
+    from statewalk.dsl.model import Action
+
+_STATES = 200  # looked at for the nearest step
+_SHOWN = 3
+
+
+@dataclass(frozen=True)
+class Refused:
+    """Why an action is not the event, in a state: what stops it, or what it does otherwise."""
+
+    action: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Allowed:
+    """A step that was possible, as it would have been logged, and how it differs from the event."""
+
+    event: dict[str, Any]
+    differs: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A state the spec could be in: its content by field, why the event is refused there, and what
+    else was possible, the nearest first.
+    """
+
+    content: dict[str, str]
+    refused: tuple[Refused, ...]
+    allowed: tuple[Allowed, ...]
+
+
+@dataclass(frozen=True)
+class Parting:
+    """The events that could have come next, and the states in which none of them is a step; ``more``
+    states are not shown.
+    """
+
+    events: tuple[Event, ...]
+    candidates: tuple[Candidate, ...]
+    more: int
+
+
+def parting_of(followed: Followed) -> Parting:
+    """Where and why a log that was not accepted to its end parts from the spec."""
+    level = followed.levels[-1]
+    spots = list(level)
+    ranked = []
+    for spot in spots[:_STATES]:
+        for event, _ in followed.order.next(spot[0]):
+            allowed = sorted(_allowed(followed, spot, event), key=lambda one: len(one.differs))
+            refused = tuple(islice(_refused(followed, spot, event), _SHOWN))
+            distance = len(allowed[0].differs) if allowed else 99
+            content = _shown(followed, spot)
+            ranked.append((distance, event, Candidate(content, refused, tuple(allowed[:_SHOWN]))))
+    ranked.sort(key=lambda one: one[0])
+    events = {id(event): event for _, event, _ in ranked}
+    shown = tuple(candidate for _, _, candidate in ranked[:_SHOWN])
+    return Parting(tuple(events.values()), shown, len(spots) - min(len(spots), _SHOWN))
+
+
+def _shown(followed: Followed, spot: Spot) -> dict[str, str]:
+    names = short_names(followed.model)
+    content = followed.fields.content(spot[1], followed.steps.states[spot[1]])
+    return {show_field(path, names): text_of(value) for path, value in content.items()}
+
+
+def _refused(followed: Followed, spot: Spot, event: Event) -> Iterator[Refused]:
+    """Why each action that the event may mean is not it."""
+    state = followed.steps.states[spot[1]]
+    content = followed.fields.content(spot[1], state)
+    for action in actions_of(followed.model, event):
+        before = list(followed.fields.differences(event.before, action.actor, event, content))
+        if before:
+            yield Refused(action.label, "before it, " + "; ".join(before))
+            continue
+        ways = followed.steps.ways(spot[1], action)
+        if not ways:
+            guard = guard_of(followed.model, action, state)
+            why = "it is not possible here"
+            if guard is not None and guard.file:
+                because = f", with {guard.shown}" if guard.shown else ""
+                why = f"{guard.said} ({place(guard.file, guard.line)}) stops it{because}"
+            yield Refused(action.label, why)
+            continue
+        best = min((_otherwise(followed, event, action, way) for way in ways), key=len)
+        yield Refused(action.label, "; ".join(best))
+
+
+def _otherwise(followed: Followed, event: Event, action: Action, way: Way) -> list[str]:
+    """What a way of taking an action does otherwise than was logged."""
+    if way.error is not None:
+        return [f"it raises {type(way.error).__name__}: {way.error}"]
+    after = followed.fields.content(way.after, followed.steps.states[way.after])
+    said = followed.fields.differences(event.after, action.actor, event, after)
+    return [*choices_differ(event, action, way), *(f"after it, {one}" for one in said)]
+
+
+def _allowed(followed: Followed, spot: Spot, event: Event) -> Iterator[Allowed]:
+    """Every step of a state, as an event with the keys that the logged one has."""
+    for action in followed.model.actions:
+        for way in followed.steps.ways(spot[1], action):
+            if way.error is None:
+                yield _as_event(followed, spot, event, action, way)
+
+
+def _as_event(
+    followed: Followed, spot: Spot, event: Event, action: Action, way: Way
+) -> Allowed:
+    differs: list[str] = []
+    made: dict[str, Any] = {"action": action.name}
+    if event.action and action not in actions_of(followed.model, event):
+        differs.append("action")
+    if action.actor is not None:
+        made["actor"] = repr(action.actor)
+        if event.actor not in ("", made["actor"]):
+            differs.append("actor")
+    named = [(name, value) for name, value in action.arguments]
+    named += [(choice.name, choice.value) for choice in way.choices if choice.name]
+    if named:
+        made["with"] = {name: plain(value) for name, value in named}
+    differs += list(choices_differ(event, action, way))
+    for key, said, number in (("before", event.before, spot[1]), ("after", event.after, way.after)):
+        if not said:
+            continue
+        content = content_of(followed.model, followed.steps.states[number])
+        try:
+            paths = {name: followed.fields.path(name, action.actor, event) for name in said}
+        except Exception:
+            continue
+        made[key] = {name: plain(content.get(path)) for name, path in paths.items()}
+        differs += list(followed.fields.differences(said, action.actor, event, content))
+    return Allowed(made, tuple(differs))
