@@ -1,0 +1,132 @@
+"""Logs of random walks, and logs with one event changed, beside a search that enumerates states."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+from statewalk.checker.api import load
+from statewalk.checker.behaviours.guided import possible
+from statewalk.checker.conform.events import event_of
+from statewalk.checker.conform.follow import follow
+from statewalk.checker.conform.order import order_of
+from statewalk.checker.states.content import content_of, show_field
+from statewalk.checker.states.json import plain
+
+SPECS = ["models/toys/die_hard.py", "models/toys/two_phase_commit.py", "models/toys/queue.py"]
+CHANGES = ("none", "drop", "double", "swap", "alter")
+
+
+def logged(model: Any, taken: Any, fields: bool) -> dict[str, Any]:
+    """A step as a system would log it."""
+    step = taken.step
+    event: dict[str, Any] = {"action": step.action}
+    if step.actor is not None:
+        event["actor"] = repr(step.actor)
+    chosen = dict(step.arguments) | {c.name: c.value for c in (*step.choices, *step.only)}
+    event["with"] = {name: plain(value) for name, value in chosen.items() if name}
+    if fields:
+        event["after"] = {
+            show_field(path): plain(value)
+            for path, value in content_of(model, taken.state).items()
+            if path[0] == type(step.actor).__name__ and type(value) in (int, bool, str)
+        }
+    return event
+
+
+def walk(model: Any, source: random.Random, length: int) -> list[dict[str, Any]]:
+    """The log of a random walk."""
+    state, log = dict(model.initial_states[0]), []
+    for _ in range(length):
+        steps = [one for one in possible(model, state) if one.state is not None]
+        if not steps:
+            break
+        taken = source.choice(steps)
+        log.append(logged(model, taken, source.random() < 0.5))
+        state = taken.state
+    return log
+
+
+def changed(log: list[dict[str, Any]], how: str, source: random.Random, model: Any) -> None:
+    """Change one event of a log."""
+    at = source.randrange(len(log))
+    if how == "drop":
+        del log[at]
+    elif how == "double":
+        log.insert(at, dict(log[at]))
+    elif how == "swap" and at:
+        log[at - 1], log[at] = log[at], log[at - 1]
+    elif how == "alter" and log[at].get("after"):
+        name = source.choice(list(log[at]["after"]))
+        log[at]["after"][name] = "something else"
+    elif how == "alter":
+        named = source.choice(model.actions)
+        log[at] = {"action": named.name}
+        if named.actor is not None:
+            log[at]["actor"] = repr(named.actor)
+
+
+def enumerated(model: Any, log: list[dict[str, Any]], hidden: str) -> int:
+    """How many events there is a behaviour for: all states that can be, by their whole content."""
+
+    def key(state: Any) -> str:
+        return repr(sorted((repr(p), repr(v)) for p, v in content_of(model, state).items()))
+
+    states = {key(s): s for s in model.initial_states}
+    for accepted, event in enumerate(log):
+        waiting = list(states.values())
+        while waiting:
+            for taken in possible(model, waiting.pop()):
+                if taken.state is not None and taken.step.action == hidden:
+                    if key(taken.state) not in states:
+                        states[key(taken.state)] = taken.state
+                        waiting.append(taken.state)
+        following = {}
+        for state in states.values():
+            for taken in possible(model, state):
+                if taken.state is None:
+                    continue
+                said = logged(model, taken, True)
+                if all(said["with"].get(k) == v for k, v in event.get("with", {}).items()) and all(
+                    said["after"].get(k) == v for k, v in event.get("after", {}).items()
+                ):
+                    if (said["action"], said.get("actor")) == (event["action"], event.get("actor")):
+                        following[key(taken.state)] = taken.state
+        if not following:
+            return accepted
+        states = following
+    return len(log)
+
+
+def judge(spec: str, seed: int) -> tuple[bool, str]:
+    """Whether a log conforms, by both; the way in which it was changed."""
+    source = random.Random(seed)
+    model = load(spec)
+    log = walk(model, source, source.randint(1, 14))
+    how = CHANGES[seed % len(CHANGES)]
+    changed(log, how, source, model)
+    hidden = source.choice(["", "", source.choice(model.actions).name])
+    if hidden:
+        log = [event for event in log if event["action"] != hidden]
+    events = [event_of("log", n, event) for n, event in enumerate(log, 1)]
+    silent = [action for action in model.actions if action.name == hidden]
+    followed = follow(model, order_of([events]), silent)
+    assert followed.accepted == enumerated(model, log, hidden), (spec, seed, how, hidden)
+    if how == "none":
+        assert followed.conforms
+    return followed.conforms, how
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_verdicts_are_those_of_enumeration(spec: str) -> None:
+    found = [judge(spec, seed) for seed in range(20)]
+    assert {conforms for conforms, how in found if how != "none"} == {True, False}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("spec", [*SPECS, "models/kafka/init_pid.py"])
+def test_many_verdicts_are_those_of_enumeration(spec: str) -> None:
+    found = [judge(spec, seed) for seed in range(500)]
+    assert {conforms for conforms, how in found if how != "none"} == {True, False}
