@@ -13,7 +13,7 @@ COMMANDS: dict[str, str] = {
     "replay": "statewalk.checker.commands.traces.replay",
     "show": "statewalk.checker.commands.traces.show",
     "explore": "statewalk.checker.commands.explore",
-    "simulate": "statewalk.checker.commands.simulate",
+    "simulate": "statewalk.checker.commands.behaviours.simulate",
     "export": "statewalk.checker.commands.traces.export",
     "convert": "statewalk.checker.commands.convert",
     "explain": "statewalk.checker.commands.explain",
@@ -22,7 +22,7 @@ COMMANDS: dict[str, str] = {
     "profile": "statewalk.checker.commands.profile",
     "resume": "statewalk.checker.commands.resume",
     "query": "statewalk.checker.commands.query",
-    "conform": "statewalk.checker.commands.conform",
+    "conform": "statewalk.checker.commands.behaviours.conform",
     "diary": "statewalk.checker.commands.diary",
 }
 

@@ -96,7 +96,9 @@ def event_of(file: str, number: int, said: Any) -> Event:
         raise no_event(file, number, f"{said!r:.60} is no object")
     for key in said:
         if key not in _KEYS:
-            meant = did_you_mean(str(key), _KEYS) or "Other keys go into note, or a --map drops them."
+            meant = (
+                did_you_mean(str(key), _KEYS) or "Other keys go into note, or a --map drops them."
+            )
             raise no_event(file, number, f"an event has no {key!r:.60}. {meant}")
     for key in _NAMES:
         if not isinstance(said.get(key, ""), str):

@@ -43,8 +43,10 @@ def fits(said: Any, value: Any) -> bool:
         return _some_order_fits(said, list(value))
     if kind is FrozenDict:
         held = {k if type(k) is str else repr(plain(k)): v for k, v in value.items()}
-        return isinstance(said, dict) and said.keys() == held.keys() and all(
-            fits(one, held[key]) for key, one in said.items()
+        return (
+            isinstance(said, dict)
+            and said.keys() == held.keys()
+            and all(fits(one, held[key]) for key, one in said.items())
         )
     return type(said) is kind and bool(said == value)
 

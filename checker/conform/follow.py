@@ -101,7 +101,7 @@ class Followed:
         return sum(self.levels[-1].ways.get(spot, 0) for spot in self.levels[-1].came)
 
     def path(self) -> tuple[int, list[tuple[Step, Event | None]]]:
-        """A behaviour that the accepted events can be: its initial state, steps and their events."""
+        """A behaviour of the accepted events: its initial state, its steps with their events."""
         number, spot = len(self.levels) - 1, min(self.levels[-1].came)
         found: list[tuple[Step, Event | None]] = []
         while True:
@@ -187,7 +187,10 @@ class _Follower:
                     after = (spot[0], way.after)
                     if way.error is not None or way.after == spot[1]:
                         continue
-                    if followed.limits.hidden is not None and depths[spot] >= followed.limits.hidden:
+                    if (
+                        followed.limits.hidden is not None
+                        and depths[spot] >= followed.limits.hidden
+                    ):
                         level.cut = level.cut or after not in depths
                         continue
                     edges.setdefault(spot, set()).add(after)
@@ -215,7 +218,7 @@ class _Follower:
         return False
 
     def count(self, level: Level, edges: dict[Spot, set[Spot]]) -> None:
-        """Count the behaviours that lead to each spot; hidden steps in circles make them endless."""
+        """Count the behaviours that lead to each spot; hidden steps in circles: endless."""
         into: dict[Spot, int] = {}
         for targets in edges.values():
             for target in targets:
@@ -267,7 +270,9 @@ class _Follower:
                     continue
                 yield action, way
 
-    def fields_differ(self, event: Event, action: Action, number: int, said: object) -> Iterator[str]:
+    def fields_differ(
+        self, event: Event, action: Action, number: int, said: object
+    ) -> Iterator[str]:
         """What was logged of a state and is otherwise in it."""
         fields = self.followed.fields
         content = fields.content(number, self.followed.steps.states[number])

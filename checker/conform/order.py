@@ -69,7 +69,9 @@ def order_of(logs: Sequence[Sequence[Event]]) -> Order:
     elif all(event.time is not None for event in everything):
         order = Order(chains, tuple(_by_times(chain, chains) for chain in chains), "times")
     else:
-        raise RunError("SW382", "Nothing says how the events of these logs are ordered.", help=_HELP)
+        raise RunError(
+            "SW382", "Nothing says how the events of these logs are ordered.", help=_HELP
+        )
     _look(order)
     return order
 
@@ -142,6 +144,8 @@ def _look(order: Order) -> None:
             cut, going = after, True
             break
     if sum(cut) < order.length:
-        left = [chain[done] for chain, done in zip(order.events, cut, strict=True) if done < len(chain)]
+        left = [
+            chain[done] for chain, done in zip(order.events, cut, strict=True) if done < len(chain)
+        ]
         places = ", ".join(event.place for event in left[:4])
         raise RunError("SW382", f"These events wait for each other: {places}.", help=_HELP)

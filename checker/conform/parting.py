@@ -54,8 +54,8 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Parting:
-    """The events that could have come next, and the states in which none of them is a step; ``more``
-    states are not shown.
+    """The events that could have come next, and the states in which none of them is a step;
+    ``more`` states are not shown.
     """
 
     events: tuple[Event, ...]
@@ -126,9 +126,7 @@ def _allowed(followed: Followed, spot: Spot, event: Event) -> Iterator[Allowed]:
                 yield _as_event(followed, spot, event, action, way)
 
 
-def _as_event(
-    followed: Followed, spot: Spot, event: Event, action: Action, way: Way
-) -> Allowed:
+def _as_event(followed: Followed, spot: Spot, event: Event, action: Action, way: Way) -> Allowed:
     differs: list[str] = []
     made: dict[str, Any] = {"action": action.name}
     if event.action and action not in actions_of(followed.model, event):

@@ -39,7 +39,9 @@ def _parted(page: Page, followed: Followed) -> None:
     first = parting.events[0]
     bound = ""
     if followed.bounded:
-        bound = f", with at most {plural(followed.limits.hidden or 0, 'hidden step')} between events"
+        bound = (
+            f", with at most {plural(followed.limits.hidden or 0, 'hidden step')} between events"
+        )
     page.add(("DOES NOT CONFORM", "bad"), f"  at {first.place}{bound}")
     page.blank()
     for event in parting.events:
@@ -89,7 +91,11 @@ def as_json(followed: Followed) -> dict[str, Any]:
     """The answer for programs."""
     found: dict[str, Any] = {
         "spec": followed.model.path,
-        "verdict": "conforms" if followed.conforms else "undecided" if followed.undecided else "parts",
+        "verdict": "conforms"
+        if followed.conforms
+        else "undecided"
+        if followed.undecided
+        else "parts",
         "events": followed.order.length,
         "accepted": followed.accepted,
         "undecided": followed.undecided or None,
@@ -99,7 +105,9 @@ def as_json(followed: Followed) -> dict[str, Any]:
     }
     if found["verdict"] == "parts":
         parting = parting_of(followed)
-        found["events_refused"] = [{"at": e.place, "event": json.loads(e.shown)} for e in parting.events]
+        found["events_refused"] = [
+            {"at": e.place, "event": json.loads(e.shown)} for e in parting.events
+        ]
         found["candidates"] = [
             {
                 "state": c.content,

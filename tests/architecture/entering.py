@@ -15,6 +15,9 @@ ENTERS: dict[str, str] = {
         "Model dsl/fizz/convert dsl/words api behaviours compare contract diary engines explore "
         "graph library machine page refinement report states traces verdict"
     ),
+    "checker/commands/behaviours": (
+        "Model api behaviours commands/arguments conform contract machine report traces verdict"
+    ),
     "checker/commands/traces": (
         "Model api behaviours commands/elsewhere contract library machine page report traces "
         "verdict"
@@ -23,6 +26,7 @@ ENTERS: dict[str, str] = {
         "Model dsl/values api behaviours contract liveness machine refinement report states traces "
         "verdict"
     ),
+    "checker/conform": ("Model dsl/state dsl/values contract engines states traces verdict"),
     "checker/contract": "Model dsl/words machine",
     "checker/diary": "dsl/errors library machine page traces",
     "checker/engines": (
@@ -60,7 +64,7 @@ ENTERS: dict[str, str] = {
         "Model dsl/state dsl/values contract engines liveness states traces verdict"
     ),
     "checker/report": (
-        "Model dsl/values behaviours contract graph machine native states traces verdict"
+        "Model dsl/values behaviours conform contract graph machine native states traces verdict"
     ),
     "checker/spark": "Model contract machine native",
     "checker/spark/driver": "dsl/errors contract engines native spark/session spark/tasks",

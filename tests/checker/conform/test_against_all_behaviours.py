@@ -38,7 +38,8 @@ def logged(model: Any, taken: Any, fields: bool) -> dict[str, Any]:
 
 def walk(model: Any, source: random.Random, length: int) -> list[dict[str, Any]]:
     """The log of a random walk."""
-    state, log = dict(model.initial_states[0]), []
+    log: list[dict[str, Any]] = []
+    state: Any = dict(model.initial_states[0])
     for _ in range(length):
         steps = [one for one in possible(model, state) if one.state is not None]
         if not steps:
