@@ -26,7 +26,7 @@ FORM = (
 
 @dataclass(frozen=True)
 class Event:
-    """A line of a log. ``chosen`` are arguments and choices by name, ``before`` and ``after`` values
+    """A line of a log. ``chosen`` are arguments and choices by name, ``before``, ``after`` values
     of fields by name. ``process``, ``clock`` (a vector clock), ``sent`` and ``received`` (names of
     messages) and ``time`` order events of several processes.
     """
