@@ -11,7 +11,7 @@ from statewalk.checker.verdict.exits import HOLDS
 
 if TYPE_CHECKING:
     from statewalk.checker.explore.answers import Answers
-    from statewalk.checker.explore.walk import Path as Way
+    from statewalk.checker.walk.walk import Path as Way
 
 _SECONDS = 30.0  # for one question
 

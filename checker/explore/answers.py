@@ -5,24 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from statewalk.checker.explore.around import around
 from statewalk.checker.explore.expressions import Expression
 from statewalk.checker.explore.seek import SECONDS, STATES, Sought, another, nearest
-from statewalk.checker.explore.walk import Path, Possible, Walk, joined, read_path, write_path
-from statewalk.checker.explore.walk import written as step_written
 from statewalk.checker.page.data import changed, head, of_path, told
+from statewalk.checker.page.spec import code_of
 from statewalk.checker.report.page import plural
 from statewalk.checker.report.terms import kind_word
 from statewalk.checker.states.content import content_of
 from statewalk.checker.states.diff import changes
 from statewalk.checker.states.showing import place
+from statewalk.checker.walk.around import MOST, around, drawn
+from statewalk.checker.walk.walk import Path, Possible, Walk, joined, read_path, write_path
+from statewalk.checker.walk.walk import written as step_written
 from statewalk.dsl.errors import RunError
 
 if TYPE_CHECKING:
     from statewalk.dsl.model import Model
 
 MOST_WATCHED = 20
-MOST_STEPS = 9  # of a graph around a state
+MOST_STEPS = 1000  # of a graph around a state
 Answer = Callable[[Any], dict[str, Any]]
 
 
@@ -53,6 +54,9 @@ class Answers:
         return {
             **head(self.model.path, self.model.constants.items()),
             "kinds": {p.kind: kind_word(p.kind) for p in self.model.properties},
+            "code": code_of(
+                (a.span.file, a.span.line) for a in self.model.actions if a.span is not None
+            ),
             "traces": [],
             "start": write_path(self.start),
             "initial": len(self.model.initial_states),
@@ -137,8 +141,18 @@ class Answers:
         return self._found(found, Path(found.start), "No other last step to this state")
 
     def _around(self, asked: Any) -> dict[str, Any]:
-        depth = int(asked["depth"])
-        return around(self.walk, read_path(asked["path"]), min(max(depth, 1), MOST_STEPS))
+        path, depth = read_path(asked["path"]), min(max(int(asked["depth"]), 1), MOST_STEPS)
+        text = str(asked.get("by", "")).strip()
+        by = Expression(self.model, text).shown if text else None
+        found = around(self.walk, path, depth, by)
+        said = f"{plural(found.states, 'state')} within {plural(found.depth, 'step')}"
+        if text:
+            said += f", {plural(len(found.spots), 'value')}"
+        if found.states >= MOST and not found.whole:
+            said += f"; {MOST:,} are the most that are drawn"
+        elif found.late:
+            said += "; for more there was no time"
+        return {**drawn(found, path), "said": said}
 
     def _found(self, found: Sought, origin: Path, none: str) -> dict[str, Any]:
         looked = f"{found.states:,} states looked at"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from statewalk.checker.contract.search import Step
 
 if TYPE_CHECKING:
-    from statewalk.checker.explore.walk import Path, Walk
+    from statewalk.checker.walk.walk import Path, Walk
     from statewalk.dsl.view import State
 
 STATES, SECONDS = 50_000, 10.0

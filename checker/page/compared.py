@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from statewalk.checker.compare.telling import outcome_of, page_of, rows_of
 from statewalk.checker.page.data import head, lines_of, of_path
+from statewalk.checker.page.spec import SECONDS, Around, code_of
 from statewalk.checker.report.terms import kind_word
 from statewalk.checker.traces.labels import label_of
 
@@ -14,12 +15,17 @@ if TYPE_CHECKING:
     from statewalk.checker.compare.compare import Comparison, Refinement, Side, Versus
     from statewalk.checker.traces.trace import Trace
 
+Drawings = Mapping[str, Around]
 _WIDTH = 96  # letters of a line of the report
 
 
 def of_comparison(comparison: Comparison, again: str) -> dict[str, Any]:
     """The page of a comparison; ``again`` is the command that repeats it."""
     base = comparison.base
+    around = {
+        side.name: Around(side.model, SECONDS / len(comparison.sides)) for side in comparison.sides
+    }
+    ways = [way for versus in comparison.others for way in _ways(versus, base, around)]
     kinds = {p.kind for side in comparison.sides for p in side.run.properties}
     return {
         **head(base.run.spec, base.run.constants.items()),
@@ -30,11 +36,17 @@ def of_comparison(comparison: Comparison, again: str) -> dict[str, Any]:
             "whole": comparison.whole,
         },
         "report": lines_of(page_of(comparison, again, width=_WIDTH)),
-        "traces": [way for versus in comparison.others for way in _ways(versus, base)],
+        "code": code_of(
+            (action.span.file, action.span.line)
+            for side in comparison.sides
+            for action in side.model.actions
+            if action.span
+        ),
+        "traces": ways,
     }
 
 
-def _ways(versus: Versus, base: Side) -> Iterator[dict[str, Any]]:
+def _ways(versus: Versus, base: Side, around: Drawings) -> Iterator[dict[str, Any]]:
     other = versus.other
     for crossings, owner, tried in (
         (versus.crossed, base, other),
@@ -42,12 +54,14 @@ def _ways(versus: Versus, base: Side) -> Iterator[dict[str, Any]]:
     ):
         for one in crossings:
             title = f"{one.trace.property} is violated with {owner.name}"
-            yield _way(title, (owner, one.trace), (tried, one.followed), outcome_of(one, tried))
+            said = outcome_of(one, tried)
+            yield _way(title, (owner, one.trace), (tried, one.followed), said, around)
     for found, owner, tried in ((versus.forth, other, base), (versus.back, base, other)):
         if found.refusal is not None:
             title = f"{owner.name} does what {tried.name} has not"
             beside = (tried, found.refusal.beside)
-            yield _way(title, (owner, found.refusal.trace), beside, _instead(found, tried))
+            said = _instead(found, tried)
+            yield _way(title, (owner, found.refusal.trace), beside, said, around)
 
 
 def _instead(found: Refinement, other: Side) -> Iterator[str]:
@@ -62,13 +76,22 @@ def _instead(found: Refinement, other: Side) -> Iterator[str]:
 
 
 def _way(
-    title: str, one: tuple[Side, Trace], two: tuple[Side, Trace | None], said: Iterable[str]
+    title: str,
+    one: tuple[Side, Trace],
+    two: tuple[Side, Trace | None],
+    said: Iterable[str],
+    around: Drawings,
 ) -> dict[str, Any]:
     (side, trace), (other, beside) = one, two
     return {
-        **of_path(trace),
+        **of_path(trace, around[side.name]),
         "title": title,
         "side": side.name,
         "why": [[[text, ""]] for text in said],
-        "beside": beside and {**of_path(beside), "side": other.name, "why": []},
+        "beside": beside
+        and {
+            **of_path(beside, around[other.name]),
+            "side": other.name,
+            "why": [],
+        },
     }

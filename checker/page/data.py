@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from statewalk.checker.page.spec import Around, code_of
 from statewalk.checker.report.check import evidence_page
 from statewalk.checker.report.findings import failure_page, why_page
 from statewalk.checker.report.runs import evidence_of
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 FORMAT, VERSION = "statewalk-page", 1
 _WIDTH = 96  # letters of a line of the report
+_ENDED = (None, "violation", "depth", "states")  # searches that no limit cut in the middle
 
 
 def of_run(run: Run) -> dict[str, Any]:
@@ -38,16 +40,21 @@ def of_run(run: Run) -> dict[str, Any]:
         whys[failure.trace.property] = failure_page(failure, width=_WIDTH)
     wrong = [p.name for p in run.properties if p.verdict == "violated"]
     names = dict.fromkeys([*whys, *(n for n in wrong if n in run.traces), *run.traces])
+    around = Around(run.model) if run.model is not None and run.evidence.stopped in _ENDED else None
+    traces = [run.traces[name] for name in names if name in run.traces]
     return {
         **head(run.spec, run.constants.items()),
         "result": run.to_dict(),
         "kinds": {p.kind: kind_word(p.kind) for p in run.properties},
         "evidence": evidence_of(run),
         "report": lines_of(evidence_page(run, width=_WIDTH)),
+        "code": code_of((step.file, step.line) for trace in traces for step in trace.steps),
         "traces": [
-            {**of_path(run.traces[n]), "why": lines_of(whys[n]) if n in whys else []}
-            for n in names
-            if n in run.traces
+            {
+                **of_path(trace, around),
+                "why": lines_of(whys[trace.property]) if trace.property in whys else [],
+            }
+            for trace in traces
         ],
     }
 
@@ -61,9 +68,10 @@ def of_trace(trace: Trace) -> dict[str, Any]:
     }
 
 
-def of_path(trace: Trace) -> dict[str, Any]:
-    """A trace as it is saved, with the words of its steps and its drawing."""
+def of_path(trace: Trace, around: Around | None = None) -> dict[str, Any]:
+    """A trace as it is saved, with the words of its steps and its drawings."""
     return {
+        **(around.of(trace) if around else {}),
         "trace": to_dict(trace),
         "witness": trace.kind in WITNESS_KINDS,
         "steps": [told(trace, step, changes) for step, changes in trace],

@@ -31,11 +31,14 @@ SCRIPTS = (
     "path",
     "overview",
     "compared",
+    "graph",
     "live",
     "choices",
+    "keys",
     "app",
+    "start",
 )
-STYLES = ("colours", "page", "parts", "lanes", "live")
+STYLES = ("colours", "page", "parts", "lanes", "graph", "live")
 _ESCAPED = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 
 

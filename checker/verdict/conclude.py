@@ -69,7 +69,7 @@ def conclude(
         actions=judge.actions(checked),
         warnings=tuple(n.text for n in notices),
     )
-    return Run(result, replace(evidence, warnings=notices), traces, shown)
+    return Run(result, replace(evidence, warnings=notices), traces, shown, model)
 
 
 def _evidence(

@@ -19,6 +19,7 @@ from statewalk.checker.verdict.result import (
 
 if TYPE_CHECKING:
     from statewalk.checker.traces.trace import Trace
+    from statewalk.dsl.model import Model
 
 
 @dataclass(frozen=True, repr=False)
@@ -26,13 +27,15 @@ class Run:
     """See the fields. What the result has is at hand here too.
 
     ``traces`` has by property the counterexample, or the way to the witness. ``shown`` gives the
-    text of the run: what ``print`` and a notebook show.
+    text of the run: what ``print`` and a notebook show. ``model`` is what was checked, where it got
+    as far as that.
     """
 
     result: Result
     evidence: Evidence
     traces: Mapping[str, Trace]
     shown: Callable[[Run], str] = field(compare=False)
+    model: Model | None = field(default=None, compare=False)
 
     @property
     def spec(self) -> str:

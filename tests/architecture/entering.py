@@ -13,7 +13,7 @@ ENTERS: dict[str, str] = {
     ),
     "checker/commands": (
         "Model dsl/fizz/convert dsl/words api behaviours compare contract diary engines explore "
-        "graph library machine page refinement report states traces verdict"
+        "graph library machine page refinement report states traces verdict walk"
     ),
     "checker/commands/behaviours": (
         "Model api behaviours commands/arguments conform contract machine report traces verdict"
@@ -33,9 +33,7 @@ ENTERS: dict[str, str] = {
         "Model dsl/fizz/text dsl/fizz/translate dsl/flows dsl/loader dsl/source dsl/state "
         "dsl/values contract machine states symmetry"
     ),
-    "checker/explore": (
-        "Model dsl/state behaviours/guided contract engines page report states traces verdict"
-    ),
+    "checker/explore": "Model dsl/state contract page report states verdict walk",
     "checker/graph": "Model dsl/values contract engines machine native spark states verdict",
     "checker/history": "dsl/errors",
     "checker/history/certify": "dsl/library history/data",
@@ -59,7 +57,7 @@ ENTERS: dict[str, str] = {
     ),
     "checker/native/kernels": "machine",
     "checker/native/learn": "Model dsl/state dsl/values contract engines native/kernels",
-    "checker/page": "Model dsl/values compare machine report states traces verdict",
+    "checker/page": "Model dsl/values compare machine report states traces verdict walk",
     "checker/refinement": (
         "Model dsl/state dsl/values contract engines liveness states traces verdict"
     ),
@@ -80,6 +78,7 @@ ENTERS: dict[str, str] = {
         "Model dsl/loader dsl/lowering dsl/source dsl/state dsl/values contract engines machine "
         "states symmetry traces"
     ),
+    "checker/walk": ("Model dsl/state behaviours/guided contract engines states traces verdict"),
     "dsl/assemble": "binding declared errors flows lowering model source state values view words",
     "dsl/blocks": "binding declared errors lowering source words",
     "dsl/fizz": "blocks errors mutants source",

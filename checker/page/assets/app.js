@@ -6,7 +6,7 @@ const TABS = [
   ["lanes", "Lanes"],
   ["table", "By role"],
 ];
-const view = { trace: 0, step: 0, tab: "state", whole: false, side: 0 };
+const view = { trace: 0, step: 0, tab: "state", whole: false, side: 0, only: "", since: null };
 const list = new PathList((at) => choose({ step: at, side: 0 }));
 const other = new PathList((at) => choose({ step: at, side: 1 }));
 const panel = h("div.panel", { role: "tabpanel", id: "panel" });
@@ -28,14 +28,25 @@ let graph = null;
 let drawn = {};
 
 const address = () => new URLSearchParams(location.hash.slice(1));
+const hasTab = (name) => TABS.some(([known]) => known === name);
 const within = (at) => Math.min(Math.max(0, at | 0), last(current()));
 
 function readAddress() {
   const asked = address();
   view.trace = Math.max(0, data.traces.findIndex((path) => nameOf(path) === asked.get("trace")));
   if (current()) view.step = within(asked.has("step") ? Number(asked.get("step")) : current().steps.length);
-  if (TABS.some(([name]) => name === asked.get("view"))) view.tab = asked.get("view");
+  readView(asked);
   view.side = asked.get("side") === "1" ? 1 : 0;
+}
+
+// What of the address says how the path is shown.
+function readView(asked) {
+  if (hasTab(asked.get("view"))) view.tab = asked.get("view");
+  view.only = asked.get("only") || "";
+  view.since = asked.has("since") ? Number(asked.get("since")) | 0 : null;
+  view.whole = asked.get("whole") === "1";
+  if (live) live.watched = asked.getAll("watch");
+  if (graph) Object.assign(graph, { depth: FAR.find((n) => n === Number(asked.get("within"))) || 2, by: asked.get("by") || "" });
 }
 
 function writeAddress(push) {
@@ -44,6 +55,11 @@ function writeAddress(push) {
   if (view.side) asked.set("side", view.side);
   asked.set("step", view.step);
   asked.set("view", view.tab);
+  if (view.only) asked.set("only", view.only);
+  if (view.since !== null) asked.set("since", view.since);
+  if (view.whole) asked.set("whole", "1");
+  if (graph && graph.depth !== 2) asked.set("within", graph.depth);
+  if (graph && graph.by) asked.set("by", graph.by);
   for (const text of live ? live.watched : []) asked.append("watch", text);
   const text = "#" + asked;
   if (text === location.hash) return;
@@ -106,9 +122,10 @@ function drawPanel() {
   if (drawn.side !== view.side) drawn.panel = "";
   drawn.side = view.side;
   const select = (at) => choose({ step: at });
-  const watched = live ? watchList(live.rows || [], view.step, (i) => watch(live.watched.filter((_, n) => n !== i))) : null;
-  if (view.tab === "state") fill(panel, watched, stateTree(path, view.step));
-  if (view.tab === "graph") {
+  if (view.tab === "state") drawState(path);
+  if (view.tab === "code") fill(panel, codeOf(path, view.step));
+  if (view.tab === "graph" && !live) fill(panel, graphBeside(path, view.step, select));
+  if (view.tab === "graph" && live) {
     if (drawn.panel !== "graph") fill(panel, graph.element);
     graph.show(prefix(path.path, view.step));
   }
@@ -120,7 +137,7 @@ function drawPanel() {
       choose({ whole: !view.whole });
     };
     const toggle = h("label.toggle", null, h("input", { type: "checkbox", checked: view.whole, onchange: turn }), "whole states");
-    fill(panel, toggle, roleTable(path, view.whole, select, view.step));
+    fill(panel, h("div.asked", null, filterOf(), toggle), roleTable(path, view.whole, select, view.step, fieldFilter(view.only)));
   }
   drawn.panel = view.tab;
   for (const one of panel.querySelectorAll("[data-step]")) {
@@ -128,6 +145,44 @@ function drawPanel() {
     one.classList.toggle("here", here);
     if (here) reveal(one, one.closest(".scroll"));
   }
+}
+
+function drawState(path) {
+  const watched = live ? watchList(live.rows || [], view.step, (i) => watch(live.watched.filter((_, n) => n !== i))) : null;
+  const pinned = view.since !== null && view.since < path.trace.states.length;
+  const since = pinned ? view.since : Math.max(0, view.step - 1);
+  const unpin = h("button.remove", { "aria-label": "changes since the step before", onclick: () => pin() }, "×");
+  const said = pinned ? h("span.tag", null, `changes since state ${since} `, unpin) : null;
+  fill(panel, watched, h("div.asked", null, filterOf(), said), stateTree(path, view.step, since, fieldFilter(view.only)));
+}
+
+// The field that says which fields are shown; it keeps the cursor while the state below changes.
+const filterInput = h("input", {
+  type: "text",
+  spellcheck: "false",
+  autocomplete: "off",
+  placeholder: "all; inbox shows only it, -inbox hides it",
+  oninput: (event) => {
+    drawn.panel = "";
+    choose({ only: event.target.value.trim() });
+    event.target.focus();
+  },
+});
+const filterLabel = h("label.toggle.filter", null, "fields ", filterInput);
+
+function filterOf() {
+  if (document.activeElement !== filterInput) filterInput.value = view.only;
+  return filterLabel;
+}
+
+function focusFilter() {
+  if (view.tab !== "state" && view.tab !== "table") choose({ tab: "state" });
+  filterInput.focus();
+}
+
+// Pin the state shown, or let go of the one that is pinned.
+function pin() {
+  choose({ since: view.since === null ? view.step : null, tab: "state" });
 }
 
 function draw() {
@@ -182,106 +237,3 @@ async function watch(texts) {
   writeAddress();
   drawPanel();
 }
-
-const KEYS = [
-  ["j ↓ →", "next step", ["j", "ArrowDown", "ArrowRight"], () => choose({ step: view.step + 1 })],
-  ["k ↑ ←", "previous step", ["k", "ArrowUp", "ArrowLeft"], () => choose({ step: view.step - 1 })],
-  ["Home", "first state", ["Home"], () => choose({ step: 0 })],
-  ["End", "last state", ["End"], () => choose({ step: 1e9 })],
-  ["d", "unfold all changes, or fold them", ["d"], () => unfoldAll(!list.all)],
-  ["s", "state", ["s"], () => choose({ tab: "state" })],
-  ["l", "lanes", ["l"], () => choose({ tab: "lanes" })],
-  ["t", "by role", ["t"], () => choose({ tab: "table" })],
-  ["?", "these keys", ["?"], () => (help.open ? help.close() : help.showModal())],
-];
-const PAGE_KEYS = [["n", "next path", ["n"], () => choose({ trace: (view.trace + 1) % data.traces.length, step: 1e9, side: 0 })]];
-const LIVE_KEYS = [
-  ["1 … 9", "take a step", [..."123456789"], (key) => choices.take(Number(key) - 1)],
-  ["g", "graph of the states around", ["g"], () => choose({ tab: "graph" })],
-  ["b", "back to where you were", ["b"], () => history.back()],
-  ["/", "find a state", ["/"], () => choices.finder.focus()],
-];
-const keys = () => [...KEYS, ...(live ? LIVE_KEYS : PAGE_KEYS)];
-
-function onKey(event) {
-  if (event.ctrlKey || event.metaKey || event.altKey || !current()) return;
-  if (event.key === "Escape") document.activeElement.blur();
-  if (/^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName)) return;
-  const found = keys().find(([, , known]) => known.includes(event.key));
-  if (!found || (help.open && event.key !== "?")) return;
-  event.preventDefault();
-  found[3](event.key);
-}
-
-function onAddress() {
-  const path = live && textPath(address().get("path") || "");
-  if (path && !same(path, current().path)) {
-    live.watched = address().getAll("watch");
-    go(path, Number(address().get("step")), false);
-    return;
-  }
-  readAddress();
-  draw();
-}
-
-function frame() {
-  document.title = `${data.spec} · statewalk`;
-  const constants = data.constants.map(([name, value]) => h("span.constant", null, h("span.dim", null, name), " ", value));
-  const listed = constants.length ? h("details.constants", null, h("summary", null, plural(constants.length, "constant")), h("div", null, constants)) : null;
-  const open = h("button.keys", { onclick: () => help.showModal(), "aria-label": "keys" }, "?");
-  const close = h("form", { method: "dialog" }, h("button", null, "Close"));
-  fill(help, h("h2", null, "Keys"), h("dl", null, keys().map(([shown, what]) => [h("dt", null, shown), h("dd", null, what)])), close);
-  const main = h("main");
-  document.body.append(h("header.top", null, h("span.brand", null, "statewalk"), h("span.spec", null, data.spec), listed, open), main, help);
-  document.addEventListener("keydown", onKey);
-  window.addEventListener("hashchange", onAddress);
-  window.addEventListener("popstate", onAddress);
-  window.addEventListener("beforeprint", () => current() && unfoldAll(true));
-  return main;
-}
-
-const explored = () => [title, why, live ? status : null, box];
-
-function startPage() {
-  const main = frame();
-  readAddress();
-  const show = (at) => {
-    choose({ trace: at, step: 1e9 });
-    title.scrollIntoView({ behavior: "smooth" });
-  };
-  const wrong = data.result && ["violated", "error"].includes(data.result.verdict);
-  const paths = current() ? explored() : null;
-  add(main, data.result ? verdict(data) : data.compared ? comparedHead(data.compared) : null);
-  add(main, wrong ? [paths, cards(data, show)] : [data.result ? cards(data, show) : null, paths]);
-  if (data.compared) add(main, comparedCards(data));
-  if (current()) draw();
-}
-
-async function startLive() {
-  live = new Live(takeToken());
-  choices = new Choices(live, go, say);
-  choices.onwatch = watch;
-  graph = new Around(live, go, say);
-  TABS.push(["graph", "Graph"]);
-  let first;
-  try {
-    data = await live.ask("start", {});
-    live.watched = address().getAll("watch");
-    const asked = textPath(address().get("path") || "");
-    const tab = address().get("view");
-    const step = asked ? Number(address().get("step")) : 1e9;
-    if (TABS.some(([name]) => name === tab)) view.tab = tab;
-    first = [asked || data.start, step];
-  } catch (error) {
-    document.body.append(h("main", null, h("h2", null, "There is nothing to explore"), h("p", null, error.message)));
-    return;
-  }
-  add(frame(), explored());
-  const hint = data.python ? "a Python expression with the spec's names, or a property" : "a property of the spec: " + data.properties.join(", ");
-  fill(choices.hint, hint);
-  await go(...first, false);
-  if (!current()) await go(data.start, 1e9, false);
-}
-
-if (data.live) startLive();
-else startPage();

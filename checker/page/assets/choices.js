@@ -16,6 +16,7 @@ class Choices {
     this.path = path;
     const key = JSON.stringify(path);
     this.listed.classList.add("busy");
+    this.enabled = null; // a number that is pressed meanwhile is not of these
     let found;
     try {
       found = await this.live.ask("next", { path });
@@ -82,6 +83,7 @@ class Choices {
     const find = h("input", { type: "text", id: "find", spellcheck: "false", autocomplete: "off", "aria-label": "expression to find a state by" });
     const watch = h("input", { type: "text", id: "watch", spellcheck: "false", autocomplete: "off", "aria-label": "expression to watch" });
     this.finder = find;
+    this.watcher = watch;
     this.hint = h("span.dim");
     return h(
       "div.tools",
@@ -91,7 +93,7 @@ class Choices {
         if (watch.value.trim()) this.onwatch([...this.live.watched, watch.value.trim()]);
         watch.value = "";
       }),
-      h("button.plain", { onclick: () => this.seek("another", { path: this.path }) }, "Another way to this state"),
+      h("button.plain", { onclick: () => this.another() }, "Another way to this state"),
       this.hint,
     );
   }
@@ -102,6 +104,16 @@ class Choices {
       act();
     };
     return h("form", { onsubmit: submit }, h("label", { for: input.id }, label), input, h("button.plain", { type: "submit" }, word));
+  }
+
+  another() {
+    this.seek("another", { path: this.path });
+  }
+
+  // To the first of the next steps: from there on Tab goes through them.
+  focus() {
+    const first = this.listed.querySelector("button");
+    if (first) first.focus();
   }
 
   async seek(question, body) {
@@ -131,43 +143,4 @@ function watchList(rows, at, remove) {
       ];
     }),
   );
-}
-
-// The states around the one shown, as a graph; a state that is clicked is gone to.
-class Around {
-  constructor(live, go, say) {
-    Object.assign(this, { live, go, say, depth: 2 });
-    this.element = h("div");
-  }
-
-  async show(path) {
-    const key = JSON.stringify([path, this.depth]);
-    if (this.key === key) return;
-    this.key = key;
-    let found;
-    try {
-      found = await this.live.ask("around", { path, depth: this.depth });
-    } catch (error) {
-      this.say(error.message);
-      return;
-    }
-    if (this.key === key) this.draw(found, path);
-  }
-
-  draw({ drawing, paths, said }, path) {
-    const { width, height, shapes } = drawing;
-    const picture = shape(["svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": "graph of the states around" }, ""]);
-    shapes.forEach((one) => picture.append(shape(one)));
-    picture.addEventListener("click", (event) => {
-      const spot = event.target.dataset.spot;
-      if (spot > 0) this.go(paths[spot], paths[spot][1].length);
-    });
-    const change = (event) => {
-      this.depth = Number(event.target.value);
-      this.show(path);
-    };
-    const options = [1, 2, 3, 4, 5].map((n) => h("option", { value: n, selected: n === this.depth }, plural(n, "step")));
-    const choice = h("label.toggle", null, "within ", h("select", { onchange: change }, options), said);
-    fill(this.element, choice, h("div.scroll.lanes", { tabindex: "0", "aria-label": "states around" }, picture));
-  }
 }

@@ -34,6 +34,27 @@ function loopMark(path, at) {
   return at === steps.length ? h("span.loop", null, `back to ${loop}`) : null;
 }
 
+// By state of a trace an earlier one that is the same.
+function sameBefore(trace) {
+  const first = new Map();
+  return trace.states.map((state, at) => {
+    const text = JSON.stringify(state);
+    const before = first.get(text);
+    if (before === undefined) first.set(text, at);
+    return before;
+  });
+}
+
+// The properties that a step makes true or false, where there is more than one state to tell.
+function turned({ trace, witness }, at) {
+  if (!at) return null;
+  const found = Object.entries(trace.truths || {}).filter(([, values]) => typeof values[at] === "boolean" && typeof values[at - 1] === "boolean" && values[at] !== values[at - 1]);
+  return found.map(([name, values]) => {
+    const wrong = !values[at] && name === trace.property && !witness;
+    return [h("span.turned" + (wrong ? ".wrong" : ""), { title: `${name} is ${values[at]} from here` }, (values[at] ? "✓ " : "✗ ") + name), " "];
+  });
+}
+
 class PathList {
   constructor(select) {
     this.select = select;
@@ -45,6 +66,8 @@ class PathList {
   show(path) {
     this.path = path;
     this.chosen = undefined;
+    this.same = sameBefore(path.trace);
+    this.element.classList.toggle("long", path.steps.length > 200);
     this.items = [this.item(0), ...path.steps.map((_, i) => this.item(i + 1))];
     fill(this.element, this.items);
   }
@@ -58,9 +81,14 @@ class PathList {
       "button.line",
       { onclick: () => this.select(at), "aria-expanded": "false" },
       h("span.number", null, String(at)),
-      h("span.what", null, label, loopMark(path, at)),
+      h("span.what", null, label, loopMark(path, at), " ", this.sameAs(at), turned(path, at)),
     );
     return h("li" + (last ? ".last" : "") + (cycle ? ".cycle" : ""), { "data-step": at }, line);
+  }
+
+  sameAs(at) {
+    const before = this.same[at];
+    return before === undefined || (this.path.trace.loop !== null && at === this.path.steps.length) ? null : h("span.turned", null, `same state as ${before}`);
   }
 
   unfold(at, open) {

@@ -40,18 +40,35 @@ function row(name, value, before, changed, depth) {
   );
 }
 
-function stateTree(path, at) {
+// Which fields are shown: all, those that a word names, but none that a word after a minus names.
+function fieldFilter(text) {
+  const words = text.toLowerCase().split(/[\s,]+/).filter(Boolean);
+  const wanted = words.filter((word) => !word.startsWith("-"));
+  const hidden = words.filter((word) => word.startsWith("-") && word.length > 1).map((word) => word.slice(1));
+  return (owner, field) => {
+    const name = `${owner}.${field}`.toLowerCase();
+    return (!wanted.length || wanted.some((word) => name.includes(word))) && !hidden.some((word) => name.includes(word));
+  };
+}
+
+function stateTree(path, at, since, shows) {
   const now = fieldsAt(path.trace, at);
-  const then = at > 0 ? fieldsAt(path.trace, at - 1) : null;
-  const blocks = [...now].map(([name, fields]) => {
+  const then = at > 0 || since > 0 ? fieldsAt(path.trace, since) : null;
+  const blocks = [];
+  const small = [];
+  for (const [name, fields] of now) {
     const old = then && (then.get(name) || new Map());
-    const rows = [...fields].map(([field, value]) => {
+    const known = [...fields].filter(([field]) => shows(name, field));
+    const rowOf = ([field, value], label) => {
       const before = old ? old.get(field) : undefined;
-      return row(field, value, before, old !== null && !same(value, before), 1);
-    });
-    return h("section.instance", null, h("h4", null, name || "Variables"), rows);
-  });
-  if (!blocks.length) blocks.push(h("p.dim", null, "The spec could not finish this step: there is no state."));
+      return row(label || field, value, before, old !== null && !same(value, before), 1);
+    };
+    if (fields.size === 1 && known.length && textOf(known[0][1]).length < SHORT / 2) small.push(rowOf(known[0], name ? `${name}.${known[0][0]}` : ""));
+    else if (known.length) blocks.push(h("section.instance", null, h("h4", null, name || "Variables"), known.map((one) => rowOf(one))));
+  }
+  if (small.length) blocks.push(h("section.instance", null, h("h4", null, blocks.length ? "Others" : "Variables"), small));
+  if (!now.size) blocks.push(h("p.dim", null, "The spec could not finish this step: there is no state."));
+  else if (!blocks.length) blocks.push(h("p.dim", null, "No field has such a name."));
   return h("div.state", null, truthsAt(path, at), h("div.instances", null, blocks));
 }
 
@@ -72,10 +89,11 @@ function truthsAt({ trace, witness }, at) {
 
 const WINDOW = 150; // steps on either side: a table of thousands of rows takes seconds to lay out
 
-function roleTable(path, whole, select, middle) {
+function roleTable(path, whole, select, middle, shows) {
   const instances = instancesOf(path.trace);
   const moved = new Set(path.steps.flatMap((step) => step.changes.map((c) => splitPlace(c[1], instances)[0])));
-  const columns = [...instances.keys()].filter((name) => whole || !moved.size || moved.has(name));
+  const named = [...instances].filter(([name, fields]) => [...fields].some((field) => shows(name, field))).map(([name]) => name);
+  const columns = named.filter((name) => whole || !moved.size || moved.has(name));
   const head = h("tr", null, h("th.corner", { scope: "col" }, "step"), columns.map((c) => h("th", { scope: "col" }, c || "Variables")));
   const from = Math.max(0, middle - WINDOW);
   const rows = path.trace.states.slice(from, middle + WINDOW + 1).map((_, i) => {
@@ -84,12 +102,13 @@ function roleTable(path, whole, select, middle) {
     const cells = new Map(columns.map((c) => [c, []]));
     for (const change of step ? step.changes : []) {
       const [owner, rest] = splitPlace(change[1], instances);
-      (cells.get(owner) || cells.values().next().value).push(changeLine([change[0], rest, ...change.slice(2)]));
+      const cell = cells.get(owner) || (instances.has(owner) ? null : cells.values().next().value);
+      if (cell && shows(owner, rest)) cell.push(changeLine([change[0], rest, ...change.slice(2)]));
     }
     if (whole || !at) {
       const now = fieldsAt(path.trace, at);
       for (const c of columns) {
-        const lines = [...(now.get(c) || [])].map(([f, v]) => h("div.whole", null, h("span.name", null, f), " ", textOf(v)));
+        const lines = [...(now.get(c) || [])].filter(([f]) => shows(c, f)).map(([f, v]) => h("div.whole", null, h("span.name", null, f), " ", textOf(v)));
         cells.set(c, [h("details", { open: whole }, h("summary", null, whole ? "state" : "start"), lines), whole ? cells.get(c) : null]);
       }
     }
@@ -102,4 +121,13 @@ function roleTable(path, whole, select, middle) {
   });
   const part = rows.length < path.trace.states.length ? h("p.dim", null, `steps ${from} to ${from + rows.length - 1}`) : null;
   return h("div.scroll", { tabindex: "0", "aria-label": "states by role" }, part, h("table.roles", null, h("thead", null, head), h("tbody", null, rows)));
+}
+
+// The function of a step, as the spec has it, with the line where it begins.
+function codeOf(path, at) {
+  const step = at ? path.steps[at - 1] : null;
+  const found = step && data.code && data.code[step.place];
+  if (!found) return h("p.dim", null, at ? "The text of this step is not in this page." : "Choose a step: its function is shown here.");
+  const lines = found.lines.map((line, i) => [h("span.number", { "aria-hidden": "true" }, String(found.first + i)), line + "\n"]);
+  return [h("p.dim.above", null, step.place), h("pre.code", { tabindex: "0", "aria-label": "code of the step" }, lines)];
 }

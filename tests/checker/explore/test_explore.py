@@ -17,7 +17,7 @@ import pytest
 from statewalk import check, load, save_trace
 from statewalk.checker.explore.answers import Answers
 from statewalk.checker.explore.server import TOKEN, Server
-from statewalk.checker.explore.walk import read_path
+from statewalk.checker.walk.walk import read_path
 from statewalk.dsl.errors import RunError, StatewalkError
 from tests.places import ROOT
 
@@ -136,12 +136,14 @@ def test_another_way_has_another_last_step() -> None:
 def test_a_graph_has_the_states_around_and_says_where_it_ends(answers: Answers) -> None:
     near = answers.answer("around", {"path": [0, []], "depth": 1})
     far = answers.answer("around", {"path": [0, []], "depth": 9})
+    by = answers.answer("around", {"path": [0, []], "depth": 9, "by": "len(logs[0].entries)"})
 
     assert [[0, []], [0, [[0]]], [0, [[1]]]] == near["paths"]
     assert "3 states within 1 step" == near["said"]
     assert len(far["paths"]) > 50
     rows = {answers.walk.row(answers.walk.state(read_path(path))) for path in far["paths"]}
     assert len(far["paths"]) == len(rows)
+    assert ["0", "1", "2"] == [name.split("\n")[0] for name in by["drawing"]["names"]]
 
 
 def test_watched_expressions_have_a_value_in_every_state(answers: Answers) -> None:

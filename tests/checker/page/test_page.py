@@ -11,10 +11,11 @@ from typing import Any
 
 import pytest
 
-from statewalk import Run, check, load_trace, page, save_trace
+from statewalk import Run, check, load, load_trace, page, save_trace
 from statewalk.checker.cli import main
 from statewalk.checker.page.data import of_run, of_trace
 from statewalk.checker.page.html import SCRIPTS, STYLES, embedded, to_html
+from statewalk.checker.page.spec import Around, code_of
 from statewalk.checker.traces.exports.lanes import drawing, svg_of
 from statewalk.checker.traces.exports.notebook import fenced
 from statewalk.checker.traces.exports.sequence import events
@@ -116,6 +117,41 @@ def test_each_step_has_its_words_and_what_it_changed(run: Run) -> None:
         text for text, _ in first["label"]
     )
     assert ["~", "Client#1.state", "'Ready'", "'SentInitPidRequest'", False] in first["changes"]
+
+
+def test_a_page_of_a_check_has_what_was_possible_beside_the_path(run: Run) -> None:
+    path = of_run(run)["traces"][0]
+    around = path["around"]
+
+    assert path["trace"]["length"] + 1 == len(around)
+    for at, found in enumerate(around):
+        assert at in found["goes"]
+        assert {at - 1, at + 1} & {*range(len(around))} <= {*found["goes"]}
+        assert len(found["goes"]) == len(found["drawing"]["names"])
+    assert any(None in found["goes"] for found in around)
+
+
+def test_a_page_of_a_check_has_the_functions_of_its_steps(run: Run) -> None:
+    data = of_run(run)
+    step = next(s for s in data["traces"][0]["steps"] if "send_init_pid" in str(s["label"]))
+    found = data["code"][step["place"]]
+
+    assert "def send_init_pid(self" in found["lines"][1]
+    assert found["lines"][0].startswith("@action")
+    assert 1 + int(step["place"].rpartition(":")[2]) in (found["first"] + 1, found["first"] + 2)
+
+
+def test_what_cannot_be_drawn_is_left_out(run: Run) -> None:
+    assert run.model is not None
+    late = Around(run.model, seconds=0)
+
+    assert {} == late.of(run.traces["epoch_monotone"])
+    assert {} == Around(load("toys/die_hard")).of(run.traces["epoch_monotone"])
+
+
+@pytest.mark.parametrize("line", [0, 10**6])
+def test_a_place_that_is_not_in_the_file_has_no_code(line: int) -> None:
+    assert {} == code_of([(str(INIT_PID), line), ("", 3)])
 
 
 def test_a_page_of_a_saved_trace_needs_no_spec(run: Run, tmp_path: Path) -> None:

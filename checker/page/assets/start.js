@@ -1,0 +1,73 @@
+// How the page begins: a report in a file, or the explorer.
+
+function onAddress() {
+  const path = live && textPath(address().get("path") || "");
+  if (path && !same(path, current().path)) {
+    readView(address());
+    go(path, Number(address().get("step")), false);
+    return;
+  }
+  readAddress();
+  draw();
+}
+
+function frame() {
+  document.title = `${data.spec} · statewalk`;
+  const constants = data.constants.map(([name, value]) => h("span.constant", null, h("span.dim", null, name), " ", value));
+  const listed = constants.length ? h("details.constants", null, h("summary", null, plural(constants.length, "constant")), h("div", null, constants)) : null;
+  const open = h("button.keys", { onclick: () => help.showModal(), "aria-label": "keys" }, "?");
+  fill(help, helpOf());
+  const main = h("main");
+  document.body.append(h("header.top", null, h("span.brand", null, "statewalk"), h("span.spec", null, data.spec), listed, open), main, help);
+  document.addEventListener("keydown", onKey);
+  window.addEventListener("hashchange", onAddress);
+  window.addEventListener("popstate", onAddress);
+  window.addEventListener("beforeprint", () => current() && unfoldAll(true));
+  return main;
+}
+
+const explored = () => [title, why, live ? status : null, box];
+
+function startPage() {
+  if (data.traces.some((path) => path.around)) TABS.push(["graph", "Graph"]);
+  if (data.code) TABS.push(["code", "Code"]);
+  const main = frame();
+  readAddress();
+  const show = (at) => {
+    choose({ trace: at, step: 1e9 });
+    title.scrollIntoView({ behavior: "smooth" });
+  };
+  const wrong = data.result && ["violated", "error"].includes(data.result.verdict);
+  const paths = current() ? explored() : null;
+  add(main, data.result ? verdict(data) : data.compared ? comparedHead(data.compared) : null);
+  add(main, wrong ? [paths, cards(data, show)] : [data.result ? cards(data, show) : null, paths]);
+  if (data.compared) add(main, comparedCards(data));
+  if (current()) draw();
+}
+
+async function startLive() {
+  live = new Live(takeToken());
+  choices = new Choices(live, go, say);
+  choices.onwatch = watch;
+  graph = new Around(live, go, say, () => writeAddress());
+  TABS.push(["graph", "Graph"], ["code", "Code"]);
+  let first;
+  try {
+    data = await live.ask("start", {});
+    readView(address());
+    const asked = textPath(address().get("path") || "");
+    const step = asked ? Number(address().get("step")) : 1e9;
+    first = [asked || data.start, step];
+  } catch (error) {
+    document.body.append(h("main", null, h("h2", null, "There is nothing to explore"), h("p", null, error.message)));
+    return;
+  }
+  add(frame(), explored());
+  const hint = data.python ? "a Python expression with the spec's names, or a property" : "a property of the spec: " + data.properties.join(", ");
+  fill(choices.hint, hint);
+  await go(...first, false);
+  if (!current()) await go(data.start, 1e9, false);
+}
+
+if (data.live) startLive();
+else startPage();
