@@ -10,9 +10,9 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from statewalk.checker.contract import rescue
 from statewalk.checker.contract.options import CheckOptions
@@ -37,7 +37,7 @@ from statewalk.checker.machine.limits import MemoryGuard, within
 from statewalk.checker.machine.locks import held
 from statewalk.checker.machine.places import Place
 from statewalk.checker.machine.watch import CutShort, Watchdog
-from statewalk.checker.refinement.in_a_check import Refinements, check_refinements
+from statewalk.checker.refinement.in_a_check import Refinements, check_refinements, keeps_graph
 from statewalk.checker.verdict import judge
 from statewalk.checker.verdict.evidence import Evidence, Notice
 from statewalk.checker.verdict.result import Result, RunVerdict
@@ -49,6 +49,9 @@ from statewalk.dsl.loader import constant_types
 from statewalk.dsl.loader import load as load_spec
 from statewalk.dsl.model import Model
 from statewalk.dsl.view import Endless
+
+if TYPE_CHECKING:
+    from statewalk.checker.liveness.graph import StateGraph
 
 Watch = Callable[[Progress], None]
 LOADING = "loading the spec"
@@ -201,12 +204,12 @@ def _searched(
         asked = replace(asked, interrupted=guard)
     started = time.monotonic()
     with Watchdog(options.timeout, options.max_memory) as watch:
-        exploration, vacuous = _explored(model, asked, entry, engine)
+        found = _explored(model, options, asked, entry, engine)
         watch.concluding()
-        if guard.passed and exploration.stopped == "interrupt":
-            exploration = replace(exploration, stopped="memory")
+        if guard.passed and found.exploration.stopped == "interrupt":
+            found = replace(found, exploration=replace(found.exploration, stopped="memory"))
         asked = replace(asked, checkpoint=None, resume=False)  # further searches are not saved
-        checked = _checked(model, options, asked, engine, exploration, vacuous)
+        checked = _checked(model, options, asked, engine, found)
         try:
             return conclude(checked, entry, time.monotonic() - started, report_of)
         except CutShort as cut:
@@ -214,24 +217,39 @@ def _searched(
             return conclude(checked, entry, time.monotonic() - started, report_of)
 
 
+@dataclass(frozen=True)
+class _Found:
+    """What a search found; ``vacuous`` are properties that held for want of a case. ``states`` is
+    the graph that was kept on the way.
+    """
+
+    exploration: Exploration
+    vacuous: frozenset[str] = frozenset()
+    states: StateGraph | None = None
+
+
 def _explored(
-    model: Model, asked: SearchOptions, entry: EngineEntry, engine: Engine
-) -> tuple[Exploration, frozenset[str]]:
-    """What a search found, and the properties that held for want of a case."""
+    model: Model, options: CheckOptions, asked: SearchOptions, entry: EngineEntry, engine: Engine
+) -> _Found:
     if supervisor.rescue is not None:
-        return rescue.exploration(supervisor.rescue, entry.name), frozenset()
+        return _Found(rescue.exploration(supervisor.rescue, entry.name))
     try:
         work = watched(model, asked)
         seen = hiding(work.model) if asked.view else work.model
-        exploration = engine.explore(seen, work.options)
+        if entry.name == "native" and keeps_graph(model, options, asked):
+            from statewalk.checker.liveness.collect import explored
+
+            exploration, states = explored(seen, work.options)
+        else:
+            exploration, states = engine.explore(seen, work.options), None
     except (Endless, HiddenRead) as said:
         raise said.error from None
     except CutShort as cut:
         nothing = Exploration(
             entry.name, Counts(0, 0, 0, 0), (), (), (), {}, {}, False, cut.reason, 0.0
         )
-        return cut_short(nothing, cut), frozenset()
-    return work.without(exploration), work.vacuous(exploration)
+        return _Found(cut_short(nothing, cut))
+    return _Found(work.without(exploration), work.vacuous(exploration), states)
 
 
 def cut_short(exploration: Exploration, cut: CutShort) -> Exploration:
@@ -244,10 +262,10 @@ def _checked(
     options: CheckOptions,
     asked: SearchOptions,
     engine: Engine,
-    exploration: Exploration,
-    vacuous: frozenset[str],
+    search: _Found,
 ) -> judge.Checked:
     """A search with what is looked for after it: the graph, liveness."""
+    exploration = search.exploration
     graph, warnings = None, exploration.warnings
     unfinished = False
     try:
@@ -266,7 +284,7 @@ def _checked(
             if graph.unwritable and graph.problem is not None:
                 warnings = (*warnings, graph.problem.one_line)
         live = check_liveness(model, options, asked, exploration)
-        refined = check_refinements(model, options, asked, exploration)
+        refined = check_refinements(model, options, asked, exploration, search.states)
         model.look_outside()
     except CutShort as cut:
         exploration, unfinished = cut_short(exploration, cut), True
@@ -279,7 +297,7 @@ def _checked(
         exploration,
         findings={**found, **live.findings, **refined.findings},
         unchecked={**live.unchecked, **refined.unchecked},
-        vacuous=live.vacuous | vacuous,
+        vacuous=live.vacuous | search.vacuous,
         loops={**live.loops, **refined.loops},
         not_taken={**live.not_taken, **refined.not_taken},
         abstract=refined.abstract,

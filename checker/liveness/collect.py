@@ -11,12 +11,12 @@ Slow twin: statewalk.checker.liveness.explore
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from statewalk.checker.contract.search import SearchOptions, StoppedBy
+from statewalk.checker.contract.search import Exploration, SearchOptions, StoppedBy
 from statewalk.checker.liveness.graph import (
     Ints,
     Label,
@@ -34,7 +34,7 @@ from statewalk.checker.machine.watch import CutShort
 from statewalk.checker.native.checks import NEVER, run_checks
 from statewalk.checker.native.findings import Stage
 from statewalk.checker.native.kernels.arrays import POSITION_SHIFT
-from statewalk.checker.native.running import loop_of, run, start
+from statewalk.checker.native.running import explore, loop_of, run, start
 from statewalk.checker.native.state import Search
 from statewalk.checker.native.states import Level
 from statewalk.dsl.model import Element, Model, Property
@@ -88,7 +88,7 @@ class Keeper:
     fingerprints: list[Words] = field(default_factory=list)
     truth: list[list[NDArray[np.bool_]]] = field(default_factory=list)
     base: int = 0
-    pending: list[tuple[Positions, Words, Ints]] = field(default_factory=list)
+    pending: list[tuple[Ints, Words, NDArray[Any]]] = field(default_factory=list)
     counts: list[Positions] = field(default_factory=list)
     targets: list[Ints] = field(default_factory=list)
     labels: list[NDArray[Any]] = field(default_factory=list)
@@ -105,30 +105,27 @@ class Keeper:
             run_checks(search, level, stage, groups, ignored, false_at, 0)
             own.append(false_at == NEVER)
         self.truth.append(own)
-        self.fingerprints.append(level.rows.fp.copy())
-        if self.rows is not None:
-            self.rows.append(level.rows.values.copy())
-        self.numbers.add(level.rows.fp)
         return np.ones(level.n, np.bool_)
 
     def transitions(self, link: Positions, fp: Words, outcome: Ints) -> None:
-        """Keep transitions until their targets have numbers."""
-        self.pending.append((link, fp, outcome))
+        """Keep transitions until their targets have numbers, as (source, target, label)."""
+        names = self.names(link & ((1 << POSITION_SHIFT) - 1), outcome)
+        self.pending.append(((link >> POSITION_SHIFT).astype(np.int32), fp, names))
 
     def level(self, before: Words) -> None:
-        """Put the transitions that lead to the new level in order."""
+        """Number the states of the new level; put the transitions that lead there in order."""
+        found = self.search.level.rows
+        self.fingerprints.append(found.fp.copy())
+        if self.rows is not None:
+            self.rows.append(found.values.copy())
+        self.numbers.add(found.fp)
         if not len(before):
             return  # the initial states
-        if self.pending:
-            link = np.concatenate([link for link, _, _ in self.pending])
-            to = self.numbers.of(np.concatenate([fp for _, fp, _ in self.pending]))
-            outcome = np.concatenate([outcome for _, _, outcome in self.pending])
-        else:
-            link, to = np.zeros(0, np.int64), np.zeros(0, np.int32)
-            outcome = to
+        none = np.zeros(0, np.int32)
+        sources = np.concatenate([none, *(source for source, _, _ in self.pending)])
+        to = np.concatenate([none, *(self.numbers.of(fp) for _, fp, _ in self.pending)])
+        names = np.concatenate([none.astype(np.uint8), *(name for _, _, name in self.pending)])
         self.pending = []
-        sources = link >> POSITION_SHIFT
-        names = self.names(link & ((1 << POSITION_SHIFT) - 1), outcome)
         counts = np.bincount(sources, minlength=len(before)).astype(np.int64)
         starts = np.cumsum(counts) - counts
         targets, labels = np.empty_like(to), np.empty_like(names)
@@ -172,8 +169,17 @@ class Keeper:
         found = np.concatenate(self.fingerprints)
         return len(np.unique(found)) == len(found)
 
+    def drop_level(self) -> None:
+        """Forget the transitions of the last level, of which some states may not be expanded."""
+        if self.counts:
+            self.base -= len(self.counts.pop())
+            self.targets.pop()
+            self.labels.pop()
+
     def graph(self, stopped: StoppedBy | None, keys: list[str]) -> StateGraph:
         """The arrays."""
+        if stopped in get_args(Limit):  # perhaps in the middle of a level
+            self.drop_level()
         n = self.numbers.used
         left = np.zeros(n - sum(map(len, self.counts)), np.int64)
         offsets = np.zeros(n + 1, np.int64)
@@ -226,6 +232,29 @@ def collect(
     stopped = run(loop_of(search, sink=keeper, check=keeper.check))
     if search.running is not None:
         raise CutShort(cast(Limit, stopped), search.running)
+    return _graph(keeper, stopped, list(wanted))
+
+
+def explored(model: Model, options: SearchOptions) -> tuple[Exploration, StateGraph | None]:
+    """(what a search finds, the state graph with its rows): one search for both.
+
+    The graph is None as for `collect`, and where the search did not come to its end.
+    """
+    keepers: list[Keeper] = []
+
+    def keeper(search: Search) -> Keeper:
+        keepers.append(Keeper(search, []))
+        return keepers[0]
+
+    if model.constraints or model.step_constraints or options.view or options.symmetry:
+        return explore(model, options), None
+    found = explore(model, options, keeper)
+    return found, _graph(keepers[0], None, []) if found.stopped is None else None
+
+
+def _graph(keeper: Keeper, stopped: StoppedBy | None, keys: list[str]) -> StateGraph | None:
+    """The graph that was kept; None where it is none."""
+    search = keeper.search
     if search.error or (search.shape.wide and not keeper.all_differ()):
         return None
-    return keeper.graph(stopped, list(wanted))
+    return keeper.graph(stopped, keys)

@@ -19,13 +19,19 @@ from typing import TYPE_CHECKING
 from statewalk.checker.machine.watch import interruptible
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from statewalk.checker.contract.search import Exploration, SearchOptions
+    from statewalk.checker.native.search import Sink
+    from statewalk.checker.native.state import Search
     from statewalk.dsl.model import Model
 
 
-def explore(model: Model, options: SearchOptions) -> Exploration:
-    """Breadth-first search by levels, natively."""
+def explore(
+    model: Model, options: SearchOptions, sink: Callable[[Search], Sink] | None = None
+) -> Exploration:
+    """Breadth-first search by levels, natively; see `native.running.explore`."""
     with interruptible("loading the engine"):
         from statewalk.checker.native.running import explore as search
 
-    return search(model, options)
+    return search(model, options, sink)

@@ -115,17 +115,21 @@ def _restore(search: Search, saved: Saved) -> None:
     search.queue = search.level.n
 
 
-def explore(model: Model, options: SearchOptions) -> Exploration:
+def explore(
+    model: Model, options: SearchOptions, sink: Callable[[Search], Sink] | None = None
+) -> Exploration:
     """Breadth-first search by levels; see `checker.contract.search` for the contract.
+
+    What ``sink`` makes of the search is told of its transitions.
 
     Raises:  RunError[SW340], RunError[SW341], RunError[SW343] where there is nothing to resume;
     RunError[SW345] where another process writes to the same folder
     """
     with _telling(getattr(options.on_progress, "compiling", None)):
         if options.checkpoint is None:
-            return _explore(model, options, None)
+            return _explore(model, options, None, sink)
         with held(options.checkpoint) as lock:
-            return _explore(model, options, lock)
+            return _explore(model, options, lock, sink)
 
 
 class _Compiling(event.Listener):
@@ -151,7 +155,10 @@ def _telling(tell: Callable[[], None] | None) -> AbstractContextManager[object]:
     return found
 
 
-def _explore(model: Model, options: SearchOptions, lock: Lock | None) -> Exploration:
+def _explore(
+    model: Model, options: SearchOptions, lock: Lock | None,
+    sink: Callable[[Search], Sink] | None,
+) -> Exploration:  # fmt: skip
     saved = None
     key = checkpoints.identity(model, options)
     if options.checkpoint and options.resume:
@@ -164,7 +171,7 @@ def _explore(model: Model, options: SearchOptions, lock: Lock | None) -> Explora
             options.checkpoint, key, saved, search.layout, options.checkpoint_every, lock
         )
     search.learner.urgent = search.urgent
-    loop = loop_of(search, writer)
+    loop = loop_of(search, writer, sink(search) if sink is not None else None)
     return exploration_of(loop, run(loop, resumed=saved is not None))
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from statewalk.checker.contract.search import Exploration, Finding, SearchOptions
 from statewalk.checker.liveness import again
 from statewalk.checker.liveness.explore import PredicateRaisedError
-from statewalk.checker.liveness.graph import Ints
+from statewalk.checker.liveness.graph import Ints, StateGraph
 from statewalk.checker.liveness.in_a_check import (
     ALLOW,
     INCOMPLETE,
@@ -65,12 +65,26 @@ class _Beside:
     sights: tuple[Ints, Ints]
 
 
+def _wanted(model: Model, asked: SearchOptions) -> list[Property]:
+    return [p for p in model.properties if p.kind == "refines" and asked.wants(p.name)]
+
+
+def keeps_graph(model: Model, options: CheckOptions, asked: SearchOptions) -> bool:
+    """Whether the search is to keep the state graph, so that none has to be made after it.
+
+    Under a limit of memory the search comes first, and in parts there is none of the whole.
+    """
+    bound = options.max_memory is not None or asked.checkpoint is not None
+    return not bound and bool(_wanted(model, asked))
+
+
 def check_refinements(
-    model: Model, options: CheckOptions, asked: SearchOptions, exploration: Exploration
-) -> Refinements:
-    """Decide the refinements that were asked for, or say why not."""
+    model: Model, options: CheckOptions, asked: SearchOptions, exploration: Exploration,
+    kept: StateGraph | None = None,
+) -> Refinements:  # fmt: skip
+    """Decide the refinements that were asked for, or say why not; on the graph that was kept."""
     found = Refinements()
-    left = [p for p in model.properties if p.kind == "refines" and asked.wants(p.name)]
+    left = _wanted(model, asked)
     found.unchecked = {
         p.name: why for p in left if (why := why_not(model, options, exploration, p))
     }
@@ -78,7 +92,7 @@ def check_refinements(
     if not left:
         return found
     limits = limits_of(asked, exploration)
-    graph = graph_of(model, limits, (), exploration.engine, rows=True)
+    graph = kept or graph_of(model, limits, (), exploration.engine, rows=True)
     space = Space(model, graph)
     found.unfinished = graph.stopped is not None and exploration.stopped is None
     started = time.monotonic()

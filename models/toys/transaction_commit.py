@@ -12,6 +12,14 @@ from statewalk import Constant, Role, action, always, config, exists, holds, req
 RMS: Constant[int] = 3
 
 
+def all_prepared() -> bool:
+    return all(rm.state in ("prepared", "committed") for rm in rms)
+
+
+def none_committed() -> bool:
+    return all(rm.state != "committed" for rm in rms)
+
+
 class ResourceManager(Role, symmetric=True):
     state: Literal["working", "prepared", "committed", "aborted"] = "working"
 
@@ -23,13 +31,13 @@ class ResourceManager(Role, symmetric=True):
     @action
     def decide_to_commit(self) -> None:
         require(self.state == "prepared")
-        require(all(rm.state in ("prepared", "committed") for rm in rms))
+        require(all_prepared())
         self.state = "committed"
 
     @action
     def decide_to_abort(self) -> None:
         require(self.state in ("working", "prepared"))
-        require(all(rm.state != "committed" for rm in rms))
+        require(none_committed())
         self.state = "aborted"
 
 

@@ -1,7 +1,7 @@
 """The graph that the native engine keeps is the one that the reference semantics gives."""
 
 from collections.abc import Sequence
-from dataclasses import astuple
+from dataclasses import astuple, replace
 from pathlib import Path
 
 import numpy as np
@@ -9,9 +9,10 @@ import pytest
 
 from statewalk.checker.contract.search import SearchOptions
 from statewalk.checker.liveness.check import check_liveness
-from statewalk.checker.liveness.collect import collect
+from statewalk.checker.liveness.collect import collect, explored
 from statewalk.checker.liveness.explore import build
 from statewalk.checker.liveness.graph import StateGraph
+from statewalk.checker.native import explore
 from statewalk.dsl.loader import load
 from statewalk.dsl.model import LIVENESS_KINDS, Model, Property
 from tests.cases import slow
@@ -92,3 +93,68 @@ def test_they_agree_on_what_is_cut(depth: int) -> None:
     assert set(reference.fingerprints[reference.expanded].tolist()) == set(
         native.fingerprints[native.expanded].tolist()
     )
+
+
+WIDE = """
+from statewalk import *
+
+class It(Role):
+    at: int = 0
+    beside: int = 0
+
+    @action
+    def go(self) -> None:
+        require(self.at < 40)
+        self.at += 40
+
+it = It()
+
+@init
+def begin() -> None:
+    it.at = any_of(range(40))
+    it.beside = any_of(range(40))
+"""
+
+
+@pytest.mark.parametrize("looks", [1, 2])
+def test_what_was_not_expanded_to_its_end_is_not_called_expanded(
+    tmp_path: Path, looks: int
+) -> None:
+    (tmp_path / "wide.py").write_text(WIDE)
+    asked = iter([False] * looks)
+    ends = SearchOptions(interrupted=lambda: next(asked, True))
+    graph = collect(load(tmp_path / "wide.py"), ends, (), rows=True)
+
+    assert graph is not None
+    assert graph.stopped == "interrupt"
+    assert graph.expanded is not None
+    begin = np.arange(graph.n) < 1600
+    steps = np.diff(graph.offsets)
+    assert (steps[graph.expanded & begin] == 1).all()
+    assert (steps[~graph.expanded] == 0).all()
+
+
+def test_a_search_that_keeps_its_graph_finds_the_same() -> None:
+    model = load(INIT_PID, {"MUTANT": "no_epoch_bump", "BROKERS": 1})
+    options = SearchOptions(threads=2, keep_going=True)
+    found, graph = explored(model, options)
+    plain = explore(model, options)
+
+    assert (plain.counts, plain.findings, plain.fired) == (
+        found.counts, found.findings, found.fired
+    )  # fmt: skip
+    assert graph is not None
+    assert told(build(model, options, ()), ()) == told(graph, ())
+    assert graph.rows is not None
+    assert len(graph.rows) == graph.n
+
+
+@pytest.mark.parametrize(
+    "options", [SearchOptions(max_depth=3), SearchOptions(view=True), SearchOptions(symmetry=True)]
+)
+def test_no_graph_is_kept_of_a_search_that_is_not_of_all_states(options: SearchOptions) -> None:
+    found, graph = explored(load(INIT_PID), replace(options, threads=1))
+
+    assert graph is None
+    assert found == replace(explore(load(INIT_PID), replace(options, threads=1)),
+                            seconds=found.seconds, statistics=found.statistics)  # fmt: skip
