@@ -181,7 +181,7 @@ row(
     MUTANT=mutants.kafka_18575,
 )
 row("kafka-18575-mended", AT_ONCE, states=29, EAGER_BEGIN=True)
-row("kafka-18464", states=72, breaks={FAILS: 7}, EAGER_BEGIN=True, MUTANT=mutants.kafka_18464)
+row("kafka-18464", states=72, breaks={FENCED: 7}, EAGER_BEGIN=True, MUTANT=mutants.kafka_18464)
 row("kafka-18464-mended", states=72, EAGER_BEGIN=True)
 row(
     "kafka-19367",

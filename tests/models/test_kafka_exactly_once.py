@@ -162,7 +162,7 @@ def test_the_reference_engine_agrees(name: str, optimize: bool) -> None:
             ("kafka-14884", {"TXNS": 1}, "append_under_own_check"),
             ("kafka-18575", {"TXNS": 1}, LEAKS),
             ("kafka-18575", {"EAGER_BEGIN": False}, LEAKS),
-            ("kafka-18464", {"EAGER_BEGIN": False}, FAILS),
+            ("kafka-18464", {"EAGER_BEGIN": False}, FENCED),
             ("kafka-19367", {"PRODUCERS": 1}, "epoch_in_range"),
             ("kafka-19367", {"MAX_EPOCH": 2}, "epoch_in_range"),
             ("kafka-18660", {"TXNS": 1}, FENCED),

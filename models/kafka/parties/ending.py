@@ -120,10 +120,10 @@ class Coordinator(Role):
     def end(self, request: EndTxn) -> Answer:
         """TransactionCoordinator.endTransaction, for a request of a producer."""
         now = self.metadata
-        if has_to_wait(request.id, now):
-            return Answer("ConcurrentTransactions")
         repeated = self.is_repeated(request.id)
-        if not repeated and request.id != self.expected():
+        if has_to_wait(now, repeated):
+            return Answer("ConcurrentTransactions")
+        if not repeated and not self.is_next_to_end(request.id):
             return Answer(mismatch(request.id, self.expected()))
         if now.state == "Ongoing":
             return self.decide(request)
@@ -138,6 +138,10 @@ class Coordinator(Role):
         if now.state == ("CompleteCommit" if request.commit else "CompleteAbort"):
             return Answer("OK", current(now))
         return Answer(error_for_aborted(request, repeated))
+
+    def is_next_to_end(self, id: ProducerId) -> bool:
+        """Whether a transaction of this id may be ended now: part 2 has decided an earlier one."""
+        return id == self.expected() and not (PART2 and self.metadata.state in DECIDED)
 
     def is_repeated(self, id: ProducerId) -> bool:
         """Whether a request is the one that led to the present state, by its epoch: KIP-890."""
@@ -350,7 +354,7 @@ def pid_to_ask_again(coordinator: Coordinator) -> int:
     return coordinator.expected().pid
 
 
-def has_to_wait(id: ProducerId, now: Metadata) -> bool:
+def has_to_wait(now: Metadata, repeated: bool) -> bool:
     """An EndTxn before the transaction is complete, also one of the next (KAFKA-18464)."""
     return PART2 and now.state in DECIDED
 

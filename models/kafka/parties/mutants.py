@@ -61,9 +61,9 @@ def kafka_20090() -> bool:
 
 # -- the answer to EndTxn ------------------------------------------------------------------------
 @mutant(has_to_wait)
-def kafka_18464(id: ProducerId, now: Metadata) -> bool:
-    """An EndTxn of the next transaction, before the one before it is complete, is an error."""
-    return PART2 and now.state in DECIDED and id != current(now)
+def kafka_18464(now: Metadata, repeated: bool) -> bool:
+    """The epoch is looked at first: an EndTxn of the next transaction has the wrong one."""
+    return PART2 and now.state in DECIDED and repeated
 
 
 @mutant(id_after_decision)
