@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import re
 from dataclasses import dataclass
@@ -22,10 +23,14 @@ class Entry:
     path: Path
 
     @property
+    def about(self) -> str:
+        """Its description: what its module begins with."""
+        return ast.get_docstring(ast.parse(self.path.read_text(encoding="utf-8"))) or ""
+
+    @property
     def line(self) -> str:
         """The first line of its description."""
-        text = self.path.read_text(encoding="utf-8")
-        return text.partition('"""')[2].partition("\n")[0].rstrip('"')
+        return self.about.partition("\n")[0]
 
 
 def library_folder() -> Path:

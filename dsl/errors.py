@@ -24,7 +24,8 @@ _COMMAND = re.compile(r"^([^\S\n]*)::", re.MULTILINE)
 _HASHES = re.compile(r"##(?=[A-Za-z-]*\[)")
 _LINE_ENDS = re.compile("\r\n|\r|\n")  # as Python counts lines, and parsers
 _QUOTED = 120  # characters of a line of source
-_TOLD = 40  # mistakes of one spec
+_TOLD = 40  # mistakes of one spec, or names that there are
+_ALSO = 8  # names besides the one that was meant
 _SAID = 2_000  # characters of a line of a message
 
 
@@ -109,7 +110,8 @@ def did_you_mean(name: str, known: Iterable[str], *, quoted: bool = False) -> st
     names = list(dict.fromkeys(known))
     close = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
     rest = [n for n in names if n not in close]
-    listed = ", ".join(rest[:8]) + (", ..." if len(rest) > 8 else "")
+    most = _ALSO if close else _TOLD
+    listed = ", ".join(rest[:most]) + (", ..." if len(rest) > most else "")
     if close:
         shown = repr(close[0]) if quoted else close[0]
         return f"Did you mean {shown}?" + (f" (also: {listed})" if rest else "")

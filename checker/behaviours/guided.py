@@ -7,7 +7,8 @@ A steps file has one step per line, as reports show them, and ``#`` comments:
     receive_init_pid_response            # enough where only one instance can
 
 Choices may be given by name (``tid=0``) or as ``[2]`` for the third option; the first way that fits
-is taken. A trace may be copied whole from a report: then its numbered lines are the steps.
+is taken. A trace may be copied whole from a report: then its numbered lines are the steps, and the
+constants are those of its first line.
 """
 
 from __future__ import annotations
@@ -36,6 +37,8 @@ _NUMBERED = re.compile(r"^!? +\d+  (\S.*)$")
 _GOES_ON = re.compile(r"^ {7}(\S.*)$")
 _INIT = "init"
 _START = re.compile(r"init(?: \((\d+)\))?(?:  .*)?$")
+_CONSTANTS = re.compile(r"^!? +0  init(?: \(\d+\))?  (?=\S)")
+_CONSTANT = re.compile(r"[A-Za-z_][\w.]*=")
 
 
 @dataclass(frozen=True)
@@ -85,6 +88,27 @@ def read_steps(text: str) -> list[Wanted]:
     return found
 
 
+def read_constants(text: str) -> list[str]:
+    """The constants that a trace copied from a report was made with, each as NAME=VALUE."""
+    lines = text.splitlines()
+    start = next(((i, m) for i, line in enumerate(lines) if (m := _CONSTANTS.match(line))), None)
+    if start is None:
+        return []
+    column = start[1].end()
+    words = lines[start[0]][column:].split()
+    for line in lines[start[0] + 1 :]:
+        if line[:column].strip() or not line[column:].strip():
+            break
+        words += line.split()
+    found: list[str] = []
+    for word in words:
+        if found and (_is_within_brackets(found[-1]) or not _CONSTANT.match(word)):
+            found[-1] += f" {word}"
+        else:
+            found.append(word)
+    return found
+
+
 def _wanted(content: str, number: int) -> Wanted:
     if (start := _START.match(content)) is not None:
         return Wanted(content, number, _INIT, (start[1] or "1",))
@@ -103,11 +127,16 @@ def _at_commas(text: str) -> Iterator[str]:
     begun = ""
     for part in _COMMA.split(text):
         begun += (", " if begun else "") + part
-        if sum(begun.count(c) for c in "([{") == sum(begun.count(c) for c in ")]}"):
+        if not _is_within_brackets(begun):
             yield begun
             begun = ""
     if begun:
         yield begun
+
+
+def _is_within_brackets(text: str) -> bool:
+    """Whether more is open at its end than was closed."""
+    return sum(text.count(c) for c in "([{") != sum(text.count(c) for c in ")]}")
 
 
 def follow(model: Model, wanted: Sequence[Wanted]) -> Guided:

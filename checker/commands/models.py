@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from textwrap import indent
 from typing import TYPE_CHECKING, Any
 
 from statewalk.checker.machine import streams
@@ -33,30 +34,41 @@ def add_parser(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "models",
         help="list the model library, or test it",
-        description="List the models of the library with their constants and configurations; with "
-        "'test', check every configuration against what it expects.",
+        usage="statewalk models [-h] [list | test] [NAME ...]",
+        description="List the models of the library with their constants and configurations; of "
+        "one, with what it is about. With 'test', check every configuration against what it "
+        "expects.",
         epilog="Exit codes of test: 0 all as expected, 4 some not.",
     )
-    parser.add_argument("what", nargs="?", choices=("list", "test"), default="list")
-    parser.add_argument("name", nargs="?", metavar="NAME", help="one model, or a folder of them")
+    parser.add_argument(
+        "words", nargs="*", metavar="NAME", help="models, or folders of them; all if none is named"
+    )
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """List or test; the exit code."""
-    return _test(arguments.name) if arguments.what == "test" else _list(arguments.name)
-
-
-def _list(name: str | None) -> int:
-    from statewalk.checker.api import load_within
     from statewalk.checker.library import matching
 
-    found = matching(name)
+    what, *names = arguments.words or ["list"]
+    if what not in ("list", "test"):
+        names = [what, *names]
+    found = list(dict.fromkeys(e for name in names or [None] for e in matching(name)))
+    return _test(found) if what == "test" else _list(found)
+
+
+def _list(found: list[Entry]) -> int:
+    from statewalk.checker.api import load_within
+    from statewalk.checker.report.page import Page
+
     for entry in found:
         model = load_within(entry.path, {})
-        streams.out().write(f"{entry.name}\n  {entry.line}\n")
-        constants = " ".join(f"{n}={v!r}" for n, v in model.constants.items())
-        streams.out().write(f"  constants       {constants}\n")
+        about = entry.about + "\n" if len(found) == 1 else entry.line
+        streams.out().write(f"{entry.name}\n{indent(about, '  ')}\n")
+        constants = [f"{n}={v!r}" for n, v in model.constants.items()]
+        page = Page(streams.width())
+        page.flow(["  constants       "], constants, between=" ")
+        page.show(streams.out())
         for mutant, line in model.mutants.items():
             streams.out().write(f"  mutant          {mutant}: {line}\n")
         for configuration in model.configurations:
@@ -84,13 +96,12 @@ def expected_text(expect: Expectation | None) -> str:
     return "holds" + (f": {', '.join(counts)}" if counts else "")
 
 
-def _test(name: str | None) -> int:
-    from statewalk.checker.library import matching
+def _test(found: list[Entry]) -> int:
     from statewalk.checker.machine.limits import Interruptions
 
     passed = failed = 0
     with Interruptions() as asked:
-        for entry in matching(name):
+        for entry in found:
             streams.out().write(f"{entry.name}\n")
             for row in _rows(entry, asked):
                 if asked():

@@ -34,7 +34,25 @@ def fit(value: Any, limit: int, path: Steps = ()) -> str:
         text = _Shown(depth, few, width).text(value, path)
         if len(text) <= limit:
             return text
-    return cut(text, limit)
+    return (not path and _first_fields(value, limit)) or cut(text, limit)
+
+
+def _first_fields(value: Any, limit: int) -> str:
+    """A record by as many of its first fields as fit: they say which one it is. Or nothing."""
+    if not isinstance(value, Record):
+        return ""
+    start, shown = f"{record_class(value).__name__}(", list[str]()
+    for name in fields_of(value):
+        room = limit - len(start) - len(f", {_MORE})")
+        part = f"{', ' if shown else ''}{name}="
+        content = getattr(value, name)
+        text = text_of(content)
+        if len(part) + len(text) > room:
+            if shown or not (text := _first_fields(content, room - len(part))):
+                break
+        shown.append(text)
+        start += part + text
+    return f"{start}, {_MORE})" if shown else ""
 
 
 def fit_in_lines(value: Any, line: int, lines: int) -> str:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from statewalk.checker.machine import streams
 from statewalk.checker.verdict.exits import DIVERGED, HOLDS
+
+if TYPE_CHECKING:
+    from statewalk.dsl.words.constants import GivenText
 
 
 def add_parser(subparsers: Any) -> None:
@@ -29,7 +32,7 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument(
         "--set", action="append", default=[], dest="settings", metavar="NAME=VALUE",
-        help="with --steps: a constant of the spec",
+        help="with --steps: a constant of the spec, which comes before what the file says of it",
     )  # fmt: skip
     parser.add_argument(
         "--extend", type=int, default=0, metavar="N",
@@ -69,7 +72,6 @@ def run_steps(arguments: argparse.Namespace) -> int:
     """Follow named steps, and print where they lead; the exit code."""
     from statewalk.checker.api import load
     from statewalk.checker.behaviours.guided import extension, follow, possible, read_steps
-    from statewalk.checker.contract.options import read_settings
     from statewalk.checker.library import spec_path
     from statewalk.checker.machine.limits import Interruptions, within
     from statewalk.checker.report.page import Page
@@ -84,7 +86,7 @@ def run_steps(arguments: argparse.Namespace) -> int:
     except (OSError, UnicodeDecodeError) as error:
         raise RunError("SW404", f"{arguments.steps} cannot be read: {error}.") from error
     with Interruptions(), within(spec_path(arguments.spec), "following the steps"):
-        model = load(arguments.spec, read_settings(arguments.settings).fixed)
+        model = load(arguments.spec, _settings(arguments, text))
         guided = follow(model, read_steps(text))
         page = Page(streams.width())
         page.join(trace_page(guided.trace(), width=streams.width()))
@@ -100,3 +102,24 @@ def run_steps(arguments: argparse.Namespace) -> int:
             page.add(f"  next  {line}")
     page.show(streams.out())
     return HOLDS if guided.failed is None else DIVERGED
+
+
+def _settings(arguments: argparse.Namespace, text: str) -> dict[str, GivenText]:
+    """The constants of the options, and those that a copied report says, whole.
+
+    Raises RunError[SW306] for one that it does not.
+    """
+    from statewalk.checker.behaviours.guided import read_constants
+    from statewalk.checker.contract.options import read_settings
+    from statewalk.dsl.errors import RunError
+
+    given = read_settings(arguments.settings).fixed
+    said = read_settings(read_constants(text)).fixed
+    for name, value in said.items():
+        if name not in given and "…" in value:
+            raise RunError(
+                "SW306",
+                f"{arguments.steps} does not say all of {name}: {value}.",
+                help=f"Say it with --set {name}=VALUE.",
+            )
+    return {**said, **given}

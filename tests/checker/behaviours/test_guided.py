@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from statewalk import check
-from statewalk.checker.behaviours.guided import extension, follow, read_steps
+from statewalk.checker.behaviours.guided import extension, follow, read_constants, read_steps
 from statewalk.checker.cli import main
 from statewalk.checker.report.trace import trace_page
 from statewalk.dsl.loader import load
@@ -112,3 +112,44 @@ def test_what_is_possible_is_listed_as_it_may_be_written(
     for line in listed:
         file.write_text(line)
         assert 0 == main([*words, "--set", "TIDS=2"])
+
+
+def test_a_report_says_its_constants_and_options_come_before_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spec = str(MODELS / "toys/die_hard.py")
+    (found,) = check(spec, {"GOAL": 2}, engine="reference").traces.values()
+    file = tmp_path / "story.txt"
+    file.write_text(trace_page(found, width=30).plain(), encoding="utf-8")
+    words = ["replay", "--steps", str(file), "--spec", spec]
+
+    assert 0 == main(words)
+    assert "GOAL=2" in capsys.readouterr().out
+    assert 0 == main([*words, "--set", "GOAL=1"])
+    assert "GOAL=1" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("text", "constants"),
+    [
+        ("begin\nsend", []),
+        ("    0  init\n    1  begin", []),
+        ("    0  init  A=1 B='x'\n    1  A=2", ["A=1", "B='x'"]),
+        ("    0  init (3)  A={1, 2}\n                 B=R(c=1, d=2)", ["A={1, 2}", "B=R(c=1, d=2)"]),
+        ("!   0  init  A=1\n         ~ B=2  3", ["A=1"]),
+    ],
+)
+def test_constants_are_those_of_the_first_line(text: str, constants: list[str]) -> None:
+    assert constants == read_constants(text)
+
+
+def test_a_constant_that_is_not_shown_whole_has_to_be_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "story.txt"
+    file.write_text("    0  init  SMALL=3 GOAL=1 …9 more… 2\n", encoding="utf-8")
+    words = ["replay", "--steps", str(file), "--spec", str(MODELS / "toys/die_hard.py")]
+
+    assert 2 == main(words)
+    assert "does not say all of GOAL" in capsys.readouterr().err
+    assert 0 == main([*words, "--set", "GOAL=4"])

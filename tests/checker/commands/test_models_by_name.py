@@ -44,6 +44,18 @@ def test_what_is_listed_is_what_to_type(capsys: pytest.CaptureFixture[str]) -> N
     assert listed == [f"{Path(m.path).parent.name}/{m.name}" for m in map(load, listed)]
 
 
+def test_of_one_model_it_is_said_what_it_is_about(capsys: pytest.CaptureFixture[str]) -> None:
+    said = []
+    for words in (["die_hard"], ["list", "toys/die_hard"]):
+        assert 0 == main(["models", *words])
+        said.append(capsys.readouterr().out)
+
+    assert said[0] == said[1]
+    assert "The property is written to be broken" in said[0]
+    assert 0 == main(["models", "die_hard", "stores"])
+    assert "The property is written to be broken" not in capsys.readouterr().out
+
+
 def test_a_path_that_exists_wins(elsewhere: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (elsewhere / "die_hard").mkdir()
 

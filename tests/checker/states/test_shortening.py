@@ -26,12 +26,26 @@ class Outer(Record):
     text: str = "x" * 60
 
 
+class Sent(Record):
+    what: Inner
+    sequence_of_the_first: int
+    sequence_of_the_last: int
+    when: int
+
+
 def test_what_fits_is_shown_whole() -> None:
     assert "Inner(number=1, state='Empty', parts=set())" == fit(Inner(1), 60)
 
 
 def test_a_record_is_shown_by_what_is_not_at_its_default() -> None:
     assert "Inner(number=1, parts={3}, …)" == fit(freeze(Inner(1, parts=frozenset({3}))), 30)
+
+
+def test_a_record_too_long_for_a_line_is_shown_by_its_first_fields() -> None:
+    sent = Sent(Inner(1, "Full"), 10**9, 10**9, 10**9)
+
+    assert "Sent(what=Inner(number=1, state='Full', parts=set()), …)" == fit(sent, 60)
+    assert "Sent(what=Inner(number=1, state='Full', …), …)" == fit(sent, 50)
 
 
 @pytest.mark.parametrize(
