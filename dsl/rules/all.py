@@ -27,6 +27,7 @@ from statewalk.dsl.rules.state import check_property, check_values
 from statewalk.dsl.rules.truths import check_truths
 from statewalk.dsl.rules.types import check_types
 from statewalk.dsl.rules.warnings import (
+    warn_of_constants,
     warn_of_crashes,
     warn_of_fields,
     warn_of_function,
@@ -69,6 +70,7 @@ SPEC_RULES: tuple[Callable[[SpecTree, Effects, Mistakes], None], ...] = (
     warn_of_fields,
     warn_of_crashes,
     warn_of_history,
+    warn_of_constants,
 )
 
 

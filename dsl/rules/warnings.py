@@ -11,12 +11,14 @@ from statewalk.dsl.blocks.read import has_blocks
 from statewalk.dsl.errors import Mistakes, Span
 from statewalk.dsl.rules.rule import Checked, shortened
 from statewalk.dsl.source.effects import Effects
+from statewalk.dsl.source.folding import Asked
 from statewalk.dsl.source.nodes import parents_of, parts_of, walk
 from statewalk.dsl.source.scopes import around
 from statewalk.dsl.source.tree import Function, SpecTree, is_old, may_crash, statements
 from statewalk.dsl.source.types import spec_class
-from statewalk.dsl.source.usage import mentions
+from statewalk.dsl.source.usage import analyse, mentions
 from statewalk.dsl.state.roles import Role
+from statewalk.dsl.words.constants import is_constant
 
 _WRITING = ("add", "append", "clear", "discard", "extend", "update")
 _CRASH = re.compile(r"(?:^|_)(?:crash|crashes|die|dies|kill|reboot|restart)(?:_|$)")
@@ -217,6 +219,36 @@ def warn_of_fields(tree: SpecTree, effects: Effects, mistakes: Mistakes) -> None
             at=at,
             help="It only tells states apart: make it Auxiliary, or remove it.",
         )
+
+
+def warn_of_constants(tree: SpecTree, effects: Effects, mistakes: Mistakes) -> None:
+    """SW612: a constant whose value has no effect under those of the others."""
+    changed = dict(_changed(tree))
+    if not changed or any(m.source.dialect == "fizz" for m in tree.loading.modules):
+        return
+    asked = Asked(tree)
+    for name, at in changed.items():
+        if name not in asked.names and not analyse(tree).blind:
+            mistakes.warn(
+                "SW612",
+                f"{name} has no effect here: with these constants, nothing asks for it.",
+                at=at,
+                help="Leave it out, or change what switches off the steps that ask for it.",
+            )
+
+
+def _changed(tree: SpecTree) -> Iterator[tuple[str, Span]]:
+    """The constants that have another value than the text says, and where it says so."""
+    for module in tree.loading.modules:
+        for node in module.source.tree.body if tree.loading.given else ():
+            if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+                if is_constant(node.annotation) is not None and node.value is not None:
+                    try:
+                        default = ast.literal_eval(node.value)
+                    except ValueError:
+                        continue
+                    if module.constants.get(node.target.id, default) != default:
+                        yield node.target.id, module.source.span(node.target)
 
 
 def _declared(tree: SpecTree, fields: set[tuple[str, str]]) -> Iterator[tuple[str, Span]]:

@@ -1,20 +1,22 @@
 """Folding: with the constants known, branches that cannot be taken are dropped before any analysis.
 
 Otherwise a switched-off branch would make a field "written", and its slot would be read for
-nothing.
+nothing. What is asked for in no other branch has no effect in a run, be it a constant.
 """
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 from typing import Any
 
-from statewalk.dsl.source.nodes import Transformer, copied, walk
+from statewalk.dsl.source.nodes import Transformer, copied, parts_of, walk
 from statewalk.dsl.source.scopes import around
 from statewalk.dsl.source.tree import Function, SpecTree
 from statewalk.dsl.values.ordered_sets import OrderedFrozenSet
 
 _SCALARS = (bool, int, str, type(None))
+_NOT_ASKING = ast.Import | ast.ImportFrom | ast.Assert | ast.FunctionDef
 _FOLDABLE = (
     ast.Name, ast.Constant, ast.Compare, ast.BoolOp, ast.UnaryOp, ast.BinOp, ast.Tuple, ast.List,
     ast.Set, ast.IfExp, ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.expr_context,
@@ -36,27 +38,9 @@ class _Fold(Transformer):
 
     def __init__(self, function: Function) -> None:
         self.names = around(function.node, function.module.namespace)
-        self.path = function.module.source.path
 
     def known(self, node: ast.expr) -> tuple[Any] | None:
-        """The value of an expression over constants, boxed; None where it is not one."""
-        names: dict[str, Any] = {}
-        for part in walk(node):
-            if not isinstance(part, _FOLDABLE):
-                return None
-            if isinstance(part, ast.Name):
-                if part.id not in self.names:
-                    return None
-                value = self.names[part.id]
-                if type(value) not in _SCALARS and not _is_scalar_tuple(value):
-                    return None
-                names[part.id] = value
-        try:
-            return (
-                eval(compile(ast.Expression(node), self.path, "eval"), {"__builtins__": {}}, names),
-            )
-        except Exception:
-            return None
+        return known(node, self.names)
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
         self.generic_visit(node)
@@ -90,7 +74,120 @@ class _Fold(Transformer):
         return node.body if found[0] else node.orelse
 
 
+def known(node: ast.expr, meanings: Mapping[str, Any]) -> tuple[Any] | None:
+    """The value of an expression over constants, boxed; None where it is not one."""
+    names: dict[str, Any] = {}
+    for part in walk(node):
+        if not isinstance(part, _FOLDABLE):
+            return None
+        if isinstance(part, ast.Name):
+            if part.id not in meanings:
+                return None
+            value = meanings[part.id]
+            if type(value) not in _SCALARS and not _is_scalar_tuple(value):
+                return None
+            names[part.id] = value
+    try:
+        code = compile(ast.Expression(node), "<constants>", "eval")
+        return (eval(code, {"__builtins__": {}}, names),)
+    except Exception:
+        return None
+
+
 def _is_scalar_tuple(value: Any) -> bool:
     return type(value) in (tuple, frozenset, OrderedFrozenSet) and all(
         type(v) in _SCALARS for v in value
     )
+
+
+class Asked:
+    """The names that what can happen asks for, in the branches that the constants leave.
+
+    It begins with what is declared (actions, properties, what modules and classes run) and goes on
+    with the functions and module-level names that this mentions, whosever they are.
+    """
+
+    def __init__(self, tree: SpecTree) -> None:
+        self.names: set[str] = set()
+        self.classes = tree.classes
+        self.acting = {f.owner for f in tree.functions if f.marks}
+        self.values: dict[str, list[tuple[ast.AST, Mapping[str, Any]]]] = {}
+        functions: dict[str, list[Function]] = {}
+        led = [getattr(f, "__name__", "") for f in tree.led]
+        for function in tree.functions:
+            functions.setdefault(function.name, []).append(function)
+            if function.marks or function.name in led or function.name.startswith("__"):
+                self.names.add(function.name)
+        for module in tree.loading.modules:
+            for statement in tree.text_of(module).body:
+                self._statement(statement, module.namespace)
+        seen: set[str] = set()
+        while left := self.names - seen:
+            seen |= left
+            for name in left:
+                for function in functions.pop(name, ()):
+                    self._visit(function.node, around(function.node, function.module.namespace))
+                for value, namespace in self.values.pop(name, ()):
+                    self._visit(value, namespace)
+
+    def _statement(
+        self, node: ast.stmt, namespace: Mapping[str, Any], *, in_class: bool = False
+    ) -> None:
+        """A statement of a module or class: what a module names counts where that is asked for."""
+        if isinstance(node, _NOT_ASKING):
+            return
+        if isinstance(node, ast.ClassDef | ast.If):
+            inside = in_class or isinstance(node, ast.ClassDef)
+            parts = self._taken(node, namespace) if isinstance(node, ast.If) else parts_of(node)
+            for part in parts:
+                if isinstance(part, ast.stmt):
+                    self._statement(part, namespace, in_class=inside)
+                else:
+                    self._visit(part, namespace)
+        elif isinstance(node, ast.Assign | ast.AnnAssign) and node.value and not in_class:
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            for target in targets:
+                if isinstance(target, ast.Name) and self._only_says(node.value):
+                    self.values.setdefault(target.id, []).append((node.value, namespace))
+                else:
+                    self._visit(node, namespace)
+        else:
+            self._visit(node, namespace)
+
+    def _only_says(self, value: ast.expr) -> bool:
+        """Whether an expression makes nothing that acts by itself."""
+        calls = [n for n in ast.walk(value) if isinstance(n, ast.Call)]
+        made = [self.classes.get(getattr(call.func, "id", "")) for call in calls]
+        return all(cls is not None and not {*cls.__mro__} & self.acting for cls in made)
+
+    def _visit(self, node: ast.AST, namespace: Mapping[str, Any]) -> None:
+        if isinstance(node, ast.If | ast.IfExp):
+            parts = self._taken(node, namespace)
+        elif isinstance(node, ast.BoolOp):
+            parts = self._needed(node, namespace)
+        else:
+            if isinstance(node, ast.Name):
+                self.names.add(node.id)
+            elif isinstance(node, ast.Attribute):
+                self.names.add(node.attr)
+            parts = [*parts_of(node)]
+        for part in parts:
+            self._visit(part, namespace)
+
+    def _taken(self, node: ast.If | ast.IfExp, namespace: Mapping[str, Any]) -> list[ast.AST]:
+        """Its test, and the branch that is taken, or both."""
+        found = known(node.test, namespace)
+        branches = [node.body, node.orelse] if found is None else [
+            node.body if found[0] else node.orelse
+        ]  # fmt: skip
+        return [node.test, *(p for b in branches for p in (b if isinstance(b, list) else [b]))]
+
+    def _needed(self, node: ast.BoolOp, namespace: Mapping[str, Any]) -> list[ast.AST]:
+        """The operands up to the one that decides."""
+        parts: list[ast.AST] = []
+        for value in node.values:
+            parts.append(value)
+            found = known(value, namespace)
+            if found is not None and bool(found[0]) is isinstance(node.op, ast.Or):
+                break
+        return parts

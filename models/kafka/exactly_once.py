@@ -233,7 +233,7 @@ if PRODUCERS > 1:
         return owner.state != "Starting" and id.pid == owner.id.pid and id.epoch >= owner.id.epoch
 
 
-if GUARD == "state" and VARIANT == "kip890_p1":
+if VARIANT == "kip890_p1" and GUARD == "state":
 
     @always
     def append_under_own_check() -> bool:

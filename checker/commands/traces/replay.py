@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from statewalk.checker.machine import streams
 from statewalk.checker.verdict.exits import DIVERGED, HOLDS
-
-if TYPE_CHECKING:
-    from statewalk.dsl.words.constants import GivenText
 
 
 def add_parser(subparsers: Any) -> None:
@@ -104,7 +101,7 @@ def run_steps(arguments: argparse.Namespace) -> int:
     return HOLDS if guided.failed is None else DIVERGED
 
 
-def _settings(arguments: argparse.Namespace, text: str) -> dict[str, GivenText]:
+def _settings(arguments: argparse.Namespace, text: str) -> dict[str, Any]:
     """The constants of the options, and those that a copied report says, whole.
 
     Raises RunError[SW306] for one that it does not.

@@ -135,7 +135,10 @@ def test_a_report_says_its_constants_and_options_come_before_them(
         ("begin\nsend", []),
         ("    0  init\n    1  begin", []),
         ("    0  init  A=1 B='x'\n    1  A=2", ["A=1", "B='x'"]),
-        ("    0  init (3)  A={1, 2}\n                 B=R(c=1, d=2)", ["A={1, 2}", "B=R(c=1, d=2)"]),
+        (
+            "    0  init (3)  A={1, 2}\n                 B=R(c=1, d=2)",
+            ["A={1, 2}", "B=R(c=1, d=2)"],
+        ),
         ("!   0  init  A=1\n         ~ B=2  3", ["A=1"]),
     ],
 )
