@@ -52,7 +52,8 @@ def test_every_page_shows_its_configurations_and_a_trace(
     text = page.read_text(encoding="utf-8")
 
     assert any(found(generate, kind, text) for kind in ("traces", "flows"))
-    assert any(found(generate, kind, text) for kind in ("configurations", "counts", "formats"))
+    tables = ("configurations", "counts", "formats", "matrices")
+    assert any(found(generate, kind, text) for kind in tables)
 
 
 def found(generate: dict[str, Any], kind: str, text: str) -> bool:

@@ -1,6 +1,6 @@
 """Kafka transactions, part 2: defects of the fine grain, put in on purpose.
 
-Some are what Kafka once did; those are named in docs/models/kafka-coordinator.md.
+Some are what Kafka once did; those are named in docs/models/kafka-coordinator-runs.md.
 """
 
 from statewalk import mutant
