@@ -27,8 +27,9 @@ numpy ops orelse pathlib parser stat stdout stream suppress token tolist uint
 """
 PLAIN = """
 about act after again annotation answer around ask asked back before begin body builder builtin
-called came change changed checked checker chosen classes clock close command committed copied current damaged
-data deadline decide declared did differ done drop dsl empty end ended entry expanded expected
+called came change changed checked checker chosen classes clock close command committed copied
+current damaged data deadline decide declared did differ done drop dsl empty end ended entry
+expanded expected
 explanation extra factory fail failed failure first fit fixed fizz followed following forget fps
 free full given has held here high hold indent inner inside item json keep last leave library listed
 lock look lost made mask mean meant merged mine missed more most move native now number offset old
