@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from statewalk.checker.report.page import Page
 from statewalk.checker.report.trace import trace_page
+from statewalk.checker.traces.exports.notebook import fenced
 
 if TYPE_CHECKING:
     from statewalk.checker.traces.trace import Trace
@@ -84,14 +85,16 @@ class Markdown:
 
     def trace(self, trace: Trace) -> None:
         """The steps of a trace, as they are printed."""
-        self.lines += ["```", trace_page(trace, width=100).plain(), "```", ""]
+        self.lines.append(fenced(trace_page(trace, width=100).plain(), kind=""))
 
 
 def plain(text: str) -> str:
     """A text that Markdown takes as it is, but for what is code already. Values of a spec in it are
-    no HTML, no link, no picture, and call nobody.
+    no HTML, no link, no picture, call nobody and begin no line.
     """
-    parts = re.split(r"(`[^`]+`)", text)  # code at odd places
+    text = " ".join(text.splitlines())
+    # code at odd places; where more than one backtick begins it, a value says so, and there is none
+    parts = re.split(r"(`[^`]+`)", text) if "``" not in text else [text]
     parts[::2] = [_SPECIAL.sub(lambda found: _TAKEN[found[0]], p) for p in parts[::2]]
     return "".join(parts)
 

@@ -156,6 +156,7 @@ def _filed(entry: Entry, cell: Cell, here: Path) -> list[str]:
     if not file.resolve().is_relative_to(here.parent):
         raise RunError("SW381", f"{entry.path}: {name} is outside of the diary.")
     if not (entry.pinned / name).exists():
+        file.parent.mkdir(parents=True, exist_ok=True)
         old = f"{file.read_text('utf-8')}\n\n" if more and file.exists() else ""
         file.write_text(old + text, encoding="utf-8")
         return []

@@ -128,6 +128,9 @@ class Trace:
     def __len__(self) -> int:
         return self.length
 
+    def __bool__(self) -> bool:
+        return True  # also where nothing had to happen
+
     def __str__(self) -> str:
         """The steps, a line each, with what they changed below; reports show more."""
         lines = ["0  init" + (f" ({self.initial + 1})" if self.initial else "")]

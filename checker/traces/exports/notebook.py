@@ -45,8 +45,8 @@ def _safe(text: str) -> str:
     return escape(printable(text))
 
 
-def fenced(text: str) -> str:
+def fenced(text: str, kind: str = "text") -> str:
     """A text as a block of Markdown that nothing in it ends."""
     longest = max((len(run) for run in re.findall("`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
-    return f"{fence}text\n{text}\n{fence}\n"
+    return f"{fence}{kind}\n{text}\n{fence}\n"

@@ -284,3 +284,24 @@ box = Box()
 
     assert said.strip("`\\")[:3] in text
     assert not re.search(r"(?<!\\)[\[~]|<|@\w", prose)
+
+
+def test_what_a_property_is_called_is_no_markdown(tmp_path: Path) -> None:
+    [spec] = written(tmp_path, lock="""
+from statewalk import *
+V: Constant[str] = "a"
+class Box(State):
+    n: int = 0
+    @action
+    def put(self) -> None:
+        self.n = 1 if V == "b" else 2
+box = Box()
+@always
+@named("a `code` <img src=x>\\n```\\n# head")
+def p() -> bool:
+    return box.n != 1
+""")  # fmt: skip
+    text = markdown_of(varied(spec, V=("a", "b")), "again")
+
+    assert "<img" not in text
+    assert not re.search(r"^(# head|```#)", text, re.MULTILINE)

@@ -112,6 +112,12 @@ def test_lines_that_the_pinned_file_does_not_have_are_wrong(tmp_path: Path) -> N
     assert "04/spec.py" in play(entry(tmp_path, other, spec=pinned), says).difference
 
 
+def test_a_file_may_lie_in_a_folder_that_is_not_there_yet(tmp_path: Path) -> None:
+    made = entry(tmp_path, block("x = 1", info="python sub/x.py"))
+
+    assert [] == play(made, says).wrong
+
+
 def test_a_file_outside_is_refused(tmp_path: Path) -> None:
     with pytest.raises(RunError, match="SW381"):
         play(entry(tmp_path, block("x", info="python ../../a.py")), says)

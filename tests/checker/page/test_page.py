@@ -294,6 +294,19 @@ def test_a_comparison_has_a_page_with_both_ways(
     assert "From step 5 on" in "".join(text for line in first["why"] for text, _ in line)
 
 
+def test_a_comparison_that_parts_at_the_first_step_has_a_page(tmp_path: Path) -> None:
+    page, spec = tmp_path / "a.html", tmp_path / "a.py"
+    spec.write_text(
+        "from statewalk import *\nBY: Constant[int] = 1\nclass Box(State):\n    n: int = 0\n"
+        "    @action\n    def grow(self) -> None:\n        require(self.n < 2)\n"
+        "        self.n += BY\nbox = Box()\ndeadlock(False)\n"
+    )
+
+    assert 0 == main(["compare", str(spec), "--vary", "BY=1,2", "--html", str(page)])
+    ways = data_in(page.read_text())["traces"]
+    assert {1} == {len(way["steps"]) for way in ways}
+
+
 def test_a_notebook_shows_a_trace_without_scripts_and_escaped(tmp_path: Path, run: Run) -> None:
     hostile = check(hostile_spec(tmp_path), engine="reference")
     shown = hostile.traces["is_empty"]._repr_html_() + hostile._repr_html_()

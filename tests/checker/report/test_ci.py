@@ -98,6 +98,19 @@ def violated() -> Run:
     return check(MODELS / "kafka/init_pid.py", constants, engine="reference")
 
 
+def test_a_violation_in_an_initial_state_has_its_trace(tmp_path: Path) -> None:
+    spec = tmp_path / "a.py"
+    spec.write_text(
+        "from statewalk import *\nclass Box(State):\n    n: int = 7\n"
+        "    @action\n    def stay(self) -> None:\n        self.n += 1\nbox = Box()\n"
+        "@always\ndef small() -> bool:\n    return box.n < 5\n"
+    )
+    suite = Xml.fromstring(to_junit(check(spec, engine="reference")))
+    failure = next(iter(suite.iter("failure")))
+
+    assert "Box.n  7" in (failure.text or "")
+
+
 def test_junit_has_a_case_per_property(violated: Run) -> None:
     suite = Xml.fromstring(to_junit(violated))
 
