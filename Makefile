@@ -31,8 +31,7 @@ $(STAMP): pyproject.toml requirements.lock
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(PIP) --require-hashes -r requirements.lock
 	@$(PIP) --no-deps --no-build-isolation -e .
-	@echo "Compiling the kernels, once"
-	@$(BIN)/statewalk check models/toys/token_ring.py --out $(VENV)/first-run >/dev/null || true
+	@$(BIN)/python -m statewalk.checker.machine.ahead
 	@touch $@
 
 demo: $(STAMP)  ## check Kafka's InitPid, then find a bug planted in it

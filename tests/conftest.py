@@ -36,6 +36,14 @@ class _OneSpark(LoadScopeScheduling):  # type: ignore[misc]  # it ships no types
             return "spark"
         return name.partition("::")[0] if name.startswith(LOADED_ONCE) else nodeid
 
+    def mark_test_complete(self, node: Any, item_index: int, duration: float = 0) -> None:
+        """A group that is done is forgotten: xdist would count it again after each test."""
+        super().mark_test_complete(node, item_index, duration)
+        groups = self.assigned_work[node]
+        group = self._split_scope(self.registered_collections[node][item_index])
+        if all(groups[group].values()) and len(groups) > 1:
+            del groups[group]
+
 
 def pytest_collection_finish() -> None:
     """What was loaded until the first test stays: no collection of garbage looks at it again."""

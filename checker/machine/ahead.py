@@ -1,0 +1,176 @@
+"""Compiling every kernel ahead: `python -m statewalk.checker.machine.ahead`, by `make install` too.
+
+A kernel is compiled when it is first called, once on each machine. Whoever does not want to wait in
+the middle of a check compiles all of them before, for the types that they are called with; here
+these are written down. What only large models meet stays for then: slots of more than 65,535
+values, more than 256 actions in a graph with liveness.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from concurrent.futures import ProcessPoolExecutor
+from importlib import import_module
+from multiprocessing import get_context
+from typing import Any
+
+# A type is what numpy calls it, with a [] for each dimension; or a named tuple of `_TUPLES`, which
+# stands in a module of the folder of the kernel.
+_TUPLES = {
+    "Rows": ("arrays", "u2[][] u8[] u8[] u8[][]"),
+    "Segment": ("arrays", "u2[][] u8[] u8[] u8[][] i8[]"),
+    "Tries": ("arrays", "i4[] i4[][] i4[] u8[] i4[] i8[] i8[] i4[] i4[]"),
+    "Outcomes": (
+        "arrays",
+        "u8[] u8[] i8[] i4[] i4[] i4[] i4[] i8[] i8[] i4[] i8[] u8[] u8[] u8[][]",
+    ),
+    "Batch": (
+        "arrays",
+        "u8[][] u8[][] i8[][] i4[][] i8[] i8[][] i8[] i8[] i8[] u1[]",
+    ),
+    "Scratch": ("arrays", "i4[] i4[] i4[] u8[] u8[] i8[]"),
+    "OrbitTables": (
+        "orbit_arrays",
+        "i8[] i8[] i4[] u8[][] i8[] i4[] i4[] u8[][] i8[] i4[] i4[] i8[] i4[] i8[] i4[] i4[] u1[] "
+        "u8[][] i8[] i4[] i4[] u8[] u8[] u8[][]",
+    ),
+    "OrbitScratch": (
+        "orbit_arrays",
+        "i8[] i8[] u8[][] u8[][] u8[][] u1[] u8[][][] i8[][] i8[] i8[] u8[][][] f8[][] u8[] f8[]",
+    ),
+    "Index": ("reach", "i8[] i8[] i8[] i8[] i8[] i8[] i8[][] i8[]"),
+    "Run": ("order", f"i8 i8 {'i8[] ' * 13}i1[] f8[]"),
+    "Search": ("cdcl_state", f"i1[] {'i8[] ' * 30}i1[] {'i8[] ' * 8}"),
+}
+_KERNELS = {
+    "native.kernels.expand": {
+        "expand": "Rows Tries Outcomes Batch Scratch i8 i8 i8[] i8[][] i8 i8 i8 i8 i8 i8",
+        "check": "Rows Tries Batch Scratch i8 i8[] i8[][] i8 i8[][] i8 i8 i8[] i8[] i8",
+        "check_steps": (
+            "Rows Tries Outcomes Batch Scratch i8 i8[] i8[] i8[] i8[] i8 i8 i8[] i8[] u1[]"
+        ),
+        "call_result": "i8[] i8 Tries Scratch",
+    },
+    "native.kernels.tables": {
+        "insert": "Rows Outcomes Batch i8 u8[] u8[] i8 Segment i8[] i8[] i8",
+        "gather": "Segment i8[] Rows i8[] i8",
+        "enter": "u8[] u8[] u8[] u8[]",
+        "refill": "u8[] u8[] u8[] u8[]",
+        "find": "u8[] u8[] u8[] u8[] b1[]",
+        "forget": "u8[] u8[] u8[] u8[]",
+        "put_hashed": "u8[] i4[] u8[] i4[]",
+        "hashed_child": "u8[] i4[] i8 i8",
+    },
+    "native.kernels.orbit_kernels": {
+        "orbits": "u2[][] i8[] i4[] Outcomes OrbitTables OrbitScratch u8[] u8[][] f8[] i8[]",
+        "spread": "Batch u8[][] i8[] i4[] i8",
+    },
+    "liveness.kernels": {
+        "components": "i4[] i8[] i4[] i4[] i4[] i4[] i4[] i4[] i4[] i8[]",
+        "survey": "i4[] i8[] i4[] u1[] i4[] u8[] u8[] u8[] u8[] u8[]",
+        "enabling": "i8[] i4[] u1[] u8[] u8[]",
+        "spread": "i8[] i4[] u1[] u1[] u1[] i4[] i4[] i8[] i8[]",
+        "enter": "u8[] i4[] u8[] i4[]",
+        "find": "u8[] u8[] i4[] i4[]",
+        "put_in_order": "i8[] i4[] u1[] i8[] i4[] u1[]",
+    },
+    "history.decide.kernels.scan": {
+        "count_expanded": "i8[] i8[] i8[] i8[]",
+        "expand": "i8[] i8[] i8[] i8[] i8[] i8[] i8[] i8[] i8[] i8[] i8[][] i8[]",
+        "scan": ("i8[] i8[][] i8[] i8[] i8[] i8[][] i8[][] i8[][] i8[][] i8[] i8[] b1"),
+        "prefixes": "i8[][] i8[][] i8[] i8[] i8[][]",
+    },
+    "history.decide.kernels.reach": {
+        "adjacency": "i8 i8[] i8[] i8[] i8[] i8[]",
+        "topological": "i8 i8[] i8[] i8[]",
+        "topological_by": "i8 i8[] i8[] f8[] i8[]",
+        "nearest_first": "i8[] i8[] i8[] i8[] i8[] i8[]",
+        "reach": "i8[] i8[] i8[] i8[] i8[] i8[] i8[] i8 i4[][] i4[][] b1[]",
+        "rule_one": "i4[][] i4[][] i8 i8[] Index i8[][] i8",
+        "rules": "i4[][] i4[][] i8 i8 i8[] Index i8[][] i8",
+        "undecided": "i4[][] i4[][] i8 i8 i8[] Index i8[][] i8",
+        "find_path": "i8[] i8[] i8[] i8[] i8 i8 i8 i8[] i8[]",
+    },
+    "history.decide.kernels.bits": {
+        "closure": "i8[] i8[] i8[] i8[] i8[] i8 u8[][] u8[][] b1[]",
+        "rules": "u8[][] u8[][] i8 i8 Index i8[] i8[][] i8",
+        "undecided": "u8[][] u8[][] i8 i8 Index i8[][] i8",
+    },
+    "history.decide.kernels.encode": {
+        "next_writers": "i8 i8[] Index i8[]",
+        "encode": "i8 i8[][] i8[] i8[] i8[] i8[] i8[] i8[][]",
+    },
+    "history.decide.kernels.weak": {
+        "missed": "i8 i8 i8[][] i8[] i8[] b1 i8[][] i8",
+        "missed_in_session": "i8 i8[] i8[] i8[][] i8[] i8[] i8[] i8[][] i8",
+    },
+    "history.decide.kernels.order": {"execute": "Run i8[] i8[] i8[] i8[] i8 i8[]"},
+    "history.decide.kernels.cdcl": {"run": "Search"},
+    "spark.tasks.run_kernels": {
+        "merge": "u8[] i8[] i8[] i8 i8[] i8 i8[]",
+        "mark": "u8[] u8[] b1[]",
+        "pack": "u2[][] i8[] i8[] u1[][]",
+        "unpack": "u1[][] i8[] u2[][]",
+        "fingerprints": "u1[][] i8[] u8 i8[] u8[] u8[]",
+        "narrow_links": "i8[] i8[] i8 i8 i8 u1[][]",
+        "widen_links": "u1[][] i8 i8 i8 i8[]",
+        "number_rows": "u8[][] i4[] u8[][] u4[]",
+    },
+}
+
+
+def all_kernels() -> list[tuple[str, str]]:
+    """The module and the name of each, those that take long to compile first."""
+    found = [(module, name) for module, kernels in _KERNELS.items() for name in kernels]
+    return sorted(found, key=lambda at: -len(_KERNELS[at[0]][at[1]]))
+
+
+def compiled(module: str, name: str) -> Any:
+    """A kernel, compiled or loaded for the types that are written down here."""
+    there: Any = import_module(f"statewalk.checker.{module}")
+    made = getattr(there, name)
+    if module == "liveness.kernels":  # plain Python as long as a graph is small
+        made = there.compiled(made)
+    made.compile(types_of(module, name))
+    return made
+
+
+def types_of(module: str, name: str) -> tuple[Any, ...]:
+    """The types of a kernel's arguments, as numba has them."""
+    folder = module.rpartition(".")[0]
+    return tuple(_type(text, folder) for text in _KERNELS[module][name].split())
+
+
+def _type(text: str, folder: str) -> Any:
+    from numba import from_dtype, types
+    from numpy import dtype
+
+    if text in _TUPLES:
+        module, fields = _TUPLES[text]
+        made = getattr(import_module(f"statewalk.checker.{folder}.{module}"), text)
+        tuples: Any = types.BaseTuple
+        return tuples.from_types([_type(f, folder) for f in fields.split()], made)
+    element = from_dtype(dtype(text.rstrip("[]")))
+    dimensions = text.count("[")
+    return types.Array(element, dimensions, "C") if dimensions else element
+
+
+def main() -> None:
+    """Compile all that are not kept yet, with as many processes as there are processors."""
+    kernels = all_kernels()
+    said = f"Compiling {len(kernels)} kernels, once: later checks start at once\n"
+    sys.stdout.write(said)
+    sys.stdout.flush()
+    processes = min(os.cpu_count() or 1, 8)
+    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
+        for done in [pool.submit(_compile, *kernel) for kernel in kernels]:
+            done.result()
+
+
+def _compile(module: str, name: str) -> None:
+    compiled(module, name)
+
+
+if __name__ == "__main__":
+    main()
