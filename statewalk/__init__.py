@@ -67,6 +67,9 @@ if TYPE_CHECKING:
     from statewalk.checker.api import load as load
     from statewalk.checker.behaviours.replay import Replay as Replay
     from statewalk.checker.behaviours.replay import replay as replay
+    from statewalk.checker.compare.compare import Comparison as Comparison
+    from statewalk.checker.compare.from_python import compare as compare
+    from statewalk.checker.graph.relations import Graph as Graph
     from statewalk.checker.page.html import page as page
     from statewalk.checker.traces.file import load_trace as load_trace
     from statewalk.checker.traces.file import save_trace as save_trace
@@ -86,11 +89,14 @@ __all__ = [
 ]  # fmt: skip
 
 _CHECKING = {
+    "Comparison": "compare.compare",
+    "Graph": "graph.relations",
     "Replay": "behaviours.replay",
     "Result": "verdict.result",
     "Run": "verdict.run",
     "Trace": "traces.trace",
     "check": "api",
+    "compare": "compare.from_python",
     "load": "api",
     "load_trace": "traces.file",
     "page": "page.html",

@@ -14,6 +14,7 @@ from statewalk.checker.compare.crossing import Crossing, cross
 from statewalk.checker.contract.options import CheckOptions
 from statewalk.checker.contract.search import Progress
 from statewalk.checker.liveness.graph import Ints
+from statewalk.checker.machine.late import ShownPage, named
 from statewalk.checker.machine.limits import within
 from statewalk.checker.machine.watch import CutShort
 from statewalk.checker.refinement.inclusion import Inclusion, allowed, beside, included
@@ -25,6 +26,7 @@ from statewalk.dsl.model import WITNESS_KINDS, Model
 from statewalk.dsl.view import Path
 
 NEAREST = 10
+_TELLING = "statewalk.checker.compare.telling"
 Changed = Literal["", "fixed", "broken", "new", "gone", "possible", "impossible"]
 
 
@@ -91,7 +93,7 @@ class Versus:
     bounds: tuple[str, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Comparison:
     """A base and what was compared with it."""
 
@@ -107,6 +109,23 @@ class Comparison:
     def whole(self) -> bool:
         """Whether every search was exhaustive and every question answered."""
         return not any(versus.bounds for versus in self.others)
+
+    def __str__(self) -> str:
+        return str(named(_TELLING, "page_of")(self, "").plain())
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the table, and the report, without scripts."""
+        return str(named(_TELLING, "html_of")(self))
+
+    def _repr_markdown_(self) -> str:
+        return str(named(_TELLING, "markdown_of")(self, ""))
+
+    def explore(self) -> ShownPage:
+        """The page to look at, within a notebook."""
+        page: ShownPage = named("statewalk.checker.page.html", "page")(self)
+        return page
 
 
 def changed(base: Run, other: Run, name: str) -> Changed:

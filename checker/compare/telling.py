@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from html import escape
 from typing import TYPE_CHECKING
 
 from statewalk.checker.compare.sheets import Markdown, OnPage, Sheet, plain
@@ -16,6 +17,7 @@ from statewalk.checker.states.shortening import first_difference, fit
 from statewalk.checker.states.showing import place
 from statewalk.checker.traces.labels import label_of
 from statewalk.checker.verdict.evidence import Guard
+from statewalk.dsl.errors import printable
 from statewalk.dsl.model import WITNESS_KINDS
 
 if TYPE_CHECKING:
@@ -64,9 +66,31 @@ def markdown_of(comparison: Comparison, again: str) -> str:
     return "\n".join(sheet.lines).rstrip() + "\n"
 
 
+def html_of(comparison: Comparison) -> str:
+    """The report as HTML without scripts: the table, and below it what is said."""
+    head, *rows = [["", *(side.name for side in comparison.sides)], *rows_of(comparison)]
+    lines = [_line(head, "th"), *(_line(row, "td") for row in rows)]
+    page = Page(100)
+    _said(comparison, OnPage(page))
+    return f"<table>{''.join(lines)}</table><pre>{escape(page.plain())}</pre>"
+
+
+def _line(cells: Sequence[str], tag: str) -> str:
+    texts = (escape(printable(cell.replace("`", ""))) for cell in cells)
+    return f"<tr>{''.join(f'<{tag}>{text}</{tag}>' for text in texts)}</tr>"
+
+
 def _told(comparison: Comparison, again: str, sheet: Sheet) -> None:
     sides = comparison.sides
     sheet.table(["", *(side.name for side in sides)], rows_of(comparison))
+    _said(comparison, sheet)
+    if again:
+        sheet.head("Again")
+        sheet.say(f"`{again}`")
+
+
+def _said(comparison: Comparison, sheet: Sheet) -> None:
+    """All but the table."""
     for versus in comparison.others:
         base, other = comparison.base, versus.other
         if len(comparison.others) > 1:
@@ -82,8 +106,6 @@ def _told(comparison: Comparison, again: str, sheet: Sheet) -> None:
         _only(sheet, versus.gained, other, base, whole=not versus.bounds)
         _only(sheet, versus.lost, base, other, whole=not versus.bounds)
         _cost(sheet, base.run, other)
-    sheet.head("Again")
-    sheet.say(f"`{again}`")
 
 
 # -- verdicts --------------------------------------------------------------------------------

@@ -64,7 +64,8 @@ def of_trace(trace: Trace) -> dict[str, Any]:
     return {
         **head(trace.spec, trace.constants.items()),
         "kinds": {trace.kind: kind_word(trace.kind)},
-        "traces": [{**of_path(trace), "why": []}],
+        "code": code_of((step.file, step.line) for step in trace.steps) if trace.model else {},
+        "traces": [{**of_path(trace, Around(trace.model) if trace.model else None), "why": []}],
     }
 
 

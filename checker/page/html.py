@@ -16,11 +16,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from statewalk.checker.machine.files import write_text
+from statewalk.checker.page.compared import of_comparison
 from statewalk.checker.page.data import of_run, of_trace
 from statewalk.checker.traces.trace import Trace
+from statewalk.checker.verdict.run import Run
 
 if TYPE_CHECKING:
-    from statewalk.checker.verdict.run import Run
+    from statewalk.checker.compare.compare import Comparison
 
 _ASSETS = Path(__file__).parent / "assets"
 SCRIPTS = (
@@ -62,9 +64,11 @@ class WebPage:
         return f'<iframe {frame} srcdoc="{escape(self.html)}"></iframe>'
 
 
-def page(shown: Run | Trace) -> WebPage:
-    """The page to look at of a run or of a trace: ``page(run).save("report.html")``."""
-    return WebPage(to_html(of_trace(shown) if isinstance(shown, Trace) else of_run(shown)))
+def page(shown: Run | Trace | Comparison) -> WebPage:
+    """The page to look at of a run, a trace or a comparison: ``page(run).save("report.html")``."""
+    if isinstance(shown, Trace):
+        return WebPage(to_html(of_trace(shown)))
+    return WebPage(to_html(of_run(shown) if isinstance(shown, Run) else of_comparison(shown, "")))
 
 
 def to_html(data: dict[str, Any], *, live: bool = False) -> str:

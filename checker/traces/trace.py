@@ -11,14 +11,15 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from importlib import import_module
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
+from statewalk.checker.machine.late import ShownPage, named
 from statewalk.checker.states.attempts import unrepeatable
 from statewalk.checker.states.content import Content, choice_shown, content_of, short_names
 from statewalk.checker.states.diff import Change, changes
 from statewalk.checker.states.showing import text_of
+from statewalk.checker.traces.state import TraceState
 from statewalk.checker.traces.truths import Truth, truths
 from statewalk.dsl.declared import Fairness
 from statewalk.dsl.errors import printable
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
     from statewalk.checker.contract.search import Finding
     from statewalk.dsl.model import Action, Model
     from statewalk.dsl.view import State
+
+
+_NOTEBOOK = "statewalk.checker.traces.exports.notebook"
 
 
 @dataclass(frozen=True)
@@ -86,7 +90,8 @@ class Trace:
     ``loop`` is the index of the state to which the last step returns (a lasso), if it does.
     ``truths`` holds, by property, its truth in each state (see `checker.traces.truths`).
     ``error`` is the text of the exception that ended it; a last step that is not completed has no
-    state after it. ``names`` says how shared state is shown.
+    state after it. ``names`` says how shared state is shown. ``model`` is what took
+    the steps; a trace from a file has none.
     """
 
     spec: str
@@ -104,6 +109,7 @@ class Trace:
     truths: Mapping[str, Truth] = field(default_factory=dict)
     classes: Mapping[str, type] = field(default_factory=dict, compare=False, repr=False)
     file: FilePath | None = field(default=None, compare=False)
+    model: Model | None = field(default=None, compare=False, repr=False)
 
     @builtins.property
     def length(self) -> int:
@@ -114,6 +120,11 @@ class Trace:
     def last(self) -> Content:
         """The state at the end."""
         return self.contents[-1]
+
+    @cached_property
+    def states(self) -> tuple[TraceState, ...]:
+        """The states as they are to be looked at: ``trace.states[2]["Client#0.inbox"]``."""
+        return tuple(TraceState(at, found, self.names) for at, found in enumerate(self.contents))
 
     @cached_property
     def diffs(self) -> tuple[tuple[Change, ...], ...]:
@@ -142,16 +153,16 @@ class Trace:
 
     def _repr_html_(self) -> str:
         """What a notebook shows: a table and a diagram, without scripts."""
-        return self._shown("html_of", self)
+        return str(named(_NOTEBOOK, "html_of")(self))
 
     def _repr_markdown_(self) -> str:
         """The same as Markdown."""
-        return self._shown("fenced", str(self))
+        return str(named(_NOTEBOOK, "fenced")(str(self)))
 
-    def _shown(self, name: str, what: Trace | str) -> str:
-        # exports know traces; that a trace shows itself by one of them is asked for by name
-        found = import_module("statewalk.checker.traces.exports.notebook")
-        return str(getattr(found, name)(what))
+    def explore(self) -> ShownPage:
+        """The page to look at, within a notebook."""
+        page: ShownPage = named("statewalk.checker.page.html", "page")(self)
+        return page
 
 
 class TellingView(PlainView):
@@ -271,6 +282,7 @@ def build(model: Model, finding: Finding, loop: int | None = None, *, told: bool
         names=short_names(model),
         truths=truths(model, states) if told else {},
         classes=model.classes,
+        model=model,
     )
 
 

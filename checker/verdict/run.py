@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from html import escape
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from statewalk.checker.machine.late import ShownPage, StateGraph, Table, named
 from statewalk.checker.traces.exports.notebook import fenced
 from statewalk.checker.verdict.evidence import Evidence, Notice
 from statewalk.checker.verdict.result import (
@@ -85,6 +88,30 @@ class Run:
     @property
     def warnings(self) -> tuple[str, ...]:
         return self.result.warnings
+
+    def graph(self, folder: str | Path | None = None) -> StateGraph:
+        """All states and steps that were seen, as tables; in a ``folder``, or as long as somebody
+        has them. Raises RunError where no state graph can be written.
+        """
+        found: StateGraph = named("statewalk.checker.graph.relations", "graph_of_run")(self, folder)
+        return found
+
+    def states(self) -> Table:
+        """A table of the states: ``run.states().to_pandas()``. See `graph`."""
+        return self._graph.states()
+
+    def steps(self) -> Table:
+        """A table of the steps between them. See `graph`."""
+        return self._graph.steps()
+
+    @cached_property
+    def _graph(self) -> StateGraph:
+        return self.graph()
+
+    def explore(self) -> ShownPage:
+        """The page to look at, within a notebook."""
+        page: ShownPage = named("statewalk.checker.page.html", "page")(self)
+        return page
 
     def of(self, name: str) -> PropertyResult:
         """The result on one property. Raises KeyError."""

@@ -34,7 +34,9 @@ ENTERS: dict[str, str] = {
         "dsl/values contract machine states symmetry"
     ),
     "checker/explore": "Model dsl/state contract page report states verdict walk",
-    "checker/graph": "Model dsl/values contract engines machine native spark states verdict",
+    "checker/graph": (
+        "Model dsl/values contract engines machine native spark states traces/exports verdict"
+    ),
     "checker/history": "dsl/errors",
     "checker/history/certify": "dsl/library history/data",
     "checker/history/collect": "history/errors machine",

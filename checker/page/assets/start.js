@@ -30,7 +30,7 @@ const explored = () => [title, why, live ? status : null, box];
 
 function startPage() {
   if (data.traces.some((path) => path.around)) TABS.push(["graph", "Graph"]);
-  if (data.code) TABS.push(["code", "Code"]);
+  if (Object.keys(data.code || {}).length) TABS.push(["code", "Code"]);
   const main = frame();
   readAddress();
   const show = (at) => {

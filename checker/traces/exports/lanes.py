@@ -150,7 +150,13 @@ _PAINT = {
     "call": {"stroke": "#7a8190"},
     "lost": {"stroke": "#c2352b", "fill": "none"},
     "arc": {"stroke": "#c2352b", "fill": "none"},
+    "spot": {"fill": "#fff", "stroke": "#b9bfcc"},
+    "way": {"stroke": "#7a8190", "fill": "none"},
+    "again": {"stroke": "#3b5bdb", "stroke-dasharray": "4 3"},
 }
+
+
+_ASKED = ("data-step", "data-spot")  # what only the page asks for
 
 
 def to_svg(trace: Trace) -> str:
@@ -180,7 +186,7 @@ def _text(shape: Shape, painted: bool) -> str:
         for name in str(attributes["class"]).split():
             paint |= _PAINT.get(name, {})
     kept = {
-        n: v for n, v in attributes.items() if n != "data-step" and not (painted and n == "class")
+        n: v for n, v in attributes.items() if n not in _ASKED and not (painted and n == "class")
     }
     told = "".join(f' {n}="{escape(str(v))}"' for n, v in (paint | kept).items())
     return f"<{tag}{told}>{escape(printable(text))}</{tag}>"

@@ -330,3 +330,22 @@ def test_a_page_in_a_notebook_is_a_frame_of_its_own(run: Run, tmp_path: Path) ->
     assert "<script" not in shown._repr_html_()
     saved = data_in((tmp_path / "a.html").read_text())
     assert "epoch_monotone" == saved["traces"][0]["trace"]["property"]
+
+
+def test_a_state_of_a_trace_is_by_names_and_shows_itself_escaped(tmp_path: Path, run: Run) -> None:
+    state = run.traces["epoch_monotone"].states[2]
+    hostile = check(hostile_spec(tmp_path), engine="reference").traces["is_empty"].states[-1]
+    shown = hostile._repr_html_() + hostile._repr_markdown_()
+
+    assert "SentInitPidRequest" == state["Client#0.state"]
+    assert "Client#0.state       'SentInitPidRequest'" in str(state)
+    assert len(state) == str(state).count("\n") + 1 == state._repr_html_().count("<tr>")
+    assert "<img" not in shown
+    assert not set("\x00\x1b\u202e\u2028") & set(shown)
+
+
+def test_a_trace_of_a_run_is_explored_where_it_is(run: Run) -> None:
+    shown = run.traces["epoch_monotone"].explore()
+
+    assert "around" in data_in(shown.html)["traces"][0]
+    assert data_in(run.explore().html)["code"]

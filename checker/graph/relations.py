@@ -1,0 +1,216 @@
+"""A state graph from Python: its states and steps as tables that Arrow, pandas and DuckDB take."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import weakref
+from collections.abc import Iterator
+from functools import cached_property
+from html import escape
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from statewalk.checker.contract.search import Counts, Exploration, SearchOptions
+from statewalk.checker.graph.collect import stopped_inside
+from statewalk.checker.graph.dataset import STATES, TRANSITIONS, read_about, rows_of
+from statewalk.checker.graph.during import refuse_graph
+from statewalk.checker.graph.write import write_graph
+from statewalk.checker.machine.extras import missing
+from statewalk.checker.traces.exports.lanes import svg_of
+from statewalk.checker.traces.exports.layered import FEW, Spot, layered
+from statewalk.checker.traces.exports.notebook import fenced
+from statewalk.dsl.errors import printable
+
+if TYPE_CHECKING:
+    import duckdb
+    import pandas
+    import pyarrow
+
+    from statewalk.checker.graph.dataset import About
+    from statewalk.checker.verdict.run import Run
+
+_SHOWN = 10  # rows of a table in a notebook
+_DRAWN = min(60, FEW)  # states of a graph that is drawn there
+_WIDE = 40  # letters of a cell
+
+
+class Graph:
+    """The state graph in a folder: ``states()`` and ``steps()`` are tables. See docs/graph.md."""
+
+    def __init__(self, folder: str | Path) -> None:
+        """Raises RunError[SW350], RunError[SW351] where there is no graph, or a damaged one."""
+        self.folder = Path(folder)
+        self.about: About = read_about(self.folder)
+
+    def states(self) -> Relation:
+        """A row for each state."""
+        return Relation(self, STATES)
+
+    def steps(self) -> Relation:
+        """A row for each step."""
+        return Relation(self, TRANSITIONS)
+
+    def __str__(self) -> str:
+        about = self.about
+        sizes = f"{about.states:,} states, {about.transitions:,} steps, depth {about.depth}"
+        part = "" if about.complete else "; the search did not go to its end"
+        return printable(f"state graph of {about.spec}: {sizes}{part}")
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: a small graph as a drawing, of a large one the first states."""
+        head = f"<p>{escape(str(self))}</p>"
+        return head + (self._drawing() if self.about.states <= _DRAWN else _table(self.states()))
+
+    def _repr_markdown_(self) -> str:
+        return f"{fenced(str(self))}\n{self.states()._repr_markdown_()}"
+
+    def _drawing(self) -> str:
+        states, steps = self.states().to_arrow().to_pylist(), self.steps().to_arrow().to_pylist()
+        number = {row["fingerprint"]: at for at, row in enumerate(states)}
+        spots = [Spot(row["depth"], _came(row), _held(row, states[0])) for row in states]
+        edges = {(number[row["source"]], number[row["target"]]) for row in steps}
+        return svg_of({"head": [], **layered(spots, {(a, b) for a, b in edges if a != b})})
+
+
+def _came(row: dict[str, Any]) -> str:
+    arguments = f"({row['arguments']})" if row["arguments"] else ""
+    call = f"{row['action'] or 'init'}{arguments}"
+    return f"{row['actor']} · {call}" if row["actor"] else call
+
+
+def _held(row: dict[str, Any], first: dict[str, Any]) -> str:
+    """The fields of a state that are not as in the first."""
+    own = list(row)[list(row).index("expanded") + 1 :]
+    return ", ".join(f"{name} = {row[name]}" for name in own if row[name] != first[name])
+
+
+class Relation:
+    """A table of a state graph. It is in files, and read when it is asked for."""
+
+    def __init__(self, graph: Graph, name: str) -> None:
+        self.graph = graph
+        self.name = name
+        self._rows = rows_of(graph.folder, name)
+
+    def to_arrow(self) -> pyarrow.Table:
+        """The table as Arrow has it."""
+        return self._rows.to_table()
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """The table as a DataFrame. Raises RunError[SW329] where pandas is not installed."""
+        _needed("pandas")
+        return self.to_arrow().to_pandas()
+
+    def to_duckdb(self) -> duckdb.DuckDBPyRelation:
+        """The table as a relation, which further SQL may ask; ``states`` and ``transitions`` may be
+        named in it. Raises RunError[SW329] where DuckDB is not installed.
+        """
+        return self.graph_in_duckdb.table(self.name)
+
+    @cached_property
+    def graph_in_duckdb(self) -> duckdb.DuckDBPyConnection:
+        """A database with both tables."""
+        connection: duckdb.DuckDBPyConnection = _needed("duckdb").connect(":memory:")
+        for name in (STATES, TRANSITIONS):
+            connection.register(name, rows_of(self.graph.folder, name))
+        return connection
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(self._rows.schema.names)
+
+    def __len__(self) -> int:
+        about = self.graph.about
+        return about.states if self.name == STATES else about.transitions
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        """The rows, as dicts."""
+        for batch in self._rows.to_batches():
+            yield from batch.to_pylist()
+
+    def __str__(self) -> str:
+        return printable(f"{self.name} of {self.graph.about.spec}: {len(self):,} rows")
+
+    def __repr__(self) -> str:
+        return "\n".join([str(self), *(" · ".join(row) for row in self._cells())])
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(str(self))}</p>{_table(self)}"
+
+    def _repr_markdown_(self) -> str:
+        head, *rows = self._cells()
+        lines = [head, ["---"] * len(head), *rows]
+        return "".join(
+            f"| {' | '.join(cell.replace('|', '&#124;') for cell in c)} |\n" for c in lines
+        )
+
+    def _cells(self) -> list[list[str]]:
+        """The names of the columns, and the first rows, as short texts."""
+        rows = self._rows.head(_SHOWN).to_pylist()
+        return [list(self.columns), *([_short(row[c]) for c in self.columns] for row in rows)]
+
+
+def _short(value: Any) -> str:
+    text = "" if value is None else printable(str(value)).replace("\n", " ")
+    return text if len(text) <= _WIDE else text[: _WIDE - 1] + "…"
+
+
+def _table(relation: Relation) -> str:
+    head, *rows = relation._cells()
+    cells = "".join(f"<th>{escape(name)}</th>" for name in head)
+    lines = "".join(
+        f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows
+    )
+    return f"<table><thead><tr>{cells}</tr></thead><tbody>{lines}</tbody></table>"
+
+
+def graph_of_run(run: Run, folder: str | Path | None = None) -> Graph:
+    """The state graph of what a check saw: the one that it wrote, or one written now. Without a
+    ``folder`` it is written to a place that is gone when nobody has the graph any more.
+
+    Raises:  RunError as for ``check --graph``
+    """
+    written = run.evidence.graph
+    if folder is None and written is not None and written.problem is None:
+        return Graph(written.folder)
+    if folder is not None:
+        return _written(run, Path(folder))
+    place = Path(tempfile.mkdtemp(prefix="statewalk-graph-"))
+    try:
+        graph = _written(run, place / "graph")
+    except BaseException:
+        shutil.rmtree(place, ignore_errors=True)
+        raise
+    weakref.finalize(graph, shutil.rmtree, place, ignore_errors=True)
+    return graph
+
+
+def _written(run: Run, folder: Path) -> Graph:
+    model, options, stopped = run.model, run.evidence.options, run.evidence.stopped
+    if model is None or run.evidence.failure is not None:
+        raise stopped_inside("error")
+    asked = SearchOptions(
+        symmetry=bool(run.evidence.symmetry), view=bool(options.view),
+        threads=options.threads or os.cpu_count() or 1, engine_settings=options.spark,
+    )  # fmt: skip
+    engine = "spark" if run.engine == "spark" else "native"
+    refuse_graph(str(folder), asked, engine)
+    counts = Counts(run.counts.initial, run.counts.distinct, run.counts.generated, run.counts.depth)
+    seen = Exploration(
+        engine, counts, run.evidence.levels, (), (), {}, {}, stopped is None, stopped, run.seconds
+    )
+    write_graph(model, asked, seen, folder)
+    return Graph(folder)
+
+
+def _needed(package: str) -> Any:
+    try:
+        return import_module(package)
+    except ImportError:
+        raise missing(package) from None

@@ -1,0 +1,50 @@
+"""Comparisons from Python, and how they show themselves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from statewalk import Comparison, compare, load
+from statewalk.dsl.errors import RunError
+
+DIE_HARD = "toys/die_hard"
+
+
+@pytest.fixture(scope="module")
+def found() -> Comparison:
+    return compare(DIE_HARD, vary={"GOAL": [4, 6]}, engine="reference")
+
+
+def test_a_constant_is_varied_or_specs_are_named(found: Comparison) -> None:
+    again = compare(load(DIE_HARD, {"GOAL": 6}), load(DIE_HARD, {"GOAL": 6}), engine="reference")
+
+    assert ["GOAL=4", "GOAL=6"] == [side.name for side in found.sides]
+    assert ["violated", "holds"] == [side.run.verdict for side in found.sides]
+    assert ["holds", "holds"] == [side.run.verdict for side in again.sides]
+
+
+def test_a_comparison_shows_itself_without_scripts(found: Comparison) -> None:
+    shown = found._repr_html_()
+
+    assert "violated at 6" in str(found)
+    assert "Again" not in str(found)
+    assert "<td>holds · fixed</td>" in shown
+    assert "<script" not in shown
+    assert found._repr_markdown_().startswith("### GOAL=6 beside GOAL=4")
+    assert "<iframe" in found.explore()._repr_html_()  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("others", "options"),
+    [
+        ((), {}),
+        ((DIE_HARD,), {"vary": {"GOAL": [4, 6]}}),
+        ((), {"vary": {"GOAL": [4]}}),
+        ((), {"vary": {"GOAL": [4, 6], "BIG": [5, 6]}}),
+    ],
+)
+def test_what_cannot_be_compared_is_said(others: tuple[str, ...], options: Any) -> None:
+    with pytest.raises(RunError, match="SW361"):
+        compare(DIE_HARD, *others, **options)
