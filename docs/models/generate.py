@@ -328,8 +328,8 @@ def formats() -> str:
                 row.format,
                 row.setting,
                 f"**{row.anomaly}**, {steps} steps" if steps else "none",
-                str(row.constants["MOST_ABORTS"]),
-                str(row.constants["MOST_RETRIES"]),
+                str(row.constants.get("MOST_ABORTS", "–")),
+                str(row.constants.get("MOST_RETRIES", "–")),
                 f"{row.expect.states or row.expect.distinct:,}",
                 f"`statewalk check tables/{row.format} --config {row.name}`",
             ]

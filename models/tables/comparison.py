@@ -40,6 +40,17 @@ KEYS: Settings = {"GROUPS": 2}
 SPARK: Settings = {"ISOLATION": "snapshot", "DELETES_DELETE": False}
 PREDICATE: Settings = {"KEYS": 2, "PREDICATE": "all_rows", "KINDS": "insert_update"}
 MERGE: Settings = {"OPS": 2, "COMPACTIONS": 1}
+RUNS: Settings = {"SEQUENCE": "resumed", "COMPACTION": "universal", "LIVENESS": False}
+LOADED: Settings = {
+    **RUNS,
+    "SEQUENCE": "per_writer",
+    "WRITERS": 1,
+    "WORKLOAD": "overwrite_any",
+    "OPS": 3,
+    "COMPACTORS": 2,
+    "COMPACTIONS": 3,
+    "DELETION_VECTORS": True,
+}
 
 
 def most(aborts: int | None, retries: int | None, constants: Settings) -> Settings:
@@ -91,6 +102,17 @@ TABLE = [
     Row(INSERT, "hudi", "without", "duplicate key", "duplicate-key-not-checked",
         wrong(3931, consistent_read=16, key_in_one_group=16),
         most(1, 0, {**KEYS, "PRIMARY_KEY_CHECK": False})),
+    Row(COMPACT, "paimon", "as it is", "none", "merge_beside_delete",
+        holds(distinct=189), most(0, 1, {**RUNS, "WORKLOAD": "delete", "COMPACTORS": 1, **MERGE})),
+    Row(COMPACT, "paimon", "vectors, two compactors, after INSERT OVERWRITE", "dangling vector",
+        "vectors_damaged_after_overwrite",
+        wrong(43392, no_dangling_vector=18, one_valid_row=18), LOADED),
+    Row(COMPACT, "delta", "checks of files", "none", "merge-by-files",
+        holds(distinct=603), most(1, 2, {**FILES, **MERGE})),
+    Row(COMPACT, "delta", "files removed twice not seen (Kernel before #7163)",
+        "deleted row is back", "merge-not-compared",
+        wrong(621, consistent_read=13, one_live_image=13),
+        most(1, 2, {**FILES, **MERGE, "MUTANT": "no_delete_delete_check"})),
     Row(COMPACT, "iceberg", "validated", "none", "merge-validated",
         holds(distinct=479), most(1, 1, MERGE)),
     Row(COMPACT, "iceberg", "compaction not validated", "deleted row is back",

@@ -24,7 +24,6 @@ from statewalk.models.tables.paimon_settings import (
 )
 
 RowKind = Literal["+I", "+U", "-D"]
-Object = tuple[str, int]  # a file: what it is, a number
 Mark = tuple[int, int]  # one entry of a deletion vector: file, position of the row in it
 
 
@@ -56,7 +55,6 @@ class Snapshot(Record):
     vectors: frozenset[Mark] = frozenset()
     raised: dict[int, int] = {}  # files that are at another level than they were written for
     checkpoint: int = 0  # of the committable it came from
-    refers: frozenset[Object] = frozenset()  # the files of its metadata, where these are modelled
 
 
 class Compaction(Record):
@@ -72,14 +70,11 @@ class Compaction(Record):
 
 # -- the object store ------------------------------------------------------------------------------
 class ObjectStore(State):
-    """Data files by number, snapshots by version, each with all its metadata."""
+    """Data files by number, snapshots by version; `metadata` has the files between them."""
 
     files: dict[int, File] = {}
     snapshots: dict[int, Snapshot] = {}
     files_made: int = 0
-    objects: set[Object] = set()  # files of metadata
-    objects_made: int = 0
-    deleted: set[int] = set()  # data files
 
     def put(self, file: File) -> int:
         """Store a data file under a new number; without rows there is no file, only the number."""

@@ -16,7 +16,7 @@ temporary files are left out.
 from statewalk import always, config, eventually, exists, init, terminal, violates
 from statewalk.models.tables.comparison import rows_of
 from statewalk.models.tables.lsm import latest, merging_reader, store, vectors
-from statewalk.models.tables.paimon_rows_real import ROWS
+from statewalk.models.tables.paimon_rows_files import ROWS
 from statewalk.models.tables.paimon_settings import (
     ALL_KEYS,
     BUCKET_MODE,
@@ -44,9 +44,10 @@ from statewalk.models.tables.paimon_settings import (
 )
 from statewalk.models.tables.safety import consistent_read
 from statewalk.models.tables.workers.cleaner import everybody
-from statewalk.models.tables.workers.commit import Worker, history, inbox, lock
+from statewalk.models.tables.workers.commit import Worker
 from statewalk.models.tables.workers.committer import is_committed
 from statewalk.models.tables.workers.compactors import compactors
+from statewalk.models.tables.workers.operation import history, inbox, lock
 from statewalk.models.tables.workers.writers import started, writers
 
 # -- the initial state -----------------------------------------------------------------------------

@@ -47,27 +47,32 @@ PLACES: Settings = {
 BESIDE: Settings = {**ONE_WRITER, **UPSERTS, "TOPOLOGY": "topo1", "COMPACTORS": 1}
 
 # -- the commit guard ------------------------------------------------------------------------------
-row("P-1", holds(distinct=22), ONE_WRITER, THREE, TOPOLOGY="topo1")
-row("P-2", holds(distinct=195), OWNERS, THREE, RESUMED)
-row("P-3", holds(distinct=281), OWNERS, THREE, RESUMED, COMMIT_GUARD="lock")
-row("P-4", violates(no_snapshot_lost, length=6, states=41), OWNERS, COMMIT_GUARD="none")
+row("one_writer_alone", holds(distinct=22), ONE_WRITER, THREE, TOPOLOGY="topo1")
+row("own_buckets_put_if_absent", holds(distinct=195), OWNERS, THREE, RESUMED)
+row("own_buckets_lock", holds(distinct=281), OWNERS, THREE, RESUMED, COMMIT_GUARD="lock")
 row(
-    "P-5",
+    "version_overwritten_no_guard",
+    violates(no_snapshot_lost, length=6, states=41),
+    OWNERS,
+    COMMIT_GUARD="none",
+)
+row(
+    "version_overwritten_no_second_look",
     violates(no_snapshot_lost, length=8, states=61),
     OWNERS,
     COMMIT_GUARD="lock_without_recheck",
 )
 row(
-    "P-M9",
+    "version_overwritten_shared_lock",
     violates(consistent_read, no_snapshot_lost, length=12, states=66),
     BESIDE,
     COMPACTIONS=1,
     COMMIT_GUARD="lock",
     LOCK_PER="instance",
 )
-row("P-M9-per-operation", holds(distinct=56), BESIDE, COMPACTIONS=1, COMMIT_GUARD="lock")
+row("lock_of_each_operation", holds(distinct=56), BESIDE, COMPACTIONS=1, COMMIT_GUARD="lock")
 row(
-    "P-29",
+    "lock_leaked_by_crash",
     violates("all_ops_settle", states=58),
     UPSERTS,
     BY_SNAPSHOT,
@@ -76,7 +81,7 @@ row(
     LOCK_LEAKS=True,
 )
 row(
-    "P-29-lease",
+    "lock_leased",
     holds(distinct=44),
     UPSERTS,
     BY_SNAPSHOT,
@@ -85,13 +90,26 @@ row(
 )
 
 # -- the order of rows -----------------------------------------------------------------------------
-row("P-6", violates(consistent_read, length=6, states=18), UPSERTS)
-row("P-6-tie-last", violates(consistent_read, length=9, states=84), UPSERTS, THREE, TIE="last")
-row("P-7a", holds(distinct=78), UPSERTS, THREE, GLOBAL)
-row("P-7b", violates(consistent_read, length=9, states=265), UPSERTS, THREE, GLOBAL, VALUES=3)
-row("P-7c", holds(distinct=265), UPSERTS, THREE, BY_SNAPSHOT, VALUES=3)
+row("order_lost_own_counters", violates(consistent_read, length=6, states=18), UPSERTS)
 row(
-    "P-7c-compactions",
+    "order_lost_own_counters_tie_last",
+    violates(consistent_read, length=9, states=84),
+    UPSERTS,
+    THREE,
+    TIE="last",
+)
+row("order_lost_unseen_two_values", holds(distinct=78), UPSERTS, THREE, GLOBAL)
+row(
+    "order_lost_shared_counter",
+    violates(consistent_read, length=9, states=265),
+    UPSERTS,
+    THREE,
+    GLOBAL,
+    VALUES=3,
+)
+row("order_kept_by_snapshot", holds(distinct=265), UPSERTS, THREE, BY_SNAPSHOT, VALUES=3)
+row(
+    "order_kept_by_snapshot_compacted",
     holds(distinct=31827),
     UPSERTS,
     THREE,
@@ -102,7 +120,7 @@ row(
     LIVENESS=False,
 )
 row(
-    "P-7d",
+    "order_lost_own_stamp",
     violates(consistent_read, length=9, states=241),
     UPSERTS,
     BY_SNAPSHOT,
@@ -111,11 +129,23 @@ row(
     COMPACTIONS=1,
     MUTANT=own_stamp,
 )
-row("P-27", violates(consistent_read, length=6, states=19), UPSERTS, SEQUENCE="timestamp")
-row("P-27-no-skew", holds(distinct=78), UPSERTS, THREE, SEQUENCE="timestamp", SKEW=0)
-row("P-resumed", holds(distinct=19), UPSERTS, SEQUENCE="resumed")
 row(
-    "P-resumed-3",
+    "order_lost_clock_skew",
+    violates(consistent_read, length=6, states=19),
+    UPSERTS,
+    SEQUENCE="timestamp",
+)
+row(
+    "order_kept_no_skew_two_values",
+    holds(distinct=78),
+    UPSERTS,
+    THREE,
+    SEQUENCE="timestamp",
+    SKEW=0,
+)
+row("order_kept_numbers_resumed_two_writes", holds(distinct=19), UPSERTS, SEQUENCE="resumed")
+row(
+    "order_lost_numbers_resumed",
     violates(consistent_read, length=9, states=303),
     UPSERTS,
     THREE,
@@ -124,39 +154,85 @@ row(
 )
 
 # -- reading before writing ------------------------------------------------------------------------
-row("P-8", violates(consistent_read, length=9, states=269), THREE, GLOBAL)
-row("P-9", holds(distinct=237), THREE, GLOBAL, CHECKED)
-row("P-9-three-values", holds(distinct=508), THREE, GLOBAL, CHECKED, VALUES=3)
-row("P-9-by-snapshot", holds(distinct=237), THREE, BY_SNAPSHOT, CHECKED)
-row("P-9-by-snapshot-three-values", holds(distinct=508), THREE, BY_SNAPSHOT, CHECKED, VALUES=3)
-row("P-10", violates(consistent_read, length=6, states=261), THREE, CHECKED)
-row("P-10-tie-last", violates(consistent_read, length=9, states=261), THREE, CHECKED, TIE="last")
-row("P-11", holds(distinct=568), THREE, PARTIAL, BY_SNAPSHOT, VALUES=3)
-row("P-11b", violates(consistent_read, length=9, states=568), THREE, PARTIAL, GLOBAL, VALUES=3)
+row("lost_update_shared_counter", violates(consistent_read, length=9, states=269), THREE, GLOBAL)
+row("update_checked_shared_counter", holds(distinct=237), THREE, GLOBAL, CHECKED)
 row(
-    "P-12",
+    "update_checked_shared_counter_three_values",
+    holds(distinct=508),
+    THREE,
+    GLOBAL,
+    CHECKED,
+    VALUES=3,
+)
+row("update_checked_by_snapshot", holds(distinct=237), THREE, BY_SNAPSHOT, CHECKED)
+row(
+    "update_checked_by_snapshot_three_values",
+    holds(distinct=508),
+    THREE,
+    BY_SNAPSHOT,
+    CHECKED,
+    VALUES=3,
+)
+row("order_lost_update_checked", violates(consistent_read, length=6, states=261), THREE, CHECKED)
+row(
+    "order_lost_update_checked_tie_last",
+    violates(consistent_read, length=9, states=261),
+    THREE,
+    CHECKED,
+    TIE="last",
+)
+row("partial_update_by_snapshot", holds(distinct=568), THREE, PARTIAL, BY_SNAPSHOT, VALUES=3)
+row(
+    "partial_update_order_lost",
+    violates(consistent_read, length=9, states=568),
+    THREE,
+    PARTIAL,
+    GLOBAL,
+    VALUES=3,
+)
+row(
+    "lost_increment_partial_update",
     violates("no_lost_increment", length=9, states=78),
     THREE,
     PARTIAL,
     BY_SNAPSHOT,
     WORKLOAD="increment",
 )
-row("P-28", violates(consistent_read, length=9, states=576), THREE, BY_SNAPSHOT, VALUES=3)
+row(
+    "lost_update_by_snapshot",
+    violates(consistent_read, length=9, states=576),
+    THREE,
+    BY_SNAPSHOT,
+    VALUES=3,
+)
 
 # -- deletion vectors, tombstones and compaction ---------------------------------------------------
-row("P-13", holds(distinct=263), BESIDE, VECTORS, COMPACTIONS=3)
-row("P-13-two-compactions", holds(distinct=118), BESIDE, VECTORS, COMPACTIONS=2)
-row("P-14", holds(distinct=553), MERGERS, VECTORS, COMPACTIONS=2)
+row("level_vectors_whole_one_compactor", holds(distinct=263), BESIDE, VECTORS, COMPACTIONS=3)
 row(
-    "P-15",
+    "level_vectors_whole_one_compactor_two_compactions",
+    holds(distinct=118),
+    BESIDE,
+    VECTORS,
+    COMPACTIONS=2,
+)
+row("level_vectors_whole_two_compactions", holds(distinct=553), MERGERS, VECTORS, COMPACTIONS=2)
+row(
+    "level_vectors_damaged",
     violates(no_dangling_vector, one_valid_row, length=15, states=3070),
     MERGERS,
     VECTORS,
     COMPACTIONS=3,
 )
-row("P-16", holds(distinct=3028), MERGERS, VECTORS, CHECKED, COMPACTIONS=3)
 row(
-    "P-16-strict",
+    "level_vectors_whole_merge_check",
+    holds(distinct=3028),
+    MERGERS,
+    VECTORS,
+    CHECKED,
+    COMPACTIONS=3,
+)
+row(
+    "level_vectors_whole_strict_check",
     holds(distinct=2447),
     MERGERS,
     VECTORS,
@@ -164,16 +240,16 @@ row(
     CONFLICT_CHECK="bucket_strict",
 )
 row(
-    "P-16-pairs",
+    "level_vectors_whole_pair_check",
     holds(distinct=3028),
     MERGERS,
     VECTORS,
     COMPACTIONS=3,
     CONFLICT_CHECK="file_dv_pair",
 )
-row("P-17", holds(distinct=3065), MERGERS, COMPACTIONS=3)
+row("level_no_vectors", holds(distinct=3065), MERGERS, COMPACTIONS=3)
 row(
-    "P-18",
+    "level_doubled_row_no_deleted_file_check",
     violates(one_valid_row, length=9, states=36),
     MERGERS,
     VECTORS,
@@ -190,29 +266,29 @@ LOST_VECTOR: Settings = {
     "START": "two_levels",
 }
 row(
-    "P-19",
+    "level_vector_lost",
     violates("doubled_rows_leave_a_trace", one_valid_row, length=6, states=106),
     LOST_VECTOR,
 )
-row("P-19-checked", holds(distinct=98), LOST_VECTOR, CHECKED)
-row("P-19-pairs", holds(distinct=98), LOST_VECTOR, CONFLICT_CHECK="file_dv_pair")
+row("level_vector_kept_merge_check", holds(distinct=98), LOST_VECTOR, CHECKED)
+row("level_vector_kept_pair_check", holds(distinct=98), LOST_VECTOR, CONFLICT_CHECK="file_dv_pair")
 row(
-    "P-20",
+    "deleted_row_is_back_early_drop",
     violates(consistent_read, length=12, states=118),
     DELETES,
     MUTANT=early_tombstone_drop,
 )
 row(
-    "P-20-vectors",
+    "deleted_row_is_back_early_drop_vectors",
     violates(consistent_read, length=12, states=118),
     DELETES,
     VECTORS,
     MUTANT=early_tombstone_drop,
 )
-row("P-21", holds(distinct=118), DELETES)
-row("P-21-vectors", holds(distinct=118), DELETES, VECTORS)
+row("deleted_row_stays_away", holds(distinct=118), DELETES)
+row("deleted_row_stays_away_vectors", holds(distinct=118), DELETES, VECTORS)
 row(
-    "P-22",
+    "level_vectors_of_replaced_files_kept",
     violates(no_dangling_vector, length=15, states=263),
     BESIDE,
     VECTORS,
@@ -222,17 +298,17 @@ row(
 
 # -- dynamic buckets -------------------------------------------------------------------------------
 row(
-    "P-23",
+    "duplicate_key_racy_index",
     violates(pk_in_one_bucket, consistent_read, length=6, states=101),
     PLACES,
     INDEX_UPDATE="racy",
 )
-row("P-24", holds(distinct=23), PLACES)
+row("one_bucket_serial_index", holds(distinct=23), PLACES)
 
 # -- flink -----------------------------------------------------------------------------------------
 FLINK: Settings = {"TOPOLOGY": "flink", "WORKLOAD": "upsert", "RESTARTS": 1}
 row(
-    "P-25",
+    "replay_skips_committed",
     holds(distinct=42863),
     FLINK,
     THREE,
@@ -242,9 +318,16 @@ row(
     COMPACTIONS=2,
     LIVENESS=False,
 )
-row("P-25-small", holds(distinct=178), FLINK, ONE_WRITER, COMPACTORS=1, COMPACTIONS=1)
 row(
-    "P-26",
+    "replay_skips_committed_small",
+    holds(distinct=178),
+    FLINK,
+    ONE_WRITER,
+    COMPACTORS=1,
+    COMPACTIONS=1,
+)
+row(
+    "committed_twice_on_replay",
     violates(committed_once, length=6, states=13),
     FLINK,
     ONE_WRITER,

@@ -4,6 +4,7 @@ In brackets is the number of the correction: what the model had otherwise before
 """
 
 from statewalk import holds, violates
+from statewalk.models.tables.comparison import LOADED
 from statewalk.models.tables.paimon_rows import (
     CHECKED,
     MERGERS,
@@ -23,7 +24,7 @@ from statewalk.models.tables.safety import (
     one_valid_row,
 )
 from statewalk.models.tables.universal import forgotten_vector_file
-from statewalk.models.tables.workers.commit import no_look_up
+from statewalk.models.tables.workers.checks import no_look_up
 
 __all__ = ["ROWS"]
 
@@ -90,6 +91,14 @@ row(  # (E2) the key ranges refuse nothing that the deleted files let pass, to w
     KEY_RANGE_CHECK=False,
 )
 
+# -- an INSERT OVERWRITE goes to the top level: one compaction less is enough (E3, E11) ------------
+row("overwrite_vectors_whole_at_level_0", holds(distinct=84237), LOADED, OVERWRITE_UPGRADE=False)
+row("overwrite_vectors_whole_two_writes", holds(distinct=1768), LOADED, OPS=2)
+row("overwrite_vectors_whole_two_compactions", holds(distinct=8198), LOADED, COMPACTIONS=2)
+row("overwrite_vectors_whole_one_compactor", holds(distinct=1987), LOADED, COMPACTORS=1)
+row("overwrite_vectors_whole_two_levels", holds(distinct=42276), LOADED, MAX_LEVEL=2)
+row("overwrite_vectors_whole_merge_check", holds(distinct=43377), LOADED, CHECKED)
+
 # -- a vector file forgotten by one compactor (E13) ------------------------------------------------
 REWRITE: Settings = {
     **VECTORS,
@@ -134,19 +143,21 @@ row(
 )
 
 # -- topology 1 in full ----------------------------------------------------------------------------
-OWN: Settings = {**OWNERS, **VECTORS, "COMPACTORS": 2, "COMPACTIONS": 2, "LIVENESS": False}
-row("own_buckets_vectors", holds(distinct=735), OWN)
-row("own_buckets_vectors_universal", holds(distinct=457), OWN, COMPACTION="universal")
-row(
-    "own_buckets_three_writes",
-    holds(distinct=15427),
-    OWN,
-    THREE,
-    COMPACTION="universal",
-)
+OWN: Settings = {
+    **OWNERS,
+    **VECTORS,
+    **RESUMED,
+    "COMPACTORS": 2,
+    "COMPACTIONS": 2,
+    "LIVENESS": False,
+}
+row("own_buckets_vectors", holds(distinct=903), OWN)
+row("own_buckets_vectors_own_counters", holds(distinct=735), OWN, SEQUENCE="per_writer")
+row("own_buckets_vectors_universal", holds(distinct=579), OWN, COMPACTION="universal")
+row("own_buckets_three_writes", holds(distinct=21513), OWN, THREE, COMPACTION="universal")
 row(
     "own_buckets_back_pressure",
-    holds(distinct=14709),
+    holds(distinct=20795),
     OWN,
     THREE,
     COMPACTION="universal",
@@ -246,28 +257,3 @@ row("overwrite_one_writer", holds(distinct=40), THREE, RESUMED, WORKLOAD="overwr
 row("overwrite_two_operations", holds(distinct=43), RESUMED, WORKLOAD="overwrite")
 row("overwrite_checked", holds(distinct=571), THREE, RESUMED, CHECKED, WORKLOAD="overwrite")
 row("overwrite_blind", holds(distinct=995), BY_SNAPSHOT, WORKLOAD="overwrite_blind")
-
-# -- metadata as files, and orphans ----------------------------------------------------------------
-BY_FILE: Settings = {**UPSERTS, "GRAIN": "files", "WRITERS": 1, "LIVENESS": False}
-row("files_crash_between_writes", holds(distinct=77), BY_FILE, CRASHES=1)
-row(
-    "files_of_vectors",
-    holds(distinct=7899),
-    BY_FILE,
-    VECTORS,
-    COMPACTORS=1,
-    COMPACTIONS=2,
-    COMPACTION="universal",
-    MAX_LEVEL=2,
-)
-row("orphans_old_only", holds(distinct=177), BY_FILE, CRASHES=1, CLEANUPS=1)
-row("orphans_old_only_two_writers", holds(distinct=3484), BY_FILE, OWNERS, CLEANUPS=1, WRITERS=2)
-row(
-    "orphans_at_once",
-    violates({"nothing_is_missing": 10}, states=50),
-    BY_FILE,
-    OPS=1,
-    CLEANUPS=1,
-    CLEANING="at_once",
-)
-row("orphans_none_cleaned", holds(distinct=9), BY_FILE, OPS=1, CLEANING="at_once")

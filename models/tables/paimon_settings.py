@@ -61,10 +61,11 @@ COMMITTABLE: Constant[
     ]
 ] = "one_change"
 MAX_RETRIES: Constant[int | None] = None  # commit.max-retries
-
+OVERWRITE_UPGRADE: Constant[bool] = True  # overwrite-upgrade: files go to the top level (universal)
 CLEANING: Constant[
     Literal[
         "old",  # orphans that are older than any operation lasts (older_than)
+        "used_first",  # the same, but it looks which are used before it lists those there are
         "at_once",  # all orphans
     ]
 ] = "old"
@@ -104,6 +105,7 @@ WORKLOAD: Constant[
         "put",  # write the same row whether or not the key is there
         "overwrite",  # insert, then update or INSERT OVERWRITE the bucket by what was read in it
         "overwrite_blind",  # the same, by what was not read
+        "overwrite_any",  # the same, of an empty bucket too
     ]
 ] = "update"
 KEYS: Constant[int] = 1  # primary keys
@@ -144,6 +146,7 @@ assert GRAIN == "files" or CLEANUPS == 0, "orphans are files"
 assert TOPOLOGY == "flink" or RESTARTS == 0, "only flink has a committer to restart"
 assert TOPOLOGY == "flink" or COMMITTABLE == "one_change", "only flink has checkpoints"
 assert COMMITTABLE == "one_change" or WRITERS == 1 >= COMPACTORS, "a snapshot has one change"
+assert "overwrite" not in WORKLOAD or KEYS <= BUCKETS, "an overwrite is of a bucket, so of one key"
 assert START == "empty" or WRITERS == 1, "the prepared table was written by one writer"
 assert START == "empty" or not UNIVERSAL, "the prepared table has two files in a level"
 assert VIEW == "latest" or (UNIVERSAL and BUCKETS == 1), "cached are the sorted runs of a bucket"

@@ -21,7 +21,7 @@ from statewalk.models.tables.paimon_settings import (
     VERSIONS,
 )
 from statewalk.models.tables.universal import ranges_overlap
-from statewalk.models.tables.workers.commit import history
+from statewalk.models.tables.workers.operation import history
 
 
 @always

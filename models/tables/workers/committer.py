@@ -8,11 +8,15 @@ from statewalk import action, require
 from statewalk.models.tables.lsm import latest, store
 from statewalk.models.tables.paimon_settings import (
     COMMITTABLE,
+    INDEXED,
     RESTARTS,
     SKIP_COMMITTED,
     VERSIONS,
 )
-from statewalk.models.tables.workers.commit import Operation, Worker, inbox
+from statewalk.models.tables.workers.commit import Worker, index
+from statewalk.models.tables.workers.compactors import compactors
+from statewalk.models.tables.workers.operation import Operation, inbox
+from statewalk.models.tables.workers.writers import writers
 
 
 class Committer(Worker):
@@ -68,6 +72,14 @@ class Committer(Worker):
         def go_on(self) -> None:
             self.op = self.rest.pop(0)
             self.build_on(latest())
+
+    def ended(self) -> None:
+        """Who wrote the committable may go on."""
+        for worker in (*writers, *compactors):
+            if worker.op.file == self.op.file:
+                if INDEXED and index.holder == worker:
+                    index.holder = None
+                worker.op = Operation()
 
     @action
     def checkpoint(self) -> None:

@@ -21,7 +21,8 @@ from statewalk.models.tables.paimon_settings import (
     WRITERS,
 )
 from statewalk.models.tables.universal import Unit, View, latest_view, merge, units
-from statewalk.models.tables.workers.commit import Worker, history
+from statewalk.models.tables.workers.commit import Worker
+from statewalk.models.tables.workers.operation import history
 
 
 class Compactor(Worker):

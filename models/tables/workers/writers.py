@@ -21,7 +21,8 @@ from statewalk.models.tables.paimon_settings import (
     WRITERS,
 )
 from statewalk.models.tables.universal import latest_view, runs_of
-from statewalk.models.tables.workers.commit import Columns, Worker, index
+from statewalk.models.tables.workers.commit import Worker, index
+from statewalk.models.tables.workers.operation import Columns
 
 
 class Writer(Worker):
@@ -66,22 +67,32 @@ class Writer(Worker):
     @action(fair="weak")
     def upsert(self, key: int = any_of(ALL_KEYS)) -> None:
         """Overwrite the row. A new value in column a lets a wrong order be seen."""
-        require(WORKLOAD in ("upsert", "overwrite_blind") and self.may_start(key))
+        require(WORKLOAD in ("upsert", "overwrite_blind", "overwrite_any") and self.may_start(key))
         row = any_of(merging_reader(latest(), key))
         self.start("+U", key, any_of([v for v in range(VALUES) if v != row.a]), 0)
 
-    if WORKLOAD in ("overwrite", "overwrite_blind"):
+    if WORKLOAD in ("overwrite", "overwrite_blind", "overwrite_any"):
 
         @action(fair="weak")
         def overwrite(self, key: int = any_of(ALL_KEYS)) -> None:
             """INSERT OVERWRITE of the row's bucket: by the row with a change, or by a new row."""
             require(self.may_start(key))
             row = any_of(merging_reader(latest(), key))
-            blind = WORKLOAD == "overwrite_blind"
+            blind = WORKLOAD != "overwrite"
             self.op.kind = "overwrite"
             self.op.changed = "all" if blind else "a"
             a = any_of([v for v in range(VALUES) if v != row.a])
             self.start("+U", key, a, 0 if blind else row.b)
+
+    if WORKLOAD == "overwrite_any":
+
+        @action(fair="weak")
+        def load(self, key: int = any_of(ALL_KEYS)) -> None:
+            """INSERT OVERWRITE of a bucket that is empty."""
+            require(self.may_start(key) and not being_inserted(key))
+            require(not merging_reader(latest(), key))
+            self.op.kind = "overwrite"
+            self.start("+I", key, 0, 0)
 
     @action(fair="weak")
     def delete(self, key: int = any_of(ALL_KEYS)) -> None:

@@ -24,8 +24,9 @@ KEYS: Constant[int] = 1
 VALUES: Constant[int] = 1
 OPS: Constant[int] = 2
 CRASHES: Constant[bool] = True  # of writers, before they commit
+COMPACTIONS: Constant[int] = 0  # OPTIMIZE: the files of a partition become one
 
-Kind = Literal["insert", "update", "delete"]
+Kind = Literal["insert", "update", "delete", "optimize"]
 Name = tuple[int, int | None]  # of a data file: its number, its partition
 Phase = Literal["ready", "read", "write", "check", "commit", "failed"]
 
@@ -65,6 +66,7 @@ class Table(State):
 class History(State):
     committed: Auxiliary[dict[int, list[Committed]]] = {key: [] for key in range(KEYS)}
     started: int = 0
+    compactions: int = 0
 
 
 table = Table()
@@ -98,12 +100,29 @@ class Writer(Role):
     removed: frozenset[Name] = frozenset()
 
     @action(fair="weak")
-    def start(self, kind: Kind, key: int = any_of(range(KEYS))) -> None:
-        require(self.phase == "ready" and history.started < OPS)
+    def start(
+        self,
+        kind: Literal["insert", "update", "delete"],
+        key: int = any_of(range(KEYS)),
+    ) -> None:
+        require(history.started < OPS)
         history.started += 1
         self.change = Change(current(), kind, key)
         if kind != "delete":
             self.change.value = any_of(range(VALUES))
+        self.begin()
+
+    if COMPACTIONS > 0:
+
+        @action(fair="weak")
+        def optimize(self, key: int = any_of(range(KEYS))) -> None:
+            require(history.compactions < COMPACTIONS)
+            history.compactions += 1
+            self.change = Change(current(), "optimize", key)
+            self.begin()
+
+    def begin(self) -> None:
+        require(self.phase == "ready")
         self.log = dict(table.log)
         self.version = current() + 1
         self.phase = "read"
@@ -116,6 +135,12 @@ class Writer(Role):
         if change.kind == "insert":
             name = any_of(self.names_for(partition_of(change.key)))
             self.targets = frozenset({DataFile(name, table.files.get(name, frozenset()))})
+        elif change.kind == "optimize":
+            self.targets = frozenset(
+                DataFile(name, rows)
+                for name, rows in table.files.items()
+                if is_live(name, self.log) and name[1] == partition_of(change.key)
+            )
         else:
             self.targets = frozenset(
                 DataFile(name, rows)
@@ -145,14 +170,17 @@ class Writer(Role):
 
     @action(fair="weak")
     def write(self) -> None:
-        """Write each file anew, with the change."""
+        """Write each file anew, with the change; an OPTIMIZE writes all of them as one."""
         require(self.phase == "write")
         change = self.its_change()
         self.removed = frozenset(t.name for t in self.targets if t.name in table.files)
         added = []
-        for target in self.targets:
+        parts = [target.rows for target in self.targets]
+        if change.kind == "optimize":
+            parts = [frozenset(row for rows in parts for row in rows)]
+        for rows in parts:
             name = (len(table.files) + 1, partition_of(change.key))
-            table.files[name] = changed(target.rows, change)
+            table.files[name] = changed(rows, change)
             added.append(name)
         self.added = frozenset(added)
         self.phase = "check" if COORDINATED else "commit"
@@ -176,7 +204,8 @@ class Writer(Role):
         else:
             table.log[self.version] = Entry(self.added, self.removed)
             change = self.its_change()
-            history.committed[change.key].append(Committed(self.version, change))
+            if change.kind != "optimize":
+                history.committed[change.key].append(Committed(self.version, change))
             self.end()
         if COORDINATED:
             table.lock = None
@@ -222,6 +251,8 @@ def changed(rows: frozenset[tuple[int, int]], change: Change) -> frozenset[tuple
     key, value = change.key, change.value
     if change.kind == "insert":
         return rows | {(key, value or 0)}
+    if change.kind == "optimize":
+        return rows
     others = frozenset(row for row in rows if row[0] != key)
     if change.kind == "delete" or len(others) == len(rows):
         return others
@@ -252,7 +283,10 @@ def removed_twice(writer: Writer, entry: Entry) -> bool:
 
 
 def would_have_read(writer: Writer, entry: Entry) -> bool:
-    """An update or delete would have found rows in what was added (ConcurrentAppend)."""
+    """An update or delete would have found rows in what was added (ConcurrentAppend).
+
+    An OPTIMIZE changes no rows, so it is not asked (canDowngradeToSnapshotIsolation).
+    """
     change = writer.its_change()
     rows = [row for name in entry.added for row in table.files[name]]
-    return change.kind != "insert" and any(row[0] == change.key for row in rows)
+    return change.kind in ("update", "delete") and any(row[0] == change.key for row in rows)
