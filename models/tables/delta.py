@@ -18,10 +18,12 @@ from statewalk.models.tables.writers.delta import (
     OPS,
     WRITERS,
     Entry,
+    Name,
     Writer,
     current,
     history,
     is_live,
+    may_be_new,
     removed_twice,
     table,
     writers,
@@ -84,6 +86,12 @@ def no_delete_delete_check(writer: Writer, entry: Entry) -> bool:
     return False
 
 
+@mutant(may_be_new)
+def any_free_name(name: Name) -> bool:
+    """A new file is named when it is read, as in the public specification."""
+    return True
+
+
 # -- configurations --------------------------------------------------------------------------------
 UNGUARDED = {"PUT_IF_ABSENT": False, "VALUES": 2}
 FILES = {"CHECK": "files_snapshot", "OPS": 3, "CRASHES": False}
@@ -116,6 +124,14 @@ config(
     expect=holds(distinct=286),
 )
 config("D-6-checked-files", CHECK="files", OPS=3, CRASHES=False, expect=holds(distinct=1025))
+config(
+    "free-name-taken",
+    CHECK="files",
+    CRASHES=False,
+    VALUES=2,
+    MUTANT=any_free_name,
+    expect=violates({consistent_read: 9}, states=482),
+)
 config("phantom-under-snapshot", **FILES, expect=violates({consistent_read: 13}, states=1045))
 
 for compared in rows_of("delta"):

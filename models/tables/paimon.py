@@ -3,14 +3,24 @@
 An operation has two phases. The *write phase* puts a data file, which nobody sees yet. The *commit
 phase* publishes it as part of the next snapshot. Where to read:
 
-- `paimon_settings`: all constants, and a map of them;
+- `paimon_settings`: all constants with their values;
 - `lsm`: the table, its files, and how they are read; `universal`: which files a compaction takes;
-- `workers`: writers, compactors, the committer of flink, and the commit phase that they share;
-- `safety`: what must hold of every version; `paimon_rows`, `paimon_rows_real`: the runs.
+- `metadata`: the files between a snapshot and its data files, with `GRAIN=files`;
+- `workers`: writers, compactors, the committer of flink, the commit phase that they share, and who
+  deletes orphans;
+- `safety`: what must hold of every version; `paimon_rows`, `_real`, `_files`: the runs.
 
 With `COMPACTION=level`, the default, compactions are those of the public specification, an
-abstraction; with `COMPACTION=universal` they are Paimon's. A snapshot is one object, manifests and
-temporary files are left out.
+abstraction; with `COMPACTION=universal` they are Paimon's. The constants belong to:
+
+- the protocol: COMMIT_GUARD, CONFLICT_CHECK, SEQUENCE, TIE, COMPACTION, VIEW, COMMITTABLE
+- the deployment: TOPOLOGY, WRITERS, COMPACTORS, BUCKETS, MAX_LEVEL, DELETION_VECTORS, ENGINE,
+  BUCKET_MODE, INDEX_UPDATE, SKEW, STOP_RUNS, MAX_RETRIES, OVERWRITE_UPGRADE, CLEANING
+- the workload: WORKLOAD, KEYS, VALUES, OPS, OPS_PER_WRITER, COMPACTIONS, CRASHES, RESTARTS,
+  LOST_ANSWERS, START, CLEANUPS
+- the checking: GRAIN, LIVENESS, ASK_FOR_RUNS
+- planted defects: LOCK_PER, LOCK_LEAKS, DELETED_FILE_CHECK, KEY_RANGE_CHECK, LISTED_FIRST,
+  SKIP_COMMITTED
 """
 
 from statewalk import always, config, eventually, exists, init, terminal, violates

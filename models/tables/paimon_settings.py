@@ -1,12 +1,13 @@
 """The constants of the Paimon model, by what they belong to.
 
 - The *protocol*: what Paimon does, what it did, what was proposed. A variant is a value.
-- The *deployment*: who runs where, on which store, with which table options.
+- The *deployment*: who runs where, on which store, with which options of table and procedures.
 - The *workload*: how much happens, how often what goes wrong.
+- The *checking*: how fine the steps are, and what is asked.
 - *Planted defects*: what no version does. The others are mutants, beside what they break.
 
 Left at their defaults, the constants below the line "corrections" give the abstraction that the
-public specification has, with compactions of one level.
+public specification has, with compactions of one level. What is counted is bounded in `effort`.
 """
 
 from typing import Literal
@@ -40,6 +41,7 @@ SEQUENCE: Constant[
         "snapshot_order",  # a later snapshot wins, numbers decide within one (since 2.0.0)
     ]
 ] = "per_writer"
+TIE: Constant[Literal["first", "last"]] = "first"  # of rows with equal numbers: which one wins
 # corrections
 COMPACTION: Constant[
     Literal[
@@ -60,16 +62,6 @@ COMMITTABLE: Constant[
         "checkpoint",  # what arrived since the last one: writes, then compactions, one identifier
     ]
 ] = "one_change"
-MAX_RETRIES: Constant[int | None] = None  # commit.max-retries
-OVERWRITE_UPGRADE: Constant[bool] = True  # overwrite-upgrade: files go to the top level (universal)
-CLEANING: Constant[
-    Literal[
-        "old",  # orphans that are older than any operation lasts (older_than)
-        "used_first",  # the same, but it looks which are used before it lists those there are
-        "at_once",  # all orphans
-    ]
-] = "old"
-
 # -- the deployment --------------------------------------------------------------------------------
 TOPOLOGY: Constant[
     Literal[
@@ -92,8 +84,15 @@ BUCKET_MODE: Constant[
 ] = "fixed"
 INDEX_UPDATE: Constant[Literal["serial", "racy"]] = "serial"  # of the key-to-bucket index
 SKEW: Constant[int] = 1  # by how much writer 0's clock is ahead
-TIE: Constant[Literal["first", "last"]] = "first"  # of rows with equal numbers: which one wins
 STOP_RUNS: Constant[int | None] = None  # num-sorted-run.stop-trigger: above it, writers wait
+MAX_RETRIES: Constant[int | None] = None  # commit.max-retries
+OVERWRITE_UPGRADE: Constant[bool] = True  # overwrite-upgrade: files go to the top level (universal)
+CLEANING: Constant[
+    Literal[
+        "old",  # orphans that are older than any operation lasts (older_than)
+        "at_once",  # all orphans
+    ]
+] = "old"
 
 # -- the workload ----------------------------------------------------------------------------------
 WORKLOAD: Constant[
@@ -117,6 +116,9 @@ CRASHES: Constant[int] = 0  # of workers
 RESTARTS: Constant[int] = 0  # of the committer
 LOST_ANSWERS: Constant[int] = 0  # renames that happen, and look as if they had failed
 START: Constant[Literal["empty", "two_levels"]] = "empty"  # see the initial states
+CLEANUPS: Constant[int] = 0  # of orphans
+
+# -- the checking ----------------------------------------------------------------------------------
 GRAIN: Constant[
     Literal[
         "fused",  # start and write the data in one step, then the metadata as one object
@@ -124,7 +126,6 @@ GRAIN: Constant[
         "files",  # the same, and the metadata file by file
     ]
 ] = "fused"
-CLEANUPS: Constant[int] = 0  # of orphans
 LIVENESS: Constant[bool] = True  # off where it would take longer than the search
 ASK_FOR_RUNS: Constant[bool] = False  # check one_run_per_level of the abstraction too
 
@@ -133,6 +134,7 @@ LOCK_PER: Constant[Literal["operation", "instance"]] = "operation"  # instance: 
 LOCK_LEAKS: Constant[bool] = False  # a crash leaves the lock taken
 DELETED_FILE_CHECK: Constant[bool] = True  # a compaction gives up if a file it replaces is gone
 KEY_RANGE_CHECK: Constant[bool] = True  # or if key ranges of a level would overlap (universal)
+LISTED_FIRST: Constant[bool] = True  # orphans are listed before it is looked which files are used
 SKIP_COMMITTED: Constant[bool] = True  # on replay, the committer skips what it has committed
 
 UNIVERSAL = COMPACTION == "universal"

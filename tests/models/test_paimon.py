@@ -7,6 +7,7 @@ whatever looks at all rows twice, are slow tests.
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import Any
 
@@ -208,6 +209,7 @@ SMALLER: list[tuple[str, dict[str, Any]]] = [
     ("orphans_at_once", {"CLEANUPS": 0}),
     ("orphans_at_once", {"CLEANING": "old"}),
     ("orphans_used_first", {"CLEANUPS": 0}),
+    ("orphans_used_first", {"LISTED_FIRST": True}),
     ("vectors_damaged_after_overwrite", {"OPS": 2}),
     ("vectors_damaged_after_overwrite", {"COMPACTIONS": 2}),
     ("vectors_damaged_after_overwrite", {"COMPACTORS": 1}),
@@ -228,6 +230,18 @@ def test_a_lost_vector_and_a_dangling_one_are_told_apart() -> None:
 
     assert lost["doubled_rows_leave_a_trace"] == 6
     assert set(single) == {"no_dangling_vector"}
+
+
+def test_the_map_of_constants_is_true() -> None:
+    """The model opens with what each constant belongs to, and its page has the same."""
+    settings = (PAIMON.parent / "paimon_settings.py").read_text()
+    page = (ROOT / "docs" / "models" / "paimon.md").read_text()
+    opening = " ".join(PAIMON.read_text().split('"""')[1].split())
+    parts = re.split(r"^# -- (\D+?) -+$", settings, flags=re.MULTILINE)[1:]
+    for name, text in zip(parts[::2], parts[1::2], strict=True):
+        constants = re.findall(r"^([A-Z_]+): Constant", text, flags=re.MULTILINE)
+        assert f"- {name}: {', '.join(constants)}" in opening
+        assert f"| {name} | {', '.join(f'`{constant}`' for constant in constants)}" in page
 
 
 SETTINGS = st.fixed_dictionaries(

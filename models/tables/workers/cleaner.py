@@ -17,6 +17,7 @@ from statewalk.models.tables.paimon_settings import (
     CRASHES,
     DELETION_VECTORS,
     GRAIN,
+    LISTED_FIRST,
     OPS,
     TOPOLOGY,
     WRITERS,
@@ -54,9 +55,8 @@ class Cleaner(Role):
     def begin(self) -> None:
         """List the old files. Those that are used by now stay so: snapshots do not expire."""
         require(self.stage == "rests" and self.cleanups < CLEANUPS)
-        wrong = CLEANING == "used_first"
-        self.found = used() if wrong else old_files() - used()
-        require(wrong or self.found)
+        self.found = old_files() - used() if LISTED_FIRST else used()
+        require(self.found or not LISTED_FIRST)
         self.cleanups += 1
         self.stage = "looks"
 
@@ -64,8 +64,7 @@ class Cleaner(Role):
     def look(self) -> None:
         """Keep those that are not used; in the wrong order, of those that are listed now."""
         require(self.stage == "looks")
-        wrong = CLEANING == "used_first"
-        self.found = old_files() - self.found if wrong else self.found - used()
+        self.found = self.found - used() if LISTED_FIRST else old_files() - self.found
         self.stage = "deletes"
 
     @action(fair="weak")

@@ -158,14 +158,13 @@ class Writer(Role):
         The public specification takes any free name for it, 0 and at first 1 as well, and by the
         time it writes that may be another's file. The coarse checks hide this; the counts need it.
         """
-        coarse = CHECK in ("partition", "strict_after")
         parts = range(KEYS) if PARTITIONED else (None,)
         names = [(n, part) for n in range(max(1, len(table.files)) + 1) for part in parts]
         return [
             name
             for name in names
             if name[1] == partition
-            and (is_live(name, self.log) or (name not in table.files and (coarse or name[0] == 0)))
+            and (is_live(name, self.log) or (name not in table.files and may_be_new(name)))
         ]
 
     @action(fair="weak")
@@ -244,6 +243,11 @@ class Writer(Role):
 
 
 writers = [Writer() for _ in range(WRITERS)]
+
+
+def may_be_new(name: Name) -> bool:
+    """Whether a free name may stand for a new file: 0 never becomes one."""
+    return CHECK in ("partition", "strict_after") or name[0] == 0
 
 
 def changed(rows: frozenset[tuple[int, int]], change: Change) -> frozenset[tuple[int, int]]:
