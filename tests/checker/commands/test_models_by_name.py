@@ -52,7 +52,7 @@ def test_of_one_model_it_is_said_what_it_is_about(capsys: pytest.CaptureFixture[
 
     assert said[0] == said[1]
     assert "The property is written to be broken" in said[0]
-    assert 0 == main(["models", "die_hard", "stores"])
+    assert 0 == main(["models", "die_hard", "counters"])
     assert "The property is written to be broken" not in capsys.readouterr().out
 
 
