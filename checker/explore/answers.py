@@ -54,6 +54,7 @@ class Answers:
         return {
             **head(self.model.path, self.model.constants.items()),
             "kinds": {p.kind: kind_word(p.kind) for p in self.model.properties},
+            "always": [p.name for p in self.model.properties if p.kind == "always"],
             "code": code_of(
                 (a.span.file, a.span.line) for a in self.model.actions if a.span is not None
             ),

@@ -30,6 +30,9 @@ def of_comparison(comparison: Comparison, again: str) -> dict[str, Any]:
     return {
         **head(base.run.spec, base.run.constants.items()),
         "kinds": {kind: kind_word(kind) for kind in kinds},
+        "always": [
+            p.name for s in comparison.sides for p in s.run.properties if p.kind == "always"
+        ],
         "compared": {
             "sides": [side.name for side in comparison.sides],
             "rows": [[cell.replace("`", "") for cell in row] for row in rows_of(comparison)],

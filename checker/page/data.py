@@ -46,6 +46,7 @@ def of_run(run: Run) -> dict[str, Any]:
         **head(run.spec, run.constants.items()),
         "result": run.to_dict(),
         "kinds": {p.kind: kind_word(p.kind) for p in run.properties},
+        "always": [p.name for p in run.properties if p.kind == "always"],
         "evidence": evidence_of(run),
         "report": lines_of(evidence_page(run, width=_WIDTH)),
         "code": code_of((step.file, step.line) for trace in traces for step in trace.steps),

@@ -45,13 +45,18 @@ function sameBefore(trace) {
   });
 }
 
+// Whether a property has to hold in every state; a witness may well be to come.
+function isWrong(name, trace, witness) {
+  return (data.always || []).includes(name) || (name === trace.property && !witness);
+}
+
 // The properties that a step makes true or false, where there is more than one state to tell.
 function turned({ trace, witness }, at) {
   if (!at) return null;
   const found = Object.entries(trace.truths || {}).filter(([, values]) => typeof values[at] === "boolean" && typeof values[at - 1] === "boolean" && values[at] !== values[at - 1]);
   return found.map(([name, values]) => {
-    const wrong = !values[at] && name === trace.property && !witness;
-    return [h("span.turned" + (wrong ? ".wrong" : ""), { title: `${name} is ${values[at]} from here` }, (values[at] ? "✓ " : "✗ ") + name), " "];
+    const wrong = !values[at] && isWrong(name, trace, witness);
+    return [h("span.turned" + (wrong ? ".wrong" : ""), { title: `${name} is ${values[at]} from here` }, (values[at] ? "✓\u00a0" : "✗\u00a0") + name), " "];
   });
 }
 

@@ -72,7 +72,7 @@ function stateTree(path, at, since, shows) {
   return h("div.state", null, truthsAt(path, at), h("div.instances", null, blocks));
 }
 
-// Where a property has to hold and does not, its name stands out: a witness may well be to come.
+// Where a property has to hold and does not, its name stands out.
 function truthsAt({ trace, witness }, at) {
   const found = Object.entries(trace.truths || {}).map(([name, values]) => [name, values[at]]);
   const word = (v) => (v === true ? "true" : v === false ? "false" : "undecided");
@@ -81,7 +81,7 @@ function truthsAt({ trace, witness }, at) {
     "ul.truths",
     { "aria-label": "properties in this state" },
     found.map(([name, v]) => {
-      const wrong = v === false && name === trace.property && !witness;
+      const wrong = v === false && isWrong(name, trace, witness);
       return h("li." + word(v) + (wrong ? ".wrong" : ""), { title: `${name} is ${word(v)} here` }, name);
     }),
   );

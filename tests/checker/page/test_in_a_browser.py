@@ -17,6 +17,7 @@ from statewalk.checker.contract.options import CheckOptions
 from statewalk.checker.page.compared import of_comparison
 from statewalk.checker.page.data import of_run, of_trace
 from statewalk.checker.page.html import to_html
+from statewalk.checker.traces.exports.layered import Spot, layered
 from tests.checker.page.browser import FOUND, Browser
 from tests.checker.page.test_page import HOSTILE, INIT_PID, hostile_spec
 from tests.places import ROOT
@@ -145,6 +146,55 @@ def test_two_thousand_steps_can_be_gone_through(browser: Browser, run: Run, tmp_
     assert "0" == text(browser, ".roles .here button")
 
 
+def test_a_graph_of_two_thousand_states_is_drawn_and_gone_through(
+    browser: Browser, run: Run, tmp_path: Path
+) -> None:
+    spots = [Spot(at // 50, f"step {at}", HOSTILE, "here" * (at == 0)) for at in range(2000)]
+    edges = [(at, min(1999, at + n)) for at in range(1999) for n in (1, 50, 51)]
+    data = of_run(run)
+    goes = [at if at < 3 else None for at in range(2000)]
+    data["traces"][0]["around"][5] |= {"drawing": layered(spots, edges), "goes": goes}
+    opened(browser, tmp_path, data, "#view=graph")
+
+    assert 2000 == count(browser, ".spot.dot")
+    assert 3 == count(browser, ".spot.open")
+    assert not set("\x00\x1b\u202e\u2028") & set(text(browser, "#panel"))
+    browser.value("document.querySelectorAll('.spot.open')[2].focus()")
+    browser.press("Enter")
+    assert "step 2 of 5" in text(browser, ".stepper")
+
+
+def test_what_was_possible_beside_the_path_and_its_code_are_shown(
+    browser: Browser, run: Run, tmp_path: Path
+) -> None:
+    opened(browser, tmp_path, of_run(run))
+    browser.press("g")
+    assert 3 <= count(browser, ".spot")
+    assert 1 == count(browser, ".spot.here")
+    browser.press("c")
+    assert "def receive_init_pid_request" in text(browser, ".code")
+    assert "epoch_monotone" in text(browser, ".path .turned.wrong")
+
+
+def test_fields_are_hidden_and_a_state_is_pinned_and_the_address_has_both(
+    browser: Browser, run: Run, tmp_path: Path
+) -> None:
+    opened(browser, tmp_path, of_run(run), "#step=1")
+    browser.press("p")
+    browser.press("End")
+    browser.press("f")
+    browser.type("inbox -client#0")
+
+    assert {"Client#1", "Broker#0"} == set(
+        browser.value("[...document.querySelectorAll('.instance h4')].map((h) => h.textContent)")
+    )
+    assert "changes since state 1" in text(browser, "#panel .tag")
+    address = browser.value("location.hash")
+    opened(browser, tmp_path, of_run(run), address)
+    assert 2 == count(browser, ".instance")
+    assert "changes since state 1" in text(browser, "#panel .tag")
+
+
 @pytest.mark.parametrize("width", [380, 800, 1600])
 def test_nothing_is_wider_than_the_window(
     browser: Browser, run: Run, tmp_path: Path, width: int
@@ -154,7 +204,7 @@ def test_nothing_is_wider_than_the_window(
         mobile=False,
     )  # fmt: skip
     opened(browser, tmp_path, of_run(run))
-    for key in "lts":
+    for key in "ltgcs":
         browser.press(key)
 
         assert width >= browser.value("document.documentElement.scrollWidth")
