@@ -11,10 +11,10 @@ import numpy as np
 
 from statewalk.checker.api import search, search_options
 from statewalk.checker.compare.crossing import Crossing, cross
+from statewalk.checker.contract.late import ShownPage, named
 from statewalk.checker.contract.options import CheckOptions
 from statewalk.checker.contract.search import Progress
 from statewalk.checker.liveness.graph import Ints
-from statewalk.checker.machine.late import ShownPage, named
 from statewalk.checker.machine.limits import within
 from statewalk.checker.machine.watch import CutShort
 from statewalk.checker.refinement.inclusion import Inclusion, allowed, beside, included

@@ -14,7 +14,7 @@ from functools import cached_property
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
-from statewalk.checker.machine.late import ShownPage, named
+from statewalk.checker.contract.late import ShownPage, named
 from statewalk.checker.states.attempts import unrepeatable
 from statewalk.checker.states.content import Content, choice_shown, content_of, short_names
 from statewalk.checker.states.diff import Change, changes

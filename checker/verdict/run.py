@@ -9,7 +9,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from statewalk.checker.machine.late import ShownPage, StateGraph, Table, named
+from statewalk.checker.contract.late import ShownPage, StateGraph, Table, named
 from statewalk.checker.traces.exports.notebook import fenced
 from statewalk.checker.verdict.evidence import Evidence, Notice
 from statewalk.checker.verdict.result import (

@@ -39,7 +39,7 @@ class _Sizes:
     rows: int
 
 
-_BOXES = _Sizes(wide=208, tall=40, apart=44, below=12, rows=FEW)
+_BOXES = _Sizes(wide=208, tall=40, apart=40, below=12, rows=FEW)
 _DOTS = _Sizes(wide=10, tall=10, apart=56, below=6, rows=48)
 
 
