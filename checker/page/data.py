@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 from statewalk.checker.page.spec import Around, code_of
 from statewalk.checker.report.check import evidence_page
 from statewalk.checker.report.findings import failure_page, why_page
+from statewalk.checker.report.page import Page
 from statewalk.checker.report.runs import evidence_of
 from statewalk.checker.report.terms import kind_word
+from statewalk.checker.report.trace import add_abstract
 from statewalk.checker.states.showing import place, text_of
 from statewalk.checker.traces.exports.lanes import drawing
 from statewalk.checker.traces.file import to_dict
@@ -23,7 +25,6 @@ from statewalk.dsl.values.stored import ABSENT
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from statewalk.checker.report.page import Page
     from statewalk.checker.states.diff import Change
     from statewalk.checker.traces.trace import Trace, TraceStep
     from statewalk.checker.verdict.run import Run
@@ -62,11 +63,18 @@ def of_run(run: Run) -> dict[str, Any]:
 
 def of_trace(trace: Trace) -> dict[str, Any]:
     """The page of a trace alone."""
+    above = Page(_WIDTH)
+    add_abstract(above, trace)
     return {
         **head(trace.spec, trace.constants.items()),
         "kinds": {trace.kind: kind_word(trace.kind)},
         "code": code_of((step.file, step.line) for step in trace.steps) if trace.model else {},
-        "traces": [{**of_path(trace, Around(trace.model) if trace.model else None), "why": []}],
+        "traces": [
+            {
+                **of_path(trace, Around(trace.model) if trace.model else None),
+                "why": lines_of(above),
+            }
+        ],
     }
 
 

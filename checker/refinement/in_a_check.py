@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from statewalk.checker.contract.search import Exploration, Finding, SearchOptions
@@ -25,9 +24,7 @@ from statewalk.checker.refinement.inclusion import Refused, allowed, included
 from statewalk.checker.refinement.sights import looked_at, mapped, sights
 from statewalk.checker.refinement.space import Space, path_of, space_of
 from statewalk.checker.states.content import Content, content_of
-from statewalk.checker.states.diff import changes
-from statewalk.checker.traces.trace import states_of
-from statewalk.checker.verdict.evidence import Abstract
+from statewalk.checker.traces.trace import Abstract, states_of
 from statewalk.dsl.errors import SpecError, place_of
 from statewalk.dsl.view import Path, State
 
@@ -142,6 +139,12 @@ def _in_the_end(found: Refinements, prop: Property, both: _Beside, options: Chec
     off = other.model.no_liveness if options.liveness else "--no-liveness"
     if asked and off:
         found.warnings.append(f"{prop.name}: liveness of {name} was left out ({off})")
+    fair = "" if asked or off else _fair(other)
+    if fair:
+        found.warnings.append(
+            f"SW506 {prop.name}: {name} calls {fair} fair, which is not asked for. What it "
+            f"promises in the end is asked for as a property there: eventually, leads_to, ..."
+        )
     if not asked or off:
         return
     if other.bound:
@@ -174,6 +177,14 @@ def _in_the_end(found: Refinements, prop: Property, both: _Beside, options: Chec
         found.warnings.append(f"unsound: {prop.name} was decided although the search was cut")
 
 
+def _fair(other: Space) -> str:
+    """What a model calls fair, in words."""
+    names, actions = other.model.action_names(), other.model.actions
+    fair = [names[a.index] for a in actions if a.fairness != "none"]
+    fair += [names[label.action] for label in other.graph.table if label.fair]
+    return ", ".join(dict.fromkeys(fair))
+
+
 def _beside(prop: Property, space: Space, limits: SearchOptions) -> _Beside:
     """The model that is refined beside the one that refines it."""
     refined = prop.refined
@@ -190,14 +201,9 @@ def _beside(prop: Property, space: Space, limits: SearchOptions) -> _Beside:
     return _Beside(fields, space, other, (mine, theirs))
 
 
-def _seen(
-    prop: Property, both: _Beside, states: Sequence[State]
-) -> tuple[tuple[int, tuple[str, ...]], ...]:
-    """The steps along some states that change what the other model sees."""
-    contents = [_content(prop, both.space.model, state, both.fields) for state in states]
-    pairs = enumerate(pairwise(contents), 1)
-    moves = [(number, tuple(map(str, changes(*pair)))) for number, pair in pairs]
-    return tuple((number, told) for number, told in moves if told)
+def _seen(prop: Property, both: _Beside, states: Sequence[State]) -> tuple[Content, ...]:
+    """States as the other model sees them."""
+    return tuple(_content(prop, both.space.model, state, both.fields) for state in states)
 
 
 def _instead(other: Space, refused: Refused) -> tuple[str, ...]:

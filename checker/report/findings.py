@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from statewalk.checker.report.page import Page, plural
 from statewalk.checker.report.terms import kind_word
-from statewalk.checker.report.trace import props_page, trace_page
+from statewalk.checker.report.trace import add_abstract, props_page, trace_page
 from statewalk.checker.states.diff import between
 from statewalk.checker.states.shortening import Steps, cut, first_difference, fit
 from statewalk.checker.states.showing import place, text_of
@@ -60,7 +60,7 @@ def show_violation(
     page.blank()
     page.join(trace_page(trace, width=page.width))
     _not_taken(page, violation)
-    _abstract(page, violation)
+    add_abstract(page, violation.trace)
     if props:
         page.blank()
         page.join(props_page(trace, width=page.width))
@@ -73,7 +73,7 @@ def why_page(violation: Violation, *, width: int = 100) -> Page:
     page = Page(width)
     _false(page, violation)
     _not_taken(page, violation)
-    _abstract(page, violation)
+    add_abstract(page, violation.trace)
     return page
 
 
@@ -101,26 +101,6 @@ def _not_taken(page: Page, violation: Violation) -> None:
         page.add(f"    {text}")
     if len(violation.not_taken) > _MAX_NOT_TAKEN:
         page.add(f"    and {len(violation.not_taken) - _MAX_NOT_TAKEN} more")
-
-
-def _abstract(page: Page, violation: Violation) -> None:
-    """For a refinement: the same way as the other model sees it, and what that allows."""
-    if (abstract := violation.abstract) is None:
-        return
-    page.blank()
-    said = f"whose {abstract.breaks} it violates" if abstract.breaks else (
-        "which does not allow the last step"
-    )  # fmt: skip
-    page.add(f"  seen as {abstract.name}, {said}:")
-    for number, told in abstract.seen:
-        page.flow([(f"    {number:>3}  ", "dim")], told, between="; ")
-    if not abstract.seen:
-        page.add(f"    ({'nothing changes' if abstract.breaks else 'it begins otherwise'})")
-    if abstract.breaks:
-        return
-    page.add(f"  {abstract.name} allows there:")
-    for text in abstract.allowed or ("nothing",):
-        page.add(f"    {text}")
 
 
 def _blocked(page: Page, violation: Violation) -> None:

@@ -5,11 +5,12 @@ it.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from statewalk.checker.report.page import Page, Segment
-from statewalk.checker.states.content import show_field
+from statewalk.checker.states.content import Content, show_field
 from statewalk.checker.states.diff import Change
 from statewalk.checker.states.shortening import first_difference, fit, fit_in_lines
 from statewalk.checker.states.showing import place, text_of
@@ -68,6 +69,26 @@ def trace_page(trace: Trace, *, width: int = 100, full: bool = False) -> Page:
         )
         page.add(" " * 5, ("└─ ", "head"), (again, "head"))
     return page
+
+
+def add_abstract(page: Page, trace: Trace) -> None:
+    """For a refinement: the same way as the other spec sees it, and what that allows."""
+    if (abstract := trace.abstract) is None:
+        return
+    page.blank()
+    said = f"whose {abstract.breaks} it violates" if abstract.breaks else (
+        "which does not allow the last step"
+    )  # fmt: skip
+    page.add(f"  seen as {abstract.name}, {said}:")
+    for number, found in abstract.seen:
+        page.flow([(f"    {number:>3}  ", "dim")], list(map(str, found)), between="; ")
+    if not abstract.seen:
+        page.add(f"    ({'nothing changes' if abstract.breaks else 'it begins otherwise'})")
+    if abstract.breaks:
+        return
+    page.add(f"  {abstract.name} allows there:")
+    for text in abstract.allowed or ("nothing",):
+        page.add(f"    {text}")
 
 
 def props_page(trace: Trace, *, width: int = 100) -> Page:
@@ -138,12 +159,20 @@ def _from_to(head: list[Segment], change: Change, left: int, room: int) -> list[
 
 
 def _state(page: Page, trace: Trace, at: int) -> None:
-    """Every field of a state."""
-    content = trace.contents[at]
-    names = {path: show_field(path, trace.names) for path in content}
+    """Every field of a state; and what it is in the spec that is refined."""
+    _fields(page, trace.contents[at], trace.names)
+    if trace.abstract is not None:
+        page.add((" " * (_INDENT + 2), ""), (f"as {trace.abstract.name}", "dim"))
+        _fields(page, trace.abstract.contents[at], {}, _INDENT + 4)
+
+
+def _fields(
+    page: Page, content: Content, short: Mapping[str, str], indent: int = _INDENT + 2
+) -> None:
+    names = {path: show_field(path, short) for path in content}
     column = min(max(map(len, names.values()), default=0), 40)
     for path, name in names.items():
         if content[path] is ABSENT:
             continue
-        head = f"{' ' * (_INDENT + 2)}{name:<{column}}  "
+        head = f"{' ' * indent}{name:<{column}}  "
         page.add((head, "dim"), fit(content[path], max(page.width - len(head), 60)))

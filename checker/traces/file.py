@@ -16,7 +16,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from statewalk.checker.machine.files import write_text
 from statewalk.checker.states.content import Content
 from statewalk.checker.states.json import Classes, corrupt, describe_classes, from_json, to_json
-from statewalk.checker.traces.trace import Choice, Trace, TraceStep
+from statewalk.checker.traces.trace import Abstract, Choice, Trace, TraceStep
 from statewalk.dsl.errors import RunError, StatewalkError, one_line
 from statewalk.dsl.files import SaidTwice, decoded, file_name, read_text
 from statewalk.dsl.values.stored import freeze, thaw
@@ -54,6 +54,13 @@ class _Step(_Part):
     line: int = 0
 
 
+class _Abstract(_Part):
+    name: _Name
+    states: list[list[tuple[list[Any], Any]]]
+    allowed: list[_Name] = []
+    breaks: _Name = ""
+
+
 class _File(_Part):
     format: Literal["statewalk-trace"]
     version: int
@@ -72,6 +79,7 @@ class _File(_Part):
     truths: dict[_Name, list[bool | None]] = {}
     states: list[list[tuple[list[Any], Any]]] = Field(min_length=1)
     steps: list[_Step]
+    abstract: _Abstract | None = None
 
 
 def save_trace(trace: Trace, file: str | Path) -> None:
@@ -98,11 +106,25 @@ def to_dict(trace: Trace) -> dict[str, Any]:
         "classes": describe_classes(trace.classes),
         "truths": {name: list(truth) for name, truth in trace.truths.items()},
         "steps": [_step(step) for step in trace.steps],
-        "states": [
-            [[[to_json(part) for part in path], to_json(value)] for path, value in content.items()]
-            for content in trace.contents
-        ],
+        "states": _states(trace.contents),
+        **({} if trace.abstract is None else {"abstract": _abstract(trace.abstract)}),
     }
+
+
+def _abstract(abstract: Abstract) -> dict[str, Any]:
+    return {
+        "name": abstract.name,
+        "allowed": list(abstract.allowed),
+        "breaks": abstract.breaks,
+        "states": _states(abstract.contents),
+    }
+
+
+def _states(contents: Sequence[Content]) -> list[Any]:
+    return [
+        [[[to_json(part) for part in path], to_json(value)] for path, value in content.items()]
+        for content in contents
+    ]
 
 
 def _constant(value: Any) -> Any:
@@ -175,7 +197,10 @@ def _trace(data: _File, file: Path) -> Trace:
         raise corrupt(f"{len(data.steps)} steps and {len(data.states)} states")
     if data.length not in (None, len(data.steps)):
         raise corrupt(f"{len(data.steps)} steps, and a length of {data.length}")
-    if not all(_is_path(path) for state in data.states for path, _ in state):
+    above = data.abstract.states if data.abstract is not None else data.states
+    if len(above) != len(data.states):
+        raise corrupt(f"{len(data.states)} states, and {len(above)} of the other spec")
+    if not all(_is_path(path) for state in (*data.states, *above) for path, _ in state):
         raise corrupt("a place in a state that is none")
     if data.loop is not None and not 0 <= data.loop < len(data.states):
         raise corrupt(f"a loop to state {data.loop}")
@@ -195,9 +220,17 @@ def _trace(data: _File, file: Path) -> Trace:
         error=data.error,
         error_type=data.error_type,
         truths={name: tuple(truth) for name, truth in data.truths.items()},
+        abstract=_read_abstract(data.abstract, classes),
         classes=classes.known,
         file=file,
     )
+
+
+def _read_abstract(data: _Abstract | None, classes: Classes) -> Abstract | None:
+    if data is None:
+        return None
+    contents = tuple(_content(state, classes) for state in data.states)
+    return Abstract(data.name, contents, tuple(data.allowed), data.breaks)
 
 
 def _content(state: list[tuple[list[Any], Any]], classes: Classes) -> Content:

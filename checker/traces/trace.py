@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
@@ -83,6 +84,27 @@ class TraceStep:
         return " · ".join([*actor, self.call, *chosen])
 
 
+@dataclass(frozen=True)
+class Abstract:
+    """A trace as the model sees it that it is to refine: of each state, the fields looked at there.
+
+    ``allowed`` is what would be possible instead of the last step. Where the model allows all of
+    it, ``breaks`` is the property of that model that it violates.
+    """
+
+    name: str
+    contents: tuple[Content, ...]
+    allowed: tuple[str, ...] = ()
+    breaks: str = ""
+
+    @property
+    def seen(self) -> tuple[tuple[int, tuple[Change, ...]], ...]:
+        """The steps that change something there, by number, with the changes."""
+        moves = enumerate(pairwise(self.contents), 1)
+        told = [(number, tuple(changes(*pair))) for number, pair in moves]
+        return tuple((number, found) for number, found in told if found)
+
+
 @dataclass(frozen=True, repr=False)
 class Trace:
     """A finite sequence of states and steps: ``contents[i]`` is the state before ``steps[i]``.
@@ -90,8 +112,8 @@ class Trace:
     ``loop`` is the index of the state to which the last step returns (a lasso), if it does.
     ``truths`` holds, by property, its truth in each state (see `checker.traces.truths`).
     ``error`` is the text of the exception that ended it; a last step that is not completed has no
-    state after it. ``names`` says how shared state is shown. ``model`` is what took
-    the steps; a trace from a file has none.
+    state after it. ``names`` says how shared state is shown. ``abstract`` is how the model sees it
+    that is refined. ``model`` is what took the steps; a trace from a file has none.
     """
 
     spec: str
@@ -107,6 +129,7 @@ class Trace:
     error_type: str = ""
     names: Mapping[str, str] = field(default_factory=dict)
     truths: Mapping[str, Truth] = field(default_factory=dict)
+    abstract: Abstract | None = None
     classes: Mapping[str, type] = field(default_factory=dict, compare=False, repr=False)
     file: FilePath | None = field(default=None, compare=False)
     model: Model | None = field(default=None, compare=False, repr=False)

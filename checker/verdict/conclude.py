@@ -13,7 +13,6 @@ from statewalk.checker.symmetry.group import Symmetry
 from statewalk.checker.traces.trace import Trace, build, final_states
 from statewalk.checker.verdict import judge
 from statewalk.checker.verdict.evidence import (
-    Abstract,
     Evidence,
     Failure,
     NeverFired,
@@ -41,7 +40,10 @@ def conclude(
     results = judge.properties(checked)
     verdict = judge.verdict(checked, results)
     traces = {
-        name: build(model, finding, checked.loops.get(name), told=not checked.brief)
+        name: replace(
+            build(model, finding, checked.loops.get(name), told=not checked.brief),
+            abstract=checked.abstract.get(name),
+        )
         for name, finding in checked.findings.items()
     }
     evidence = _evidence(checked, entry, results, traces)
@@ -139,7 +141,6 @@ def _violations(
             checked.findings[result.name],
             traces[result.name],
             checked.not_taken.get(result.name, ()),
-            checked.abstract.get(result.name),
             brief=checked.brief,
         )
         for result in results
@@ -153,7 +154,6 @@ def violation_of(
     finding: Finding,
     trace: Trace,
     not_taken: tuple[str, ...] = (),
-    abstract: Abstract | None = None,
     *,
     brief: bool = False,
 ) -> Violation:
@@ -165,9 +165,8 @@ def violation_of(
     doc, span = (prop.doc, prop.span) if prop else ("", None)
     found = Violation(
         finding.property, finding.kind, trace, None, doc, span, (), not_taken, model.dialect,
-        abstract,
     )  # fmt: skip
-    if brief or abstract is not None:
+    if brief or trace.abstract is not None:
         return found
     if finding.kind == "assertion":
         return replace(found, explanation=failed_assertion(model, finding))

@@ -51,26 +51,11 @@ class Guard:
 
 
 @dataclass(frozen=True)
-class Abstract:
-    """A way as the model sees it that is to allow it, up to the step that it does not.
-
-    ``seen`` are the steps that change something there, by number, with the changes; ``allowed``
-    is what would be possible instead of the last. Where it allows all of it, ``breaks`` is the
-    property of that model that it violates.
-    """
-
-    name: str
-    seen: tuple[tuple[int, tuple[str, ...]], ...]
-    allowed: tuple[str, ...] = ()
-    breaks: str = ""
-
-
-@dataclass(frozen=True)
 class Violation:
     """A violated property, with what is false and how it comes about.
 
     ``blocked`` says for a deadlock what stops each action there, ``not_taken`` for a lasso what is
-    enabled on its cycle and never taken, ``abstract`` for a refinement how the other model sees it.
+    enabled on its cycle and never taken.
     """
 
     property: str
@@ -82,7 +67,6 @@ class Violation:
     blocked: tuple[tuple[str, Guard | None], ...] = ()
     not_taken: tuple[str, ...] = ()
     dialect: Dialect = "python"
-    abstract: Abstract | None = None
 
 
 @dataclass(frozen=True)

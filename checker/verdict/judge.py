@@ -16,7 +16,8 @@ from statewalk.checker.contract.search import (
     StoppedBy,
 )
 from statewalk.checker.machine.places import Place
-from statewalk.checker.verdict.evidence import Abstract, Graph
+from statewalk.checker.traces.trace import Abstract
+from statewalk.checker.verdict.evidence import Graph
 from statewalk.checker.verdict.result import (
     ActionResult,
     PropertyResult,

@@ -35,7 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Print a trace; the exit code."""
     from statewalk.checker.report.page import Page
     from statewalk.checker.report.terms import kind_word
-    from statewalk.checker.report.trace import props_page, trace_page
+    from statewalk.checker.report.trace import add_abstract, props_page, trace_page
     from statewalk.checker.traces.file import load_trace
     from statewalk.dsl.model import WITNESS_KINDS
 
@@ -50,6 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
     )
     page.blank()
     page.join(trace_page(trace, width=page.width, full=arguments.full))
+    add_abstract(page, trace)
     if arguments.props:
         page.blank()
         page.join(props_page(trace, width=page.width))

@@ -155,3 +155,21 @@ def test_a_property_of_the_other_that_raises(shop: Path) -> None:
     with pytest.raises(SpecError, match="liveness property of job raises ZeroDivision") as error:
         found(shop)
     assert "SW364" == error.value.code
+
+
+def test_fairness_of_the_other_is_told_where_it_promises_nothing(shop: Path) -> None:
+    changed(shop, "served = leads_to(lambda: job.asked, lambda: job.done)", "")
+    result, warnings = found(shop)
+
+    assert "holds" == result.verdict
+    assert warnings[0].startswith("SW506 is_a_job: job calls work fair, which is not asked for.")
+    assert () == found(shop, liveness=False)[1]
+
+
+def test_a_fair_choice_of_the_other_is_told_too(shop: Path) -> None:
+    changed(shop, "served = leads_to(lambda: job.asked, lambda: job.done)", "")
+    changed(shop, '@action(fair="weak")', "@action")
+    assert () == found(shop)[1]
+    changed(shop, "any_of([1, 2])", 'any_of([1, 2], fair="strong")')
+
+    assert found(shop)[1][0].startswith("SW506 is_a_job: job calls work fair")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from statewalk.checker.api import check
 from statewalk.checker.behaviours.replay import replay
+from statewalk.checker.cli import main
+from statewalk.checker.traces.file import load_trace, save_trace, to_dict
 from statewalk.checker.verdict.run import Run
 from statewalk.dsl.errors import RunError, SpecError, StatewalkError
 
@@ -149,11 +152,11 @@ def test_a_queue_is_a_bag(folder: Path, engine: str) -> None:
 def test_a_queue_that_loses_items_is_none(folder: Path, engine: str) -> None:
     run = check(folder / "queue_.py", {"BUG": "clears"}, engine=engine, keep_going=True)
     [violation] = run.evidence.violations
-    abstract = violation.abstract
+    abstract = violation.trace.abstract
 
     assert ("is_a_bag", "violated", 3) in seen(run)
     assert abstract is not None
-    assert ("- Box#0.items 1", "- Box#0.items 2") == tuple(sorted(abstract.seen[-1][1]))
+    assert ("- Box#0.items 1", "- Box#0.items 2") == tuple(sorted(map(str, abstract.seen[-1][1])))
     assert ("Box#0 · take · 1", "Box#0 · take · 2") == tuple(sorted(abstract.allowed))
     assert "seen as bag, which does not allow the last step" in str(run)
     assert replay(run.traces["is_a_bag"], folder / "queue_.py").reproduced
@@ -310,3 +313,29 @@ def test_no_other_model_is_a_mistake_with_its_place(folder: Path) -> None:
         check(folder / "queue_.py")
     assert error.value.at is not None
     assert error.value.at.file.endswith("queue_.py")
+
+
+def test_a_saved_trace_shows_both_levels(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    trace = check(folder / "queue_.py", {"BUG": "clears"}).traces["is_a_bag"]
+    saved = folder / "t.trace.json"
+    save_trace(trace, saved)
+
+    assert load_trace(saved).abstract == trace.abstract
+    assert 0 == main(["show", str(saved)])
+    shown = capsys.readouterr().out
+    assert "seen as bag, which does not allow the last step:" in shown
+    assert "bag allows there:" in shown
+    assert 0 == main(["show", "--full", str(saved)])
+    assert trace.length + 1 == capsys.readouterr().out.count("as bag\n")
+
+
+@pytest.mark.parametrize("states", [[], [[[["Box", 0], 1]]]])
+def test_a_second_level_of_another_length_is_none(folder: Path, states: list[object]) -> None:
+    trace = check(folder / "queue_.py", {"BUG": "clears"}).traces["is_a_bag"]
+    data = to_dict(trace)
+    data["abstract"]["states"] = states
+    (folder / "t.trace.json").write_text(json.dumps(data))
+
+    with pytest.raises(RunError, match=r"4 states, and [01] of the other spec") as error:
+        load_trace(folder / "t.trace.json")
+    assert "SW401" == error.value.code
