@@ -52,6 +52,9 @@ def add_parser(subparsers: Any) -> None:
         help="give a constant a value, on all sides that have it",
     )  # fmt: skip
     parser.add_argument(
+        "--config", metavar="NAME", help="begin with the constants of a configuration, on all sides"
+    )
+    parser.add_argument(
         "--view", metavar="NAMES", help="what counts of a state: fields (Client.state) and roles, "
         "with commas (all fields of equal names that are not Auxiliary)",
     )  # fmt: skip
@@ -94,7 +97,7 @@ def run(arguments: argparse.Namespace) -> int:
     a = arguments
     options = CheckOptions(
         liveness=not a.no_liveness, max_depth=a.max_depth, max_states=a.max_states,
-        timeout=a.timeout, threads=a.threads, max_memory=a.max_memory,
+        timeout=a.timeout, threads=a.threads, max_memory=a.max_memory, config=a.config,
     )  # fmt: skip
     models, seen = _models(a, options)
     chosen = tuple(name.strip() for name in a.view.split(",")) if a.view else ()
@@ -209,8 +212,8 @@ def _again(arguments: argparse.Namespace) -> list[str]:
     """The words of the command that repeats a comparison."""
     a = arguments
     words = [a.spec, *([a.other] if a.other else [])]
-    given = {"vary": a.vary, "view": a.view, "map": a.map, "max-depth": a.max_depth,
-             "max-states": a.max_states}  # fmt: skip
+    given = {"vary": a.vary, "config": a.config, "view": a.view, "map": a.map,
+             "max-depth": a.max_depth, "max-states": a.max_states}  # fmt: skip
     for option, value in given.items():
         words += [f"--{option}", str(value)] if value is not None else []
     for text in a.settings:

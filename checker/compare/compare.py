@@ -18,7 +18,7 @@ from statewalk.checker.liveness.graph import Ints
 from statewalk.checker.machine.limits import within
 from statewalk.checker.machine.watch import CutShort
 from statewalk.checker.refinement.inclusion import Inclusion, allowed, beside, included
-from statewalk.checker.refinement.sights import Map, looked_at, sights
+from statewalk.checker.refinement.sights import Map, compared, looked_at
 from statewalk.checker.refinement.space import Space, space_of
 from statewalk.checker.traces.trace import Trace
 from statewalk.checker.verdict.run import Run
@@ -79,7 +79,8 @@ class Versus:
     """A model beside the base. ``forth`` asks whether it does only what the base does, ``back``
     the reverse; ``gained`` are its states that the base has not, ``lost`` those of the base.
 
-    ``fields`` were compared. ``bounds`` say what kept an answer from being whole.
+    ``fields`` were compared, and are not the same in all states. ``bounds`` say what kept an answer
+    from being whole.
     """
 
     other: Side
@@ -203,7 +204,7 @@ def _versus(
 ) -> Versus:
     (first, near), (second, far) = base, other
     fields = looked_at(first.model, second.model, chosen, seen)
-    mine, theirs = sights((near, far), fields, (None, seen))
+    (mine, theirs), moved = compared((near, far), fields, (None, seen))
     forth = included(far, theirs, near, mine, ended)
     back = included(near, mine, far, theirs, ended)
     bounds = [
@@ -221,7 +222,7 @@ def _versus(
         second,
         _crossed(first, second.model),
         _crossed(second, first.model),
-        fields,
+        moved or fields,
         _refinement(forth, (far, theirs), (near, mine)),
         _refinement(back, (near, mine), (far, theirs)),
         _only(far, theirs, mine),

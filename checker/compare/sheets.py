@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
 from statewalk.checker.report.page import Page
@@ -27,9 +27,10 @@ class Sheet(Protocol):
 
 @dataclass
 class OnPage:
-    """A sheet that is a page."""
+    """A sheet that is a page; of the constants of traces, some are told."""
 
     page: Page
+    constants: frozenset[str] = frozenset()
 
     def head(self, text: str) -> None:
         """A title."""
@@ -55,14 +56,15 @@ class OnPage:
     def trace(self, trace: Trace) -> None:
         """The steps of a trace."""
         self.page.blank()
-        self.page.join(trace_page(trace, width=self.page.width))
+        self.page.join(trace_page(_told(trace, self.constants), width=self.page.width))
         self.page.blank()
 
 
 @dataclass
 class Markdown:
-    """A sheet that is Markdown."""
+    """A sheet that is Markdown; of the constants of traces, some are told."""
 
+    constants: frozenset[str] = frozenset()
     lines: list[str] = field(default_factory=list)
 
     def head(self, text: str) -> None:
@@ -85,7 +87,12 @@ class Markdown:
 
     def trace(self, trace: Trace) -> None:
         """The steps of a trace, as they are printed."""
-        self.lines.append(fenced(trace_page(trace, width=100).plain(), kind=""))
+        text = trace_page(_told(trace, self.constants), width=100).plain()
+        self.lines.append(fenced(text, kind=""))
+
+
+def _told(trace: Trace, constants: frozenset[str]) -> Trace:
+    return replace(trace, constants={n: v for n, v in trace.constants.items() if n in constants})
 
 
 def plain(text: str) -> str:

@@ -53,13 +53,13 @@ def page_of(comparison: Comparison, again: str, *, width: int = 100) -> Page:
     """The report for a terminal; ``again`` is the command that repeats it."""
     page = Page(width)
     page.flow([("COMPARED", "head"), "  "], [side.name for side in comparison.sides])
-    _told(comparison, again, OnPage(page))
+    _told(comparison, again, OnPage(page, _differing(comparison)))
     return page
 
 
 def markdown_of(comparison: Comparison, again: str) -> str:
     """The report as Markdown."""
-    sheet = Markdown()
+    sheet = Markdown(_differing(comparison))
     names = ", ".join(side.name for side in comparison.sides[1:])
     sheet.lines += [f"### {plain(names)} beside {plain(comparison.base.name)}", ""]
     _told(comparison, again, sheet)
@@ -71,13 +71,20 @@ def html_of(comparison: Comparison) -> str:
     head, *rows = [["", *(side.name for side in comparison.sides)], *rows_of(comparison)]
     lines = [_line(head, "th"), *(_line(row, "td") for row in rows)]
     page = Page(100)
-    _said(comparison, OnPage(page))
+    _said(comparison, OnPage(page, _differing(comparison)))
     return f"<table>{''.join(lines)}</table><pre>{escape(page.plain())}</pre>"
 
 
 def _line(cells: Sequence[str], tag: str) -> str:
     texts = (escape(printable(cell.replace("`", ""))) for cell in cells)
     return f"<tr>{''.join(f'<{tag}>{text}</{tag}>' for text in texts)}</tr>"
+
+
+def _differing(comparison: Comparison) -> frozenset[str]:
+    """The constants that are not the same on all sides."""
+    given = [side.run.constants for side in comparison.sides]
+    names = set().union(*given)
+    return frozenset(n for n in names if len({repr(c.get(n)) for c in given}) > 1)
 
 
 def _told(comparison: Comparison, again: str, sheet: Sheet) -> None:
@@ -224,12 +231,11 @@ def stopped_by(guard: Guard | None) -> str:
 def _refinements(sheet: Sheet, versus: Versus, base: Side) -> None:
     other = versus.other
     shown = list(dict.fromkeys(f"{owner}.{name}" for owner, _, name in versus.fields))
-    more = f" and {len(shown) - _MOST} more" if len(shown) > _MOST else ""
+    if len(shown) > _MOST:
+        roles = dict.fromkeys(str(owner) for owner, _, _ in versus.fields)
+        shown = [f"{len(shown)} fields of {', '.join(roles)}"]
     sheet.head("Behaviours")
-    sheet.say(
-        f"Seen through {', '.join(shown[:_MOST])}{more}; steps that change none of these are left "
-        "out."
-    )
+    sheet.say(f"Seen through {', '.join(shown)}; steps that change none of these are left out.")
     _refinement(sheet, versus.forth, other, base)
     _refinement(sheet, versus.back, base, other, after=versus.forth)
 

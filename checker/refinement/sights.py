@@ -96,7 +96,15 @@ def looked_at(
 def sights(
     spaces: Sequence[Space], fields: Sequence[Path], maps: Sequence[Map | None]
 ) -> list[Ints]:
-    """By space, the sight of each state: of some fields, or of what a map gives for them.
+    """By space, the sight of each state: see `compared`."""
+    return compared(spaces, fields, maps)[0]
+
+
+def compared(
+    spaces: Sequence[Space], fields: Sequence[Path], maps: Sequence[Map | None]
+) -> tuple[list[Ints], tuple[Path, ...]]:
+    """(by space, the sight of each state: of some fields, or of what a map gives for them;
+    the fields that are not the same in all states).
 
     Fields are those of the first space that has no map.
     """
@@ -106,9 +114,12 @@ def sights(
         _mapped(space, fields, of, seen, values) if seen else _read(space, fields, values)
         for space, seen in zip(spaces, maps, strict=True)
     ]
-    _, numbers = different(np.concatenate(tables))
+    joined = np.concatenate(tables)
+    varied = (joined != joined[:1]).any(axis=0).tolist()
+    _, numbers = different(joined)
     ends = np.cumsum([len(table) for table in tables])[:-1]
-    return np.split(numbers, ends)
+    told = tuple(path for path, varies in zip(fields, varied, strict=True) if varies)
+    return np.split(numbers, ends), told
 
 
 def different(table: Ints) -> tuple[NDArray[np.int64], Ints]:

@@ -305,3 +305,59 @@ def p() -> bool:
 
     assert "<img" not in text
     assert not re.search(r"^(# head|```#)", text, re.MULTILINE)
+
+
+SIZED = LOCK.replace(
+    "ps = [P() for _ in range(2)]",
+    """
+SIZE: Constant[int] = 2
+LIMIT: Constant[int] = 7
+
+class Limit(State):
+    left: int = LIMIT
+
+    @action
+    def less(self) -> None:
+        require(self.left > 9)
+        self.left -= 1
+
+limit = Limit()
+ps = [P() for _ in range(SIZE)]
+config("three", SIZE=3, RULE="locked")
+""",
+)
+
+
+def test_a_configuration_gives_the_constants_of_all_sides(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    [spec] = written(tmp_path, lock=SIZED)
+
+    assert 0 == main(["compare", spec, "--vary", "RULE=none,locked", "--config", "three"])
+    shown = capsys.readouterr().out
+    assert re.search(r"distinct +8 +4\n", shown)
+    assert "--vary RULE=none,locked --config three" in " ".join(shown.split())
+
+    assert 2 == main(["compare", spec, "--vary", "RULE=none,locked", "--config", "four"])
+    assert "There is no configuration four" in capsys.readouterr().err
+
+
+def test_what_is_the_same_everywhere_is_not_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    [spec] = written(tmp_path, lock=SIZED)
+    main(["compare", spec, "--vary", "RULE=none,locked", "--markdown", str(tmp_path / "c.md")])
+
+    for shown in (capsys.readouterr().out, (tmp_path / "c.md").read_text("utf-8")):
+        assert "RULE='none'" in shown
+        assert "LIMIT" not in shown
+        assert "Seen through P.inside;" in shown
+
+
+def test_nothing_but_what_stays_is_looked_at_all_the_same(tmp_path: Path) -> None:
+    still = LOCK.replace("require(not self.inside)", "require(self.inside)")
+    [spec] = written(tmp_path, still=still)
+    [versus] = varied(spec, RULE=("none", "locked")).others
+
+    assert 2 == len(versus.fields)
+    assert versus.forth.whole
