@@ -42,8 +42,14 @@ def check_calls(checked: Checked) -> None:
                 _check_origin(checked, node, origins, local)
         for part in made_text(node):
             _check_text(checked, part, scope)
-        if isinstance(node, ast.Call):
+        if isinstance(node, ast.Name):
             _check_builtin(checked, node, local)
+        elif isinstance(node, ast.Attribute) and node.attr == "__hash__":
+            _check_hash(checked, node, attribute_name(node))
+        elif isinstance(node, ast.Call):
+            for given in node.args:
+                if isinstance(given, ast.Constant) and given.value == "__hash__":
+                    _check_hash(checked, given, given)
             if isinstance(node.func, ast.Attribute):
                 _check_pop(checked, node, checked.types.of(node.func.value, scope))
         elif isinstance(node, ast.ExceptHandler):
@@ -87,15 +93,26 @@ def _check_origin(
             checked.wrong("SW104", f"'{origin}' differs from run to run.", node, help=help)
 
 
-def _check_builtin(checked: Checked, node: ast.Call, local: set[str]) -> None:
-    name = getattr(node.func, "id", "")
-    if name in _BUILTINS and name not in local and name not in checked.function.module.namespace:
+def _check_builtin(checked: Checked, node: ast.Name, local: set[str]) -> None:
+    name = node.id
+    if name not in _BUILTINS or name in local or name in checked.function.module.namespace:
+        return
+    parent = checked.parents.get(node)
+    called = isinstance(parent, ast.Call) and parent.func is node
+    for_sets = name == "hash" and checked.function.name == "__hash__"
+    if not for_sets and (called or name != "object"):
         checked.wrong(
             "SW104",
             f"'{name}(...)' gives {_BUILTINS[name]}, which differs from run to run.",
-            node.func,
+            node,
             help=_CHOICE if name == "hash" else _OUTSIDE_HELP,
         )
+
+
+def _check_hash(checked: Checked, node: ast.expr, at: ast.expr) -> None:
+    if checked.function.name != "__hash__":
+        said = f"'{shortened(node)}' gives a hash, which differs from run to run."
+        checked.wrong("SW104", said, at, help=_CHOICE)
 
 
 def _check_text(checked: Checked, node: ast.expr, scope: Scope) -> None:

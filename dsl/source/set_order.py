@@ -4,6 +4,7 @@
     set(xs)   frozenset(xs)        means the ordered classes (`with_ordered_builtins`)
     type(x)   x.__class__          of what is in the state, the type that it stands for
     a | b     library.f(x)         what is still one of Python's own sets is made an ordered one
+    str(x)    f"{x}"   "%s" % x    a text, which may not say where x is (`dsl.source.addresses`)
 
 There is one order, in whatever hands a set on: a loop, ``sorted`` with a key, ``join``, a library.
 What is ordered, and how, is said in `dsl.values.ordered_sets`.
@@ -16,6 +17,7 @@ from collections.abc import Mapping
 from types import GeneratorType
 from typing import Any, TypeVar
 
+from statewalk.dsl.source.addresses import ASKING, TELLING, without_address
 from statewalk.dsl.source.nodes import Transformer, walk
 from statewalk.dsl.state.kinds import Type, type_of
 from statewalk.dsl.values.ordered_sets import OrderedFrozenSet, OrderedSet
@@ -23,7 +25,8 @@ from statewalk.dsl.values.ordered_sets import OrderedFrozenSet, OrderedSet
 _MAKE = "__sw_set__"
 _SETTLE = "__sw_settled__"
 _TYPE = "__sw_type__"
-_OPERATORS = (ast.BitOr, ast.BitAnd, ast.Sub, ast.BitXor)
+_STR = "__sw_str__"
+_OPERATORS = (ast.BitOr, ast.BitAnd, ast.Sub, ast.BitXor, ast.Mod)
 _SETS = frozenset({set, frozenset})
 _HOLDING = frozenset({set, frozenset, list, tuple, dict, GeneratorType})
 _Node = TypeVar("_Node", bound=ast.AST)
@@ -31,12 +34,13 @@ _Node = TypeVar("_Node", bound=ast.AST)
 
 def settled(value: Any) -> Any:
     """A value in which Python's own sets have become ordered ones; as it is where there are none.
+    Raises SpecError[SW104] for a text that says where something is in memory.
 
     Sets come out of what is no spec: libraries, the keys of dicts, constants given from outside.
     """
     kind = type(value)
     if kind not in _HOLDING:
-        return value
+        return without_address(value) if kind is str else value
     if kind in _SETS:
         return (OrderedSet if kind is set else OrderedFrozenSet)(map(settled, value))
     if kind is GeneratorType:
@@ -57,11 +61,12 @@ def settled(value: Any) -> Any:
 
 def with_ordered_builtins(found: Mapping[str, Any]) -> dict[str, Any]:
     """What there is in a spec's module without being imported, given what Python would have."""
-    ours: dict[str, type] = {"set": OrderedSet, "frozenset": OrderedFrozenSet}
+    ours: dict[str, Any] = {"set": OrderedSet, "frozenset": OrderedFrozenSet, **ASKING, **TELLING}
+    del ours["str"]  # also a type
     if found.get("type") is type:
         ours["type"] = Type
     known = {n: ours.get(n, v) for n, v in found.items()}
-    return {**known, _MAKE: OrderedSet, _SETTLE: settled, _TYPE: type_of}
+    return {**known, _MAKE: OrderedSet, _SETTLE: settled, _TYPE: type_of, _STR: TELLING["str"]}
 
 
 def imported_names(tree: ast.AST) -> frozenset[str]:
@@ -106,9 +111,22 @@ class _Ordering(Transformer):
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         self.generic_visit(node)
-        if not isinstance(node.op, _OPERATORS) or _is_constant(node.left, node.right):
+        if not isinstance(node.op, _OPERATORS) or _is_constant(node.right):
+            return node
+        if isinstance(node.left, ast.Constant) and not isinstance(node.left.value, str):
             return node
         return _call(_SETTLE, node, node)
+
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.AST:
+        self._told(node)
+        return _call(_SETTLE, node, node)
+
+    def _told(self, node: ast.JoinedStr) -> None:
+        for part in node.values:
+            if isinstance(part, ast.FormattedValue):
+                part.value = self.visit(part.value)
+                if isinstance(part.format_spec, ast.JoinedStr):
+                    self._told(part.format_spec)
 
     def visit_AugAssign(self, node: ast.AugAssign) -> Any:
         self.generic_visit(node)
@@ -139,7 +157,8 @@ class _Ordering(Transformer):
         if isinstance(func, ast.Attribute):
             foreign = getattr(func.value, "id", "") != "__sw__"
         else:
-            foreign = isinstance(func, ast.Name) and func.id in self.imported
+            told = (self.imported, ("str",))
+            foreign = isinstance(func, ast.Name) and any(func.id in names for names in told)
         return _call(_SETTLE, node, node) if foreign else node
 
     def _parts(self, node: ast.Call) -> None:
@@ -147,9 +166,11 @@ class _Ordering(Transformer):
             self._receiver(node.func)
         else:
             node.func = self.visit(node.func)
-        node.args = [self.visit(a) for a in node.args]
+        made = getattr(node.func, "id", "") == "map"
+        node.args = [_telling(self.visit(a)) if made else self.visit(a) for a in node.args]
         for keyword in node.keywords:
-            keyword.value = self.visit(keyword.value)
+            value = self.visit(keyword.value)
+            keyword.value = _telling(value) if keyword.arg == "key" else value
 
     def _receiver(self, node: ast.Attribute) -> None:
         """What is changed through a method is the thing itself, not an ordered copy of it."""
@@ -196,8 +217,14 @@ class _Ordering(Transformer):
         return node
 
 
-def _is_constant(*nodes: ast.expr) -> bool:
-    return any(isinstance(n, ast.Constant) for n in nodes)
+def _is_constant(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant)
+
+
+def _telling(node: ast.expr) -> ast.expr:
+    """A function that is handed on: ``str`` makes texts, then."""
+    is_str = isinstance(node, ast.Name) and node.id == "str"
+    return _name(_STR, ast.Load(), node) if is_str else node
 
 
 def _call(name: str, argument: ast.expr, at: ast.expr | ast.stmt) -> ast.Call:

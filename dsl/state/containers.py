@@ -49,6 +49,9 @@ class FrozenSetReference(SetOperators, Sized):
     def copy(self) -> Any:
         return OrderedFrozenSet(self)
 
+    def _made(self, found: FrozenSet, left: Any) -> Any:
+        return super()._made(self._as_seen(found), left)
+
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         return self.copy()
 

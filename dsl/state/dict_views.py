@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
+from statewalk.dsl.state.refs import seen
 from statewalk.dsl.values.canonical import taken_for
 from statewalk.dsl.values.dicts import KeyOperators
 from statewalk.dsl.values.stored import FrozenList, freeze
@@ -40,7 +41,16 @@ class DictView:
         return f"{self.__class__.__name__}({list(self)!r})"
 
 
-class KeysReference(KeyOperators, DictView):
+class SetView(KeyOperators, DictView):
+    """One that has the operators of sets."""
+
+    __slots__ = ()
+
+    def _made(self, found: Iterable[Any], left: Any) -> Any:
+        return super()._made((seen(v, None, self._of._path, key=True) for v in found), left)
+
+
+class KeysReference(SetView):
     """The keys."""
 
     __slots__ = ()
@@ -50,7 +60,7 @@ class KeysReference(KeyOperators, DictView):
         return element in self._of
 
 
-class ItemsReference(KeyOperators, DictView):
+class ItemsReference(SetView):
     """Pairs of a key and its value."""
 
     __slots__ = ()

@@ -131,7 +131,7 @@ class SetOperators:
         """Whether the comparisons do."""
         return isinstance(other, AbstractSet)
 
-    def _made(self, found: FrozenSet, left: Any) -> Any:
+    def _made(self, found: Iterable[Any], left: Any) -> Any:
         """What an operator gives with this on the left: a set or a frozenset, as Python has it."""
         return OWN_SETS[isinstance(left, frozenset)](found)
 

@@ -17,6 +17,7 @@ MAX_STATES = 2000
 
 
 def _quoted(text: str) -> str:
+    text = text.replace("&", "&amp;")
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\l") + '"'
 
 

@@ -8,6 +8,7 @@ act in the trace is no party to it, and only gets records.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -111,14 +112,27 @@ def lanes(trace: Trace) -> dict[str, str]:
     return {name: f"L{at}" for at, name in enumerate(dict.fromkeys(found))}
 
 
+# What mermaid would take for a line's end, a directive, a formula, a tag or a character's code.
+_MERMAID = str.maketrans(
+    {c: f"#{ord(c)};" for c in ";#%$<&"} | {"\n": "<br/>", "\r": "", "\u2028": "", "\u2029": ""}
+)
+# What PlantUML would: a function, a tag, a break, and two of what marks words, as in //word//.
+_PLANTUML = re.compile(r"""[%<~\\&$]|(?<=([*/_\-"\[|=.]))\1""")
+
+
 def _plain(text: str) -> str:
-    return text.replace(";", ",").replace("#", "#35;").replace("\n", "<br/>")
+    return text.translate(_MERMAID)
+
+
+def _plain_for_plantuml(text: str) -> str:
+    shown = _PLANTUML.sub(lambda found: f"<U+{ord(found[0]):04X}>", text)
+    return "\\n".join(shown.splitlines())
 
 
 def to_mermaid(trace: Trace) -> str:
     """A trace as a mermaid ``sequenceDiagram``."""
     ids = lanes(trace)
-    lines = ["sequenceDiagram", f"  %% {trace.property} of {trace.spec}"]
+    lines = ["sequenceDiagram", f"  %% {_plain(trace.property)} of {_plain(trace.spec)}"]
     lines += [f"  participant {i} as {_plain(name)}" for name, i in ids.items()]
     for event in events(trace):
         if event.target:
@@ -133,12 +147,14 @@ def to_mermaid(trace: Trace) -> str:
 def to_plantuml(trace: Trace) -> str:
     """A trace as a PlantUML sequence diagram."""
     ids = lanes(trace)
-    lines = ["@startuml", f"title {trace.property}"]
-    lines += [f'participant "{name}" as {i}' for name, i in ids.items()]
+    lines = ["@startuml", f"title {_plain_for_plantuml(trace.property)}"]
+    for name, i in ids.items():
+        shown = _plain_for_plantuml(name).replace('"', "<U+0022>")
+        lines.append(f'participant "{shown}" as {i}')
     for event in events(trace):
         if event.target:
-            text = event.text.replace("\n", "\\n")
+            text = _plain_for_plantuml(event.text)
             lines.append(f"{ids[event.source]} -> {ids[event.target]} : {text}")
         else:
-            lines.append(f"note over {ids[event.source]} : {event.note}")
+            lines.append(f"note over {ids[event.source]} : {_plain_for_plantuml(event.note)}")
     return "\n".join([*lines, "@enduml"]) + "\n"

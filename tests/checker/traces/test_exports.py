@@ -148,6 +148,47 @@ def test_what_a_step_changes_in_another_role_is_one_arrow(tmp_path: Path) -> Non
     ]
 
 
+SAYING = """
+from statewalk import *
+
+class Said(Message):
+    text: str
+
+class Peer(Role):
+    inbox: set[Said] = set()
+    @action
+    def say(self, to: "Peer") -> None:
+        require(self is not to)
+        to.inbox.add(Said({}))
+
+peers = [Peer() for _ in range(2)]
+
+@always
+def silence() -> bool:
+    return not peers[0].inbox and not peers[1].inbox
+"""
+ORDERS = {
+    "mermaid": ["%%{init: {'theme': 'dark'}}%%", "x; participant Evil", "$$x$$", "&lt;", "<b>x</b>",
+                "#9829;"],
+    "plantuml": ["%getenv('HOME')", "<img:x.png>", "//x//", "[[http://x]]", "&#65;", "~x", "$x",
+                 '""x""', "a\\nb", "--x--"],
+    "dot": ["&lt;"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("format", "said"), [(f, s) for f, found in ORDERS.items() for s in found])
+def test_what_other_tools_would_obey_is_written_as_text(
+    format: str, said: str, tmp_path: Path
+) -> None:
+    spec = tmp_path / "saying.py"
+    spec.write_text(SAYING.format(repr(said)), encoding="utf-8")
+    (found,) = check(spec, engine="reference").traces.values()
+    text = export_trace(found, format)
+
+    assert said not in text
+    assert repr(said)[1:-1] not in text
+
+
 @pytest.mark.parametrize("format", FORMATS)
 def test_saved_traces_export_without_the_spec(format: str, trace: Trace, tmp_path: Path) -> None:
     file = tmp_path / "t.trace.json"

@@ -262,6 +262,21 @@ _REACHED = [
     "x = self.PLACE | {5}; y = x; x |= {7}; got = (y, x is y, self.PLACE)",
     "x = {5} | self.PLACE; y = x; x -= {5}; got = (y, x is y)",
 ]
+_IN_RECORDS = [
+    "got = [(lambda x: (EXPR))(p.FIELD) for p in PLACE]",
+    "got = any((lambda x: (EXPR))(p.FIELD) for p in PLACE)",
+    "got = [(EXPR) for p in PLACE for x in [p.FIELD]]",
+    "for p in PLACE:\n    x = p.FIELD\n    got = (EXPR)",
+    "for p in PLACE:\n    match p:\n        case Part(FIELD=x):\n            got = (EXPR)",
+]
+_PART = "Part(9, [1], {'k': 1}, {5})"
+_RECORDS = [
+    "self.rset", "self.by_part", "[p for p, _ in self.tset]", "[p.part for p in self.deep]",
+    f"(self.rset | {{{_PART}}})", f"({{{_PART}}} | self.rset)", "self.rset.union([])",
+    "(self.by_part.keys() - {1})", f"{{{_PART}}}", "[any_of(self.rset)]", "self.rset.copy()",
+    "[q for q, _ in self.tset - {1}]", "[min(self.rset, key=str)]", "dict(self.by_part)",
+    "[q for q, _ in self.by_part.items() | set()]",
+]  # fmt: skip
 _PLACES = ["ys", "sets", "mixed", "dicts", "ff", "by_set", "parts", "rs[1].s", "s", "f", "parts[1]",
            "parts[2]", "r.xs", "dd"]  # fmt: skip
 _SORTS = """
@@ -337,6 +352,13 @@ def truths() -> list[str]:
         for way in _REACHED
         for place in (_PLACES[:3] if ".pop()" in way else _PLACES)
         for text in (_OF_WHAT_IS_REACHED if "EXPR" in way else [""])
+    ]
+    found += [
+        way.replace("EXPR", text).replace("PLACE", place).replace("FIELD", field)
+        for way in _IN_RECORDS
+        for place in _RECORDS
+        for field in ("xs", "s", "d")
+        for text in _OF_WHAT_IS_REACHED
     ]
     for place, others in _WITH.items():
         found += [text.format(place, other) for other in others for text in _PAIRS + _LEFT]

@@ -25,6 +25,10 @@ FIELDS = """
     r: Part = Part(1, [1, 2], {"k": 1}, {5})
     rs: list[Part] = [Part(2), Part(1)]
     by: dict[str, Part] = {"p": Part(7)}
+    rset: set[Part] = {Part(9, [1], {"k": 1}, {5})}
+    tset: set[tuple[Part, int]] = {(Part(8, [1], {"k": 1}, {5}), 1)}
+    by_part: dict[Part, int] = {Part(7, [1], {"k": 1}, {5}): 1}
+    deep: set[Deep] = {Deep(Part(6, [1], {"k": 1}, {5}))}
     m: Part | Other | None = Part(4)
     i: int | str | None = 3
     name: str = "ab"
@@ -38,6 +42,9 @@ class Part(Record):
 
 class Other(Record):
     n: int = 0
+
+class Deep(Record):
+    part: Part = Part()
 """
 HELPERS = """
 def add_to(out, more):
@@ -72,6 +79,8 @@ def told(value):
         return "[" + ", ".join(map(told, value)) + "]"
     if isinstance(value, tuple):
         return "(" + ", ".join(map(told, value)) + ")"
+    if isinstance(value, Deep):
+        return told(value.part)
     if isinstance(value, (Part, Other)):
         return type(value).__name__ + str(value.n)
     return repr(value)
@@ -142,7 +151,7 @@ def in_python(texts: list[str]) -> list[str]:
     """What each truth gives in plain Python."""
     names: dict[str, Any] = {
         "Record": PlainRecord, "State": PlainState, "action": lambda f: f, "require": bool,
-        "deadlock": bool,
+        "deadlock": bool, "any_of": lambda xs: next(iter(xs)),
     }  # fmt: skip
     exec(spec(texts).replace("from statewalk import *\n", ""), names)
     found = []
