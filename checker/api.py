@@ -40,6 +40,7 @@ from statewalk.checker.machine.watch import CutShort, Watchdog
 from statewalk.checker.refinement.in_a_check import Refinements, check_refinements, keeps_graph
 from statewalk.checker.verdict import judge
 from statewalk.checker.verdict.evidence import Evidence, Notice
+from statewalk.checker.verdict.expected import expectation
 from statewalk.checker.verdict.result import Result, RunVerdict
 from statewalk.checker.verdict.run import Run
 from statewalk.checker.verdict.vacuity import watched
@@ -328,7 +329,7 @@ def search_options(
 ) -> SearchOptions:
     """What an engine is asked."""
     asked = options.max_depth
-    expect = judge.expectation(model, options.config) or Expectation("holds")
+    expect = expectation(model, options.config) or Expectation("holds")
     search = SearchOptions(
         properties=options.properties,
         keep_going=options.keep_going or expect.states is not None,  # all there are

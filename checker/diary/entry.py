@@ -19,7 +19,23 @@ _DRAWN = re.compile(r"^<!-- (statewalk export .*?) -->$")
 _EXERCISE = re.compile(r"^<!-- exercise: (\S+) (\S+)\n(.*?)^-->$", re.MULTILINE | re.DOTALL)
 _ASKED = re.compile(r"^(.*?) *(statewalk .*)$")
 PROMPT = "$ "
-NO_SPEC = shutil.ignore_patterns(".statewalk", "__pycache__")  # of what is pinned
+_NO_SPEC = shutil.ignore_patterns(".statewalk", "__pycache__")
+
+
+def copy_pinned(pinned: Path, to: Path) -> None:
+    """Copy what is pinned beside an entry. Links stay behind: they may lead anywhere."""
+
+    def left(folder: str, names: list[str]) -> set[str]:
+        links = {name for name in names if (Path(folder) / name).is_symlink()}
+        return links | _NO_SPEC(folder, names)
+
+    if pinned.is_symlink():
+        return
+    try:
+        shutil.copytree(pinned, to, ignore=left, dirs_exist_ok=True)
+    except shutil.Error as error:
+        source, _, why = error.args[0][0]
+        raise RunError("SW381", f"{source} cannot be copied: {why}") from None
 
 
 @dataclass(frozen=True)

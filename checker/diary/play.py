@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -22,7 +21,7 @@ from pathlib import Path
 from textwrap import dedent, indent
 from typing import TYPE_CHECKING
 
-from statewalk.checker.diary.entry import NAMED, NO_SPEC, PROMPT, Cell, Entry, words_of
+from statewalk.checker.diary.entry import NAMED, PROMPT, Cell, Entry, copy_pinned, words_of
 from statewalk.checker.library import library_folder
 from statewalk.checker.traces.file import load_trace
 from statewalk.dsl.errors import RunError
@@ -141,7 +140,7 @@ class _folder:  # noqa: N801 (used as a function)
         top = Path(self.made.name).resolve()
         for one in self.entry.path.parent.iterdir():
             if NAMED.match(one.name) and (one.parent / one.name[:2]).is_dir():
-                shutil.copytree(one.parent / one.name[:2], top / one.name[:2], ignore=NO_SPEC)
+                copy_pinned(one.parent / one.name[:2], top / one.name[:2])
         (top / self.entry.number).mkdir(exist_ok=True)
         return top / self.entry.number
 
@@ -150,7 +149,17 @@ class _folder:  # noqa: N801 (used as a function)
 
 
 def _filed(entry: Entry, cell: Cell, here: Path) -> list[str]:
-    """Write a file; of one that is pinned, say which lines are not in it."""
+    """Write a file; of one that is pinned, say which lines are not in it. Raises RunError[SW381]
+    for a file that there cannot be.
+    """
+    try:
+        return _held(entry, cell, here)
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise RunError("SW381", f"{entry.path}:{cell.first}: {cell.name}: {why}") from None
+
+
+def _held(entry: Entry, cell: Cell, here: Path) -> list[str]:
     name, more = cell.name.removesuffix("+").rstrip(), cell.name.endswith("+")
     file, text = here / name, "\n".join(cell.lines) + "\n"
     if not file.resolve().is_relative_to(here.parent):
@@ -158,6 +167,7 @@ def _filed(entry: Entry, cell: Cell, here: Path) -> list[str]:
     if not (entry.pinned / name).exists():
         file.parent.mkdir(parents=True, exist_ok=True)
         old = f"{file.read_text('utf-8')}\n\n" if more and file.exists() else ""
+        file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(old + text, encoding="utf-8")
         return []
     rest = file.read_text(encoding="utf-8")

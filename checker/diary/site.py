@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from functools import cache
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from statewalk.checker.diary.entry import NO_SPEC
+from statewalk.checker.diary.entry import copy_pinned
 from statewalk.checker.diary.markup import markdown, to_html
 from statewalk.checker.machine.files import write_text
 from statewalk.checker.page.html import asset, hashed
@@ -37,8 +36,7 @@ def write_site(played: Sequence[Played], found: Sequence[Entry], folder: Path) -
         body = f'<article>{to_html(one)}</article><nav class="around">{around}</nav>'
         write_text(folder / page_name(one.entry), _page(one.entry.title, found, at, body))
         if one.entry.pinned.is_dir():  # its files are linked to
-            kept = folder / one.entry.number
-            shutil.copytree(one.entry.pinned, kept, ignore=NO_SPEC, dirs_exist_ok=True)
+            copy_pinned(one.entry.pinned, folder / one.entry.number)
     if len(played) == len(found):
         write_text(folder / "index.html", _page(_name_of(found), found, None, _index(played)))
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from statewalk.checker.contract.search import NO_ERROR, Finding
-from statewalk.checker.verdict.judge import expectation
+from statewalk.checker.verdict.expected import expectation
 from statewalk.dsl.assemble.suspended import MAX_ACTIONS
 from statewalk.dsl.errors import RunError
 from statewalk.dsl.model import LIVENESS_KINDS
@@ -103,7 +103,7 @@ def check_liveness(
         raised = dict.fromkeys((p.name for p in left), "the spec raised an exception")
         return Live(findings={NO_ERROR: error}, unchecked={**unchecked, **raised})
     if not (graph.complete or options.allow_unsound or exploration.stopped):
-        ended = f"{INCOMPLETE}: time or memory ended the building of its graph"
+        ended = f"{INCOMPLETE}: time or memory ended the building of its graph{_unmerged(asked)}"
         unknown = dict.fromkeys((p.name for p in left), ended)
         return Live(unchecked={**unknown, **unchecked}, unfinished=True)
     found = _live(decide(model, graph, left), asked, options, exploration.engine, graph.n)
@@ -113,6 +113,15 @@ def check_liveness(
         and not (graph.stopped == "depth" and options.max_depth is None)
     )
     return replace(found, unchecked={**found.unchecked, **unchecked}, unfinished=unfinished)
+
+
+def _unmerged(asked: SearchOptions) -> str:
+    """Why a graph may be far larger than the search was, or have no end."""
+    merged = (("symmetry", asked.symmetry), ("a view", asked.view))
+    what = " and ".join(word for word, on in merged if on)
+    endless = " (endless where an Auxiliary field only grows)" if asked.view else ""
+    said = f", which is built without {what}{endless}; --no-liveness checks the rest"
+    return said if what else ""
 
 
 def not_decided(model: Model, asked: SearchOptions, stopped: StoppedBy) -> Live:

@@ -215,10 +215,21 @@ def _collision(evidence: Evidence) -> str:
 
 
 def _expected(run: Run) -> list[Segment | str]:
-    if run.evidence.expectation is None:
-        return []
+    evidence = run.evidence
+    left = f"{_few(evidence.left_out)}, which --property leaves out" if evidence.left_out else ""
+    if evidence.expectation is None:
+        said = f"not compared: the configuration expects something of {left}"
+        return [(said, "warn")] if left else []
     if run.as_expected:
-        return [("as expected", "good")]
+        named = evidence.expectation.properties
+        beside = f", in what --property asks for{f'; of {left}, nothing is said' if named else ''}"
+        return [(f"as expected{beside if left else ''}", "good")]
     if run.as_expected is None:
-        return [("cannot be told: the search did not see all that it speaks of", "warn")]
-    return [(text.removeprefix("expected "), "bad") for text in run.evidence.unexpected]
+        beside = f"; it speaks of {left}" if left else ""
+        return [(f"cannot be told: the search did not see all that it speaks of{beside}", "warn")]
+    return [(text.removeprefix("expected "), "bad") for text in evidence.unexpected]
+
+
+def _few(names: Sequence[str]) -> str:
+    shown = [*names[:3], *([f"{len(names) - 3} more"] if len(names) > 3 else [])]
+    return " and ".join(filter(None, [", ".join(shown[:-1]), shown[-1]]))

@@ -145,6 +145,7 @@ def evidence_of(run: Run) -> dict[str, Any]:
         "collision_probability": found.collision,
         "fairness": {k: list(v) for k, v in found.fairness.items()},
         "unexpected": list(found.unexpected),
+        "left_out": list(found.left_out),
         "statistics": dict(found.statistics),
     }
 

@@ -11,7 +11,7 @@ from statewalk.checker.engines.table import EngineEntry
 from statewalk.checker.states.json import plain
 from statewalk.checker.symmetry.group import Symmetry
 from statewalk.checker.traces.trace import Trace, build, final_states
-from statewalk.checker.verdict import judge
+from statewalk.checker.verdict import expected, judge
 from statewalk.checker.verdict.evidence import (
     Evidence,
     Failure,
@@ -49,7 +49,7 @@ def conclude(
     evidence = _evidence(checked, entry, results, traces)
     differs: tuple[str, ...] | None = None
     if evidence.expectation is not None:
-        differs = judge.unexpected(checked, evidence.expectation, verdict, results)
+        differs = expected.unexpected(checked, evidence.expectation, verdict, results)
         evidence = replace(evidence, unexpected=differs or ())
     notices = tuple(_notices(checked, evidence, results))
     result = Result(
@@ -82,6 +82,7 @@ def _evidence(
 ) -> Evidence:
     model, found, options = checked.model, checked.exploration, checked.options
     n = found.counts.distinct
+    expect = expected.expectation(model, options.config)
     error = checked.findings.get(NO_ERROR)
     unreached = [r.name for r in results if r.kind in WITNESS_KINDS and r.verdict == "violated"]
     auxiliary = [f"{f.owner}.{f.name}" for f in model.fields.values() if f.auxiliary]
@@ -106,7 +107,8 @@ def _evidence(
         else min(1.0, n * n / 2.0 ** (options.fingerprint_bits + 1)),
         fairness=_fairness(model),
         symmetry=_symmetry(checked) if judge.uses_symmetry(model, options) else (),
-        expectation=judge.expectation(model, options.config),
+        expectation=expect if expect is None or expected.is_compared(checked, expect) else None,
+        left_out=expected.left_out(checked, expect) if expect is not None else (),
         sources=model.origins,
         statistics=found.statistics,
         graph=checked.graph,

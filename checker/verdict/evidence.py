@@ -138,7 +138,9 @@ class Evidence:
 
     ``collision`` is the probability that two different states were taken for one; None where states
     are compared whole. ``bounds`` says in words what limited the search. ``unchecked`` are
-    properties that nobody looked at, with the reason. ``hidden`` are fields that the view left out.
+    properties that nobody looked at, with the reason. ``expectation`` is None where nothing of it
+    was compared; ``left_out`` is what it speaks of and nobody asked for. ``hidden`` are
+    fields that the view left out.
     ``symmetry`` says in words who changes places, and how many states the orbits stand for.
     """
 
@@ -160,6 +162,7 @@ class Evidence:
     symmetry: tuple[str, ...] = ()
     expectation: Expectation | None = None
     unexpected: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
     sources: Mapping[str, str] = field(default_factory=dict)
     statistics: Mapping[str, Any] = field(default_factory=dict)
     graph: Graph | None = None

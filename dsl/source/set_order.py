@@ -4,7 +4,7 @@
     set(xs)   frozenset(xs)        means the ordered classes (`with_ordered_builtins`)
     type(x)   x.__class__          of what is in the state, the type that it stands for
     a | b     library.f(x)         what is still one of Python's own sets is made an ordered one
-    str(x)    f"{x}"   "%s" % x    a text, which may not say where x is (`dsl.source.addresses`)
+    str(x)    f"{x}"   "%s" % x    a text, which may not say where x is (`dsl.values.addresses`)
 
 There is one order, in whatever hands a set on: a loop, ``sorted`` with a key, ``join``, a library.
 What is ordered, and how, is said in `dsl.values.ordered_sets`.
@@ -17,9 +17,9 @@ from collections.abc import Mapping
 from types import GeneratorType
 from typing import Any, TypeVar
 
-from statewalk.dsl.source.addresses import ASKING, TELLING, without_address
 from statewalk.dsl.source.nodes import Transformer, walk
 from statewalk.dsl.state.kinds import Type, type_of
+from statewalk.dsl.values.addresses import ASKING, TELLING, without_address
 from statewalk.dsl.values.ordered_sets import OrderedFrozenSet, OrderedSet
 
 _MAKE = "__sw_set__"
@@ -61,12 +61,12 @@ def settled(value: Any) -> Any:
 
 def with_ordered_builtins(found: Mapping[str, Any]) -> dict[str, Any]:
     """What there is in a spec's module without being imported, given what Python would have."""
-    ours: dict[str, Any] = {"set": OrderedSet, "frozenset": OrderedFrozenSet, **ASKING, **TELLING}
-    del ours["str"]  # also a type
+    known: dict[str, Any] = {"set": OrderedSet, "frozenset": OrderedFrozenSet, **ASKING, **TELLING}
+    del known["str"]  # also a type
     if found.get("type") is type:
-        ours["type"] = Type
-    known = {n: ours.get(n, v) for n, v in found.items()}
-    return {**known, _MAKE: OrderedSet, _SETTLE: settled, _TYPE: type_of, _STR: TELLING["str"]}
+        known["type"] = Type
+    builtins = {n: known.get(n, v) for n, v in found.items()}
+    return {**builtins, _MAKE: OrderedSet, _SETTLE: settled, _TYPE: type_of, _STR: TELLING["str"]}
 
 
 def imported_names(tree: ast.AST) -> frozenset[str]:

@@ -49,8 +49,8 @@ class FrozenSetReference(SetOperators, Sized):
     def copy(self) -> Any:
         return OrderedFrozenSet(self)
 
-    def _made(self, found: FrozenSet, left: Any) -> Any:
-        return super()._made(self._as_seen(found), left)
+    def _made(self, found: Iterable[Any], left: Any) -> Any:
+        return super()._made(self._as_seen(iter(found)), left)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         return self.copy()

@@ -172,7 +172,7 @@ class FrozenSet(SetOperators, ByBytes, AbstractSet[Any]):
             return self == FrozenSet(other)
         return NotImplemented
 
-    def _made(self, found: FrozenSet, left: Any) -> Any:
+    def _made(self, found: Iterable[Any], left: Any) -> Any:
         return found if left is self else super()._made(found, left)
 
     def __hash__(self) -> int:

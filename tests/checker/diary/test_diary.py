@@ -13,6 +13,7 @@ from statewalk.checker.diary.entry import Entry, entries
 from statewalk.checker.diary.markup import to_html
 from statewalk.checker.diary.notebook import to_notebook
 from statewalk.checker.diary.play import Played, kept, play
+from statewalk.checker.diary.site import write_site
 from statewalk.dsl.errors import RunError
 
 PRINTED = "HOLDS\n  searched 3 states · 1.20 s\nrun .statewalk/runs/0001"
@@ -121,6 +122,34 @@ def test_a_file_may_lie_in_a_folder_that_is_not_there_yet(tmp_path: Path) -> Non
 def test_a_file_outside_is_refused(tmp_path: Path) -> None:
     with pytest.raises(RunError, match="SW381"):
         play(entry(tmp_path, block("x", info="python ../../a.py")), says)
+
+
+def test_a_file_may_lie_in_a_folder_of_its_own(tmp_path: Path) -> None:
+    assert [] == play(entry(tmp_path, block("x = 1", info="python sub/a.py")), says).wrong
+
+
+def test_a_file_that_there_cannot_be_is_told(tmp_path: Path) -> None:
+    with pytest.raises(RunError, match="SW381"):
+        play(entry(tmp_path, block("x", info="python .")), says)
+
+
+def test_links_beside_an_entry_stay_behind(tmp_path: Path) -> None:
+    (tmp_path / "secret.txt").write_text("secret")
+    found = entry(tmp_path, block("$ statewalk check a.py"), a="x = 1\n")
+    (found.pinned / "up").symlink_to(tmp_path)
+    (found.pinned / "secret.txt").symlink_to(tmp_path / "secret.txt")
+    (tmp_path / "05").symlink_to(tmp_path)
+    (tmp_path / "05-more.md").write_text("# B\n")
+    seen: list[str] = []
+
+    def run(words: list[str], folder: Path) -> str:
+        seen.extend(sorted(str(p.relative_to(folder.parent)) for p in folder.parent.rglob("*")))
+        return PRINTED
+
+    write_site([play(found, run)], [found], tmp_path / "site")
+
+    assert ["04", "04/a.py"] == seen
+    assert ["a.py"] == [p.name for p in (tmp_path / "site/04").iterdir()]
 
 
 EXERCISE = "# A\n<!-- exercise: spec.py solution.py\nHOLDS statewalk check SPEC\n-->\n"
