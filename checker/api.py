@@ -53,6 +53,7 @@ from statewalk.dsl.view import Endless
 
 if TYPE_CHECKING:
     from statewalk.checker.liveness.graph import StateGraph
+    from statewalk.checker.symmetry.families import Families
 
 Watch = Callable[[Progress], None]
 LOADING = "loading the spec"
@@ -235,7 +236,8 @@ def _explored(
     if supervisor.rescue is not None:
         return _Found(rescue.exploration(supervisor.rescue, entry.name))
     try:
-        work = watched(model, asked)
+        families = _families(model, asked)
+        work = watched(model, families.widened(asked) if families else asked)
         seen = hiding(work.model) if asked.view else work.model
         if entry.name == "native" and keeps_graph(model, options, asked):
             from statewalk.checker.liveness.collect import explored
@@ -250,7 +252,17 @@ def _explored(
             entry.name, Counts(0, 0, 0, 0), (), (), (), {}, {}, False, cut.reason, 0.0
         )
         return _Found(cut_short(nothing, cut))
-    return _Found(work.without(exploration), work.vacuous(exploration), states)
+    found = work.without(exploration)
+    found = families.spread(found, asked) if families else found
+    return _Found(found, work.vacuous(exploration), states)
+
+
+def _families(model: Model, asked: SearchOptions) -> Families | None:
+    if not asked.symmetry:
+        return None
+    from statewalk.checker.symmetry.families import Families
+
+    return Families.asked(model, asked)
 
 
 def cut_short(exploration: Exploration, cut: CutShort) -> Exploration:

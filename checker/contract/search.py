@@ -68,7 +68,8 @@ class Progress:
 @dataclass(frozen=True)
 class SearchOptions:
     """What to check and how far. ``properties`` None means all (names otherwise, `Deadlock`
-    included). ``awaited`` are those, by name or family, without which no violation ends the search.
+    included). ``awaited`` are those, by name or family, without which no violation ends the search;
+    ``same`` are names of properties that are found with others, of which it gives one.
 
     ``engine_settings`` mean something to one engine only
     (`checker.spark.session.settings.Settings`). ``checkpoint`` is a folder to which an engine that
@@ -80,6 +81,7 @@ class SearchOptions:
     properties: tuple[str, ...] | None = None
     keep_going: bool = False
     awaited: tuple[str, ...] = ()
+    same: Mapping[str, str] = field(default_factory=dict)
     view: bool = False
     symmetry: bool = False
     max_depth: int | None = None
@@ -102,6 +104,7 @@ class SearchOptions:
     def ends_with(self, found: Iterable[Finding]) -> bool:
         """Whether a stage with a violation is the last one, by what is found until then."""
         names = {f.property for f in parted(found)[0]}
+        names |= {self.same.get(name, name) for name in names}
         families = {name.partition("(")[0] for name in names}
         return not self.keep_going and (names | families).issuperset(self.awaited)
 

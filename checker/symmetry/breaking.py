@@ -21,12 +21,13 @@ from statewalk.checker.states.attempts import Attempt, attempts
 from statewalk.checker.states.fingerprints import Fingerprints
 from statewalk.checker.states.showing import text_of
 from statewalk.checker.symmetry.colours import Colouring
+from statewalk.checker.symmetry.families import action_name, name_of
 from statewalk.checker.symmetry.group import Renaming, Symmetry
 from statewalk.dsl.errors import Span, SpecError
 from statewalk.dsl.model import Action, Property
 from statewalk.dsl.state.plain_view import PlainView, apply_writes
 from statewalk.dsl.state.refs import show_place
-from statewalk.dsl.values.stored import ABSENT, encode, freeze, intern_key
+from statewalk.dsl.values.stored import ABSENT, intern_key
 from statewalk.dsl.view import Path, State
 
 LEVELS, STATES, EXCHANGES, INSTANCES, STEPS = 100, 2, 4, 8, 4
@@ -55,7 +56,9 @@ class Sample:
         self._values: dict[tuple[Path, Any], Any] = {}
         for action in model.actions:
             self._families.setdefault((action.name, type(action.actor).__name__), []).append(action)
-            self._by_name[self._name(action, {})] = action
+            self._by_name[action_name(symmetry, action, {})] = action
+        every = (*self._of_states, *self._of_steps)
+        self._properties = {(p.kind, *name_of(symmetry, p, {})): p for p in every}
 
     def wants(self, depth: int) -> bool:
         """Whether states of a level are to be looked at."""
@@ -84,18 +87,12 @@ class Sample:
             for at in range(min(INSTANCES, len(family))):
                 yield family[(turn * INSTANCES + at) % len(family)]
 
-    def _name(self, action: Action, renaming: Renaming) -> object:
-        """What tells an action apart from others, with members renamed."""
-        values = [v for _, v in action.arguments]
-        renamed = (self.symmetry.rename(freeze(v), renaming) for v in (action.actor, *values))
-        return action.name, *map(encode, renamed)
-
     # -- actions ---------------------------------------------------------------------------------
 
     def _compare_action(
         self, action: Action, state: State, found: list[Attempt], other: State, exchange: Renaming
     ) -> None:
-        image = self._by_name.get(self._name(action, exchange))
+        image = self._by_name.get(action_name(self.symmetry, action, exchange))
         if image is None:
             raise _broken(
                 action.span, exchange, f"{action.label} has no counterpart",
@@ -168,7 +165,8 @@ class Sample:
         self, state: State, other: State, effects: Mapping[int, list[Attempt]], exchange: Renaming
     ) -> None:
         for prop in self._of_states:
-            one, two = (self._truth(prop, s) for s in (state, other))
+            image = self._image(prop, exchange)
+            one, two = self._truth(prop, state), self._truth(image, other)
             if one != two:
                 raise _changed(prop, exchange, "state", one, two)
         if not self._of_steps:
@@ -176,11 +174,20 @@ class Sample:
         steps = [a for found in effects.values() for a in found if a.error is None][:STEPS]
         for attempt in steps:
             after = apply_writes(state, attempt.writes)
-            image = self.symmetry.renamed(after, exchange)
+            moved = self.symmetry.renamed(after, exchange)
             for prop in self._of_steps:
-                one, two = self._truth(prop, after, state), self._truth(prop, image, other)
+                image = self._image(prop, exchange)
+                one, two = self._truth(prop, after, state), self._truth(image, moved, other)
                 if one != two:
                     raise _changed(prop, exchange, "step", one, two)
+
+    def _image(self, prop: Property, exchange: Renaming) -> Property:
+        """What a property says of the members in whose places others are."""
+        found = self._properties.get((prop.kind, *name_of(self.symmetry, prop, exchange)))
+        if found is None:
+            said = "There is no property that says the same of the other one."
+            raise _broken(prop.span, exchange, f"{prop.name} has no counterpart", said)
+        return found
 
     def _truth(self, prop: Property, state: State, before: State | None = None) -> str:
         """The truth of a property, or the class of what it raises."""
