@@ -200,7 +200,7 @@ def _sarif(found: Found, run: Run) -> dict[str, Any]:
         "message": {"text": found.text},
         "locations": [_location(span.file if span else spec, span.line if span else 1, span)],
     }
-    if trace is not None and trace.steps:
+    if trace is not None:
         steps = [
             {
                 "location": {
@@ -210,6 +210,9 @@ def _sarif(found: Found, run: Run) -> dict[str, Any]:
             }
             for step in trace.steps
         ]
+        start = f"init ({trace.initial + 1})" if trace.initial else "init"
+        first = {"location": {**_location(spec, 1), "message": {"text": start}}}
+        steps = steps or [first]
         made["codeFlows"] = [{"threadFlows": [{"locations": steps}]}]
     return made
 

@@ -105,10 +105,12 @@ def test_a_violation_in_an_initial_state_has_its_trace(tmp_path: Path) -> None:
         "    @action\n    def stay(self) -> None:\n        self.n += 1\nbox = Box()\n"
         "@always\ndef small() -> bool:\n    return box.n < 5\n"
     )
-    suite = Xml.fromstring(to_junit(check(spec, engine="reference")))
-    failure = next(iter(suite.iter("failure")))
+    run = check(spec, engine="reference")
+    failure = next(iter(Xml.fromstring(to_junit(run)).iter("failure")))
+    [result] = json.loads(to_sarif(run))["runs"][0]["results"]
 
     assert "Box.n  7" in (failure.text or "")
+    assert "init" in json.dumps(result["codeFlows"])
 
 
 def test_junit_has_a_case_per_property(violated: Run) -> None:
