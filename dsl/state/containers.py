@@ -12,11 +12,12 @@ from typing import Any
 
 from statewalk.dsl.errors import EngineError
 from statewalk.dsl.state import refs
+from statewalk.dsl.state.dict_views import ItemsReference, KeysReference, ValuesReference
 from statewalk.dsl.state.dicts import DictReference, EntriesReference
 from statewalk.dsl.state.lists import ListReference
 from statewalk.dsl.state.refs import Reference
 from statewalk.dsl.state.sized import Sized
-from statewalk.dsl.values.canonical import taken_for
+from statewalk.dsl.values.canonical import name_alike, taken_for
 from statewalk.dsl.values.frozen import SET_METHODS, SetOperators
 from statewalk.dsl.values.going_through import unchanging
 from statewalk.dsl.values.ordered_sets import OrderedFrozenSet, OrderedSet, changing
@@ -210,3 +211,7 @@ refs.BY_KIND.update(
         "dict": DictReference,
     }
 )
+name_alike(
+    *refs.BY_KIND.values(), ElementsReference, EntriesReference,
+    KeysReference, ItemsReference, ValuesReference,
+)  # fmt: skip

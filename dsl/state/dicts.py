@@ -85,8 +85,8 @@ class _DictMethods:
     __reversed__ = FrozenDict.__reversed__
 
     def update(self, other: Any = (), **named: Any) -> None:
-        pairs = other.items() if hasattr(other, "items") else other
-        for key, value in [*pairs, *named.items()]:
+        pairs = other.items() if hasattr(other, "items") else _pairs(other)
+        for key, value in (*pairs, *named.items()):
             self[key] = value
 
     def clear(self) -> None:
@@ -102,6 +102,13 @@ class _DictMethods:
     def __ior__(self, other: Any) -> Any:  # type: ignore[misc]
         self.update(other)
         return self
+
+
+def _pairs(values: Any) -> list[Any]:
+    """Pairs of a key and a value. Raises what Python's dicts do for what is none."""
+    found = list(values)
+    dict(found)
+    return found
 
 
 class DictReference(_DictMethods, Sized):

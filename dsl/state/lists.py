@@ -54,7 +54,7 @@ class ListReference(Sized):
         if at < 0:
             at += len(self)
         if not self._project(("has", at), lambda v: 0 <= at < len(v)):
-            raise IndexError(f"list index {index} out of range")
+            raise IndexError("list index out of range")
         return self._at(("i", at), self._domain.element if self._domain else None)
 
     def __setitem__(self, index: Any, value: Any) -> None:
@@ -79,7 +79,11 @@ class ListReference(Sized):
 
     def __delitem__(self, index: Any) -> None:
         if not isinstance(index, slice):
-            self.pop(index)
+            at = as_index(index)
+            at += len(self) if at < 0 else 0
+            if not self._project(("has", at), lambda v: 0 <= at < len(v)):
+                raise IndexError("list assignment index out of range")
+            self._pop(at)
             return
         size = len(self)
         self._change(
@@ -115,7 +119,7 @@ class ListReference(Sized):
         self._update(("extend", _key(new)), lambda v: FrozenList((*v, *new)))
 
     def insert(self, index: int, element: Any) -> None:
-        index, size = as_index(index), len(self)
+        index, size = operator.index(index), len(self)
         e = self._element(element)
         at = max(0, index + size) if index < 0 else min(index, size)
         self._change(
@@ -125,7 +129,7 @@ class ListReference(Sized):
         )
 
     def pop(self, index: int = -1) -> Any:
-        at = as_index(index)
+        at = operator.index(index)
         at += len(self) if at < 0 else 0
         if not self._project(("has", at), lambda v: 0 <= at < len(v)):
             raise IndexError("pop from empty list" if not len(self) else "pop index out of range")
@@ -140,16 +144,24 @@ class ListReference(Sized):
         self._change(lambda items: items.pop(at), ("pop", at), move)
 
     def remove(self, element: Any) -> None:
-        self._pop(self.index(element))
+        at = self._index(element, 0, sys.maxsize)
+        if at < 0:
+            raise ValueError("list.remove(x): x not in list")
+        self._pop(at)
 
     def index(self, element: Any, start: int = 0, stop: int = sys.maxsize) -> int:
-        e, first, end = freeze(element), as_index(start), as_index(stop)
-        at = self._by_equality(
-            ("index", intern_key(e), first, end), lambda v: index_in(list(v), e, first, end)
-        )
+        at = self._index(element, as_index(start), as_index(stop))
         if at < 0:
             raise ValueError(f"{element!r} is not in list")
-        return int(at)
+        return at
+
+    def _index(self, element: Any, start: int, stop: int) -> int:
+        e = freeze(element)
+        return int(
+            self._by_equality(
+                ("index", intern_key(e), start, stop), lambda v: index_in(list(v), e, start, stop)
+            )
+        )
 
     def count(self, element: Any) -> int:
         e = freeze(element)
@@ -175,7 +187,13 @@ class ListReference(Sized):
         return self[:]  # type: ignore[no-any-return]
 
     def __add__(self, other: Any) -> Any:
-        return [*self[:], *other] if isinstance(other, list) else NotImplemented
+        if isinstance(other, list):
+            return [*self[:], *other]
+        added = getattr(type(other), "__radd__", None)
+        found = NotImplemented if added is None else added(other, self)
+        if found is NotImplemented:
+            return self[:] + other  # Python's error
+        return found
 
     def __radd__(self, other: Any) -> Any:
         if not isinstance(other, list) or is_in_place(sys._getframe(1)):

@@ -226,6 +226,111 @@ b = self.d.keys(); c = len(b); self.d["z"] = 1; got = (c, len(b), "z" in b, list
 b = self.d.values(); self.d["a"] = 9; got = list(b)
 b = self.d.items(); self.d["a"] = 9; got = (list(b), ("a", 9) in b)
 """.strip().splitlines()
+_WRONG = """
+self.xs.remove(77)
+self.xs.index(77)
+self.xs.index(3, 2)
+self.ys[0].remove(5)
+{self.xs: 1}
+{self.s: 1}
+{self.d: 1}
+{self.ys[0]}
+{(1, self.xs)}
+{self.sets[0]: 1}
+self.s.remove(77)
+self.s.remove("a")
+self.d["zz"]
+self.d.pop("zz")
+self.dd[7]
+self.dd.pop(7)
+self.xs[77]
+self.xs[-9]
+self.xs["a"]
+self.xs[1.5]
+self.xs.pop(77)
+self.none.pop()
+self.xs.insert("a", 1)
+self.xs.__delitem__(77)
+self.xs.__setitem__(77, 1)
+self.xs + 1
+1 + self.xs
+self.xs + (1,)
+(1,) + self.xs
+self.xs - self.xs
+self.xs * self.xs
+self.xs < 1
+self.xs < (1,)
+self.s < 1
+self.d < self.d
+self.s + self.s
+self.s | [1]
+[1] | self.s
+self.s - [1]
+self.f & 3
+self.d | [1]
+self.d + self.d
+self.d.keys() + 1
+self.d.keys()[0]
+self.d.values()[0]
+self.d.items()["a"]
+self.xs()
+self.s()
+self.d()
+getattr(self.xs, 'foo')
+getattr(self.s, 'foo')
+getattr(self.f, 'add')
+getattr(self.d, 'foo')
+getattr(self.d.keys(), 'foo')
+len(self.i)
+iter(self.i)
+list(self.i)
+max(self.none)
+min(self.none)
+sum(self.words)
+sum(self.ys)
+sorted(self.mixed + [1])
+{**self.xs}
+print(**self.xs)
+"-".join(self.xs)
+"-".join(self.d.values())
+int(self.xs)
+int(self.d)
+self.name + self.xs
+self.name + self.i
+self.name[self.xs]
+"a" in self.i
+self.xs in self.s
+self.xs in self.d
+self.d.get(self.xs)
+self.d.update(self.xs)
+self.d.update(self.i)
+self.s.update(self.i)
+self.xs.extend(self.i)
+self.s.union(self.i)
+dict(self.xs)
+dict(self.words)
+range(self.xs)
+zip(self.xs, self.i)
+isinstance(self.xs, self.t)
+next(self.xs)
+reversed(self.s)
+abs(self.xs)
+-self.s
+~self.d
+self.xs % 2
+self.xs.sort(key=self.d)
+self.xs @ self.xs
+next(iter(self.none))
+self.r()
+self.r[0]
+len(self.r)
+iter(self.r)
+self.r + self.r
+self.r < self.r
+self.rs.sort()
+self.rs.remove(5)
+""".strip().splitlines()
+_TOLD = "try:\n    got = told({0})\nexcept Exception as error:\n    got = repr(error)"
 _OF_WHAT_IS_REACHED = """
 type(x).__name__
 x.__class__.__name__
@@ -346,6 +451,7 @@ def truths() -> list[str]:
         for place in places:
             asked = _OF_TYPES + (_ITERABLES if kind not in ("Part", "int") else [])
             found += [text.format(place, kind) for text in asked]
+    found += [_TOLD.format(text) for text in _WRONG]
     found += _SORTS
     found += [
         way.replace("EXPR", text).replace("PLACE", place)
