@@ -29,6 +29,8 @@ _GRACE = 0.4  # seconds that one call of the spec may go on past a limit
 _LATEST = 1.0  # seconds that a search may go on past a limit in one call of the spec after another
 _ROUGH = 0.5  # past that, our own code is not spared if the spec called it
 _LOOK = 0.05
+# Calls in calls: Python allows 1000, and up to ten are ours for one of the spec's.
+_DEEPEST = 10000
 _SWALLOWED = 0.3  # seconds after which what goes on regardless will not end from inside
 # What the compiler calls from C, where an exception is written to standard error and forgotten.
 _FROM_C = frozenset({"_raw_object_cache_notify", "_raw_object_cache_getbuffer"})
@@ -97,8 +99,11 @@ class Watchdog:
         self._outer: Watchdog | None = None
         self.behind: list[str] = []  # what other threads do meanwhile that may be ended
         self._able = False
+        self._depth = 0  # of calls, that Python allowed before
 
     def __enter__(self) -> Watchdog:
+        self._depth = sys.getrecursionlimit()
+        sys.setrecursionlimit(max(self._depth, _DEEPEST))
         if _TIMER is not None and _is_main():
             self._saved = signal.signal(_TIMER, self._look)
             self._able = True
@@ -115,6 +120,8 @@ class Watchdog:
 
     def __exit__(self, *_: object) -> None:
         self._call = self._ended = None
+        with suppress(RecursionError):  # where Python is deeper than that
+            sys.setrecursionlimit(self._depth)
         if not self._able or _TIMER is None:
             return
         # A look may be due at any point of this: from here on it neither raises nor waits again.

@@ -94,7 +94,7 @@ class Families:
         model = self.symmetry.model
         state: State = model.initial_states[found.initial]
         steps: list[Step] = []
-        here = self.symmetry.renamed(state, renaming)
+        here: State = self.symmetry.renamed(state, renaming)
         starts = [_content(s) for s in model.initial_states]
         initial = starts.index(_content(here))
         for step in (*found.steps, *([found.failing] if found.failing is not None else [])):

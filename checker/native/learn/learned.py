@@ -133,7 +133,7 @@ class Learned(Effects):
                 below = self._new_node(kind, slot, operand)
                 self._attach(roots, root, node, value, below)
             elif below < 0:
-                return "first it was done, then it went on to " + self.describe(kind, slot, operand)
+                return "first it was done, then " + self.describe(kind, slot, operand)
             else:
                 known = self._looks_at(below)
                 if known != (kind, slot, operand):

@@ -128,6 +128,7 @@ class Learner:
         self.filled = 0
         self.urgent: Callable[[], StoppedBy | None] = lambda: None
         self._runs = 0
+        self._too_deep = False  # a call of the spec ended there, not always at the same place
         self._view = TracingView(self.learned) if view is None else view(self.learned, model)
         self._after = TracingView(self.learned, 0)
         self._before = TracingView(self.learned, 1)
@@ -231,7 +232,7 @@ class Learner:
             for operation in view.blind:
                 self.learned.operations[operation].users.add(number)
             contradiction = self.learned.insert(self.learned.roots, number, view.events, leaf)
-            if contradiction is not None:
+            if contradiction is not None and not self._too_deep:
                 raise Contradiction(contradiction)
             script = next_script(view.choices)
 
@@ -249,7 +250,8 @@ class Learner:
             return QUIET
         except AssertionError:
             return ASSERTION
-        except Exception:
+        except Exception as error:
+            self._too_deep = self._too_deep or isinstance(error, RecursionError)
             return ERROR
         return self._outcome(view)
 
@@ -278,7 +280,8 @@ class Learner:
                 holds = self.model.holds(root.predicate, view, self._before)
             else:
                 holds = self.model.holds(root.predicate, view)
-        except Exception:
+        except Exception as error:
+            self._too_deep = self._too_deep or isinstance(error, RecursionError)
             return ERROR
         if root.kind in ("exists", "terminal"):
             return EVENT if holds else QUIET

@@ -42,7 +42,7 @@ class Overwritten(NotToRemember):
 
 
 class NotOnlyReading(NotToRemember):
-    """It changes something, or chooses: its text did not show it."""
+    """It changes something, or chooses, which its text did not show; or it goes too deep."""
 
 
 _UNKNOWN = object()
@@ -214,6 +214,8 @@ class TracingView:
         self._projected, self._results, self._known = {}, {}, {}
         try:
             result = result_id(call.results, call.ids, fn())
+        except RecursionError:  # where Python ends is no matter of the state: see what it does
+            raise NotOnlyReading(self._remembering) from None
         except (Exception, Disabled):
             result = OPAQUE
         finally:

@@ -1,0 +1,60 @@
+"""What calls itself as deep as Python lets it does so in a check too; deeper is an error of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from statewalk import check
+
+SPEC = """
+from statewalk import *
+
+class Chain(State):
+    after: dict[int, int] = {AFTER}
+    out: int = 0
+    @action
+    def go(self) -> None:
+        require(self.out == 0)
+        self.out = depth(0)
+
+def depth(i: int) -> int:
+    return 1 + DEEPER if i in chain.after else 1
+
+chain = Chain()
+deadlock(False)
+
+@always
+def whole() -> bool:
+    return chain.out in (0, 301) and depth(0) == 301
+"""
+DEEPER = [
+    "depth(chain.after[i])",
+    "sum(depth(j) for j in [chain.after[i]])",
+    "sorted([chain.after[i]], key=lambda x: x * depth(x))[0] * 0",
+]
+
+
+def written(folder: Path, after: str, deeper: str) -> Path:
+    path = folder / "spec.py"
+    path.write_text(SPEC.replace("AFTER", after).replace("DEEPER", deeper))
+    return path
+
+
+@pytest.mark.parametrize("engine", ["reference", "native"])
+@pytest.mark.parametrize("deeper", DEEPER[:2])
+def test_what_python_bears_is_no_error(deeper: str, engine: str, tmp_path: Path) -> None:
+    run = check(written(tmp_path, "i: i + 1 for i in range(300)", deeper), engine=engine)
+
+    assert ("holds", 2) == (run.verdict, run.counts.distinct)
+
+
+@pytest.mark.parametrize("engine", ["reference", "native"])
+@pytest.mark.parametrize("deeper", DEEPER)
+def test_what_has_no_end_is_an_error_of_the_spec(deeper: str, engine: str, tmp_path: Path) -> None:
+    run = check(written(tmp_path, "0: 0", deeper), engine=engine)
+
+    assert "error" == run.verdict
+    assert run.evidence.failure is not None
+    assert "RecursionError" in run.evidence.failure.title
