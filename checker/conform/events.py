@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from statewalk.dsl.errors import RunError, did_you_mean
@@ -49,6 +50,11 @@ class Event:
         """``node1.jsonl:12``"""
         return f"{self.file}:{self.line}"
 
+    @cached_property
+    def said(self) -> str:
+        """The same of two events that say the same of a step."""
+        return repr((self.action, self.actor, self.chosen, self.before, self.after))
+
     @property
     def shown(self) -> str:
         """What it says of a step, as it is written in a log."""
@@ -58,7 +64,7 @@ class Event:
 
 
 def read_events(file: str, lines: Iterable[str], reader: Reader | None = None) -> list[Event]:
-    """The events of a log. Raises RunError[SW380] for a line that is none."""
+    """The events of a log. Raises RunError[SW390] for a line that is none."""
     found = []
     for number, line in enumerate(lines, 1):
         if not line.strip():
@@ -70,7 +76,7 @@ def read_events(file: str, lines: Iterable[str], reader: Reader | None = None) -
 
 def _parsed(file: str, number: int, line: str) -> list[Any]:
     try:
-        return [json.loads(line, parse_float=_refuse, parse_constant=_refuse)]
+        return [_DECODER.decode(line)]
     except (ValueError, RecursionError) as error:
         why = str(error) or "it is nested too deeply"
         raise no_event(file, number, f"it is no JSON object: {why}") from None
@@ -80,10 +86,22 @@ def _refuse(text: str) -> Any:
     raise ValueError(f"{text} is no integer, and specs have no other numbers")
 
 
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object that says nothing twice."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = next(name for at, (name, _) in enumerate(pairs) if name in dict(pairs[:at]))
+        raise ValueError(f"it has {twice!r:.60} twice")
+    return found
+
+
+_DECODER = json.JSONDecoder(parse_float=_refuse, parse_constant=_refuse, object_pairs_hook=_once)
+
+
 def _read(file: str, number: int, line: str, reader: Reader) -> list[Any]:
     try:
         said = reader(line.rstrip("\r\n"))
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise no_event(file, number, f"--map raised {type(error).__name__}: {error}") from error
     if said is None:
         return []
@@ -91,7 +109,7 @@ def _read(file: str, number: int, line: str, reader: Reader) -> list[Any]:
 
 
 def event_of(file: str, number: int, said: Any) -> Event:
-    """The event of an object. Raises RunError[SW380]."""
+    """The event of an object. Raises RunError[SW390]."""
     if not isinstance(said, dict):
         raise no_event(file, number, f"{said!r:.60} is no object")
     for key in said:
@@ -124,4 +142,4 @@ def _is_named(values: Any) -> bool:
 
 def no_event(file: str, number: int, why: str) -> RunError:
     """The error of a line that is no event."""
-    return RunError("SW380", f"{file}:{number}: {why}", help=FORM)
+    return RunError("SW390", f"{file}:{number}: {why}", help=FORM)

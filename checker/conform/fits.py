@@ -84,13 +84,15 @@ class Fields:
             self._paths[show_field(path)] = self._paths[show_field(path, names)] = path
         self._contents: dict[int, Mapping[Path, Any]] = {}
 
-    def path(self, name: str, actor: Role | None, event: Event) -> Path:
-        """The field of a name; a bare one is the actor's. Raises RunError[SW381]."""
+    def path(self, name: str, actor: Role | None, event: Event) -> Path | None:
+        """The field of a name; a bare one is the actor's, who may have none. Raises RunError[SW391]
+        where nobody has.
+        """
         if actor is not None and (own := f"{actor!r}.{name}") in self._paths:
             return self._paths[own]
-        if name not in self._paths:
-            raise unknown(event, f"the spec has no field {name}", name, self._paths)
-        return self._paths[name]
+        if name not in self._paths and not any(one.endswith(f".{name}") for one in self._paths):
+            raise unknown(event, "the spec has no field", name, self._paths)
+        return self._paths.get(name)
 
     def content(self, number: int, state: State) -> Mapping[Path, Any]:
         """The content of a state with a number."""
@@ -106,7 +108,11 @@ class Fields:
         """What was logged of fields and is otherwise."""
         for name, value in said.items():
             path = self.path(name, actor, event)
-            if path not in content:
+            if path is None:
+                yield (
+                    f"{actor!r} has no {name}" if actor is not None else f"whose {name} is not said"
+                )
+            elif path not in content:
                 yield f"{name} is not set"
             elif not fits(value, content[path]):
                 yield f"{name} is {text_of(content[path])}"
@@ -116,15 +122,15 @@ _MOST_CONTENTS = 50_000
 
 
 def actions_of(model: Model, event: Event) -> list[Action]:
-    """The action instances that an event may mean. Raises RunError[SW381] where there is none."""
+    """The action instances that an event may mean. Raises RunError[SW391] where there is none."""
     named = [a for a in model.actions if event.action in ("", *names_of(a))]
     if not named:
-        known = dict.fromkeys(name for a in model.actions for name in names_of(a))
-        raise unknown(event, f"the spec has no action {event.action}", event.action, known)
+        known = dict.fromkeys(names_of(a)["." in event.action] for a in model.actions)
+        raise unknown(event, "the spec has no action", event.action, known)
     found = [a for a in named if event.actor in ("", repr(a.actor))]
     if not found:
         actors = dict.fromkeys(repr(a.actor) for a in named if a.actor is not None)
-        raise unknown(event, f"{event.action} has no actor {event.actor}", event.actor, actors)
+        raise unknown(event, f"{event.action or 'the spec'} has no actor", event.actor, actors)
     return [a for a in found if not any(_says_otherwise(a, event))]
 
 
@@ -157,8 +163,8 @@ def choices_differ(event: Event, action: Action, way: Way) -> Iterator[str]:
 def unknown(event: Event, what: str, name: str, known: Mapping[str, Any]) -> RunError:
     """The error of an event that speaks of what the spec does not have."""
     return RunError(
-        "SW381",
-        f"{event.place}: {what}.",
+        "SW391",
+        f"{event.place}: {what} {name:.80}.",
         why=f"The event is {event.shown:.200}",
-        help=did_you_mean(name, list(known)) or f"It has {', '.join(list(known)[:12])}.",
+        help=did_you_mean(name, list(known)),
     )

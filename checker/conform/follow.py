@@ -7,13 +7,15 @@ is left after its last event.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from statewalk.checker.conform.fits import Fields, actions_of, choices_differ
-from statewalk.checker.conform.steps import Steps, Way
+from statewalk.checker.conform.steps import Steps
 from statewalk.checker.contract.search import Step
+from statewalk.checker.machine.watch import CutShort
 
 if TYPE_CHECKING:
     from statewalk.checker.conform.events import Event
@@ -24,6 +26,9 @@ Spot = tuple["Cut", int]
 """How much of the log has happened, and the number of the state that the spec is in."""
 Link = tuple[Spot, Step, "Event | None"]
 """Where a spot was reached from, by which step, and the event that it is (None: a hidden one)."""
+MANY = 10**18
+"""Behaviours are counted so far."""
+_MOST_FITTING = 200_000
 
 
 @dataclass
@@ -37,7 +42,7 @@ class Limits:
     interrupted: Callable[[], bool] = lambda: False
 
 
-@dataclass
+@dataclass(slots=True)
 class Level:
     """What may be true when so many events have happened. ``came`` says how a spot was reached from
     the level before (None: it is an initial state, whose index is in ``initial``), ``went`` how by
@@ -49,6 +54,23 @@ class Level:
     clean: dict[Spot, int] = field(default_factory=dict)
     ways: dict[Spot, int] = field(default_factory=dict)
     cut: bool = False
+
+    def parents(self) -> set[Spot]:
+        """The spots of the level before that this one was reached from."""
+        return {link[0] for link in self.came.values() if link is not None}
+
+    def keep(self, needed: set[Spot]) -> bool:
+        """Forget what leads to none of some spots; whether there was such."""
+        waiting = list(needed)
+        while waiting:
+            if (link := self.went.get(waiting.pop())) and link[0] not in needed:
+                needed.add(link[0])
+                waiting.append(link[0])
+        if len(needed) == len(self.came) + len(self.went):
+            return False
+        self.came = {spot: link for spot, link in self.came.items() if spot in needed}
+        self.went = {spot: link for spot, link in self.went.items() if spot in needed}
+        return True
 
     def __iter__(self) -> Iterator[Spot]:
         yield from self.came
@@ -74,6 +96,8 @@ class Followed:
     undecided: str = ""
     broken: dict[str, int] = field(default_factory=dict)
     endless: bool = False
+    widest: int = 0
+    bounded: bool = False
 
     @property
     def accepted(self) -> int:
@@ -86,19 +110,9 @@ class Followed:
         return not self.undecided and self.accepted == self.order.length
 
     @property
-    def bounded(self) -> bool:
-        """Whether more hidden steps would have been possible somewhere."""
-        return any(level.cut for level in self.levels)
-
-    @property
-    def widest(self) -> int:
-        """The most states at a time."""
-        return max(len(level.clean) for level in self.levels)
-
-    @property
     def behaviours(self) -> int:
-        """How many behaviours the events accepted so far can be."""
-        return sum(self.levels[-1].ways.get(spot, 0) for spot in self.levels[-1].came)
+        """How many behaviours the events accepted so far can be, `MANY` at most."""
+        return min(MANY, sum(self.levels[-1].ways.get(spot, 0) for spot in self.levels[-1].came))
 
     def path(self) -> tuple[int, list[tuple[Step, Event | None]]]:
         """A behaviour of the accepted events: its initial state, its steps with their events."""
@@ -134,9 +148,18 @@ def follow(
     followed = Followed(
         model, order, steps, Fields(model), [first], limits or Limits(), tuple(hidden)
     )
-    _Follower(followed, everything).go()
+    try:
+        _Follower(followed, everything).go()
+    except CutShort as cut:
+        followed.undecided = said_of(cut)
     model.look_outside()
     return followed
+
+
+def said_of(cut: CutShort) -> str:
+    """Why the log was not followed further."""
+    why = {"time": "the time is over", "interrupt": "it was interrupted"}
+    return f"{why.get(cut.reason, 'there is not enough memory')}, in {cut.place}"
 
 
 @dataclass
@@ -146,29 +169,48 @@ class _Follower:
     followed: Followed
     everything: int
     meant: dict[str, list[Action]] = field(default_factory=dict)
+    fitted: dict[tuple[str, int], tuple[tuple[Step, int], ...]] = field(default_factory=dict)
+    cleared: dict[tuple[int, int], int] = field(default_factory=dict)
 
     def go(self) -> None:
         followed, limits = self.followed, self.followed.limits
         while True:
             level = followed.levels[-1]
+            followed.widest = max(followed.widest, len(level.came))
             self.note_broken(level)
             if followed.accepted == followed.order.length:
                 return
             if not self.widen(level):
                 return
+            followed.widest = max(followed.widest, len(level.clean))
+            followed.bounded = followed.bounded or level.cut
             following = self.taken(level)
             if limits.interrupted():
                 followed.undecided = "it was interrupted"
                 return
             if not following.came:
                 return
+            if len(following.came) > limits.states:
+                followed.undecided = f"more than {limits.states:,} states at a time"
+                return
             followed.levels.append(following)
+            self.forget()
+
+    def forget(self) -> None:
+        """Forget what was true before and led nowhere, so that long logs fit into the memory."""
+        levels = self.followed.levels
+        levels[-2].clean, levels[-2].ways = {}, {}
+        at = len(levels) - 2
+        while at >= 0 and levels[at].keep(levels[at + 1].parents()):
+            at -= 1
 
     def note_broken(self, level: Level) -> None:
         """Note the properties that no behaviour so far leaves unbroken."""
         left = 0
         for spot in level.came:
             left |= level.clean[spot]
+        if left == self.everything:
+            return
         steps = self.followed.steps
         for at, prop in enumerate([*steps.invariants, *steps.of_steps]):
             if not left >> at & 1:
@@ -178,10 +220,10 @@ class _Follower:
         """Add what hidden steps lead to; whether that could be done."""
         followed = self.followed
         depths = dict.fromkeys(level.came, 0)
-        waiting = list(level.came)
+        waiting = deque(level.came)
         edges: dict[Spot, set[Spot]] = {}
         while waiting and followed.hidden:
-            spot = waiting.pop(0)
+            spot = waiting.popleft()
             for action in followed.hidden:
                 for way in followed.steps.ways(spot[1], action):
                     after = (spot[0], way.after)
@@ -205,9 +247,7 @@ class _Follower:
 
     def reach(self, level: Level, spot: Spot, after: Spot, step: Step) -> bool:
         """Note a hidden step; whether what it leads to has to be looked at again."""
-        broken = self.followed.steps.violated(after[1])
-        broken |= self.followed.steps.violated_by(spot[1], after[1])
-        clean = level.clean[spot] & ~broken
+        clean = level.clean[spot] & ~self.broken(spot[1], after[1])
         if after not in level.clean:
             level.went[after] = (spot, step, None)
             level.clean[after] = clean
@@ -229,7 +269,8 @@ class _Follower:
             spot = ready.pop()
             done += 1
             for target in edges.get(spot, ()):
-                level.ways[target] = level.ways.get(target, 0) + level.ways.get(spot, 0)
+                ways = level.ways.get(target, 0) + level.ways.get(spot, 0)
+                level.ways[target] = min(ways, MANY)
                 into[target] -= 1
                 if not into[target]:
                     ready.append(target)
@@ -237,18 +278,26 @@ class _Follower:
 
     def taken(self, level: Level) -> Level:
         """What may be true after one more event."""
-        followed, found = self.followed, Level()
+        found = Level()
         for spot in level:
-            for event, cut in followed.order.next(spot[0]):
-                for action, way in self.fitting(event, spot[1]):
-                    after = (cut, way.after)
-                    broken = followed.steps.violated(way.after)
-                    broken |= followed.steps.violated_by(spot[1], way.after)
-                    clean = level.clean[spot] & ~broken
-                    found.came.setdefault(after, (spot, Step(action.index, way.script), event))
+            for event, cut in self.followed.order.next(spot[0]):
+                for step, number in self.fitting(event, spot[1]):
+                    after = (cut, number)
+                    clean = level.clean[spot] & ~self.broken(spot[1], number)
+                    if after not in found.came:
+                        found.came[after] = (spot, step, event)
                     found.clean[after] = found.clean.get(after, 0) | clean
-                    found.ways[after] = found.ways.get(after, 0) + level.ways.get(spot, 1)
+                    ways = found.ways.get(after, 0) + level.ways.get(spot, 1)
+                    found.ways[after] = min(ways, MANY)
         return found
+
+    def broken(self, before: int, after: int) -> int:
+        """The properties that a state, or the step to it, violates."""
+        key = (before, after)
+        if key not in self.cleared:
+            steps = self.followed.steps
+            self.cleared[key] = steps.violated(after) | steps.violated_by(before, after)
+        return self.cleared[key]
 
     def actions(self, event: Event) -> list[Action]:
         """The action instances that an event may mean."""
@@ -257,8 +306,16 @@ class _Follower:
             self.meant[key] = actions_of(self.followed.model, event)
         return self.meant[key]
 
-    def fitting(self, event: Event, number: int) -> Iterator[tuple[Action, Way]]:
-        """The steps in a state that an event can be."""
+    def fitting(self, event: Event, number: int) -> tuple[tuple[Step, int], ...]:
+        """The steps in a state that an event can be, and the states that they lead to."""
+        key = (event.said, number)
+        if key not in self.fitted:
+            if len(self.fitted) > _MOST_FITTING:
+                self.fitted.clear()
+            self.fitted[key] = tuple(self.tried(event, number))
+        return self.fitted[key]
+
+    def tried(self, event: Event, number: int) -> Iterator[tuple[Step, int]]:
         followed = self.followed
         for action in self.actions(event):
             if event.before and any(self.fields_differ(event, action, number, event.before)):
@@ -268,7 +325,7 @@ class _Follower:
                     continue
                 if event.after and any(self.fields_differ(event, action, way.after, event.after)):
                     continue
-                yield action, way
+                yield Step(action.index, way.script), way.after
 
     def fields_differ(
         self, event: Event, action: Action, number: int, said: object

@@ -49,7 +49,7 @@ class Order:
 
 
 def order_of(logs: Sequence[Sequence[Event]]) -> Order:
-    """The order of the events of some logs. Raises RunError[SW382] where nothing says it."""
+    """The order of the events of some logs. Raises RunError[SW392] where nothing says it."""
     everything = [event for log in logs for event in log]
     clocks = any(event.clock for event in everything)
     messages = any(event.sent or event.received for event in everything)
@@ -70,7 +70,7 @@ def order_of(logs: Sequence[Sequence[Event]]) -> Order:
         order = Order(chains, tuple(_by_times(chain, chains) for chain in chains), "times")
     else:
         raise RunError(
-            "SW382", "Nothing says how the events of these logs are ordered.", help=_HELP
+            "SW392", "Nothing says how the events of these logs are ordered.", help=_HELP
         )
     _look(order)
     return order
@@ -100,7 +100,7 @@ def _sent(chains: Sequence[Sequence[Event]]) -> dict[str, tuple[int, int]]:
         for at, event in enumerate(chain, 1):
             if event.sent in found:
                 raise RunError(
-                    "SW382", f"{event.place}: the message {event.sent} was sent before.", help=_HELP
+                    "SW392", f"{event.place}: the message {event.sent} was sent before.", help=_HELP
                 )
             if event.sent:
                 found[event.sent] = process, at
@@ -116,7 +116,7 @@ def _by_messages(
         if event.received:
             if event.received not in sent:
                 raise RunError(
-                    "SW382", f"{event.place}: nobody sent the message {event.received}.", help=_HELP
+                    "SW392", f"{event.place}: nobody sent the message {event.received}.", help=_HELP
                 )
             process, count = sent[event.received]
             need[process] = count if process != own else 0
@@ -136,7 +136,7 @@ def _by_times(chain: Sequence[Event], chains: Sequence[Sequence[Event]]) -> tupl
 
 
 def _look(order: Order) -> None:
-    """Raises RunError[SW382] where events wait for each other in a circle."""
+    """Raises RunError[SW392] where events wait for each other in a circle."""
     cut, going = order.first(), True
     while going:
         going = False
@@ -148,4 +148,4 @@ def _look(order: Order) -> None:
             chain[done] for chain, done in zip(order.events, cut, strict=True) if done < len(chain)
         ]
         places = ", ".join(event.place for event in left[:4])
-        raise RunError("SW382", f"These events wait for each other: {places}.", help=_HELP)
+        raise RunError("SW392", f"These events wait for each other: {places}.", help=_HELP)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from statewalk.checker.conform.fits import actions_of, choices_differ
+from statewalk.checker.conform.fits import actions_of, choices_differ, names_of
 from statewalk.checker.states.content import content_of, short_names, show_field
 from statewalk.checker.states.json import plain
 from statewalk.checker.states.showing import place, text_of
@@ -129,8 +129,8 @@ def _allowed(followed: Followed, spot: Spot, event: Event) -> Iterator[Allowed]:
 def _as_event(followed: Followed, spot: Spot, event: Event, action: Action, way: Way) -> Allowed:
     differs: list[str] = []
     made: dict[str, Any] = {"action": action.name}
-    if event.action and action not in actions_of(followed.model, event):
-        differs.append("action")
+    if event.action and event.action not in names_of(action):
+        differs += ["action", "altogether"]  # another value is nearer than another action
     if action.actor is not None:
         made["actor"] = repr(action.actor)
         if event.actor not in ("", made["actor"]):
@@ -144,10 +144,8 @@ def _as_event(followed: Followed, spot: Spot, event: Event, action: Action, way:
         if not said:
             continue
         content = content_of(followed.model, followed.steps.states[number])
-        try:
-            paths = {name: followed.fields.path(name, action.actor, event) for name in said}
-        except Exception:
-            continue
-        made[key] = {name: plain(content.get(path)) for name, path in paths.items()}
+        paths = {name: followed.fields.path(name, action.actor, event) for name in said}
+        known = {n: plain(content.get(path)) for n, path in paths.items() if path is not None}
+        made |= {key: known} if known else {}
         differs += list(followed.fields.differences(said, action.actor, event, content))
     return Allowed(made, tuple(differs))

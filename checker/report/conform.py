@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from statewalk.checker.conform.follow import MANY
 from statewalk.checker.conform.parting import Candidate, parting_of
 from statewalk.checker.report.page import Page, number, plural
 
@@ -76,7 +77,8 @@ def _figures(page: Page, followed: Followed) -> None:
     if never:
         page.flow(["  not shown   "], never)
     ways = followed.behaviours
-    others = "endlessly many" if followed.endless else number(ways - 1)
+    others = "more than 10^18" if ways >= MANY else number(ways - 1)
+    others = "endlessly many" if followed.endless else others
     page.add(f"  behaviours  this and {others} others" if ways > 1 or followed.endless else
              "  behaviours  only this")  # fmt: skip
     page.add(f"  states      {number(followed.widest)} at a time at most")
@@ -101,7 +103,9 @@ def as_json(followed: Followed) -> dict[str, Any]:
         "undecided": followed.undecided or None,
         "violated": dict(followed.broken),
         "states": followed.widest,
-        "behaviours": None if followed.endless else followed.behaviours,
+        "behaviours": None
+        if followed.endless or followed.behaviours >= MANY
+        else followed.behaviours,
     }
     if found["verdict"] == "parts":
         parting = parting_of(followed)

@@ -26,7 +26,9 @@ ENTERS: dict[str, str] = {
         "Model dsl/values api behaviours contract liveness machine refinement report states traces "
         "verdict"
     ),
-    "checker/conform": ("Model dsl/state dsl/values contract engines states traces verdict"),
+    "checker/conform": (
+        "Model dsl/state dsl/values contract engines machine states traces verdict"
+    ),
     "checker/contract": "Model dsl/words machine",
     "checker/diary": "dsl/errors library machine page traces",
     "checker/engines": (

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from statewalk.checker.commands.arguments import argument
@@ -13,11 +12,8 @@ from statewalk.checker.machine import streams
 from statewalk.checker.verdict.exits import HOLDS, INCONCLUSIVE, VIOLATED
 
 if TYPE_CHECKING:
-    from statewalk.checker.conform.events import Event, Reader
     from statewalk.checker.conform.follow import Followed
     from statewalk.dsl.model import Action, Model
-
-_MAP = "Write --map FILE:FUNCTION: a Python file of yours, and a function in it that takes a line."
 
 
 def add_parser(subparsers: Any) -> None:
@@ -59,20 +55,24 @@ def add_parser(subparsers: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Follow the log, and print where it led; the exit code."""
     from statewalk.checker.api import load_within
-    from statewalk.checker.conform.follow import Limits, follow
-    from statewalk.checker.conform.order import order_of
+    from statewalk.checker.conform.follow import Limits, follow, said_of
+    from statewalk.checker.conform.reading import order_in, reader_of
     from statewalk.checker.contract.options import CheckOptions, read_settings
     from statewalk.checker.machine.limits import Interruptions, within
+    from statewalk.checker.machine.watch import CutShort
     from statewalk.checker.report.conform import as_json, conform_page
 
     constants = read_settings(arguments.settings).fixed
     with Interruptions() as asked:
         model = load_within(arguments.spec, constants, CheckOptions(config=arguments.config))
-        reader = reader_of(arguments.map) if arguments.map else None
-        order = order_of([events_of(file, reader) for file in arguments.logs])
+        hidden = hidden_of(model, arguments.hidden)
         limits = Limits(arguments.max_hidden, arguments.max_states, asked)
-        with within(model.path, "following the log", arguments.timeout):
-            followed = follow(model, order, hidden_of(model, arguments.hidden), limits)
+        try:
+            with within(model.path, "reading or following the log", arguments.timeout):
+                reader = reader_of(arguments.map) if arguments.map else None
+                followed = follow(model, order_in(arguments.logs, reader), hidden, limits)
+        except CutShort as cut:
+            return _nothing(arguments, f"before the log was read: {said_of(cut)}")
         if arguments.out and not followed.undecided:
             _save(followed, arguments.out)
         if arguments.json:
@@ -80,6 +80,16 @@ def run(arguments: argparse.Namespace) -> int:
         else:
             conform_page(followed, streams.width()).show(streams.out())
     return code_of(followed)
+
+
+def _nothing(arguments: argparse.Namespace, why: str) -> int:
+    """Say that nothing is known; the exit code."""
+    if arguments.json:
+        found = {"spec": arguments.spec, "verdict": "undecided", "undecided": why}
+        streams.out().write(json.dumps(found, indent=1) + "\n")
+    else:
+        streams.out().write(f"UNDECIDED  {why}\n")
+    return INCONCLUSIVE
 
 
 def code_of(followed: Followed) -> int:
@@ -91,51 +101,8 @@ def code_of(followed: Followed) -> int:
     return INCONCLUSIVE if followed.undecided else VIOLATED
 
 
-def events_of(file: str, reader: Reader | None) -> list[Event]:
-    """The events of a file. Raises RunError[SW380]."""
-    from statewalk.checker.conform.events import read_events
-    from statewalk.dsl.errors import RunError
-
-    try:
-        with Path(file).open(encoding="utf-8") as lines:
-            return read_events(file, lines, reader)
-    except (OSError, UnicodeDecodeError) as error:
-        why = getattr(error, "strerror", None) or "it is no UTF-8 text"
-        raise RunError("SW380", f"The log {file} cannot be read: {why}.") from None
-
-
-def reader_of(text: str) -> Reader:
-    """The function of ``--map``, from a file that is run with the user's rights."""
-    import importlib.util
-    import sys
-
-    from statewalk.dsl.errors import RunError, did_you_mean
-
-    file, _, name = text.rpartition(":")
-    if not file or not name:
-        raise RunError("SW383", f"--map {text} does not name a file and a function.", help=_MAP)
-    module_spec = importlib.util.spec_from_file_location("statewalk_log_map", file)
-    if module_spec is None or module_spec.loader is None or not Path(file).is_file():
-        raise RunError("SW383", f"--map {text}: there is no Python file {file}.", help=_MAP)
-    module = importlib.util.module_from_spec(module_spec)
-    sys.path.insert(0, str(Path(file).resolve().parent))
-    try:
-        module_spec.loader.exec_module(module)
-    except Exception as error:
-        why = f"{type(error).__name__}: {error}"
-        raise RunError("SW383", f"--map {text}: {file} raised {why}", help=_MAP) from error
-    finally:
-        del sys.path[0]
-    found = getattr(module, name, None)
-    if not callable(found):
-        known = [n for n, value in vars(module).items() if callable(value)]
-        said = did_you_mean(name, known)
-        raise RunError("SW383", f"--map {text}: {file} has no function {name}. {said}", help=_MAP)
-    return found  # type: ignore[no-any-return]
-
-
 def hidden_of(model: Model, given: list[str]) -> list[Action]:
-    """The actions that are never logged. Raises RunError[SW383]."""
+    """The actions that are never logged. Raises RunError[SW393]."""
     from statewalk.checker.conform.fits import names_of
     from statewalk.dsl.errors import RunError, did_you_mean
 
@@ -146,7 +113,7 @@ def hidden_of(model: Model, given: list[str]) -> list[Action]:
     for name in names:
         if name not in known:
             said = did_you_mean(name, list(known))
-            raise RunError("SW383", f"--hidden {name}: there is no such action. {said}")
+            raise RunError("SW393", f"--hidden {name}: there is no such action. {said}")
     return [a for a in model.actions if not {*names_of(a)}.isdisjoint(names)]
 
 

@@ -1,0 +1,63 @@
+"""Logs as they lie on disk: files of JSON Lines, and functions that read other lines."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from statewalk.checker.conform.events import Event, Reader, read_events
+from statewalk.checker.conform.order import Order, order_of
+from statewalk.dsl.errors import RunError, did_you_mean
+
+_MAP = "Write --map FILE:FUNCTION: a Python file of yours, and a function in it that takes a line."
+_NOTHING = (
+    "A log without events would conform to every spec. Look whether the system wrote it, and\n"
+    "whether --map makes events of its lines."
+)
+
+
+def order_in(files: Sequence[str], reader: Reader | None = None) -> Order:
+    """The events of the logs of one run, in their order. Raises RunError[SW390], [SW392]."""
+    logs = [events_of(file, reader) for file in files]
+    if not any(logs):
+        several = "logs have" if len(files) > 1 else "log has"
+        raise RunError("SW390", f"{', '.join(files[:4])}: the {several} no events.", help=_NOTHING)
+    return order_of(logs)
+
+
+def events_of(file: str, reader: Reader | None = None) -> list[Event]:
+    """The events of a file. Raises RunError[SW390]."""
+    try:
+        with Path(file).open(encoding="utf-8-sig") as lines:
+            return read_events(file, lines, reader)
+    except (OSError, UnicodeDecodeError) as error:
+        why = getattr(error, "strerror", None) or "it is no UTF-8 text"
+        raise RunError("SW390", f"The log {file} cannot be read: {why}.") from None
+
+
+def reader_of(text: str) -> Reader:
+    """The function of ``--map``, from a file that is run with the user's rights."""
+    file, _, name = text.rpartition(":")
+    if not file or not name:
+        raise RunError("SW393", f"--map {text} does not name a file and a function.", help=_MAP)
+    module_spec = importlib.util.spec_from_file_location("statewalk_log_map", file)
+    if module_spec is None or module_spec.loader is None or not Path(file).is_file():
+        raise RunError("SW393", f"--map {text}: there is no Python file {file}.", help=_MAP)
+    module = importlib.util.module_from_spec(module_spec)
+    sys.modules[module_spec.name] = module
+    sys.path.insert(0, str(Path(file).resolve().parent))
+    try:
+        module_spec.loader.exec_module(module)
+    except (Exception, SystemExit) as error:
+        why = f"{type(error).__name__}: {error}"
+        raise RunError("SW393", f"--map {text}: {file} raised {why}", help=_MAP) from error
+    finally:
+        del sys.path[0]
+    found = getattr(module, name, None)
+    if not callable(found):
+        known = [n for n, value in vars(module).items() if callable(value)]
+        said = did_you_mean(name, known)
+        raise RunError("SW393", f"--map {text}: {file} has no function {name}. {said}", help=_MAP)
+    return found  # type: ignore[no-any-return]
