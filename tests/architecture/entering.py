@@ -62,9 +62,7 @@ ENTERS: dict[str, str] = {
     "checker/native/kernels": "machine",
     "checker/native/learn": "Model dsl/state dsl/values contract engines native/kernels",
     "checker/page": "Model dsl/values compare machine report states traces verdict walk",
-    "checker/refinement": (
-        "Model dsl/state dsl/values contract engines liveness states traces"
-    ),
+    "checker/refinement": ("Model dsl/state dsl/values contract engines liveness states traces"),
     "checker/report": (
         "Model dsl/values behaviours conform contract graph machine native states traces verdict"
     ),
