@@ -10,13 +10,16 @@ and unique (Fizzbee's way of counting). With (orbits), symmetric states count on
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from statewalk import check
 from statewalk.dsl.words.constants import GivenText
+from tests.cases import slow
 from tests.places import ROOT
 
 SPECS = ROOT / "specs"
@@ -73,8 +76,8 @@ def all_specs() -> list[Path]:
     return sorted([*SPECS.rglob("*.fizz"), *SPECS.rglob("*.py")])
 
 
-ENGINES = ("reference", "native")
-CASES = [case for path in all_specs() for case in cases(path)]
+# How many lines of a spec an engine checks in the default run.
+QUICK = {"reference": 3, "native": 6}
 
 
 @pytest.mark.parametrize("path", all_specs(), ids=lambda p: p.relative_to(SPECS).as_posix())
@@ -82,10 +85,16 @@ def test_every_spec_says_what_to_expect(path: Path) -> None:
     assert cases(path)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize(
-    "case", [pytest.param(c, marks=[pytest.mark.slow] if c.slow else []) for c in CASES], ids=str
-)
+def checked() -> Iterator[Any]:
+    """Every line with every engine; of a spec with many the first ones by default."""
+    for path in all_specs():
+        for at, case in enumerate(cases(path)):
+            for engine, most in QUICK.items():
+                row: Any = (case, engine)
+                yield slow(*row) if case.slow or at >= most else row
+
+
+@pytest.mark.parametrize(("case", "engine"), list(checked()), ids=str)
 def test_spec_gives_what_its_header_says(case: Case, engine: str) -> None:
     constants = {name: GivenText(value) for name, value in case.constants}
     expected = dict(case.counts)

@@ -24,6 +24,7 @@ from statewalk.dsl.library.levels import LEVELS
 from statewalk.dsl.library.recording import Did, Event, Recorded, from_events, version_order
 from statewalk.dsl.loader import load
 from statewalk.dsl.model import Model
+from tests.declared import declared
 from tests.places import ROOT
 
 SNAPSHOT = ROOT / "models" / "stores" / "snapshot.py"
@@ -34,7 +35,7 @@ Judged = dict[tuple[tuple[Event, ...], tuple[Did, ...]], Verdict]
 @cache
 def configurations() -> dict[str, Configuration]:
     """The runs of the model by name."""
-    return {c.name: c for c in load(SNAPSHOT).configurations}
+    return declared(SNAPSHOT)
 
 
 def search(constants: dict[str, Any]) -> Exploration:

@@ -43,6 +43,7 @@ from statewalk.models.stores.resolution import (
 )
 from statewalk.models.stores.workloads import ITEMS, STARTS
 from tests.cases import some
+from tests.declared import declared
 from tests.places import ROOT
 
 SPEC = ROOT / "models" / "stores" / "dataflow.py"
@@ -51,7 +52,7 @@ SMALL = 300
 
 @cache
 def configurations() -> dict[str, Configuration]:
-    return {c.name: c for c in load(SPEC).configurations}
+    return declared(SPEC)
 
 
 def rows() -> list[Any]:
@@ -69,12 +70,12 @@ def size(name: str) -> int:
     return found
 
 
-@pytest.mark.parametrize("name", some(rows(), every=10))
+@pytest.mark.parametrize("name", some(rows(), every=30))
 def test_rows_are_as_expected(name: str) -> None:
     assert check(SPEC, config=name).as_expected
 
 
-@pytest.mark.parametrize("name", some((n for n in configurations() if size(n) < SMALL), every=10))
+@pytest.mark.parametrize("name", some((n for n in configurations() if size(n) < SMALL), every=30))
 def test_engines_and_lowerings_agree(name: str) -> None:
     found = []
     for optimize in (True, False):

@@ -16,7 +16,18 @@ from statewalk.checker.contract.search import Exploration, SearchOptions
 from statewalk.checker.engines import reference
 from statewalk.dsl.declared import Configuration
 from tests.cases import slow, some
-from tests.models.kafka import Constants, counts, live, loaded, reached, search, steps, violated
+from tests.declared import declared
+from tests.models.kafka import (
+    FOLDER,
+    Constants,
+    counts,
+    live,
+    loaded,
+    reached,
+    search,
+    steps,
+    violated,
+)
 
 SPEC = "exactly_once.py"
 GROUPS = "groups.py"
@@ -30,7 +41,7 @@ ENDS, READERS, CLIENTS = "decided_completes", "lso_advances", "clients_are_idle_
 
 @cache
 def configurations(spec: str) -> dict[str, Configuration]:
-    return {c.name: c for c in loaded(spec).configurations}
+    return declared(FOLDER / spec)
 
 
 def of(name: str, **changed: Any) -> Constants:
@@ -52,7 +63,7 @@ def rows(spec: str) -> list[Any]:
     ]
 
 
-@pytest.mark.parametrize(("spec", "name"), some([*rows(SPEC), *rows(GROUPS)], every=20))
+@pytest.mark.parametrize(("spec", "name"), some([*rows(SPEC), *rows(GROUPS)], every=50))
 def test_a_row_finds_what_it_states(spec: str, name: str) -> None:
     row = configurations(spec)[name]
     expect = row.expect
@@ -192,7 +203,7 @@ def test_the_reference_engine_agrees(name: str, optimize: bool) -> None:
             ("consumers-markers", {"DUPLICATE_MARKERS": 0}, MISSES),
             ("aborted-ids-stay", {"TXNS": 1}, MISSES),
         ],
-        every=20,
+        every=50,
     ),
 )
 def test_one_size_smaller_the_defect_goes_unnoticed(
@@ -212,6 +223,7 @@ def test_a_group_keeps_a_replaced_worker_out() -> None:
     assert {"all_is_processed": "holds"} == live(GROUPS)
 
 
+@pytest.mark.slow
 def test_a_transaction_recovered_with_its_last_epoch_ends_under_its_own_id() -> None:
     """The marker has the id of the transaction, the next one that of whoever recovered it."""
     found = explored(SPEC, **of("kip939-run-out", DELAYED_ENDS=0, LOST_RESPONSES=0, TXNS=1))
@@ -221,6 +233,7 @@ def test_a_transaction_recovered_with_its_last_epoch_ends_under_its_own_id() -> 
 
 
 # -- two transactional ids -----------------------------------------------------------------------
+@pytest.mark.slow
 def test_each_transactional_id_is_kept_apart_from_the_other() -> None:
     found = explored(SPEC, **of("two-ids"))
 
@@ -249,6 +262,7 @@ def test_consumers_with_a_defect_return_too_much_or_too_little(name: str, broken
     assert broken == set(violated(explored(SPEC, **of(name))))
 
 
+@pytest.mark.slow
 def test_who_reads_all_reads_what_is_aborted_and_who_reads_what_is_committed_does_not() -> None:
     found = explored(SPEC, **of("consumers-p2-t1"))
 
@@ -256,6 +270,7 @@ def test_who_reads_all_reads_what_is_aborted_and_who_reads_what_is_committed_doe
     assert "aborted_was_read" in reached(found)
 
 
+@pytest.mark.slow
 def test_what_is_wrong_in_a_log_is_read_one_step_later() -> None:
     found = violated(explored(SPEC, **of("consumers-leak")))
 
@@ -285,11 +300,13 @@ def test_a_late_batch_is_committed_with_the_next_transaction() -> None:
     assert "receive_marker" == told[10]
 
 
+@pytest.mark.slow
 def test_a_marker_that_was_applied_is_refused_for_ever() -> None:
     assert ["begin", "send"] == story("kafka-19999-t1", STUCK)[:2]
     assert "receive_marker" == story("kafka-19999-t1", STUCK)[-1]
 
 
+@pytest.mark.slow
 def test_a_late_request_of_a_recovered_producer_ends_the_next_transaction() -> None:
     told = story("kip939-no-bump", LEAKS)
 
@@ -325,6 +342,7 @@ def test_everything_ends(name: str) -> None:
     assert {"holds"} == set(verdicts.values())
 
 
+@pytest.mark.slow
 def test_a_prepared_transaction_is_resolved_unless_nobody_comes_back() -> None:
     verdicts = live(SPEC, **of("kip939-crash"))
 

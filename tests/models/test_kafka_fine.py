@@ -14,7 +14,9 @@ from statewalk.checker import native
 from statewalk.checker.contract.search import Exploration, SearchOptions
 from statewalk.dsl.declared import Configuration
 from tests.cases import slow, some
+from tests.declared import declared
 from tests.models.kafka import (
+    FOLDER,
     Constants,
     counts,
     live,
@@ -46,8 +48,8 @@ def c(clients: int, brokers: int, elections: int, **more: Any) -> Constants:
 
 @cache
 def configurations() -> dict[str, Configuration]:
-    found = loaded(SPEC).configurations
-    return {row.name: row for row in found if row.constants.get("GRAIN") == "fine"}
+    found = declared(FOLDER / SPEC).items()
+    return {name: row for name, row in found if row.constants.get("GRAIN") == "fine"}
 
 
 def explored(**constants: Any) -> Exploration:
@@ -66,7 +68,7 @@ def rows(*, breaks: bool) -> list[Any]:
     ]
 
 
-@pytest.mark.parametrize("name", some(rows(breaks=False), every=6))
+@pytest.mark.parametrize("name", some(rows(breaks=False), every=20))
 def test_a_row_holds_with_its_number_of_states_and_all_witnesses(name: str) -> None:
     row = configurations()[name]
     expect = row.expect
@@ -80,7 +82,7 @@ def test_a_row_holds_with_its_number_of_states_and_all_witnesses(name: str) -> N
     assert exists == set(reached(found))
 
 
-@pytest.mark.parametrize("name", some(rows(breaks=True), every=6))
+@pytest.mark.parametrize("name", some(rows(breaks=True), every=20))
 def test_a_row_breaks_what_it_names_and_nothing_else(name: str) -> None:
     row = configurations()[name]
     expect = row.expect
@@ -100,7 +102,7 @@ def test_a_row_breaks_what_it_names_and_nothing_else(name: str) -> None:
             for name, row in configurations().items()
             if row.expect is not None and row.expect.properties and row.expect.states is None
         ],
-        every=3,
+        every=20,
     ),
 )
 def test_a_mutant_breaks_its_property_in_so_many_steps(name: str) -> None:
@@ -144,7 +146,7 @@ def test_a_mutant_breaks_its_property_in_so_many_steps(name: str) -> None:
             ("none", c(1, 1, 0, MAX_TIMEOUTS=1), MONOTONE, 38),
             ("none", c(2, 1, 0), MONOTONE, 436),
         ],
-        every=7,
+        every=50,
     ),
 )
 def test_one_size_smaller_nothing_is_noticed(

@@ -23,7 +23,7 @@ from tests.models.kafka import FOLDER, counts, loaded, reached, violated
 
 SPEC = FOLDER / "replication.py"
 HW = "high_watermark"
-QUICK = ("high-watermark", "kip101", "kip101-e2", "kip279", "kip320-first", "kip320")
+QUICK = ("high-watermark", "kip101", "kip320")
 
 
 def sized(replicas: int, epoch: int, rule: str) -> dict[str, Any]:
@@ -78,6 +78,7 @@ def test_kip101_keeps_the_record_that_the_high_watermark_does_not_cover() -> Non
     assert [1, 1] == lengths(kept)
 
 
+@pytest.mark.slow
 def test_kip279_drops_only_the_record_that_the_leader_does_not_have() -> None:
     constants = sized(2, 2, "kip101")
 

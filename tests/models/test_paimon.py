@@ -22,6 +22,7 @@ from statewalk.dsl.declared import Configuration
 from statewalk.dsl.loader import load
 from statewalk.dsl.model import Model
 from tests.cases import slow, some
+from tests.declared import declared
 from tests.places import ROOT
 
 PAIMON = ROOT / "models" / "tables" / "paimon.py"
@@ -42,7 +43,7 @@ LIVE = ("all_ops_settle", "all_snapshots_committed")
 
 @cache
 def configurations() -> dict[str, Configuration]:
-    return {c.name: c for c in load(PAIMON).configurations}
+    return declared(PAIMON)
 
 
 def size(name: str) -> int:
@@ -223,6 +224,7 @@ def test_a_smaller_configuration_finds_nothing(name: str, less: dict[str, Any]) 
     assert violated(explore(model_of(name, **less))) == {}
 
 
+@pytest.mark.slow
 def test_a_lost_vector_and_a_dangling_one_are_told_apart() -> None:
     """One has a version with two valid rows and no dangling vector, one only dangling ones."""
     lost = violated(explore(model_of("level_vector_lost")))

@@ -82,7 +82,7 @@ def explored(name: str) -> Exploration:
     return search(dict(ROWS[name].constants))
 
 
-@pytest.mark.parametrize("name", some(cases(ROWS), every=10))
+@pytest.mark.parametrize("name", some(cases(ROWS), every=25))
 def test_a_run_finds_what_it_states(name: str) -> None:
     expect, found = ROWS[name].expect, explored(name)
     assert expect is not None
@@ -93,7 +93,7 @@ def test_a_run_finds_what_it_states(name: str) -> None:
     }
 
 
-@pytest.mark.parametrize("name", some((n for n, row in ROWS.items() if size(row) <= 80), every=18))
+@pytest.mark.parametrize("name", some((n for n, row in ROWS.items() if size(row) <= 80), every=40))
 @pytest.mark.parametrize(
     "optimize",
     [
@@ -177,7 +177,7 @@ def test_scripts_are_made_smaller_by_one_operation() -> None:
     ("name", "script"),
     some(
         ((name, s) for name in SMALLEST for s in less(str(ROWS[name].constants["WORKLOAD"]))),
-        every=24,
+        every=60,
     ),
 )
 def test_a_smaller_script_finds_nothing(name: str, script: str) -> None:
@@ -240,7 +240,7 @@ def trace_of(name: str, folder: Path) -> Trace:
     return load_trace(file)
 
 
-@pytest.mark.parametrize("name", some(cases(VIOLATING), every=12))
+@pytest.mark.parametrize("name", some(cases(VIOLATING), every=30))
 def test_the_clients_of_a_violating_trace_can_tell(name: str, tmp_path: Path) -> None:
     trace = trace_of(name, tmp_path / "run")
     model, hook = load_with_hook(str(SNAPSHOT), trace)
@@ -258,7 +258,7 @@ def test_the_clients_of_a_violating_trace_can_tell(name: str, tmp_path: Path) ->
         assert wanted == explain(history, known[0], verdict).name
 
 
-@pytest.mark.parametrize("name", some(cases(not_large(VIOLATING)), every=9))
+@pytest.mark.parametrize("name", some(cases(not_large(VIOLATING)), every=30))
 def test_every_violating_history_has_one_name(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     level, names = broken(VIOLATING[name]), set()
     for (events, work), judgement in histories(
@@ -275,7 +275,7 @@ def test_every_violating_history_has_one_name(name: str, monkeypatch: pytest.Mon
 
 
 # -- three judges ----------------------------------------------------------------------------------
-@pytest.mark.parametrize("name", some(cases(not_large(ROWS)), every=18))
+@pytest.mark.parametrize("name", some(cases(not_large(ROWS)), every=40))
 def test_the_library_agrees_with_execution_on_every_history(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -324,7 +324,7 @@ SMALL_FREE = {"WORKLOAD": "free", "TRANSACTIONS": 1}
             ({"SNAPSHOT": "session"}, "strong-session-si", 620),
             ({"SNAPSHOT": "any"}, "si", 620),
         ],
-        every=3,
+        every=6,
     ),
 )
 def test_all_judges_accept_what_a_correct_store_does(

@@ -17,6 +17,7 @@ from statewalk.checker.engines import reference
 from statewalk.dsl.declared import Configuration
 from statewalk.dsl.loader import load
 from tests.cases import slow, some
+from tests.declared import declared
 from tests.places import ROOT
 
 FOLDER = ROOT / "models" / "tables"
@@ -25,7 +26,7 @@ SPECS = ("delta", "hudi", "iceberg")
 
 @cache
 def configurations(spec: str) -> dict[str, Configuration]:
-    return {c.name: c for c in load(FOLDER / f"{spec}.py").configurations}
+    return declared(FOLDER / f"{spec}.py")
 
 
 def cases() -> list[Any]:

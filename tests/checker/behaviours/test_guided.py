@@ -12,6 +12,7 @@ from statewalk.checker.behaviours.guided import extension, follow, read_constant
 from statewalk.checker.cli import main
 from statewalk.checker.report.trace import trace_page
 from statewalk.dsl.loader import load
+from tests.cases import slow
 from tests.places import ROOT
 
 MODELS = ROOT / "models"
@@ -68,7 +69,7 @@ def test_what_comes_next_is_listed() -> None:
         ("kafka/init_pid.py", {"BROKERS": 1, "MUTANT": "no_epoch_bump"}, "epoch_monotone"),
         ("toys/die_hard.py", {}, "goal_not_reached"),
         ("toys/counters.py", {"ATOMIC": False}, "nothing_lost"),
-        ("stores/snapshot.py", {}, None),
+        slow("stores/snapshot.py", {}, None),
     ],
 )
 def test_what_a_report_shows_can_be_followed(
@@ -98,6 +99,7 @@ def test_a_choice_that_a_report_shows_may_be_left_out() -> None:
     assert (0,) == guided.steps[0].choices
 
 
+@pytest.mark.slow
 def test_what_is_possible_is_listed_as_it_may_be_written(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

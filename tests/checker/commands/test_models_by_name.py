@@ -8,6 +8,7 @@ import pytest
 
 from statewalk import load
 from statewalk.checker.cli import main
+from statewalk.checker.library import spec_path
 from tests.cases import slow
 
 FAST = ["--engine", "reference"]
@@ -41,6 +42,15 @@ def test_what_is_listed_is_what_to_type(capsys: pytest.CaptureFixture[str]) -> N
 
     assert "kafka/init_pid" in listed
     assert "Check one with: statewalk check kafka/exactly_once" == last
+    assert listed == [f"{Path(p).parent.name}/{Path(p).stem}" for p in map(spec_path, listed)]
+
+
+@pytest.mark.slow
+def test_all_that_is_listed_is_loaded_by_its_name(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["models"])
+    lines = capsys.readouterr().out.splitlines()[:-1]
+    listed = [line for line in lines if not line.startswith(" ")]
+
     assert listed == [f"{Path(m.path).parent.name}/{m.name}" for m in map(load, listed)]
 
 

@@ -54,6 +54,7 @@ def test_part_two_of_kafka_refines_part_one_for_one_client() -> None:
     assert found.back.refusal is not None, "a broker that is no coordinator is not asked"
 
 
+@pytest.mark.slow
 def test_the_epoch_that_fences_is_what_part_one_has_not() -> None:
     found = as_part_one(2).forth.refusal
 
@@ -65,6 +66,7 @@ def test_the_epoch_that_fences_is_what_part_one_has_not() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_part_one_of_kip_890_mends_what_hangs_and_not_what_leaks() -> None:
     found, marks = versus(
         "kafka/exactly_once.py", "VARIANT", ("kip98", "kip890_p1"), CLIENT="kip98"
@@ -75,6 +77,7 @@ def test_part_one_of_kip_890_mends_what_hangs_and_not_what_leaks() -> None:
     assert BATCH in found.back.refusal.trace.steps[-1].label  # type: ignore[union-attr]
 
 
+@pytest.mark.slow
 def test_part_two_of_kip_890_stops_the_leak() -> None:
     found, marks = versus(
         "kafka/exactly_once.py", "VARIANT", ("kip890_p1", "kip890_p2"), CLIENT="kip98"
@@ -116,6 +119,7 @@ def test_a_conflict_check_keeps_paimon_from_losing_an_update() -> None:
     assert "write_metadata" == refused.trace.steps[-1].action, "where the check refuses"
 
 
+@pytest.mark.slow
 def test_a_store_that_refuses_to_overwrite_keeps_paimons_snapshots() -> None:
     owners = {"TOPOLOGY": "topo1", "BUCKETS": 2, "KEYS": 2, "WORKLOAD": "upsert"}
     guards = ("none", "put_if_absent")

@@ -17,9 +17,10 @@ from statewalk.checker.liveness.result import Lasso
 from statewalk.dsl.loader import load
 from statewalk.dsl.model import LIVENESS_KINDS, Model
 from statewalk.dsl.view import State
+from tests.declared import declared
 
 SPECS = sorted((Path(__file__).parent / "specs").glob("*.py"))
-PROBLEMS = [(path, c.name) for path in SPECS for c in load(path).configurations]
+PROBLEMS = [(path, c.name) for path in SPECS for c in declared(path).values()]
 
 
 def test_there_are_enough_problems() -> None:

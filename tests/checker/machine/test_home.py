@@ -57,7 +57,7 @@ def test_outputs_lie_where_the_command_began(
     assert [] == [f.name for f in files if not f.stat().st_mode & 0o400]
 
 
-@pytest.mark.parametrize("engine", ["native", "reference"])
+@pytest.mark.parametrize("engine", [slow("native"), "reference"])
 def test_a_removed_working_directory_loses_no_result(tmp_path: Path, engine: str) -> None:
     (tmp_path / "spec.py").write_text(
         "from statewalk import Role, action, always\n"

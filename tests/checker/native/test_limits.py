@@ -200,6 +200,7 @@ def test_progress_is_told_at_the_end_of_each_level() -> None:
     assert said[-1].memory > 0
 
 
+@pytest.mark.slow
 def test_one_action_with_very_many_choices() -> None:
     def choose() -> None:
         require(view().get(A) == 0)

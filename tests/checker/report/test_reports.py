@@ -14,6 +14,7 @@ import pytest
 
 from statewalk.checker.cli import main
 from statewalk.checker.report.progress import COMPILING
+from tests.cases import some
 
 HERE = Path(__file__).resolve().parent
 WIDTHS = (80, 160)
@@ -62,8 +63,13 @@ def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     (tmp_path / "repaired.py").write_text(repaired)
 
 
-@pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize(
+    ("name", "width"),
+    [
+        *((name, WIDTHS[0]) for name in CASES),
+        *some(((name, width) for width in WIDTHS[1:] for name in CASES), every=4),
+    ],
+)
 def test_a_report_looks_as_it_should(
     name: str, width: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

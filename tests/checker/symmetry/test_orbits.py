@@ -35,7 +35,7 @@ def explored(engine: str, model: Model, **options: Any) -> Exploration:
     return load_engine(ENGINES[engine]).explore(model, SearchOptions(symmetry=True, **options))
 
 
-@pytest.mark.parametrize(("engine", "name"), some(product(["reference", "native"], SPECS), every=5))
+@pytest.mark.parametrize(("engine", "name"), some(product(["reference", "native"], SPECS), every=9))
 def test_orbits_equal_brute_force(engine: str, name: str, tmp_path: Path) -> None:
     model = load_text(tmp_path, SPECS[name])
 
@@ -94,6 +94,7 @@ def test_twenty_resource_managers() -> None:
     assert found.counts.distinct == 54922
 
 
+@pytest.mark.slow
 def test_the_public_coordinator() -> None:
     """Fewer than the 3,573 / 1,798 of TLC, which does not bring every orbit to one form."""
     constants = {"MAX_ELECTIONS": 1, "MATERIALISE": "from_cache", "MUTANT": "pid_regress"}

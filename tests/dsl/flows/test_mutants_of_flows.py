@@ -12,6 +12,7 @@ from statewalk.checker import native
 from statewalk.checker.contract.search import SearchOptions
 from statewalk.checker.engines import reference
 from statewalk.dsl.loader import load
+from tests.cases import slow
 
 PARTS = """
 from statewalk import *
@@ -117,8 +118,15 @@ def found(path: Path, explore: Any, *, optimize: bool, **constants: str) -> tupl
     return [(a.label, a.fairness) for a in model.actions], result.counts, result.levels
 
 
-@pytest.mark.parametrize("optimize", [True, False], ids=["lowered", "plain"])
-@pytest.mark.parametrize("explore", [reference.explore, native.explore], ids=["plain", "native"])
+@pytest.mark.parametrize(
+    ("explore", "optimize"),
+    [
+        (reference.explore, False),
+        (native.explore, True),
+        slow(reference.explore, True),
+        slow(native.explore, False),
+    ],
+)
 @pytest.mark.parametrize("name", [*MUTANTS])
 def test_a_mutant_of_a_flow_is_as_if_written_there(
     name: str, explore: Any, optimize: bool, tmp_path: Path

@@ -7,6 +7,7 @@ import pytest
 from statewalk.checker.contract.search import SearchOptions
 from statewalk.checker.engines.reference import explore
 from statewalk.dsl.errors import SpecError
+from tests.cases import some
 from tests.dsl.flows.replayed import agree, load_text
 
 SPEC = """
@@ -85,7 +86,7 @@ BODIES = [
 ]
 
 
-@pytest.mark.parametrize("body", BODIES)
+@pytest.mark.parametrize("body", some(BODIES, every=3))
 def test_an_expression_around_a_yield_is_evaluated_in_order(body: str, tmp_path: Path) -> None:
     agree(tmp_path, SPEC.format(body=f"        {body}\n        yield"))
 
@@ -116,7 +117,7 @@ BINDINGS = [
 ]
 
 
-@pytest.mark.parametrize("body", BINDINGS)
+@pytest.mark.parametrize("body", some(BINDINGS, every=3))
 def test_what_python_binds_is_a_local_of_a_flow(body: str, tmp_path: Path) -> None:
     agree(tmp_path, SPEC.format(body=f"        {body}\n        yield\n        self.n = k\n"))
 

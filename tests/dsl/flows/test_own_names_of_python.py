@@ -52,7 +52,7 @@ def counts(folder: Path, *, pythons: bool) -> Counts:
         text = text.replace(name, name.lower() if pythons else f"own_{name.lower()}")
     path = folder / f"spec_{pythons}.py"
     path.write_text(text)
-    return check(path, engine="reference").counts
+    return check(path, engine="native").counts
 
 
 def test_a_spec_means_the_same_whatever_its_functions_are_called(tmp_path: Path) -> None:

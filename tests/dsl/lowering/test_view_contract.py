@@ -23,6 +23,7 @@ from statewalk.dsl.state.plain_view import PlainView
 from statewalk.dsl.values.stored import ABSENT, encode, intern_key
 from statewalk.dsl.view import Disabled, Place, runs
 from statewalk.dsl.view import Path as SlotPath
+from tests.cases import slow
 from tests.places import ROOT
 
 _here = Path(__file__).parent
@@ -113,7 +114,7 @@ def test_keys_of_awkward_specs_say_enough(name: str, tmp_path: Path) -> None:
     ("spec", "constants"),
     [
         ("kafka/init_pid.py", {}),
-        ("kafka/init_pid.py", {"TIDS": 2, "LOG_PARTITIONS": 2, "KEEP_PROCESSED": True}),
+        slow("kafka/init_pid.py", {"TIDS": 2, "LOG_PARTITIONS": 2, "KEEP_PROCESSED": True}),
         ("toys/two_phase_commit.py", {}),
         ("toys/token_ring.py", {}),
         ("toys/counters.py", {"ATOMIC": False}),

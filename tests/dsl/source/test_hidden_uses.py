@@ -10,6 +10,7 @@ import pytest
 from statewalk.checker.api import check
 from statewalk.dsl.errors import SpecErrors
 from statewalk.dsl.source import usage
+from tests.cases import some
 
 SPEC = """
 from operator import attrgetter, methodcaller
@@ -120,7 +121,7 @@ def empty() -> bool:
 
 
 @pytest.mark.parametrize("engine", ["native", "reference"])
-@pytest.mark.parametrize("name", USES)
+@pytest.mark.parametrize("name", some(USES, every=2))
 def test_what_changes_a_field_is_seen(
     name: str, engine: Literal["native", "reference"], tmp_path: Path
 ) -> None:

@@ -97,7 +97,7 @@ def test_a_module_below_a_package_is_part_of_the_spec(
 
 
 @pytest.mark.parametrize("first", FIRST.values(), ids=FIRST)
-@pytest.mark.parametrize(("line", "name"), INSIDE)
+@pytest.mark.parametrize(("line", "name"), some(INSIDE, every=2))
 def test_a_spec_inside_a_package_imports_what_is_beside_it(
     line: str, name: str, first: str, tmp_path: Path
 ) -> None:

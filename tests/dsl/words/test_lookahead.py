@@ -10,6 +10,7 @@ from statewalk.checker.contract.search import SearchOptions
 from statewalk.checker.engines import reference
 from statewalk.dsl.errors import SpecError
 from statewalk.dsl.loader import load
+from tests.cases import slow
 
 SPEC = """
 from statewalk import *
@@ -31,8 +32,13 @@ cs = [C() for _ in range(2)]
 """
 
 
-@pytest.mark.parametrize("engine", [reference, native])
-@pytest.mark.parametrize("optimize", [True, False])
+BOTH = pytest.mark.parametrize(
+    ("engine", "optimize"),
+    [(reference, False), (native, True), slow(reference, True), slow(native, False)],
+)
+
+
+@BOTH
 @pytest.mark.parametrize(
     ("length", "text"),
     [
@@ -101,8 +107,7 @@ calm = leads_to(top, quiet)
     assert {"low(C#0)", "low(C#1)"} == {f.property for f in found}
 
 
-@pytest.mark.parametrize("engine", [reference, native])
-@pytest.mark.parametrize("optimize", [True, False])
+@BOTH
 @pytest.mark.parametrize(
     "text",
     [
@@ -167,8 +172,7 @@ def ahead() -> bool:
 """
 
 
-@pytest.mark.parametrize("engine", [reference, native])
-@pytest.mark.parametrize("optimize", [True, False])
+@BOTH
 @pytest.mark.parametrize(
     ("given", "read"),
     [

@@ -178,7 +178,9 @@ def spec(folder: Path, text: str, name: str = "spec.py") -> Path:
     return path
 
 
-@pytest.mark.parametrize("optimize", [True, False], ids=["lowered", "plain"])
+@pytest.mark.parametrize(
+    "optimize", [True, pytest.param(False, marks=pytest.mark.slow)], ids=["lowered", "plain"]
+)
 @pytest.mark.parametrize("text", [t for t, _ in REPLACED.values()], ids=[*REPLACED])
 def test_a_mutant_is_as_if_written_where_its_target_stands(
     text: str, optimize: bool, tmp_path: Path
