@@ -297,12 +297,14 @@ def _run_levels(
             sample.look(len(search.levels) - 1, [search.layout.state(e.row) for e in least])
         following: dict[Row, Entry] = {}
         outside: dict[Row, Entry] = {}
+        rest = len(level)
         for count, entry in enumerate(level):
             search.expand(entry, following, outside)
+            rest -= 1
             if count % 64 == 0 and (stopped := options.urgent(time.monotonic() - started)):
                 break
         level = search.admit(following, outside)
-        search.queue = len(level)
+        search.queue = rest + len(level)
         violated = search.end_stage()
         if level:
             search.levels.append(len(level))

@@ -64,8 +64,8 @@ class Elsewhere(Protocol):
         """Expand the level. A reason, if stopped in the middle."""
         ...
 
-    def advance(self, stage: Stage) -> None:
-        """Turn what was found into the level to expand next."""
+    def advance(self, stage: Stage) -> bool:
+        """Turn what was found into the level to expand next; false if that is the same still."""
         ...
 
     def save(self) -> None:
@@ -182,8 +182,7 @@ class Loop:
     def advance(self, stage: Stage) -> None:
         """Turn the new states into the level to expand next; check them, and drop those cut."""
         if self.elsewhere is not None and self.elsewhere.n:
-            self.elsewhere.advance(stage)
-            self.search.queue = self.elsewhere.n
+            self.search.queue = self.elsewhere.n if self.elsewhere.advance(stage) else 0
             return
         search = self.search
         fp, low = search.level.rows.fp, search.level.rows.low

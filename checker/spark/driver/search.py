@@ -61,16 +61,17 @@ class Driver:
         assert self.spread is not None
         return self.spread.expand()
 
-    def advance(self, stage: Stage) -> None:
+    def advance(self, stage: Stage) -> bool:
         """Turn the new states into the level to expand next, where all are known."""
         spread = self.spread
         if spread is None or not spread.complete:
-            return
+            return False
         if self.sink is not None:
             self.sink.expanded(spread)
         spread.advance(stage)
         if self.sink is not None:
             self.sink.advanced(spread)
+        return True
 
     def save(self) -> None:
         """Commit the level, where the search can be resumed."""

@@ -1,0 +1,107 @@
+"""How many states a search that ends early has left to expand: each that was found, once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from statewalk.checker.contract.search import SearchOptions, StoppedBy
+from statewalk.checker.engines import reference
+from statewalk.checker.native import explore
+from statewalk.checker.native.findings import Stage
+from statewalk.checker.native.running import exploration_of, loop_of, run, start
+from statewalk.checker.native.state import Search
+from statewalk.dsl.loader import load
+from statewalk.dsl.model import Model
+
+SPEC = """
+from statewalk import *
+
+class Box(State):
+    a: int = 0
+    b: int = 0
+    @action
+    def up(self, by: int = any_of(range(300))) -> None:
+        require(self.a == 0)
+        self.a = by + 1
+    @action
+    def mark(self) -> None:
+        require(self.a > 0 and self.b == 0)
+        self.b = 1
+
+box = Box()
+deadlock(False)
+"""
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Model:
+    path = tmp_path / "spec.py"
+    path.write_text(SPEC)
+    return load(path)
+
+
+class After:
+    """Interrupts when it is asked for the n-th time."""
+
+    def __init__(self, n: int) -> None:
+        self.left = n
+
+    def __call__(self) -> bool:
+        self.left -= 1
+        return self.left < 0
+
+
+@pytest.mark.parametrize("asked", range(2, 9))
+def test_the_reference_counts_what_it_did_not_get_to(asked: int, model: Model) -> None:
+    found = reference.explore(model, SearchOptions(interrupted=After(asked)))
+
+    expanded = found.counts.generated - found.counts.distinct  # none comes twice
+    assert "interrupt" == found.stopped
+    assert 0 == expanded
+    assert found.counts.distinct - found.queue == 1 + sum(
+        times for index, times in found.fired.items() if model.actions[index].name == "mark"
+    )
+
+
+@pytest.mark.parametrize("asked", range(2, 6))
+def test_so_does_the_native_engine(asked: int, model: Model) -> None:
+    found = explore(model, SearchOptions(interrupted=After(asked)))
+
+    if found.stopped:
+        marked = sum(
+            times for index, times in found.fired.items() if model.actions[index].name == "mark"
+        )
+        assert found.queue in (found.counts.distinct, found.counts.distinct - 1 - marked)
+
+
+@dataclass
+class Elsewhere:
+    """Others that are stopped in the middle of a level, and give nothing of it."""
+
+    search: Search
+
+    @property
+    def n(self) -> int:
+        return self.search.level.n if len(self.search.links) == 2 else 0
+
+    def takes_over(self) -> bool:
+        return self.n > 0
+
+    def expand(self) -> StoppedBy | None:
+        return "time"
+
+    def advance(self, stage: Stage) -> bool:
+        return False
+
+    def save(self) -> None: ...
+
+
+def test_a_level_that_others_did_not_finish_is_left_once(model: Model) -> None:
+    search = start(model, SearchOptions())
+    loop = loop_of(search, elsewhere=Elsewhere(search))
+    found = exploration_of(loop, run(loop))
+
+    assert ("time", 300) == (found.stopped, found.queue)
