@@ -79,7 +79,7 @@ def path_page(found: Found, columns: Mapping[str, str], *, width: int) -> Page:
             old, new = cut(cell(before[name]), room), cut(cell(after[name]), room)
             page.add("        ", ("~ ", "~"), f"{name}  {old} → {new}")
         if not changed:
-            page.add("        ", ("(changes nothing)", "dim"))
+            page.add("        ", ("(changes nothing that is shown)", "dim"))
     page.blank()
     page.add(f"{plural(len(found.steps), 'step')}, a shortest path")
     return page

@@ -16,7 +16,7 @@ from statewalk.checker.states.shortening import first_difference, fit, fit_in_li
 from statewalk.checker.states.showing import place, text_of
 from statewalk.checker.traces.labels import label_parts
 from statewalk.checker.traces.truths import runs
-from statewalk.dsl.model import WITNESS_KINDS
+from statewalk.dsl.model import CONTINUED, WITNESS_KINDS
 from statewalk.dsl.values.stored import ABSENT
 
 if TYPE_CHECKING:
@@ -51,7 +51,9 @@ def trace_page(trace: Trace, *, width: int = 100, full: bool = False) -> Page:
             said = f"{trace.error_type}: {trace.error}".rstrip(": ").replace("\n", " ⏎ ")
             lines = [[("! ", "bad"), (said, "bad")]]
         elif not lines:
-            lines = [[("(changes nothing)", "dim")]]
+            # where a run waits in a loop is not shown
+            shown = " that is shown" if step.action.endswith(CONTINUED) else ""
+            lines = [[(f"(changes nothing{shown})", "dim")]]
         if beside and lengths[at] + _INDENT + 3 <= column:
             page.add(*head, " " * (column - _INDENT - lengths[at]), *lines[0])
             rest, indent = lines[1:], column

@@ -10,7 +10,7 @@ from typing import Any
 
 from statewalk.dsl.errors import Mistakes
 from statewalk.dsl.flows.run import Flows, slot_of
-from statewalk.dsl.model import Action, FieldInfo
+from statewalk.dsl.model import CONTINUED, Action, FieldInfo
 from statewalk.dsl.source.ranges import domains_of, no_instance, warn_of_nothing
 from statewalk.dsl.source.tree import Function, SpecTree, class_span, may_crash
 from statewalk.dsl.source.usage import Analysis, Reach, Usage
@@ -88,7 +88,6 @@ def _domain(hint: Any) -> tuple[Domain, list[str]]:
     return domain_of(bare), notes
 
 
-CONTINUED = " (continued)"
 CRASHED = " (crashed)"
 
 

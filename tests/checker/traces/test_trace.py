@@ -11,6 +11,7 @@ import pytest
 
 from statewalk import Trace, check, load, replay
 from statewalk.checker.cli import main
+from statewalk.checker.report.trace import trace_page
 from statewalk.checker.states.diff import between
 from statewalk.checker.states.json import Classes, describe_classes, from_json, to_json
 from statewalk.checker.states.showing import text_of
@@ -364,3 +365,15 @@ def test_a_result_is_usable_from_python(tmp_path: Path) -> None:
     assert Result.model_validate_json((tmp_path / "run/result.json").read_text()).counts == (
         result.counts
     )
+
+
+def test_a_step_that_goes_on_in_a_loop_is_not_said_to_change_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "spec.py"
+    path.write_text(
+        "from statewalk import *\nclass A(Role):\n    x: int = 0\n    @action\n"
+        "    def go(self) -> Flow[None]:\n        for _ in (0, 1):\n            yield\n"
+        "        self.x = 1\na = A()\n@always\ndef p() -> bool:\n    return a.x == 0\n"
+    )
+    (found,) = check(path, engine="reference").traces.values()
+
+    assert "(changes nothing that is shown)" in trace_page(found).plain()
