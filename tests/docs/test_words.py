@@ -33,11 +33,11 @@ expanded expected explanation extra factory fail failed failure first fit fixed 
 following forget fps free full given has held here high hold indent inner inside item json keep last
 leave library listed lock look lost made mask mean meant merged mine missed more most move native
 now number offset old one opened other out outside own owner pair parameter parent part placed plain
-position priority progress prop properties python raised reason refuse report rest result running
-said same saved scan search second setting settings short show shown size some spark start statement
-statewalk stopped strict tag take taken target test there thread time told total txn unknown used
-violated violation waiting wanted watch way what where whole why width within word work write
-written wrong
+position priority progress prop properties python raised reading reason refuse report rest result
+running said same saved scan search second setting settings short show shown size some spark start
+statement statewalk stopped strict tag take taken target test there thread time told total txn
+unknown used violated violation waiting wanted watch way what where whole why width within word work
+write written wrong
 """
 
 
