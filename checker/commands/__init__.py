@@ -4,7 +4,8 @@
 A module offers ``add_parser(subparsers)``, which adds the command's parser and sets its default
 ``run`` to a function from the parsed arguments to an exit code. To add a command, add a line to
 `COMMANDS`, and to `SUPERVISED` where it runs what may hang. What is shared by several stands in
-`arguments`, `checking` and `elsewhere`; commands about saved traces are in `traces`.
+`arguments`, `checking` and `elsewhere`; commands about saved traces are in `traces`,
+those about many specs at once in `everyday`.
 """
 
 COMMANDS: dict[str, str] = {
@@ -17,7 +18,8 @@ COMMANDS: dict[str, str] = {
     "export": "statewalk.checker.commands.traces.export",
     "convert": "statewalk.checker.commands.convert",
     "explain": "statewalk.checker.commands.explain",
-    "models": "statewalk.checker.commands.models",
+    "models": "statewalk.checker.commands.everyday.models",
+    "test": "statewalk.checker.commands.everyday.test",
     "history": "statewalk.checker.history.commands.cli",
     "profile": "statewalk.checker.commands.profile",
     "resume": "statewalk.checker.commands.resume",
@@ -39,6 +41,7 @@ SUPERVISED = frozenset(
         "profile",
         "resume",
         "models",
+        "test",
         "export",
         "query",
     }

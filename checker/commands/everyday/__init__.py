@@ -1,0 +1,1 @@
+"""The commands of every day: what there is, whether it still gives what it promises."""

@@ -1,0 +1,68 @@
+"""Which specs are meant: files, folders of them, models of the library by name."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from statewalk.checker.library import CONFIGURED, matching
+from statewalk.dsl.errors import RunError
+from statewalk.dsl.files import MOST_OF_A_TEXT, read_bytes
+
+_SPEC = re.compile(r"^\s*(from|import) +statewalk\b", re.MULTILINE)
+_NOT_OURS = frozenset({"__pycache__", "node_modules", "site-packages"})
+
+
+def specs_in(paths: Sequence[str]) -> list[str]:
+    """The specs with configurations that paths and names lead to, each once; of a folder, all
+    below it. Raises RunError[SW382] where one leads to none, [SW324].
+    """
+    found: list[str] = []
+    for path in paths:
+        some = _at(path)
+        if not some:
+            raise RunError(
+                "SW382", f"There is no configuration to test in {path}.", help=_why(path)
+            )
+        found += some
+    return list(dict.fromkeys(found))
+
+
+def _at(path: str) -> list[str]:
+    if os.path.isdir(path):
+        return sorted(os.path.normpath(p) for p in _below(Path(path)) if _has_configurations(p))
+    if os.path.exists(path):
+        return [path] if _has_configurations(Path(path)) else []
+    if path.endswith((".py", ".fizz")):
+        return []
+    return [str(entry.path) for entry in matching(path)]
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    """The Python files below a folder, but for hidden folders and those of installed packages."""
+    for here, folders, files in os.walk(folder):
+        folders[:] = [
+            f
+            for f in folders
+            if f[0] != "." and f not in _NOT_OURS and not Path(here, f, "pyvenv.cfg").exists()
+        ]
+        yield from (Path(here, name) for name in files if name.endswith(".py"))
+
+
+def _has_configurations(path: Path) -> bool:
+    """Whether a file looks like a spec that declares configurations; it is not run."""
+    try:
+        text = read_bytes(path, MOST_OF_A_TEXT).decode(errors="replace")
+    except OSError:
+        return False
+    return bool(CONFIGURED.search(text) and _SPEC.search(text))
+
+
+def _why(path: str) -> str:
+    if not os.path.exists(path):
+        return "There is no such file."
+    if path.endswith(".fizz"):
+        return f"A .fizz file declares none: statewalk check {path}"
+    return 'A spec declares them: config("small", N=2, expect=holds()).'

@@ -1,0 +1,78 @@
+"""``statewalk models``: the library, and whether it gives what it promises."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from textwrap import indent
+from typing import TYPE_CHECKING, Any
+
+from statewalk.checker.machine import streams
+from statewalk.checker.verdict.exits import HOLDS
+
+if TYPE_CHECKING:
+    from statewalk.checker.library import Entry
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the command to the parser."""
+    parser = subparsers.add_parser(
+        "models",
+        help="list the model library, or test it",
+        usage="statewalk models [-h] [list | test] [NAME ...]",
+        description="List the models of the library with their constants and configurations; of "
+        "one, with what it is about. With 'test', check every configuration against what it "
+        "expects.",
+        epilog="Exit codes of test: 0 all as expected, 4 some not, 2 and 3 as of statewalk test.",
+    )
+    parser.add_argument(
+        "words", nargs="*", metavar="NAME", help="models, or folders of them; all if none is named"
+    )
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """List or test; the exit code."""
+    from statewalk.checker.library import matching
+
+    what, *names = arguments.words or ["list"]
+    if what not in ("list", "test"):
+        names = [what, *names]
+    found = list(dict.fromkeys(e for name in names or [None] for e in matching(name)))
+    return _test(found) if what == "test" else _list(found)
+
+
+def _list(found: list[Entry]) -> int:
+    from statewalk.checker.api import load_within
+    from statewalk.checker.commands.everyday.rows import expected_text
+    from statewalk.checker.report.page import Page
+
+    for entry in found:
+        model = load_within(entry.path, {})
+        about = entry.about + "\n" if len(found) == 1 else entry.line
+        streams.out().write(f"{entry.name}\n{indent(about, '  ')}\n")
+        constants = [f"{n}={v!r}" for n, v in model.constants.items()]
+        page = Page(streams.width())
+        page.flow(["  constants       "], constants, between=" ")
+        page.show(streams.out())
+        for mutant, line in model.mutants.items():
+            streams.out().write(f"  mutant          {mutant}: {line}\n")
+        for configuration in model.configurations:
+            streams.out().write(
+                f"  {configuration.name:<28} {expected_text(configuration.expect)}\n"
+            )
+    streams.out().write(f"Check one with: statewalk check {found[0].name}\n")
+    return HOLDS
+
+
+def _test(found: list[Entry]) -> int:
+    from statewalk.checker.commands.everyday.rows import How
+    from statewalk.checker.commands.everyday.testing import run_tests
+
+    names = {str(entry.path): entry.name for entry in found}
+    return run_tests(
+        list(names),
+        How(os.cpu_count() or 1),
+        wanted=lambda configuration: configuration.expect is not None,
+        shown=names.__getitem__,
+    )

@@ -1,0 +1,192 @@
+"""Checking configurations of many specs, side by side, and saying of each what came out.
+
+Each spec is checked by `statewalk check` in a process of its own: one that hangs, crashes or prints
+does so alone.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from statewalk.checker.verdict import exits
+
+if TYPE_CHECKING:
+    from statewalk.checker.verdict.result import Result
+    from statewalk.dsl.declared import Configuration, Expectation
+
+_LOOK = 0.2  # seconds between two looks whether the user wants to end
+_NEVER = "100000"  # seconds: what is thrown away afterwards need not be saved
+
+
+@dataclass(frozen=True)
+class Row:
+    """What one configuration gave; ``problem`` says why there is no result."""
+
+    configuration: Configuration
+    result: Result | None
+    problem: str = ""
+
+    @property
+    def code(self) -> int:
+        """The exit code that a check of it alone has, as far as tests tell them apart."""
+        if self.result is None or self.result.verdict == "error":
+            return exits.MISTAKE
+        if self.configuration.expect is not None:
+            met = {True: exits.HOLDS, False: exits.NOT_MET, None: exits.INCONCLUSIVE}
+            return met[self.result.as_expected]
+        if self.result.verdict == "bounded":
+            return exits.INCONCLUSIVE
+        return exits.HOLDS if self.result.holds else exits.NOT_MET
+
+    @property
+    def passed(self) -> bool:
+        return self.code == exits.HOLDS
+
+    @property
+    def found(self) -> str:
+        """What came out, on a line."""
+        if self.result is None:
+            return self.problem
+        if self.result.verdict == "error":
+            return (self.result.warnings or ("error",))[0].partition("\n")[0]
+        found: str = self.result.verdict
+        violated = [p for p in self.result.properties if p.verdict == "violated"]
+        if violated:
+            found += " " + ", ".join(
+                f"{p.name} in {p.length}" if p.length is not None else p.name for p in violated
+            )
+        return f"{found}; {self.result.counts.distinct} states"
+
+
+@dataclass(frozen=True)
+class Job:
+    """A spec with those of its configurations that are to be checked."""
+
+    spec: str
+    configurations: tuple[Configuration, ...]
+
+
+@dataclass(frozen=True)
+class How:
+    """``jobs`` are the processes at a time, ``timeout`` is that of one check, in seconds."""
+
+    jobs: int
+    engine: str = "auto"
+    timeout: float | None = None
+
+
+def checked(jobs: Sequence[Job], how: How, asked: Callable[[], bool]) -> Iterator[list[Row]]:
+    """The rows of each job, in their order. Raises KeyboardInterrupt once the user ``asked``."""
+    running: set[subprocess.Popen[str]] = set()
+    parts = [_parted(job, whole=len(jobs) >= how.jobs) for job in jobs]
+    with ThreadPoolExecutor(how.jobs) as pool:
+        try:
+            futures = [[pool.submit(_run, part, how, running) for part in job] for job in parts]
+            for some in futures:
+                yield [row for future in some for row in _awaited(future, asked)]
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for process in list(running):
+                with suppress(OSError):
+                    process.terminate()
+            raise
+
+
+def _parted(job: Job, *, whole: bool) -> list[Job]:
+    """A job, or one for each configuration where there are processors for that."""
+    if whole or not job.configurations:
+        return [job]
+    return [Job(job.spec, (configuration,)) for configuration in job.configurations]
+
+
+def _awaited(future: Future[list[Row]], asked: Callable[[], bool]) -> list[Row]:
+    while not wait((future,), _LOOK).done:
+        if asked():
+            raise KeyboardInterrupt
+    if asked():
+        raise KeyboardInterrupt
+    return future.result()
+
+
+def _run(job: Job, how: How, running: set[subprocess.Popen[str]]) -> list[Row]:
+    if not job.configurations:
+        return []
+    threads = max(1, (os.cpu_count() or 1) // how.jobs)
+    with tempfile.TemporaryDirectory(prefix="statewalk-") as folder:
+        file = Path(folder, "result.json")
+        words = ["check", job.spec, "--json", str(file), "--out", str(Path(folder, "run"))]
+        words += ["--checkpoint-every", _NEVER, "--threads", str(threads), "--engine", how.engine]
+        words += [] if how.timeout is None else ["--timeout", str(how.timeout)]
+        words += [f"--config={configuration.name}" for configuration in job.configurations]
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "statewalk", *words],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            errors="replace",
+        )
+        running.add(process)
+        try:
+            _, said = process.communicate()
+        finally:
+            running.discard(process)
+        results = _results(file)
+    last = (said.strip().splitlines() or [f"ended with exit code {process.returncode}"])[-1]
+    missing = f"no result: {last}"
+    return [
+        Row(c, results[n] if n < len(results) else None, missing)
+        for n, c in enumerate(job.configurations)
+    ]
+
+
+def _results(file: Path) -> list[Result]:
+    """What a check left, in the order of its configurations."""
+    from statewalk.checker.verdict.result import Result
+
+    try:
+        data = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return []
+    rows = data.get("sweep", [data])
+    return [Result.model_validate({k: v for k, v in row.items() if k != "config"}) for row in rows]
+
+
+def expected_text(expect: Expectation | None) -> str:
+    """What a configuration expects, in words."""
+    if expect is None:
+        return "-"
+    if expect.verdict == "violated":
+        steps = {n: f" in {k} steps" for n, k in expect.lengths.items()}
+        named = [name + steps.get(name, "") for name in expect.properties]
+        states = f"; {expect.states} states" if expect.states is not None else ""
+        return f"violates {', '.join(named) or 'something'}{states}"
+    counts = [
+        f"{n} {getattr(expect, n)}"
+        for n in ("distinct", "generated", "depth")
+        if getattr(expect, n) is not None
+    ]
+    return "holds" + (f": {', '.join(counts)}" if counts else "")
+
+
+def line(row: Row, spec: str) -> str:
+    """What is printed of a row."""
+    mark = {exits.HOLDS: "ok  ", exits.INCONCLUSIVE: "??  "}.get(row.code, "FAIL")
+    seconds = f", {row.result.seconds:.2f} s" if row.result is not None else ""
+    text = f"  {mark} {row.configuration.name:<28} {row.found}{seconds}\n"
+    if not row.passed:
+        expect = row.configuration.expect
+        wanted = expected_text(expect) if expect is not None else "holds"
+        text += f"       expected: {wanted}\n"
+        text += f"       see: statewalk check {spec} --config {row.configuration.name}\n"
+    return text

@@ -1,0 +1,60 @@
+"""``statewalk test``: do all configurations still give what they promise?"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from typing import Any
+
+from statewalk.checker.commands.arguments import argument
+from statewalk.checker.contract.options import read_count, read_seconds
+from statewalk.checker.engines.table import NAMES
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the command to the parser."""
+    parser = subparsers.add_parser(
+        "test",
+        help="check every configuration of your specs against what it expects",
+        description="Check every configuration of every spec in the files and folders that are "
+        "named, or below this folder, several at a time. What was as expected, and is loaded from "
+        "the same texts, is not checked again. A configuration without an expectation is "
+        "expected to hold.",
+        epilog="Exit codes: 0 all as expected, 2 a spec or the command is wrong, 3 some were not "
+        "searched to the end, 4 some not as expected.",
+    )
+    parser.add_argument(
+        "paths", nargs="*", metavar="PATH", help="specs, folders of them, models by name"
+    )
+    parser.add_argument(
+        "--all", action="store_true", help="also check what did not change since it was green"
+    )
+    parser.add_argument(
+        "--jobs",
+        type=argument(read_count),
+        metavar="N",
+        help="checks at a time (one for each processor)",
+    )
+    parser.add_argument("--engine", choices=NAMES, default="auto", help="how to search")
+    parser.add_argument(
+        "--timeout", type=argument(read_seconds), metavar="S", help="the most a check may take"
+    )
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Find, check, print; the exit code."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    from statewalk.checker.commands.everyday.found import specs_in
+    from statewalk.checker.commands.everyday.rows import How
+    from statewalk.checker.commands.everyday.testing import Green, run_tests
+
+    try:
+        green = Green.read(version("statewalk"))
+    except PackageNotFoundError:  # not installed, but run where it lies
+        green = Green.read("")
+    if arguments.all:
+        green.specs.clear()
+    how = How(arguments.jobs or os.cpu_count() or 1, arguments.engine, arguments.timeout)
+    return run_tests(specs_in(arguments.paths or ["."]), how, green)

@@ -1,0 +1,154 @@
+"""Testing specs: which configurations they have, what came out, which need not be checked again."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from statewalk.checker.api import load_within
+from statewalk.checker.commands.everyday.rows import How, Job, Row, checked, line
+from statewalk.checker.machine import streams
+from statewalk.checker.machine.files import write_text
+from statewalk.checker.machine.limits import Interruptions
+from statewalk.checker.verdict import exits
+from statewalk.dsl.declared import Configuration
+from statewalk.dsl.errors import RunError, StatewalkError
+from statewalk.dsl.files import read_text
+
+GREEN = Path(".statewalk/green.json")
+SCHEMA = 1
+_MOST = 1 << 26
+
+
+@dataclass
+class Green:
+    """What was as expected last time, and what it was loaded from: spec → origins, and
+    configuration → what came out. It is a memory only: what is damaged or by another version was
+    never there.
+    """
+
+    by: str
+    specs: dict[str, tuple[dict[str, str], dict[str, str]]] = field(default_factory=dict)
+
+    @staticmethod
+    def read(version: str) -> Green:
+        by = f"statewalk {version}, Python {sys.version.partition(' ')[0]}"
+        with suppress(OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
+            data = json.loads(read_text(GREEN))
+            if data["schema"] == SCHEMA and data["by"] == by:
+                specs = {
+                    str(name): (_texts(spec["origins"]), _texts(spec["passed"]))
+                    for name, spec in data["specs"].items()
+                }
+                return Green(by, specs)
+        return Green(by)
+
+    def passed(self, spec: str, origins: dict[str, str]) -> dict[str, str]:
+        """What came out of the configurations that need not be checked again."""
+        before, passed = self.specs.get(spec, ({}, {}))
+        return passed if before == origins else {}
+
+    def write(self) -> None:
+        """Keep it; where that cannot be done, the next run checks all."""
+        specs = {n: {"origins": o, "passed": p} for n, (o, p) in sorted(self.specs.items())}
+        data = {"schema": SCHEMA, "by": self.by, "specs": specs}
+        with suppress(RunError, OSError):
+            GREEN.parent.mkdir(parents=True, exist_ok=True)
+            write_text(GREEN, json.dumps(data, indent=1) + "\n")
+
+
+def _texts(data: dict[str, str]) -> dict[str, str]:
+    return {str(k): str(v) for k, v in data.items()}
+
+
+@dataclass
+class _Spec:
+    """A spec that is tested; ``passed`` are configurations that did and are not checked again."""
+
+    path: str
+    origins: dict[str, str] = field(default_factory=dict)
+    configurations: tuple[Configuration, ...] = ()
+    passed: dict[str, str] = field(default_factory=dict)
+    mistake: str = ""
+
+    @property
+    def job(self) -> Job:
+        todo = tuple(c for c in self.configurations if c.name not in self.passed)
+        return Job(self.path, todo)
+
+
+def run_tests(
+    specs: Sequence[str],
+    how: How,
+    green: Green | None = None,
+    *,
+    wanted: Callable[[Configuration], bool] = lambda configuration: True,
+    shown: Callable[[str], str] = str,
+) -> int:
+    """Check the ``wanted`` configurations of specs and print what came out; the exit code.
+
+    Those that ``green`` remembers are not checked again, and it remembers what passes now.
+    """
+    out = streams.out()
+    codes: list[int] = []
+    unchanged = 0
+    with Interruptions() as asked:
+        loaded = [_loaded(path, green, wanted, asked) for path in specs]
+        for spec, rows in zip(loaded, checked([s.job for s in loaded], how, asked), strict=True):
+            out.write(f"{shown(spec.path)}\n")
+            if spec.mistake:
+                out.write("".join(f"  {text}\n" for text in spec.mistake.splitlines()))
+                codes.append(exits.MISTAKE)
+            by_name = {row.configuration.name: row for row in rows}
+            for configuration in spec.configurations:
+                row = by_name.get(configuration.name)
+                if row is None:
+                    unchanged += 1
+                    out.write(
+                        f"  ==   {configuration.name:<28} {spec.passed[configuration.name]}\n"
+                    )
+                    continue
+                codes.append(row.code)
+                out.write(line(row, shown(spec.path)))
+            out.flush()
+            if green is not None:
+                _remember(green, spec, rows)
+    out.write(_summary(codes, unchanged))
+    return exits.of_sweep(codes)
+
+
+def _loaded(
+    path: str,
+    green: Green | None,
+    wanted: Callable[[Configuration], bool],
+    asked: Callable[[], bool],
+) -> _Spec:
+    if asked():
+        raise KeyboardInterrupt
+    try:
+        model = load_within(path, {})
+    except StatewalkError as error:
+        return _Spec(path, mistake=str(error))
+    named = tuple(c for c in model.configurations if wanted(c))
+    before = {} if green is None else green.passed(path, model.origins)
+    passed = {c.name: before[c.name] for c in named if c.name in before}
+    return _Spec(path, model.origins, named, passed)
+
+
+def _remember(green: Green, spec: _Spec, rows: Sequence[Row]) -> None:
+    now = {row.configuration.name: row.found for row in rows if row.passed}
+    green.specs[spec.path] = (spec.origins, {**spec.passed, **now})
+    if rows:
+        green.write()
+
+
+def _summary(codes: Sequence[int], unchanged: int) -> str:
+    good = codes.count(exits.HOLDS)
+    text = f"{good} as expected, {len(codes) - good} not"
+    if unchanged:
+        text += f"; {unchanged} unchanged since they last were (--all checks them too)"
+    return text + "\n"

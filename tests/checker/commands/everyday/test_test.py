@@ -1,0 +1,120 @@
+"""All configurations of all specs are checked, and those again that may have changed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from statewalk.checker.cli import main
+from statewalk.checker.commands.everyday.found import specs_in
+from statewalk.checker.commands.everyday.testing import GREEN, Green
+from statewalk.dsl.errors import RunError
+
+SPEC = """
+from statewalk import Constant, State, action, always, config, holds, violates
+
+N: Constant[int] = 3
+
+class Counter(State):
+    n: int = 0
+
+    @action
+    def count(self) -> None:
+        self.n = (self.n + 1) % N
+
+counter = Counter()
+
+@always
+def small() -> bool:
+    return counter.n < 3
+
+config("holds", expect=holds(distinct=3))
+config("breaks", N=5, expect=violates(small, length=3))
+"""
+WRONG = 'config("wrong", N=4)\n'
+FAST = ["test", "--engine", "reference", "--jobs", "1"]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "counter.py").write_text(SPEC)
+    return tmp_path
+
+
+def marks(capsys: pytest.CaptureFixture[str]) -> dict[str, str]:
+    """Configuration → how its line begins."""
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()]
+    return {row[1]: row[0] for row in rows if row and row[0] in ("ok", "FAIL", "==", "??")}
+
+
+def test_only_what_changed_or_failed_is_checked_again(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "counter.py").write_text(SPEC + WRONG)
+
+    assert 4 == main(FAST)
+    assert {"holds": "ok", "breaks": "ok", "wrong": "FAIL"} == marks(capsys)
+    assert 4 == main(FAST)
+    assert {"holds": "==", "breaks": "==", "wrong": "FAIL"} == marks(capsys)
+    (folder / "counter.py").write_text(SPEC)
+    assert 0 == main(FAST)
+    assert {"holds": "ok", "breaks": "ok"} == marks(capsys)
+
+
+@pytest.mark.slow
+def test_all_means_all(capsys: pytest.CaptureFixture[str]) -> None:
+    assert 0 == main(FAST)
+    assert 0 == main([*FAST, "--all"])
+    assert {"holds": "ok", "breaks": "ok"} == marks(capsys)
+
+
+def test_a_spec_with_a_mistake_does_not_keep_others_from_being_tested(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "broken.py").write_text('from statewalk import config\nconfig("a")\n')
+
+    assert 2 == main(FAST)
+    out = capsys.readouterr().out
+    assert "broken.py\n  SW" in out
+    assert "2 as expected, 1 not" in out
+
+
+def test_which_files_are_specs(folder: Path) -> None:
+    for name in ("sub/a.py", ".hidden/b.py", "venv/c.py", "node_modules/d.py"):
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(SPEC)
+    (folder / "venv/pyvenv.cfg").touch()
+    (folder / "other.py").write_text('config("no spec")\n')
+
+    assert ["counter.py", "sub/a.py"] == specs_in(["."])
+    assert ["counter.py"] == specs_in(["counter.py", "./counter.py", "counter.py"])[:1]
+
+
+@pytest.mark.parametrize("path", ["nothing.py", "empty", "some.fizz"])
+def test_where_nothing_is_to_be_tested_it_is_no_success(path: str, folder: Path) -> None:
+    (folder / "empty").mkdir()
+
+    with pytest.raises(RunError, match="SW382"):
+        specs_in([path])
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"schema": 1, "by": 3}', "[" * 5000])
+def test_a_damaged_memory_is_none(text: str) -> None:
+    GREEN.parent.mkdir()
+    GREEN.write_text(text)
+
+    assert {} == Green.read("1").specs
+
+
+def test_what_another_version_found_is_forgotten() -> None:
+    green = Green.read("1")
+    green.specs["a.py"] = ({"a.py": "12"}, {"one": "holds"})
+    green.write()
+
+    assert {"one": "holds"} == Green.read("1").passed("a.py", {"a.py": "12"})
+    assert {} == Green.read("1").passed("a.py", {"a.py": "13"})
+    assert {} == Green.read("2").specs
+    assert 1 == json.loads(GREEN.read_text())["schema"]
