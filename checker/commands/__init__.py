@@ -19,6 +19,7 @@ COMMANDS: dict[str, str] = {
     "convert": "statewalk.checker.commands.convert",
     "explain": "statewalk.checker.commands.explain",
     "models": "statewalk.checker.commands.everyday.models",
+    "new": "statewalk.checker.commands.everyday.new",
     "test": "statewalk.checker.commands.everyday.test",
     "history": "statewalk.checker.history.commands.cli",
     "profile": "statewalk.checker.commands.profile",

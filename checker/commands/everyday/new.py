@@ -1,0 +1,106 @@
+"""``statewalk new``: a folder with a first spec, and what tests it at each push."""
+
+from __future__ import annotations
+
+import argparse
+import keyword
+import os
+from pathlib import Path
+from typing import Any
+
+from statewalk.checker.machine import streams
+from statewalk.checker.verdict.exits import HOLDS
+
+TEMPLATES = ("empty", "roles", "two-phase")
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the command to the parser."""
+    parser = subparsers.add_parser(
+        "new",
+        help="begin a folder with a spec of your own",
+        description="Make a folder with a spec that has a configuration that holds and one that is "
+        "violated, a .gitignore, and a workflow for GitHub that runs statewalk test.",
+    )
+    parser.add_argument("name", metavar="NAME", help="the folder; its last part names the spec")
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument(
+        "--template", choices=TEMPLATES, default="empty", help="what the spec begins as (empty)"
+    )
+    what.add_argument(
+        "--from", metavar="MODEL", dest="model", help="begin with a copy of a library model"
+    )
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the files, and say what to do next; the exit code."""
+    from statewalk.checker.commands.everyday import templates
+    from statewalk.checker.machine.files import write_text
+    from statewalk.dsl.errors import RunError
+
+    folder = Path(arguments.name)
+    spec = _spec_name(folder)
+    text = _text(arguments.template, arguments.model)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        full = any(folder.iterdir())
+    except (OSError, ValueError) as error:
+        said = getattr(error, "strerror", None) or error
+        raise RunError("SW383", f"{folder} cannot be made: {said}.") from None
+    if full:
+        raise RunError("SW383", f"There is something in {folder}.", help="Give another name.")
+    workflow = Path(".github", "workflows", "specs.yml")
+    (folder / workflow).parent.mkdir(parents=True)
+    for name, content in (
+        (Path(spec), text),
+        (Path(".gitignore"), templates.IGNORED),
+        (workflow, templates.WORKFLOW),
+    ):
+        write_text(folder / name, content, help="Give another place.")
+    streams.out().write(
+        f"{folder / spec} is your spec. Check what it promises:\n"
+        f"  cd {folder}\n  statewalk test\n  statewalk check {spec}\n"
+    )
+    return HOLDS
+
+
+def _spec_name(folder: Path) -> str:
+    """The file of the spec: a module that others can import. Raises RunError[SW383]."""
+    from statewalk.dsl.errors import RunError
+
+    name = folder.name.replace("-", "_")
+    if not name.isidentifier() or keyword.iskeyword(name) or name == "statewalk":
+        raise RunError(
+            "SW383",
+            f"A spec cannot be called {os.fspath(folder.name)!r}.",
+            help="Letters, digits, - and _ make a name, which no word of Python's is.",
+        )
+    return name + ".py"
+
+
+def _text(template: str, model: str | None) -> str:
+    """What the spec says."""
+    from statewalk.checker.commands.everyday import templates
+
+    if model is not None:
+        return _of_library(model)
+    if template == "two-phase":
+        text = _of_library(templates.TWO_PHASE)
+        imported = text.replace("    holds,\n", "    holds,\n    mutant,\n", 1)
+        return imported.replace("    terminal,\n", "    terminal,\n    violates,\n", 1) + (
+            templates.EARLY
+        )
+    return {"empty": templates.EMPTY, "roles": templates.ROLES}[template]
+
+
+def _of_library(name: str) -> str:
+    from statewalk.checker.library import matching
+    from statewalk.dsl.errors import RunError
+    from statewalk.dsl.files import read_text
+
+    found = matching(name)
+    if len(found) != 1:
+        names = ", ".join(entry.name for entry in found)
+        raise RunError("SW383", f"{name} is more than one model.", help=f"Name one of {names}.")
+    return read_text(found[0].path)

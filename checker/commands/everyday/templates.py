@@ -1,0 +1,170 @@
+"""What a new folder of specs begins with. Each spec has a configuration that holds and one that is
+violated: a check that cannot fail says nothing.
+"""
+
+EMPTY = '''"""What is modelled, in a sentence; what is left out."""
+
+from statewalk import Constant, State, action, always, config, holds, require, violates
+
+TAKERS: Constant[int] = 2
+CHECKED: Constant[bool] = True  # whether a taker looks before it takes
+
+
+class Lock(State):
+    holders: int = 0
+
+    @action
+    def take(self) -> None:
+        require(self.holders < TAKERS)
+        require(self.holders == 0 or not CHECKED)
+        self.holders += 1
+
+    @action
+    def release(self) -> None:
+        require(self.holders > 0)
+        self.holders -= 1
+
+
+lock = Lock()
+
+
+@always
+def one_holder() -> bool:
+    """What must be true in every state."""
+    return lock.holders <= 1
+
+
+config("small", expect=holds(distinct=2))
+config("unchecked", CHECKED=False, expect=violates(one_holder, length=2))
+'''
+
+ROLES = '''"""Clients ask a server for a lock, by messages that may overtake each other."""
+
+from typing import Literal
+
+from statewalk import (
+    Constant,
+    Message,
+    Role,
+    State,
+    action,
+    always,
+    config,
+    exists,
+    holds,
+    pairs,
+    require,
+    violates,
+)
+
+CLIENTS: Constant[int] = 2
+ONE_AT_A_TIME: Constant[bool] = True  # whether the server remembers whom it granted the lock
+
+
+class Ask(Message):
+    client: "Client"
+
+
+class Grant(Message):
+    client: "Client"
+
+
+class Release(Message):
+    client: "Client"
+
+
+class Network(State):
+    sent: set[Message] = set()
+
+
+class Client(Role, symmetric=True):
+    state: Literal["idle", "asking", "holding"] = "idle"
+
+    @action
+    def ask(self) -> None:
+        require(self.state == "idle")
+        self.state = "asking"
+        network.sent.add(Ask(self))
+
+    @action
+    def receive_grant(self) -> None:
+        require(Grant(self) in network.sent)
+        network.sent.remove(Grant(self))
+        self.state = "holding"
+
+    @action
+    def release(self) -> None:
+        require(self.state == "holding")
+        self.state = "idle"
+        network.sent.add(Release(self))
+
+
+class Server(Role):
+    granted: bool = False
+
+    @action
+    def receive_ask(self, client: Client) -> None:
+        require(Ask(client) in network.sent)
+        require(not (self.granted and ONE_AT_A_TIME))
+        network.sent.remove(Ask(client))
+        self.granted = True
+        network.sent.add(Grant(client))
+
+    @action
+    def receive_release(self, client: Client) -> None:
+        require(Release(client) in network.sent)
+        network.sent.remove(Release(client))
+        self.granted = False
+
+
+network = Network()
+clients = [Client() for _ in range(CLIENTS)]
+server = Server()
+
+
+@always
+def one_holder() -> bool:
+    return all(not a.state == b.state == "holding" for a, b in pairs(clients))
+
+
+@exists
+def somebody_holds() -> bool:
+    """A check in which this never happened would say little."""
+    return any(client.state == "holding" for client in clients)
+
+
+config("two", expect=holds())
+config("forgetful", ONE_AT_A_TIME=False, expect=violates(one_holder))
+'''
+
+TWO_PHASE = "toys/two_phase_commit"  # a model of the library, with what goes wrong:
+EARLY = '''
+
+@mutant(TransactionManager.commit)
+def commit_early(self: TransactionManager) -> None:
+    """It commits without having heard from all."""
+    require(self.state == "init")
+    self.state = "committed"
+    network.sent.add(Commit())
+
+
+config("early", MUTANT="commit_early", expect=violates(consistent))
+'''
+
+IGNORED = """.statewalk/
+__pycache__/
+"""
+
+WORKFLOW = """name: specs
+on: [push, pull_request]
+jobs:
+  specs:
+    runs-on: ubuntu-latest
+    steps:
+      - uses: actions/checkout@v4
+      - uses: actions/setup-python@v5
+        with:
+          python-version: "3.12"
+      - run: pip install statewalk
+      - run: statewalk test
+"""

@@ -1,0 +1,55 @@
+"""What is begun can be tested at once: a configuration holds, another is violated."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from statewalk import check, load
+from statewalk.checker.cli import main
+from statewalk.checker.commands.everyday.new import TEMPLATES
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def verdicts(spec: str) -> list[str]:
+    """What comes out of the configurations, two of them at most; each has to be as expected."""
+    configurations = load(spec).configurations
+    runs = [check(spec, config=c.name, engine="reference")
+            for c in (configurations[0], configurations[-1])]  # fmt: skip
+    assert all(run.as_expected for run in runs)
+    return [run.verdict for run in runs]
+
+
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_each_template_holds_and_is_violated(template: str) -> None:
+    assert 0 == main(["new", "my-lock", "--template", template])
+
+    assert ["holds", "violated"] == verdicts("my-lock/my_lock.py")
+    assert ".statewalk/" in Path("my-lock/.gitignore").read_text()
+    assert "- run: statewalk test" in Path("my-lock/.github/workflows/specs.yml").read_text()
+
+
+def test_a_model_of_the_library_is_copied() -> None:
+    assert 0 == main(["new", "pids", "--from", "kafka/init_pid"])
+
+    assert "pids" == load("pids/pids.py").name
+
+
+@pytest.mark.parametrize(
+    "words", [["class"], ["a b"], ["."], ["statewalk"], ["full"], ["x", "--from", "toys"]]
+)
+def test_what_cannot_be_begun_is_refused(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("full").mkdir()
+    Path("full/mine.py").write_text("kept")
+
+    assert 2 == main(["new", *words])
+    assert "SW383" in capsys.readouterr().err
+    assert ["full"] == [p.name for p in Path().iterdir()]
+    assert ["mine.py"] == [p.name for p in Path("full").iterdir()]
