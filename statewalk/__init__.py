@@ -69,6 +69,8 @@ if TYPE_CHECKING:
     from statewalk.checker.behaviours.replay import replay as replay
     from statewalk.checker.compare.compare import Comparison as Comparison
     from statewalk.checker.compare.from_python import compare as compare
+    from statewalk.checker.conform.answer import Conformance as Conformance
+    from statewalk.checker.conforming import conform as conform
     from statewalk.checker.graph.relations import Graph as Graph
     from statewalk.checker.page.html import page as page
     from statewalk.checker.traces.file import load_trace as load_trace
@@ -91,11 +93,13 @@ __all__ = [
 _CHECKING = {
     "Comparison": "compare.compare",
     "Graph": "graph.relations",
+    "Conformance": "conform.answer",
     "Replay": "behaviours.replay",
     "Result": "verdict.result",
     "Run": "verdict.run",
     "Trace": "traces.trace",
     "check": "api",
+    "conform": "conforming",
     "compare": "compare.from_python",
     "load": "api",
     "load_trace": "traces.file",

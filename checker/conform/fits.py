@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
@@ -138,6 +138,19 @@ def names_of(action: Action) -> tuple[str, ...]:
     """What a log may call an action: with its class, its actor, its arguments, or without."""
     owner = [f"{type(action.actor).__name__}.{action.name}"] if action.actor is not None else []
     return (action.name, *owner, action.label.partition("(")[0], action.label)
+
+
+def hidden_of(model: Model, given: Sequence[str]) -> list[Action]:
+    """The actions that are never logged. Raises RunError[SW393]."""
+    names = [name.strip() for text in given for name in text.split(",")]
+    if names == ["all"]:
+        return list(model.actions)
+    known = {name for action in model.actions for name in names_of(action)}
+    for name in names:
+        if name not in known:
+            said = did_you_mean(name, [a.name for a in model.actions])
+            raise RunError("SW393", f"--hidden {name}: there is no such action. {said}")
+    return [a for a in model.actions if not {*names_of(a)}.isdisjoint(names)]
 
 
 def _says_otherwise(action: Action, event: Event) -> Iterator[bool]:

@@ -116,28 +116,41 @@ class Followed:
 
     def path(self) -> tuple[int, list[tuple[Step, Event | None]]]:
         """A behaviour of the accepted events: its initial state, its steps with their events."""
+        first, links = self._links()
+        initials = [self.steps.number(state) for state in self.model.initial_states]
+        return initials.index(first[1]), [(step, event) for _, step, event in links]
+
+    def numbers(self) -> list[int]:
+        """The states of that behaviour."""
+        _, links = self._links()
+        return [*(before[1] for before, _, _ in links), min(self.levels[-1].came)[1]]
+
+    def _links(self) -> tuple[Spot, list[Link]]:
+        """Where that behaviour begins, and the links that it takes."""
         number, spot = len(self.levels) - 1, min(self.levels[-1].came)
-        found: list[tuple[Step, Event | None]] = []
+        found: list[Link] = []
         while True:
             level = self.levels[number]
             if spot in level.came:
                 link = level.came[spot]
                 if link is None:
-                    break
+                    return spot, found[::-1]
                 number -= 1
             else:
                 link = level.went[spot]
-            found.append((link[1], link[2]))
+            found.append(link)
             spot = link[0]
-        initials = [self.steps.number(state) for state in self.model.initial_states]
-        return initials.index(spot[1]), found[::-1]
 
 
 def follow(
-    model: Model, order: Order, hidden: Sequence[Action] = (), limits: Limits | None = None
+    model: Model,
+    order: Order,
+    hidden: Sequence[Action] = (),
+    limits: Limits | None = None,
+    steps: Steps | None = None,
 ) -> Followed:
-    """Follow a log as far as the spec goes that way."""
-    steps = Steps(model)
+    """Follow a log as far as the spec goes that way; ``steps`` are those that are known already."""
+    steps = steps or Steps(model)
     everything = (1 << (len(steps.invariants) + len(steps.of_steps))) - 1
     first = Level()
     for state in model.initial_states:
@@ -170,7 +183,6 @@ class _Follower:
     everything: int
     meant: dict[str, list[Action]] = field(default_factory=dict)
     fitted: dict[tuple[str, int], tuple[tuple[Step, int], ...]] = field(default_factory=dict)
-    cleared: dict[tuple[int, int], int] = field(default_factory=dict)
 
     def go(self) -> None:
         followed, limits = self.followed, self.followed.limits
@@ -247,7 +259,7 @@ class _Follower:
 
     def reach(self, level: Level, spot: Spot, after: Spot, step: Step) -> bool:
         """Note a hidden step; whether what it leads to has to be looked at again."""
-        clean = level.clean[spot] & ~self.broken(spot[1], after[1])
+        clean = level.clean[spot] & ~self.followed.steps.broken(spot[1], after[1])
         if after not in level.clean:
             level.went[after] = (spot, step, None)
             level.clean[after] = clean
@@ -283,21 +295,13 @@ class _Follower:
             for event, cut in self.followed.order.next(spot[0]):
                 for step, number in self.fitting(event, spot[1]):
                     after = (cut, number)
-                    clean = level.clean[spot] & ~self.broken(spot[1], number)
+                    clean = level.clean[spot] & ~self.followed.steps.broken(spot[1], number)
                     if after not in found.came:
                         found.came[after] = (spot, step, event)
                     found.clean[after] = found.clean.get(after, 0) | clean
                     ways = found.ways.get(after, 0) + level.ways.get(spot, 1)
                     found.ways[after] = min(ways, MANY)
         return found
-
-    def broken(self, before: int, after: int) -> int:
-        """The properties that a state, or the step to it, violates."""
-        key = (before, after)
-        if key not in self.cleared:
-            steps = self.followed.steps
-            self.cleared[key] = steps.violated(after) | steps.violated_by(before, after)
-        return self.cleared[key]
 
     def actions(self, event: Event) -> list[Action]:
         """The action instances that an event may mean."""

@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from statewalk.checker.engines.layout import Layout
 from statewalk.checker.states.content import choice_shown
+from statewalk.checker.states.showing import place
 from statewalk.checker.traces.trace import Choice, TellingView
+from statewalk.checker.verdict.guards import guard_of
 from statewalk.dsl.state.plain_view import PlainView
 from statewalk.dsl.values.stored import intern_key
 from statewalk.dsl.view import Disabled, runs
@@ -83,6 +85,8 @@ class Steps:
         self._tries: dict[int, _Node | tuple[_Done, ...]] = {}
         self._known: dict[tuple[int, int], tuple[Way, ...]] = {}
         self._violated: dict[int, int] = {}
+        self._guards: dict[int, frozenset[str]] = {}
+        self._broken: dict[tuple[int, int], int] = {}
         self.invariants = [p for p in model.properties if p.kind == "always"]
         self.of_steps = [p for p in model.properties if p.kind == "on_step"]
         self.ran = 0
@@ -90,6 +94,10 @@ class Steps:
     def number(self, state: State) -> int:
         """The number of a state."""
         return self._number_of(self.layout.row(state), state)
+
+    def row(self, number: int) -> tuple[int, ...]:
+        """The row of a state."""
+        return self._rows[number]
 
     def _number_of(self, row: tuple[int, ...], state: State | None = None) -> int:
         number = self._numbers.get(row)
@@ -167,6 +175,16 @@ class Steps:
             *(Choice(0, 1, value, names.get(place, "")) for place, value in view.alone),
         )
 
+    def guards(self, number: int) -> frozenset[str]:
+        """The guards that stop an action in a state, by place."""
+        if number not in self._guards:
+            state = self.states[number]
+            stopped = (a for a in self.model.actions if not self.ways(number, a))
+            found = (guard_of(self.model, a, state, values=False) for a in stopped)
+            places = {place(g.file, g.line) for g in found if g is not None and g.file}
+            self._guards[number] = frozenset(places)
+        return self._guards[number]
+
     def violated(self, number: int) -> int:
         """The invariants that are violated in a state, a bit each."""
         if number not in self._violated:
@@ -174,12 +192,18 @@ class Steps:
             self._violated[number] = _bits(self.model, self.invariants, view, None)
         return self._violated[number]
 
-    def violated_by(self, before: int, after: int) -> int:
-        """The properties of steps that are violated by one, in bits above those of invariants."""
+    def broken(self, before: int, after: int) -> int:
+        """The properties that a state, or the step to it, violates: those of steps in bits above
+        those of invariants.
+        """
         if not self.of_steps:
-            return 0
-        views = PlainView(self.states[after]), PlainView(self.states[before])
-        return _bits(self.model, self.of_steps, *views) << len(self.invariants)
+            return self.violated(after)
+        key = (before, after)
+        if key not in self._broken:
+            views = PlainView(self.states[after]), PlainView(self.states[before])
+            of_step = _bits(self.model, self.of_steps, *views) << len(self.invariants)
+            self._broken[key] = self.violated(after) | of_step
+        return self._broken[key]
 
 
 def _bits(

@@ -71,9 +71,10 @@ def _candidate(page: Page, candidate: Candidate) -> None:
 
 def _figures(page: Page, followed: Followed) -> None:
     _, steps = followed.path()
-    fired = Counter(followed.model.actions[step.action].name for step, _ in steps)
+    names = followed.model.action_names()
+    fired = Counter(names[step.action] for step, _ in steps)
     page.flow(["  actions     "], [f"{name} {number(n)}" for name, n in sorted(fired.items())])
-    never = sorted({a.name for a in followed.model.actions} - set(fired))
+    never = sorted({*names.values()} - set(fired))
     if never:
         page.flow(["  not shown   "], never)
     ways = followed.behaviours
@@ -89,15 +90,20 @@ def _figures(page: Page, followed: Followed) -> None:
         page.add(f"  order       by {followed.order.by}")
 
 
+def verdict_of(followed: Followed) -> str:
+    """conforms, violated, parts or undecided."""
+    if followed.broken:
+        return "violated"
+    if followed.conforms:
+        return "conforms"
+    return "undecided" if followed.undecided else "parts"
+
+
 def as_json(followed: Followed) -> dict[str, Any]:
     """The answer for programs."""
     found: dict[str, Any] = {
         "spec": followed.model.path,
-        "verdict": "conforms"
-        if followed.conforms
-        else "undecided"
-        if followed.undecided
-        else "parts",
+        "verdict": verdict_of(followed),
         "events": followed.order.length,
         "accepted": followed.accepted,
         "undecided": followed.undecided or None,
@@ -107,7 +113,7 @@ def as_json(followed: Followed) -> dict[str, Any]:
         if followed.endless or followed.behaviours >= MANY
         else followed.behaviours,
     }
-    if found["verdict"] == "parts":
+    if not followed.conforms and not followed.undecided:
         parting = parting_of(followed)
         found["events_refused"] = [
             {"at": e.place, "event": json.loads(e.shown)} for e in parting.events

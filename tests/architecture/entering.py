@@ -16,7 +16,8 @@ ENTERS: dict[str, str] = {
         "graph library machine page refinement report states traces verdict walk"
     ),
     "checker/commands/behaviours": (
-        "Model api behaviours commands/arguments conform contract machine report traces verdict"
+        "Model api behaviours commands/arguments conform conforming contract machine report traces "
+        "verdict"
     ),
     "checker/commands/traces": (
         "Model api behaviours commands/elsewhere contract library machine page report traces "

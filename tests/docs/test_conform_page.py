@@ -42,7 +42,7 @@ def output(command: str, capsys: pytest.CaptureFixture[str]) -> str:
         main(words[1:])
         printed = capsys.readouterr().out
     else:
-        program = [sys.executable, *words[1:]] if words[0] in ("python", "pytest") else words
+        program = [sys.executable, *words[1:]] if words[0] == "python" else words
         program = [sys.executable, "-m", *words] if words[0] == "pytest" else program
         printed = subprocess.run(program, stdout=subprocess.PIPE, text=True, check=True).stdout
     if file:

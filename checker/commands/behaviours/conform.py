@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import argparse
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from statewalk.checker.commands.arguments import argument
 from statewalk.checker.contract.options import read_count, read_seconds
 from statewalk.checker.machine import streams
+from statewalk.checker.machine.files import write_text
 from statewalk.checker.verdict.exits import HOLDS, INCONCLUSIVE, VIOLATED
 
 if TYPE_CHECKING:
     from statewalk.checker.conform.follow import Followed
-    from statewalk.dsl.model import Action, Model
+    from statewalk.checker.conforming import Asked, Question
 
 
 def add_parser(subparsers: Any) -> None:
@@ -27,7 +29,10 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument("spec", metavar="SPEC", help="a .py or .fizz file, or a model by name")
     parser.add_argument(
-        "logs", metavar="LOG", nargs="+", help="JSON Lines; several are of several processes"
+        "logs",
+        metavar="LOG",
+        nargs="+",
+        help="JSON Lines; several are of several processes; a folder holds many runs",
     )
     parser.add_argument("--set", action="append", default=[], dest="settings", metavar="NAME=VALUE")
     parser.add_argument("--config", metavar="NAME", help="one of the spec's configurations")
@@ -47,39 +52,71 @@ def add_parser(subparsers: Any) -> None:
         help="states at a time at most; more is not decided (100,000)",
     )  # fmt: skip
     parser.add_argument("--timeout", type=argument(read_seconds), metavar="TIME")
+    parser.add_argument(
+        "--jobs", type=argument(read_count), default=1, metavar="N",
+        help="processes for the runs of a folder (1)",
+    )  # fmt: skip
+    parser.add_argument("--junit", metavar="FILE", help="write the answer as JUnit's XML")
     parser.add_argument("--json", action="store_true", help="print the answer as JSON")
     parser.add_argument("--out", metavar="FILE", help="where to save the behaviour as a trace")
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Follow the log, and print where it led; the exit code."""
-    from statewalk.checker.api import load_within
-    from statewalk.checker.conform.follow import Limits, follow, said_of
-    from statewalk.checker.conform.reading import order_in, reader_of
-    from statewalk.checker.contract.options import CheckOptions, read_settings
-    from statewalk.checker.machine.limits import Interruptions, within
-    from statewalk.checker.machine.watch import CutShort
-    from statewalk.checker.report.conform import as_json, conform_page
+    """Follow the logs, and print where they led; the exit code."""
+    from statewalk.checker.conforming import Asked
+    from statewalk.checker.contract.options import read_settings
+    from statewalk.checker.machine.limits import Interruptions
 
-    constants = read_settings(arguments.settings).fixed
-    with Interruptions() as asked:
-        model = load_within(arguments.spec, constants, CheckOptions(config=arguments.config))
-        hidden = hidden_of(model, arguments.hidden)
-        limits = Limits(arguments.max_hidden, arguments.max_states, asked)
-        try:
-            with within(model.path, "reading or following the log", arguments.timeout):
-                reader = reader_of(arguments.map) if arguments.map else None
-                followed = follow(model, order_in(arguments.logs, reader), hidden, limits)
-        except CutShort as cut:
-            return _nothing(arguments, f"before the log was read: {said_of(cut)}")
-        if arguments.out and not followed.undecided:
-            _save(followed, arguments.out)
-        if arguments.json:
-            streams.out().write(json.dumps(as_json(followed), indent=1) + "\n")
-        else:
-            conform_page(followed, streams.width()).show(streams.out())
+    asked = Asked(
+        arguments.spec, read_settings(arguments.settings).fixed, arguments.config, arguments.map,
+        tuple(arguments.hidden), arguments.max_hidden, arguments.max_states, arguments.timeout,
+    )  # fmt: skip
+    with Interruptions() as interrupted:
+        question = asked.question(interrupted)
+        if len(arguments.logs) == 1 and Path(arguments.logs[0]).is_dir():
+            return _many(arguments, asked, question)
+        return _one(arguments, question)
+
+
+def _one(arguments: argparse.Namespace, question: Question) -> int:
+    """Follow the logs of one run."""
+    from statewalk.checker.report.conform import as_json, conform_page
+    from statewalk.checker.report.conform_runs import to_junit
+
+    followed = question.followed(arguments.logs)
+    if isinstance(followed, str):
+        return _nothing(arguments, followed)
+    if arguments.out and not followed.undecided:
+        _save(followed, arguments.out)
+    if arguments.junit:
+        answer = question.told(arguments.logs, followed)
+        write_text(Path(arguments.junit), to_junit(question.model, [answer]))
+    if arguments.json:
+        streams.out().write(json.dumps(as_json(followed), indent=1) + "\n")
+    else:
+        conform_page(followed, streams.width()).show(streams.out())
     return code_of(followed)
+
+
+def _many(arguments: argparse.Namespace, asked: Asked, question: Question) -> int:
+    """Follow the logs of every run in a folder."""
+    from statewalk.checker.conforming import in_processes, runs_in
+    from statewalk.checker.report.conform_runs import runs_json, runs_page, to_junit
+
+    runs = runs_in(arguments.logs[0])
+    jobs = min(arguments.jobs, len(runs))
+    answers = list(in_processes(asked, runs, jobs) if jobs > 1 else map(question.ask, runs))
+    if arguments.junit:
+        write_text(Path(arguments.junit), to_junit(question.model, answers))
+    if arguments.json:
+        streams.out().write(json.dumps(runs_json(question.model, answers), indent=1) + "\n")
+    else:
+        runs_page(question.model, answers, streams.width()).show(streams.out())
+    verdicts = {answer.verdict for answer in answers}
+    if verdicts & {"parts", "violated"}:
+        return VIOLATED
+    return INCONCLUSIVE if "undecided" in verdicts else HOLDS
 
 
 def _nothing(arguments: argparse.Namespace, why: str) -> int:
@@ -99,22 +136,6 @@ def code_of(followed: Followed) -> int:
     if followed.conforms:
         return HOLDS
     return INCONCLUSIVE if followed.undecided else VIOLATED
-
-
-def hidden_of(model: Model, given: list[str]) -> list[Action]:
-    """The actions that are never logged. Raises RunError[SW393]."""
-    from statewalk.checker.conform.fits import names_of
-    from statewalk.dsl.errors import RunError, did_you_mean
-
-    names = [name.strip() for text in given for name in text.split(",")]
-    if names == ["all"]:
-        return list(model.actions)
-    known = dict.fromkeys(name for action in model.actions for name in names_of(action))
-    for name in names:
-        if name not in known:
-            said = did_you_mean(name, list(known))
-            raise RunError("SW393", f"--hidden {name}: there is no such action. {said}")
-    return [a for a in model.actions if not {*names_of(a)}.isdisjoint(names)]
 
 
 def _save(followed: Followed, file: str) -> None:

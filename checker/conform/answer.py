@@ -1,0 +1,32 @@
+"""What became of the logs of one run, as it is told and handed on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from statewalk.checker.conform.coverage import Coverage
+
+
+@dataclass(frozen=True)
+class Conformance:
+    """What became of the logs of one run. ``verdict`` is conforms, parts, violated or undecided;
+    ``accepted`` of ``events`` were; ``report`` is what the command prints.
+    """
+
+    logs: tuple[str, ...]
+    verdict: str
+    events: int
+    accepted: int
+    report: str
+    json: Mapping[str, Any]
+    coverage: Coverage = field(repr=False, default_factory=Coverage)
+
+    @property
+    def conforms(self) -> bool:
+        """Whether the whole log is a behaviour of the spec that violates nothing."""
+        return self.verdict == "conforms"
+
+    def __str__(self) -> str:
+        return self.report

@@ -1,0 +1,58 @@
+"""What logs showed of a spec: which actions, guards and witnesses, and how many states."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from statewalk.dsl.model import WITNESS_KINDS
+from statewalk.dsl.state.plain_view import PlainView
+
+if TYPE_CHECKING:
+    from statewalk.checker.conform.follow import Followed
+    from statewalk.dsl.model import Model
+
+
+@dataclass
+class Coverage:
+    """How often each action was taken in the behaviours that were found, in how many runs each
+    guard stopped an action somewhere on the way and each witness was met, and the states that were
+    met, by content.
+    """
+
+    runs: int = 0
+    fired: Counter[str] = field(default_factory=Counter)
+    guards: Counter[str] = field(default_factory=Counter)
+    met: Counter[str] = field(default_factory=Counter)
+    states: set[int] = field(default_factory=set)
+
+    @classmethod
+    def of(cls, followed: Followed) -> Coverage:
+        """What one run showed, by the behaviour that was found for the events accepted."""
+        model, steps = followed.model, followed.steps
+        found = cls(1)
+        numbers, names = followed.numbers(), model.action_names()
+        found.fired.update(names[step.action] for step, _ in followed.path()[1])
+        found.states.update(steps.layout.fingerprint(steps.row(n)) for n in numbers)
+        found.guards.update({g for n in numbers for g in steps.guards(n)})
+        for prop in model.properties:
+            if prop.kind in WITNESS_KINDS:
+                views = (PlainView(steps.states[n]) for n in dict.fromkeys(numbers))
+                found.met[prop.name] += any(model.holds(prop.whole, view, None) for view in views)
+        return found
+
+    def add(self, other: Coverage) -> None:
+        """What both showed."""
+        self.runs += other.runs
+        self.fired.update(other.fired)
+        self.guards.update(other.guards)
+        self.met.update(other.met)
+        self.states |= other.states
+
+
+def names_in(model: Model) -> tuple[list[str], list[str]]:
+    """The actions and the witnesses that a spec has."""
+    actions = dict.fromkeys(model.action_names().values())
+    witnesses = [prop.name for prop in model.properties if prop.kind in WITNESS_KINDS]
+    return list(actions), witnesses

@@ -1,0 +1,147 @@
+"""Checking logs from Python: one run of a system, or a folder of many."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+from os import PathLike, fspath
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from statewalk.checker.api import load_within
+from statewalk.checker.conform.answer import Conformance
+from statewalk.checker.conform.coverage import Coverage
+from statewalk.checker.conform.fits import hidden_of
+from statewalk.checker.conform.follow import Followed, Limits, follow, said_of
+from statewalk.checker.conform.logs import order_in, reader_of
+from statewalk.checker.conform.steps import Steps
+from statewalk.checker.contract.options import CheckOptions
+from statewalk.checker.machine.limits import within
+from statewalk.checker.machine.watch import CutShort
+from statewalk.checker.report.conform import as_json, conform_page, verdict_of
+from statewalk.dsl.errors import RunError
+
+_RUNS = (
+    "Each file in it is the log of a run; each folder in it holds the logs of one run's processes."
+)
+
+if TYPE_CHECKING:
+    from statewalk.checker.conform.events import Reader
+    from statewalk.dsl.model import Model
+
+
+@dataclass
+class Question:
+    """A spec, and how logs are read and followed. Asked of run after run, it knows the steps that
+    it met before.
+    """
+
+    model: Model
+    reader: Reader | None = None
+    hidden: Sequence[str] = ()
+    limits: Limits = field(default_factory=Limits)
+    timeout: float | None = None
+
+    def __post_init__(self) -> None:
+        self._steps = Steps(self.model)
+        self._hidden = hidden_of(self.model, self.hidden)
+
+    def followed(self, files: Sequence[str]) -> Followed | str:
+        """Follow the logs of a run; or why that was ended before they were read."""
+        try:
+            with within(self.model.path, "following the log", self.timeout):
+                order = order_in(files, self.reader)
+                return follow(self.model, order, self._hidden, self.limits, self._steps)
+        except CutShort as cut:
+            return f"before the log was read: {said_of(cut)}"
+
+    def ask(self, files: Sequence[str], width: int = 100) -> Conformance:
+        """What becomes of the logs of a run. Raises RunError for what is no log."""
+        names = tuple(files)
+        found = self.followed(names)
+        if isinstance(found, str):
+            said = {"spec": self.model.path, "verdict": "undecided", "undecided": found}
+            return Conformance(names, "undecided", 0, 0, f"UNDECIDED  {found}", said)
+        return self.told(names, found, width)
+
+    def told(self, names: Sequence[str], found: Followed, width: int = 100) -> Conformance:
+        """What is said of logs that were followed."""
+        return Conformance(
+            tuple(names), verdict_of(found), found.order.length, found.accepted,
+            conform_page(found, width).plain(), as_json(found), Coverage.of(found),
+        )  # fmt: skip
+
+
+def conform(
+    spec: str | PathLike[str],
+    *logs: str | PathLike[str],
+    constants: Mapping[str, Any] | None = None,
+    config: str | None = None,
+    map: str | Callable[[str], Any] | None = None,
+    hidden: Sequence[str] = (),
+    max_hidden: int | None = None,
+    max_states: int = 100_000,
+    timeout: float | None = None,
+) -> Conformance:
+    """Ask whether the logs of one run are a behaviour of a spec; several are of several processes.
+
+    Raises:  SpecError, RunError: for what is no spec, no log or no event
+    """
+    model = load_within(fspath(spec), constants or {}, CheckOptions(config=config))
+    reader = reader_of(map) if isinstance(map, str) else map
+    limits = Limits(max_hidden, max_states)
+    return Question(model, reader, hidden, limits, timeout).ask([fspath(log) for log in logs])
+
+
+def runs_in(folder: str) -> list[list[str]]:
+    """The runs that a folder holds: a file is the log of one, the files of a folder in it are of
+    one together. Raises RunError[SW390] where there is none.
+    """
+    found = []
+    for entry in sorted(Path(folder).iterdir()):
+        if entry.name.startswith("."):
+            continue
+        files = sorted(entry.iterdir()) if entry.is_dir() else [entry]
+        found.append([str(file) for file in files if file.is_file() and file.name[0] != "."])
+    if not any(found):
+        raise RunError("SW390", f"The folder {folder} holds no logs.", help=_RUNS)
+    return [run for run in found if run]
+
+
+def in_processes(asked: Asked, runs: Sequence[Sequence[str]], jobs: int) -> Iterator[Conformance]:
+    """What becomes of many runs, in their order, from ``jobs`` processes."""
+    spawn = multiprocessing.get_context("spawn")  # threads do not survive a fork
+    parts = [runs[at::jobs] for at in range(jobs)]
+    with ProcessPoolExecutor(jobs, mp_context=spawn) as pool:
+        answers = [list(part) for part in pool.map(asked.of_all, parts)]
+    for at in range(len(runs)):
+        yield answers[at % jobs][at // jobs]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What makes a question in another process."""
+
+    spec: str
+    constants: Mapping[str, Any]
+    config: str | None
+    map: str | None
+    hidden: tuple[str, ...]
+    max_hidden: int | None
+    max_states: int
+    timeout: float | None
+
+    def question(self, interrupted: Callable[[], bool] = lambda: False) -> Question:
+        """The question, with its spec loaded."""
+        model = load_within(self.spec, self.constants, CheckOptions(config=self.config))
+        with within(model.path, "--map", self.timeout):
+            reader = reader_of(self.map) if self.map else None
+        limits = Limits(self.max_hidden, self.max_states, interrupted)
+        return Question(model, reader, self.hidden, limits, self.timeout)
+
+    def of_all(self, runs: Sequence[Sequence[str]]) -> list[Conformance]:
+        """What becomes of some runs."""
+        question = self.question()
+        return [question.ask(run) for run in runs]
