@@ -20,6 +20,7 @@ COMMANDS: dict[str, str] = {
     "explain": "statewalk.checker.commands.explain",
     "models": "statewalk.checker.commands.everyday.models",
     "new": "statewalk.checker.commands.everyday.new",
+    "doctor": "statewalk.checker.commands.everyday.doctor",
     "test": "statewalk.checker.commands.everyday.test",
     "history": "statewalk.checker.history.commands.cli",
     "profile": "statewalk.checker.commands.profile",
@@ -43,6 +44,7 @@ SUPERVISED = frozenset(
         "resume",
         "models",
         "test",
+        "doctor",
         "export",
         "query",
     }

@@ -359,8 +359,8 @@ def memory_of(pid: int | str) -> int:
 
 
 @cache
-def _most() -> float:
-    """Memory beyond which a step has run away: most of what this machine, or its group, has."""
+def memory_there() -> float:
+    """The memory that this machine, or its group, has, in bytes; infinite where nobody says."""
     sizes = [math.inf]
     with suppress(OSError, ValueError):
         sizes.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
@@ -370,4 +370,9 @@ def _most() -> float:
             open(f"/sys/fs/cgroup/{name}", encoding="ascii") as file,
         ):
             sizes.append(int(file.read()))
-    return _SHARE * min(sizes)
+    return min(sizes)
+
+
+def _most() -> float:
+    """Memory beyond which a step has run away: most of what there is."""
+    return _SHARE * memory_there()

@@ -13,7 +13,7 @@ ENTERS: dict[str, str] = {
     ),
     "checker/commands": (
         "Model dsl/fizz/convert dsl/words api behaviours compare contract diary engines explore "
-        "graph library machine page refinement report states traces verdict walk"
+        "graph library machine page refinement report spark/session states traces verdict walk"
     ),
     "checker/commands/behaviours": (
         "Model api behaviours commands/arguments conform conforming contract machine report traces "

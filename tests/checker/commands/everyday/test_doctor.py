@@ -1,0 +1,58 @@
+"""What is well is said to be; what is needed and does not work is no success."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from statewalk.checker import api
+from statewalk.checker.cli import main
+from statewalk.checker.commands.everyday import doctor
+from statewalk.checker.machine import extras, supervisor
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def test_here_all_is_well(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert 0 == main(["doctor"])
+    out = capsys.readouterr().out
+
+    assert "FAIL" not in out
+    assert "ok   engine       native and reference agree" in out
+    assert [] == list(tmp_path.iterdir())
+
+
+def test_what_can_be_done_without_is_no_failure(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(extras, "is_there", lambda name: name != "duckdb")
+    monkeypatch.setattr(supervisor, "memory_there", lambda: 1 << 30)
+    monkeypatch.setattr(doctor, "_engine", lambda: doctor.Finding("engine", "agrees"))
+
+    assert 0 == main(["doctor"])
+    out = capsys.readouterr().out
+    assert "without duckdb" in out
+    assert "pip install 'statewalk[graph]'" in out
+    assert "-    memory       1.0 GB" in out
+
+
+def test_an_engine_that_counts_otherwise_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    right = api.check
+
+    def wrong(spec: str, engine: str) -> Any:
+        run = right(spec, engine="reference")
+        if engine == "reference":
+            return run
+        counts = run.counts.model_copy(update={"distinct": 1})
+        return replace(run, result=run.result.model_copy(update={"counts": counts}))
+
+    monkeypatch.setattr(api, "check", wrong)
+    monkeypatch.setattr(doctor, "examined", lambda: iter([doctor._engine()]))
+
+    assert 2 == main(["doctor"])
