@@ -233,10 +233,11 @@ class _Found:
 def _explored(
     model: Model, options: CheckOptions, asked: SearchOptions, entry: EngineEntry, engine: Engine
 ) -> _Found:
+    families = _families(model, asked)
     if supervisor.rescue is not None:
-        return _Found(rescue.exploration(supervisor.rescue, entry.name))
+        found = rescue.exploration(supervisor.rescue, entry.name)
+        return _Found(families.spread(found, asked) if families else found)
     try:
-        families = _families(model, asked)
         work = watched(model, families.widened(asked) if families else asked)
         seen = hiding(work.model) if asked.view else work.model
         if entry.name == "native" and keeps_graph(model, options, asked):

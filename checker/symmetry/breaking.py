@@ -57,8 +57,10 @@ class Sample:
         for action in model.actions:
             self._families.setdefault((action.name, type(action.actor).__name__), []).append(action)
             self._by_name[action_name(symmetry, action, {})] = action
+        groups = (wanted, model.constraints, model.terminal, model.step_constraints)
+        self._group = {id(p): number for number, group in enumerate(groups) for p in group}
         every = (*self._of_states, *self._of_steps)
-        self._properties = {(p.kind, *name_of(symmetry, p, {})): p for p in every}
+        self._properties = {self._key(p, {}): p for p in every}
 
     def wants(self, depth: int) -> bool:
         """Whether states of a level are to be looked at."""
@@ -181,9 +183,13 @@ class Sample:
                 if one != two:
                     raise _changed(prop, exchange, "step", one, two)
 
+    def _key(self, prop: Property, exchange: Renaming) -> tuple[object, ...]:
+        """What tells a property apart: a constraint and a terminal predicate may share a name."""
+        return self._group[id(prop)], prop.kind, *name_of(self.symmetry, prop, exchange)
+
     def _image(self, prop: Property, exchange: Renaming) -> Property:
         """What a property says of the members in whose places others are."""
-        found = self._properties.get((prop.kind, *name_of(self.symmetry, prop, exchange)))
+        found = self._properties.get(self._key(prop, exchange))
         if found is None:
             said = "There is no property that says the same of the other one."
             raise _broken(prop.span, exchange, f"{prop.name} has no counterpart", said)

@@ -123,3 +123,17 @@ def test_initial_states_have_to_be_the_same_for_all(tmp_path: Path) -> None:
     with pytest.raises(SpecError, match=r"SW209 small\(Member#0\) speaks of one member"):
         check(path, symmetry=True)
     assert "violated" == check(path, symmetry=True, properties=("Deadlock",)).verdict
+
+
+def test_a_constraint_and_where_to_stop_may_have_one_name(tmp_path: Path) -> None:
+    path = tmp_path / "spec.fizz"
+    path.write_text(
+        "---\noptions:\n  max_actions: 3\ndeadlock_detection: false\n---\n"
+        "symmetric role N:\n  action Init:\n    self.x = 0\n  serial action Inc:\n"
+        "    require self.x < 2\n    self.x += 1\n    self.x += 0\n"
+        "action Init:\n  ns = bag()\n  for i in range(3):\n    ns.add(N())\n"
+        "always assertion Few:\n  return all([n.x < 3 for n in ns])\n"
+    )
+    merged = check(path, engine="reference", symmetry=True)
+
+    assert merged.counts.distinct < check(path, engine="reference", symmetry=False).counts.distinct
