@@ -1,6 +1,7 @@
 """Does a log of a running system follow a spec? Sets of states, led by events.
 
-`events` and `logs` read logs, `order` says which of several processes' events may come next, `steps`
-runs the spec and remembers what it did, `follow` goes through the log, `fits` compares what was logged
-with what a step does, and `parting` says why no step fits. Takes a Model; no engine enters.
+`events` and `logs` read logs, `order` says which of several processes' events may come next,
+`steps` runs the spec and remembers what it did, `follow` goes through the log, `fits` compares what
+was logged with what a step does, and `parting` says why no step fits. Takes a Model; no engine
+enters.
 """
