@@ -7,7 +7,7 @@ from __future__ import annotations
 import gc
 import resource
 import signal
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Generator
 from typing import Any
 
@@ -62,7 +62,7 @@ def pytest_xdist_make_scheduler(config: Any, log: Any) -> LoadScopeScheduling:
 
 # -- what tests cost -------------------------------------------------------------------------------
 # Seconds of processors: unlike those of a clock they hardly depend on what else the machine does.
-_costs: Counter[str] = Counter()
+_costs: defaultdict[str, float] = defaultdict(float)
 _told = 0.0
 
 
@@ -84,7 +84,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """A report says what its part of the test cost, also to another process."""
     report = yield
-    report.cpu = _spent()
+    vars(report)["cpu"] = _spent()
     return report
 
 
@@ -100,6 +100,6 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
         terminalreporter.section(
             f"seconds of a processor: {sum(_costs.values()):.0f} for all tests"
         )
-        for test, cost in _costs.most_common():
+        for test, cost in sorted(_costs.items(), key=lambda found: -found[1]):
             if cost >= least:
                 terminalreporter.write_line(f"{cost:6.2f}  {test}")

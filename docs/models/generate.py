@@ -34,7 +34,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from statewalk.checker.api import check
+from statewalk.checker.api import check, declared_within
 from statewalk.checker.behaviours.guided import follow, read_steps
 from statewalk.checker.behaviours.replay import replay
 from statewalk.checker.cli import main
@@ -46,7 +46,7 @@ from statewalk.dsl.library.cycles import Edge, bc_edges
 from statewalk.dsl.library.isolation import Transaction, Versions, dependencies, judge
 from statewalk.dsl.library.recording import log_of, transactions, version_order
 from statewalk.dsl.loader import load
-from statewalk.dsl.model import Configuration, Model
+from statewalk.dsl.model import Configuration
 from statewalk.models.kafka import replication_rows
 from statewalk.models.tables import comparison
 
@@ -197,14 +197,14 @@ def _short(t: Transaction) -> str:
 
 
 @cache
-def _by_default(spec: str) -> Model:
-    """A model as it is without a configuration: several parts of a page ask for it."""
-    return load(ROOT / spec)
+def _configurations(spec: str) -> tuple[Configuration, ...]:
+    """Those of a model: several parts of a page ask for them."""
+    return tuple(declared_within(ROOT / spec).declared.configurations)
 
 
 def table(spec: str) -> str:
     """The configurations of a spec with what they expect."""
-    rows = [row(c) for c in _by_default(spec).configurations]
+    rows = [row(c) for c in _configurations(spec)]
     head = "| configuration | constants | expected (generated / distinct / depth) |"
     return "\n".join([head, "|---|---|---|", *rows])
 
@@ -232,7 +232,7 @@ def row(configuration: Configuration) -> str:
 
 def matrix(spec: str, names: str) -> str:
     """A table of configurations, with what each expects of the property that its column names."""
-    known = {c.name: c.expect for c in _by_default(spec).configurations}
+    known = {c.name: c.expect for c in _configurations(spec)}
     head, *rows = (line[1:-1].split("|") for line in names.splitlines())
     columns = [name.strip() for name in head]
     out = [columns, ["---"] * len(columns)]
@@ -361,8 +361,7 @@ def states(command: str) -> str:
 
 def flow(spec: str, config: str, steps: str) -> str:
     """The sequence diagram of some steps."""
-    model = _by_default(spec)
-    constants = next(c.constants for c in model.configurations if c.name == config)
+    constants = next(c.constants for c in _configurations(spec) if c.name == config)
     guided = follow(load(ROOT / spec, dict(constants)), read_steps(steps))
     assert guided.failed is None, guided.why
     lines = export_trace(guided.trace(), "mermaid").splitlines()

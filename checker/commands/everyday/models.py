@@ -43,21 +43,21 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _list(found: list[Entry]) -> int:
-    from statewalk.checker.api import load_within
+    from statewalk.checker.api import declared_within
     from statewalk.checker.commands.everyday.rows import expected_text
     from statewalk.checker.report.page import Page
 
     for entry in found:
-        model = load_within(entry.path, {})
+        spec = declared_within(entry.path)
         about = entry.about + "\n" if len(found) == 1 else entry.line
         streams.out().write(f"{entry.name}\n{indent(about, '  ')}\n")
-        constants = [f"{n}={v!r}" for n, v in model.constants.items()]
+        constants = [f"{n}={v!r}" for n, v in spec.constants.items()]
         page = Page(streams.width())
         page.flow(["  constants       "], constants, between=" ")
         page.show(streams.out())
-        for mutant, line in model.mutants.items():
-            streams.out().write(f"  mutant          {mutant}: {line}\n")
-        for configuration in model.configurations:
+        for mutant in spec.declared.mutants:
+            streams.out().write(f"  mutant          {mutant.name}: {mutant.line}\n")
+        for configuration in spec.declared.configurations:
             streams.out().write(
                 f"  {configuration.name:<28} {expected_text(configuration.expect)}\n"
             )
