@@ -28,6 +28,7 @@ COMMANDS: dict[str, str] = {
     "query": "statewalk.checker.commands.query",
     "conform": "statewalk.checker.commands.behaviours.conform",
     "diary": "statewalk.checker.commands.diary",
+    "docs": "statewalk.checker.commands.docs",
 }
 
 # What runs the code of a spec, which may hang, crash or print, or SQL, which may do the first two:

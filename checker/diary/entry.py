@@ -13,9 +13,9 @@ from typing import Literal
 from statewalk.dsl.errors import RunError
 
 NAMED = re.compile(r"^(\d\d)-[\w-]+\.md$")
-LANGUAGES = {"python": ".py", "fizz": ".fizz", "text": ".txt"}
+LANGUAGES = ("python", "fizz", "tla", "text")  # of blocks that are files
 _FENCE = re.compile(r"^(`{3,}) *(\w*) *(.*?) *$")
-_DRAWN = re.compile(r"^<!-- (statewalk export .*?) -->$")
+_DRAWN = re.compile(r"^<!-- (statewalk (?:export|history check) .*?) -->$")
 _EXERCISE = re.compile(r"^<!-- exercise: (\S+) (\S+)\n(.*?)^-->$", re.MULTILINE | re.DOTALL)
 _ASKED = re.compile(r"^(.*?) *(statewalk .*)$")
 PROMPT = "$ "

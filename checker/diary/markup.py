@@ -14,17 +14,21 @@ from pygments.formatters.html import HtmlFormatter
 from pygments.lexers import get_lexer_by_name
 from pygments.util import ClassNotFound
 
+from statewalk.checker.diary import pictures
 from statewalk.checker.diary.entry import PROMPT
 from statewalk.checker.traces.exports.lanes import drawing, svg_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from markdown_it.rules_block import StateBlock
     from markdown_it.token import Token
 
     from statewalk.checker.diary.play import Played
     from statewalk.checker.traces.trace import Trace
+
+    Link = Callable[[str], str | None]
+    """From what a link leads to, to what it leads to on the page, if to anything"""
 
 _FOLD = re.compile(r"^</?details>$|^<summary>(.*)</summary>$")
 _LONG = 24  # lines of output that stand open
@@ -44,7 +48,7 @@ def to_html(played: Played) -> str:
     return str(markdown(played.traces).render(played.text))
 
 
-def markdown(traces: dict[int, Trace]) -> MarkdownIt:
+def markdown(traces: dict[int, Trace], link: Link | None = None) -> MarkdownIt:
     """CommonMark with tables; folds and comments of ours are the only raw HTML."""
     made = MarkdownIt("commonmark", {"html": False}).enable("table")
     made.block.ruler.before("html_block", "fold", _fold, {"alt": ["paragraph"]})
@@ -52,7 +56,7 @@ def markdown(traces: dict[int, Trace]) -> MarkdownIt:
     rules = renderer.rules
     rules["fence"] = partial(_fence, traces)
     rules["heading_open"] = _heading
-    rules["link_open"] = _link
+    rules["link_open"] = partial(_link, link or in_diary)
     rules["table_open"] = lambda *_: '<div class="wide"><table>\n'
     rules["table_close"] = lambda *_: "</table></div>\n"
     return made
@@ -88,16 +92,20 @@ def _heading(tokens: Sequence[Token], at: int, *_: object) -> str:
     return f'<{tokens[at].tag} id="{escape(title)}">'
 
 
-def _link(tokens: Sequence[Token], at: int, *_: object) -> str:
+def in_diary(target: str) -> str | None:
     """Entries lead to their pages; what is outside of the diary is no part of the site."""
-    target = str(tokens[at].attrs.get("href", ""))
     parts = urlsplit(target)
     if not parts.scheme and parts.path.startswith(".."):
-        return "<a>"
+        return None
     if not parts.scheme and re.fullmatch(r"[\w-]+\.md", parts.path):
         page = parts.path.removesuffix(".md").replace("README", "index") + ".html"
-        target = page + (f"#{parts.fragment}" if parts.fragment else "")
-    return f'<a href="{escape(target)}">'
+        return page + (f"#{parts.fragment}" if parts.fragment else "")
+    return target
+
+
+def _link(link: Link, tokens: Sequence[Token], at: int, *_: object) -> str:
+    target = link(str(tokens[at].attrs.get("href", "")))
+    return "<a>" if target is None else f'<a href="{escape(target)}">'
 
 
 def _fence(traces: dict[int, Trace], tokens: Sequence[Token], at: int, *_: object) -> str:
@@ -106,6 +114,8 @@ def _fence(traces: dict[int, Trace], tokens: Sequence[Token], at: int, *_: objec
     name = name.strip().removesuffix("+").strip()
     if token.map and token.map[0] in traces:
         return drawn(traces[token.map[0]])
+    if language == "mermaid" and (picture := pictures.drawn(token.content)):
+        return picture
     if language == "console":
         return _console(token.content)
     head = (

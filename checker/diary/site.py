@@ -70,7 +70,7 @@ def _index(played: Sequence[Played]) -> str:
         'aria-label="Search the entries"> <span aria-live="polite"></span></p>'
         f'<ol class="entries">{rows}</ol></article>'
         f'<script type="application/json" id="words">{words}</script>'
-        f"<script>{_script()}</script>"
+        f"<script>{script()}</script>"
     )
 
 
@@ -97,13 +97,18 @@ def _page(title: str, found: Sequence[Entry], at: int | None, body: str) -> str:
         for n, one in enumerate(found)
     )
     brand = f'<a class="brand" href="index.html">{escape(_name_of(found))}</a>'
-    policy = f"default-src 'none'; style-src '{hashed(_style())}'; script-src '{hashed(_script())}'"
+    return page(title, brand, links, "Entries", body)
+
+
+def page(title: str, brand: str, links: str, what: str, body: str) -> str:
+    """A page: the ``links`` to all are beside it, or fold where there is no room."""
+    policy = f"default-src 'none'; style-src '{hashed(_style())}'; script-src '{hashed(script())}'"
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{escape(title)}</title>\n<style>{_style()}</style>\n</head>\n<body>\n"
-        f'<nav class="all">{brand}<details><summary>Entries</summary><ol>{links}</ol></details>'
+        f'<nav class="all">{brand}<details><summary>{what}</summary><ol>{links}</ol></details>'
         f"<ol>{links}</ol></nav>\n<main>{body}</main>\n</body>\n</html>\n"
     )
 
@@ -115,5 +120,6 @@ def _style() -> str:
 
 
 @cache
-def _script() -> str:
+def script() -> str:
+    """The search."""
     return (_ASSETS / "search.js").read_text(encoding="utf-8")

@@ -19,7 +19,7 @@ def add_parser(subparsers: Any) -> None:
         "export",
         help="write a trace or a state graph for other tools",
         description="Write a saved trace in the format of another tool, or draw the state graph of "
-        "a spec (a spec instead of a trace, --format dot).",
+        "a spec (a spec instead of a trace, --format dot or mermaid).",
         epilog=f"Formats: {listed}.",
     )
     parser.add_argument("source", metavar="TRACE", help="a *.trace.json file, or a spec or model")
@@ -67,18 +67,20 @@ def _text(arguments: argparse.Namespace) -> str:
 
     source = spec_path(arguments.source)
     if source.endswith((".py", ".fizz")):
-        if arguments.format != "dot":
+        if arguments.format not in ("dot", "mermaid"):
             raise RunError(
-                "SW322", f"A state graph can be written as dot, not as {arguments.format}."
+                "SW322",
+                f"A state graph can be written as dot or mermaid, not as {arguments.format}.",
             )
         from statewalk.checker.api import load
         from statewalk.checker.contract.options import read_settings
         from statewalk.checker.machine.limits import Interruptions, within
-        from statewalk.checker.traces.exports.dot import graph_to_dot
+        from statewalk.checker.traces.exports.dot import graph_to_dot, graph_to_mermaid
 
         with Interruptions(), within(source, "drawing the graph"):
             model = load(source, read_settings(arguments.settings).fixed)
-            return graph_to_dot(model, tuple(b for b in arguments.by.split(",") if b))
+            write = graph_to_dot if arguments.format == "dot" else graph_to_mermaid
+            return write(model, tuple(b for b in arguments.by.split(",") if b))
     from statewalk.checker.traces.exports import export_trace
     from statewalk.checker.traces.file import load_trace
 

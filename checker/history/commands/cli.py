@@ -66,6 +66,9 @@ def _add_check(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     check.add_argument("--svg", type=Path, metavar="FILE", help="draw the violation as lanes")
     check.add_argument("--dot", type=Path, metavar="FILE", help="write the cycle for Graphviz")
     check.add_argument(
+        "--mermaid", action="store_true", help="print the cycle for Markdown, and nothing else"
+    )
+    check.add_argument(
         "--heuristic",
         choices=("off", "add", "double"),
         default="off",
@@ -174,7 +177,10 @@ def _check(history: History, args: argparse.Namespace, options: Options) -> int:
     from statewalk.checker.history.explain.judging import judged
 
     verdicts, found = judged(history, args.level or "", options)
-    if args.json == "-":
+    first = next(iter(found.values()), None)
+    if args.mermaid:
+        streams.out().write(drawing.mermaid(history, first) if first is not None else "")
+    elif args.json == "-":
         streams.out().write(printable(report.as_json(history, verdicts, found)) + "\n")
     else:
         streams.out().write(printable(report.text(history, verdicts, found, args.level or "")))
@@ -182,7 +188,6 @@ def _check(history: History, args: argparse.Namespace, options: Options) -> int:
             Path(args.json).write_text(
                 report.as_json(history, verdicts, found) + "\n", encoding="utf-8"
             )
-    first = next(iter(found.values()), None)
     for path, draw in ((args.svg, drawing.svg), (args.dot, drawing.dot)):
         if path and first is not None:
             text = draw(history, first)
@@ -195,7 +200,7 @@ def _check(history: History, args: argparse.Namespace, options: Options) -> int:
 def _check_many(args: argparse.Namespace, options: Options) -> int:
     from statewalk.checker.history.commands import many
 
-    if args.svg or args.dot:
+    if args.svg or args.dot or args.mermaid:
         raise HistoryError(
             "there is one drawing for one history", expected="--json for a folder", code="SW709"
         )

@@ -121,6 +121,26 @@ def _arrow(step: Step, place: dict[int, tuple[int, int]]) -> str:
     )
 
 
+def mermaid(history: History, found: Explanation) -> str:
+    """The cycle as a mermaid flowchart."""
+
+    def plain(text: str) -> str:
+        for old, new in (("#", "#35;"), ('"', "#quot;"), ("<", "#lt;"), (">", "#gt;")):
+            text = text.replace(old, new)
+        return printable(text)
+
+    out, names = ["flowchart LR"], {}
+    for at, t in enumerate(found.transactions):
+        names[t] = f"n{at}"
+        ops = [history.show(op) for op in found.operations.get(t, ())]
+        label = "<br/>".join(map(plain, [str(history.name(t)), *ops]))
+        out.append(f'  n{at}["{label}"]')
+    for step in found.cycle:
+        kind = plain(f"{step.kind} {step.key}".strip())
+        out.append(f'  {names[step.before]} -->|"{kind}"| {names[step.after]}')
+    return "\n".join([*out, ""])
+
+
 def dot(history: History, found: Explanation) -> str:
     """The cycle for Graphviz; rw red, derived edges dashed."""
 

@@ -1,4 +1,4 @@
-"""Graphviz: a trace as a chain, a small state graph, or its quotient by some fields."""
+"""Graphviz: a trace as a chain. A small state graph, or its quotient by fields (mermaid, too)."""
 
 from __future__ import annotations
 
@@ -40,6 +40,13 @@ def to_dot(trace: Trace) -> str:
     return "\n".join([*lines, "}"]) + "\n"
 
 
+Nodes = dict[str, str]
+"""What is shown of a node, and its name"""
+
+Edges = dict[tuple[str, str], set[str]]
+"""From a node to a node, the actions that lead there"""
+
+
 def graph_to_dot(model: Model, by: Sequence[str] = (), limit: int = MAX_STATES) -> str:
     """The state graph of a model; with ``by``, states with equal values of these fields are one
     node.
@@ -49,8 +56,42 @@ def graph_to_dot(model: Model, by: Sequence[str] = (), limit: int = MAX_STATES) 
     Raises:  RunError[SW320] for a graph of more than ``limit`` nodes, RunError[SW321] for a field
     that there is not.
     """
-    nodes: dict[Any, str] = {}
-    edges: dict[tuple[str, str], set[str]] = {}
+    nodes, first, edges = _graph(model, by, limit)
+    lines = [
+        "digraph states {",
+        "  node [shape=box, fontname=monospace];",
+        "  edge [fontname=monospace];",
+    ]
+    for shown, name in nodes.items():
+        style = ", style=filled" if name in first else ""
+        lines.append(f"  {name} [label={_quoted(shown + chr(10))}{style}];")
+    for (source, target), labels in edges.items():
+        lines.append(f"  {source} -> {target} [label={_quoted(chr(10).join(sorted(labels)))}];")
+    return "\n".join([*lines, "}"]) + "\n"
+
+
+def graph_to_mermaid(model: Model, by: Sequence[str] = (), limit: int = MAX_STATES) -> str:
+    """The same as a mermaid ``flowchart``."""
+    nodes, first, edges = _graph(model, by, limit)
+    lines = ["flowchart LR"]
+    for shown, name in nodes.items():
+        opens, closes = ("([", "])") if name in first else ("[", "]")
+        lines.append(f'  {name}{opens}"{_mermaid(shown)}"{closes}')
+    for (source, target), labels in edges.items():
+        lines.append(f'  {source} -->|"{_mermaid(chr(10).join(sorted(labels)))}"| {target}')
+    return "\n".join(lines) + "\n"
+
+
+def _mermaid(text: str) -> str:
+    for old, new in (("#", "#35;"), ('"', "#quot;"), ("<", "#lt;"), (">", "#gt;")):
+        text = text.replace(old, new)
+    return text.replace("\n", "<br/>")
+
+
+def _graph(model: Model, by: Sequence[str], limit: int) -> tuple[Nodes, set[str], Edges]:
+    """The nodes, which of them are initial, and the edges."""
+    nodes: Nodes = {}
+    edges: Edges = {}
     layout = Layout(model)
     seen = {layout.row(s): dict(s) for s in model.initial_states}
     todo = list(seen.values())
@@ -69,17 +110,7 @@ def graph_to_dot(model: Model, by: Sequence[str] = (), limit: int = MAX_STATES) 
                 edges.setdefault((source, target), set()).add(action.label)
                 if len(nodes) > limit or len(seen) > 100 * limit:
                     raise _too_large(limit)
-    lines = [
-        "digraph states {",
-        "  node [shape=box, fontname=monospace];",
-        "  edge [fontname=monospace];",
-    ]
-    for shown, name in nodes.items():
-        style = ", style=filled" if name in first else ""
-        lines.append(f"  {name} [label={_quoted(shown + chr(10))}{style}];")
-    for (source, target), labels in edges.items():
-        lines.append(f"  {source} -> {target} [label={_quoted(chr(10).join(sorted(labels)))}];")
-    return "\n".join([*lines, "}"]) + "\n"
+    return nodes, first, edges
 
 
 def _too_large(limit: int) -> RunError:

@@ -30,7 +30,12 @@ HEAD = 36  # height of the row of names
 
 def drawing(trace: Trace) -> dict[str, Any]:
     """The sequence diagram of a trace: its size, the row of names, and everything below."""
-    found = list(events(trace))
+    fails = trace.kind not in WITNESS_KINDS and trace.loop is None
+    return drawing_of(list(events(trace)), trace.loop, bad=trace.length if fails else None)
+
+
+def drawing_of(found: list[Event], loop: int | None, bad: int | None) -> dict[str, Any]:
+    """The same of events; ``bad`` is the step that should not have happened."""
     names = list(dict.fromkeys(n for e in found for n in (e.source, e.target) if n))
     centres, width = _columns(found, names)
     backs: list[Shape] = []
@@ -39,8 +44,7 @@ def drawing(trace: Trace) -> dict[str, Any]:
     top = 4
     for step, group in groupby(found, key=lambda e: e.step):
         tops.append(top)
-        last = step == trace.length and trace.kind not in WITNESS_KINDS and trace.loop is None
-        parts, height = _row(list(group), top, centres, bad=last)
+        parts, height = _row(list(group), top, centres, bad=step == bad)
         row = {"class": "row", "x": 0, "y": top, "width": width, "height": height}
         number = {"class": "number", "x": 30, "y": top + 21, "text-anchor": "end"}
         backs.append(("rect", {**row, "data-step": step}, ""))
@@ -50,8 +54,8 @@ def drawing(trace: Trace) -> dict[str, Any]:
         ("line", {"class": "life", "x1": x, "y1": 0, "x2": x, "y2": top}, "")
         for x in centres.values()
     ]
-    if trace.loop is not None:
-        shapes += _arc(tops, trace.loop, top, width)
+    if loop is not None:
+        shapes += _arc(tops, loop, top, width)
     head: list[Shape] = [
         ("text", {"class": "name", "x": x, "y": 23, "text-anchor": "middle"}, name)
         for name, x in centres.items()

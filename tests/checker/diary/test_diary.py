@@ -184,6 +184,24 @@ def test_folds_are_the_only_html(tmp_path: Path) -> None:
     assert "-->" not in page
 
 
+def test_a_state_graph_is_drawn_from_its_text(tmp_path: Path) -> None:
+    lines = (
+        "flowchart LR",
+        '  n0(["A#35;0.x = #quot;<i>#quot;"])',
+        '  n1["A#35;0.x = 1<br/>A#35;0.y = 2"]',
+        '  n0 -->|"A#35;0.go"| n1',
+        '  n1 -->|"A#35;0.go"| n1',
+    )
+    text = block(*lines, info="mermaid")
+    page = to_html(Played(entry(tmp_path, text), text))
+
+    assert 2 == page.count('class="spot')
+    assert "A#0.go</code> leads to 2" in page
+    assert "#0 x = 1" in page
+    assert "<i>" not in page
+    assert "2 states" in page
+
+
 def test_links_to_entries_lead_to_their_pages(tmp_path: Path) -> None:
     page = to_html(Played(entry(tmp_path, ""), "[a](03-b.md#c) [d](https://e.f/g.md) [h](../i.md)"))
 

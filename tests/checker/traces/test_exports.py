@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from statewalk import check, load
 from statewalk.checker.behaviours.simulate import simulate
 from statewalk.checker.traces.exports import FORMATS, export_trace
-from statewalk.checker.traces.exports.dot import graph_to_dot
+from statewalk.checker.traces.exports.dot import graph_to_dot, graph_to_mermaid
 from statewalk.checker.traces.exports.itf import to_itf, to_value
 from statewalk.checker.traces.file import load_trace, save_trace
 from statewalk.checker.traces.trace import Trace
@@ -209,6 +209,17 @@ def test_a_quotient_has_one_node_per_projection() -> None:
     text = graph_to_dot(model, by=("TransactionManager.state",))
 
     assert text.count(" [label=") - text.count("->") == 3
+
+
+def test_mermaid_draws_the_nodes_and_edges_that_dot_does() -> None:
+    model = load(MODELS / "toys/two_phase_commit.py")
+    by = ("TransactionManager.state",)
+    text, dot = graph_to_mermaid(model, by), graph_to_dot(model, by)
+
+    assert text.startswith("flowchart LR\n")
+    assert dot.count("->") == text.count("-->") > 0
+    assert (2, 1) == (text.count('["') - text.count('(["'), text.count('(["'))
+    assert "#35;0.state = 'init'" in text
 
 
 def test_a_graph_that_is_too_large_is_refused() -> None:

@@ -1,0 +1,83 @@
+"""The documentation becomes a site whose links lead somewhere, and which asks for nothing else."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from statewalk.checker.cli import main
+from statewalk.checker.diary import docs
+from tests.cases import slow
+from tests.places import ROOT
+
+
+class Links(HTMLParser):
+    def __init__(self, page: Path) -> None:
+        super().__init__()
+        self.targets: set[str] = set()
+        self.ids: set[str] = set()
+        self.loads: set[str] = set()
+        self.feed(page.read_text("utf-8"))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        for name, value in attrs:
+            if tag == "a" and name == "href" and value and not re.match(r"\w+:", value):
+                self.targets.add(value)
+            if name == "id" and value:
+                self.ids.add(value)
+            if name == "src" or tag == "link":
+                self.loads.add(str(value))
+
+
+def broken(site: Path) -> list[str]:
+    pages = {page: Links(page) for page in site.rglob("*.html")}
+    found = [f"{page}: loads {what}" for page, one in pages.items() for what in one.loads]
+    for page, one in pages.items():
+        for target in one.targets:
+            name, _, part = target.partition("#")
+            file = (page.parent / name).resolve() if name else page
+            if not file.is_file() or (part and file in pages and part not in pages[file].ids):
+                found.append(f"{page}: {target}")
+    return found
+
+
+def small(folder: Path) -> Path:
+    pages = {
+        "README.md": "# All\n\n[a](guide.md#a-part) [out](../x.md) [d](diary/)\n",
+        "guide.md": "# The `guide`\n\n## A part\n\n<script>x</script> [error](errors/SW100.md)\n",
+        "errors/SW100.md": "# SW100\n\n[back](../guide.md)\n",
+        "diary/README.md": "# Diary\n",
+        "diary/00-a.md": "# A\n\n[spec](00/a.py)\n",
+        "diary/00/a.py": "x = 1\n",
+    }
+    for name, text in pages.items():
+        file = folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    return folder
+
+
+def test_a_folder_becomes_a_site(tmp_path: Path) -> None:
+    first = docs.write(small(tmp_path / "docs"), (tmp_path / "site").resolve())
+    text = first.read_text("utf-8")
+
+    assert [] == broken(tmp_path / "site")
+    assert 'href="guide.html#a-part"' in text
+    assert 'href="diary/index.html"' in text
+    assert "<a>out</a>" in text
+    assert "&lt;script&gt;" in (tmp_path / "site/guide.html").read_text("utf-8")
+    assert 'href="00/a.py"' in (tmp_path / "site/diary/00-a.html").read_text("utf-8")
+    assert "The guide</a>" in text
+
+
+CASES = [slow(ROOT / "docs")]
+
+
+@pytest.mark.parametrize("folder", CASES, ids=["docs"])
+def test_the_documentation_is_a_site(folder: Path, tmp_path: Path) -> None:
+    assert 0 == main(["docs", "--out", str(tmp_path)])
+    assert [] == broken(tmp_path.resolve())
+    assert len(list(folder.rglob("*.md"))) == len(list(tmp_path.rglob("*.html")))
