@@ -336,13 +336,12 @@ row("kip360-asks-again", PART1_KIP360, states=3648, LOST_RESPONSES=2, ELECTIONS=
 row(
     "kafka-20357",
     PART1_KIP360,
-    states=252,
+    states=232,
     breaks={FENCED: 8},
     TXNS=1,
-    MAX_EPOCH=1,
     ELECTIONS=1,
     LOST_RESPONSES=1,
-    MUTANT=mutants.kafka_20310,
+    MUTANT=mutants.kafka_20357,
 )
 row(
     "last-epoch-kept",

@@ -81,10 +81,16 @@ def kafka_20785(request: EndTxn, repeated: bool) -> Code:
 # -- who may ask again ---------------------------------------------------------------------------
 @mutant(Coordinator.load)
 def kafka_20310(self: Coordinator) -> None:
-    """The former and the next id and epoch are not in the log (KAFKA-20357, too)."""
+    """The former and the next id are not in the log, and the last epoch is not either."""
     self.last_epoch = -1
     self.prev_pid = -1
     self.next_pid = -1
+
+
+@mutant(Coordinator.load)
+def kafka_20357(self: Coordinator) -> None:
+    """The last epoch is not in the log."""
+    self.last_epoch = -1
 
 
 @mutant(epoch_to_ask_again)
