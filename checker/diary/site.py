@@ -116,7 +116,7 @@ def page(title: str, brand: str, links: str, what: str, body: str) -> str:
 @cache
 def _style() -> str:
     own = (_ASSETS / "diary.css").read_text(encoding="utf-8")
-    return "\n".join([asset("colours.css"), asset("lanes.css"), own])
+    return "\n".join([asset("colours.css"), asset("lanes.css"), asset("graph.css"), own])
 
 
 @cache

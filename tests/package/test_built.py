@@ -33,10 +33,11 @@ def test_a_wheel_holds_one_name_and_all_of_it(wheel: Path) -> None:
         if file.suffix in (".py", ".lark", ".js", ".css")
     }
     pages = {
-        f"statewalk/checker/pages/errors/{file.name}"
-        for file in (ROOT / "docs" / "errors").glob("*.md")
+        f"statewalk/checker/pages/{file.relative_to(ROOT / 'docs').as_posix()}"
+        for file in (ROOT / "docs").rglob("*")
+        if file.is_file() and "__pycache__" not in file.parts
     }
-    others = {"__init__.py", "__main__.py", "py.typed", "checker/pages/errors.md"}
+    others = {"__init__.py", "__main__.py", "py.typed"}
 
     assert {"statewalk", "statewalk-0.1.0.dist-info"} == {name.split("/")[0] for name in names}
     assert sources | pages | {f"statewalk/{name}" for name in others} == {
