@@ -21,7 +21,10 @@ if TYPE_CHECKING:
     from statewalk.checker.traces.trace import Trace
     from statewalk.dsl.model import Model
 
-_OURS = re.compile(r"\b[A-Z]\w*Reference\b")
+# A function in C that wants Python's own says that it got another thing of the same name.
+_OURS = re.compile(
+    r"for '(\w+)' objects doesn't apply to a '\1' object|must be (?:a )?(\w+), not \2\b|Reference\b"
+)
 _ABOUT_C = (
     "What is in the state is a reference. It does what a list, set or dict does, but a few "
     "functions written in C, such as heapq's and list.append, take nothing but Python's own.",
