@@ -37,9 +37,11 @@ def test_runs_conform(question: Question, coordinator: Any, tmp_path: Path) -> N
 @pytest.mark.parametrize("bug", BUGS)
 def test_a_bug_is_caught(bug: str, question: Question, coordinator: Any, tmp_path: Path) -> None:
     assert coordinator.BUGS == BUGS
+    answer = None
     for seed in range(100):
         answer = question.ask(asyncio.run(coordinator.run(tmp_path, seed, bug)))
         if not answer.conforms:
             break
+    assert answer is not None
     assert answer.verdict == "parts"
     assert 3 <= answer.accepted < answer.events
