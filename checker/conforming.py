@@ -81,6 +81,7 @@ def conform(
     config: str | None = None,
     map: str | Callable[[str], Any] | None = None,
     hidden: Sequence[str] = (),
+    watch: Sequence[str] = (),
     max_hidden: int | None = None,
     max_states: int = 100_000,
     timeout: float | None = None,
@@ -91,7 +92,7 @@ def conform(
     """
     model = load_within(fspath(spec), constants or {}, CheckOptions(config=config))
     reader = reader_of(map) if isinstance(map, str) else map
-    limits = Limits(max_hidden, max_states)
+    limits = Limits(max_hidden, max_states, watched=watch)
     return Question(model, reader, hidden, limits, timeout).ask([fspath(log) for log in logs])
 
 
@@ -129,6 +130,7 @@ class Asked:
     config: str | None
     map: str | None
     hidden: tuple[str, ...]
+    watch: tuple[str, ...]
     max_hidden: int | None
     max_states: int
     timeout: float | None
@@ -138,7 +140,7 @@ class Asked:
         model = load_within(self.spec, self.constants, CheckOptions(config=self.config))
         with within(model.path, "--map", self.timeout):
             reader = reader_of(self.map) if self.map else None
-        limits = Limits(self.max_hidden, self.max_states, interrupted)
+        limits = Limits(self.max_hidden, self.max_states, interrupted, self.watch)
         return Question(model, reader, self.hidden, limits, self.timeout)
 
     def of_all(self, runs: Sequence[Sequence[str]]) -> list[Conformance]:

@@ -2,6 +2,6 @@
 
 `events` and `logs` read logs, `order` says which of several processes' events may come next,
 `steps` runs the spec and remembers what it did, `follow` goes through the log, `fits` compares what
-was logged with what a step does, and `parting` says why no step fits. Takes a Model; no engine
-enters.
+was logged with what a step does, `parting` says why no step fits, and `coverage` what logs showed.
+Takes a Model; no engine enters.
 """

@@ -18,7 +18,7 @@ Reader = Callable[[str], Any]
 """From a line to an event as an object, several of them, or None for a line that says nothing."""
 _NAMES = ("action", "actor", "process", "sent", "received")
 _VALUES = ("with", "before", "after")
-_KEYS = (*_NAMES, *_VALUES, "clock", "time", "note")
+_KEYS = (*_NAMES, *_VALUES, "changes", "clock", "time", "note")
 FORM = (
     'An event is an object: {"action": "Server.vote", "actor": "Server#1", "with": {"term": 2},\n'
     '"after": {"voted": true}}. All keys may be left out: ' + ", ".join(_KEYS) + "."
@@ -28,8 +28,9 @@ FORM = (
 @dataclass(frozen=True)
 class Event:
     """A line of a log. ``chosen`` are arguments and choices by name, ``before``, ``after`` values
-    of fields by name. ``process``, ``clock`` (a vector clock), ``sent`` and ``received`` (names of
-    messages) and ``time`` order events of several processes.
+    of fields by name; ``changes`` names fields that get another value. ``process``, ``clock`` (a
+    vector clock), ``sent`` and ``received`` (names of messages) and ``time`` order events of
+    several processes.
     """
 
     file: str
@@ -39,6 +40,7 @@ class Event:
     chosen: Mapping[str, Any] = field(default_factory=dict)
     before: Mapping[str, Any] = field(default_factory=dict)
     after: Mapping[str, Any] = field(default_factory=dict)
+    changes: tuple[str, ...] = ()
     process: str = ""
     clock: Mapping[str, int] = field(default_factory=dict)
     sent: str = ""
@@ -53,13 +55,15 @@ class Event:
     @cached_property
     def said(self) -> str:
         """The same of two events that say the same of a step."""
-        return repr((self.action, self.actor, self.chosen, self.before, self.after))
+        return repr((self.action, self.actor, self.chosen, self.before, self.after, self.changes))
 
     @property
     def shown(self) -> str:
         """What it says of a step, as it is written in a log."""
-        said = {"action": self.action, "actor": self.actor, "with": self.chosen,
-                "before": self.before, "after": self.after}  # fmt: skip
+        said = {
+            "action": self.action, "actor": self.actor, "with": self.chosen, "before": self.before,
+            "after": self.after, "changes": list(self.changes),
+        }  # fmt: skip
         return json.dumps({k: v for k, v in said.items() if v}, ensure_ascii=False)
 
 
@@ -124,6 +128,9 @@ def event_of(file: str, number: int, said: Any) -> Event:
     for key in _VALUES:
         if not _is_named(said.get(key, {})):
             raise no_event(file, number, f"{key} names no values: {said[key]!r:.60}")
+    changes = said.get("changes", [])
+    if not isinstance(changes, list) or not all(isinstance(name, str) for name in changes):
+        raise no_event(file, number, f"changes names no fields: {changes!r:.60}")
     clock = said.get("clock", {})
     if not _is_named(clock) or not all(type(n) is int and n >= 0 for n in clock.values()):
         raise no_event(file, number, f"clock does not count events by process: {clock!r:.60}")
@@ -131,8 +138,8 @@ def event_of(file: str, number: int, said: Any) -> Event:
         raise no_event(file, number, f"time is no integer: {said['time']!r:.60}")
     return Event(
         file, number, said.get("action", ""), said.get("actor", ""), said.get("with", {}),
-        said.get("before", {}), said.get("after", {}), said.get("process", ""), clock,
-        said.get("sent", ""), said.get("received", ""), said.get("time"),
+        said.get("before", {}), said.get("after", {}), tuple(changes), said.get("process", ""),
+        clock, said.get("sent", ""), said.get("received", ""), said.get("time"),
     )  # fmt: skip
 
 

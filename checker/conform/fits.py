@@ -94,6 +94,13 @@ class Fields:
             raise unknown(event, "the spec has no field", name, self._paths)
         return self._paths.get(name)
 
+    def watched(self, name: str) -> Path:
+        """The field of a name, for an option. Raises RunError[SW393]."""
+        if name not in self._paths:
+            said = did_you_mean(name, self._paths)
+            raise RunError("SW393", f"--watch {name}: there is no such field. {said}")
+        return self._paths[name]
+
     def content(self, number: int, state: State) -> Mapping[Path, Any]:
         """The content of a state with a number."""
         if number not in self._contents:
@@ -116,6 +123,15 @@ class Fields:
                 yield f"{name} is not set"
             elif not fits(value, content[path]):
                 yield f"{name} is {text_of(content[path])}"
+
+    def unchanged(
+        self, action: Action, event: Event, before: Mapping[Path, Any], after: Mapping[Path, Any]
+    ) -> Iterator[str]:
+        """What a step was logged to change, and does not."""
+        for name in event.changes:
+            path = self.path(name, action.actor, event)
+            if path is None or before.get(path) == after.get(path):
+                yield f"{name} does not change"
 
 
 _MOST_CONTENTS = 50_000

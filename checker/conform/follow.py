@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from statewalk.checker.conform.events import Event
     from statewalk.checker.conform.order import Cut, Order
     from statewalk.dsl.model import Action, Model
+    from statewalk.dsl.view import Path
 
 Spot = tuple["Cut", int]
 """How much of the log has happened, and the number of the state that the spec is in."""
@@ -34,12 +35,13 @@ _MOST_FITTING = 200_000
 @dataclass
 class Limits:
     """``hidden`` steps at most between two events (None: any number), ``states`` at most in a level
-    and in all (a log that needs more is undecided).
+    (a log that needs more is undecided). No hidden step changes a field that is ``watched``.
     """
 
     hidden: int | None = None
     states: int = 100_000
     interrupted: Callable[[], bool] = lambda: False
+    watched: Sequence[str] = ()
 
 
 @dataclass(slots=True)
@@ -162,7 +164,8 @@ def follow(
         model, order, steps, Fields(model), [first], limits or Limits(), tuple(hidden)
     )
     try:
-        _Follower(followed, everything).go()
+        watched = [followed.fields.watched(name) for name in followed.limits.watched]
+        _Follower(followed, everything, watched).go()
     except CutShort as cut:
         followed.undecided = said_of(cut)
     model.look_outside()
@@ -181,6 +184,7 @@ class _Follower:
 
     followed: Followed
     everything: int
+    watched: Sequence[Path] = ()
     meant: dict[str, list[Action]] = field(default_factory=dict)
     fitted: dict[tuple[str, int], tuple[tuple[Step, int], ...]] = field(default_factory=dict)
 
@@ -241,6 +245,8 @@ class _Follower:
                     after = (spot[0], way.after)
                     if way.error is not None or way.after == spot[1]:
                         continue
+                    if self.watched and self.is_logged(spot[1], way.after):
+                        continue
                     if (
                         followed.limits.hidden is not None
                         and depths[spot] >= followed.limits.hidden
@@ -256,6 +262,12 @@ class _Follower:
                 return False
         self.count(level, edges)
         return True
+
+    def is_logged(self, before: int, after: int) -> bool:
+        """Whether a step changes a field of which every change is logged."""
+        fields, states = self.followed.fields, self.followed.steps.states
+        old, new = (fields.content(number, states[number]) for number in (before, after))
+        return any(old.get(path) != new.get(path) for path in self.watched)
 
     def reach(self, level: Level, spot: Spot, after: Spot, step: Step) -> bool:
         """Note a hidden step; whether what it leads to has to be looked at again."""
@@ -329,7 +341,15 @@ class _Follower:
                     continue
                 if event.after and any(self.fields_differ(event, action, way.after, event.after)):
                     continue
+                if event.changes and any(self.unchanged(event, action, number, way.after)):
+                    continue
                 yield Step(action.index, way.script), way.after
+
+    def unchanged(self, event: Event, action: Action, before: int, after: int) -> Iterator[str]:
+        """What was logged to change and does not."""
+        fields, states = self.followed.fields, self.followed.steps.states
+        contents = (fields.content(number, states[number]) for number in (before, after))
+        return fields.unchanged(action, event, *contents)
 
     def fields_differ(
         self, event: Event, action: Action, number: int, said: object

@@ -4,7 +4,7 @@ was logged, and which events it would have accepted.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from statewalk.checker.conform.follow import Followed, Spot
     from statewalk.checker.conform.steps import Way
     from statewalk.dsl.model import Action
+    from statewalk.dsl.view import Path
 
 _STATES = 200  # looked at for the nearest step
 _SHOWN = 3
@@ -105,17 +106,20 @@ def _refused(followed: Followed, spot: Spot, event: Event) -> Iterator[Refused]:
                 why = f"{guard.said} ({place(guard.file, guard.line)}) stops it{because}"
             yield Refused(action.label, why)
             continue
-        best = min((_otherwise(followed, event, action, way) for way in ways), key=len)
+        best = min((_otherwise(followed, event, action, way, content) for way in ways), key=len)
         yield Refused(action.label, "; ".join(best))
 
 
-def _otherwise(followed: Followed, event: Event, action: Action, way: Way) -> list[str]:
+def _otherwise(
+    followed: Followed, event: Event, action: Action, way: Way, before: Mapping[Path, Any]
+) -> list[str]:
     """What a way of taking an action does otherwise than was logged."""
     if way.error is not None:
         return [f"it raises {type(way.error).__name__}: {way.error}"]
     after = followed.fields.content(way.after, followed.steps.states[way.after])
     said = followed.fields.differences(event.after, action.actor, event, after)
-    return [*choices_differ(event, action, way), *(f"after it, {one}" for one in said)]
+    same = followed.fields.unchanged(action, event, before, after)
+    return [*choices_differ(event, action, way), *(f"after it, {one}" for one in said), *same]
 
 
 def _allowed(followed: Followed, spot: Spot, event: Event) -> Iterator[Allowed]:
@@ -140,10 +144,14 @@ def _as_event(followed: Followed, spot: Spot, event: Event, action: Action, way:
     if named:
         made["with"] = {name: plain(value) for name, value in named}
     differs += list(choices_differ(event, action, way))
-    for key, said, number in (("before", event.before, spot[1]), ("after", event.after, way.after)):
+    contents = [content_of(followed.model, followed.steps.states[n]) for n in (spot[1], way.after)]
+    differs += list(followed.fields.unchanged(action, event, *contents))
+    for key, said, content in (
+        ("before", event.before, contents[0]),
+        ("after", event.after, contents[1]),
+    ):
         if not said:
             continue
-        content = content_of(followed.model, followed.steps.states[number])
         paths = {name: followed.fields.path(name, action.actor, event) for name in said}
         known = {n: plain(content.get(path)) for n, path in paths.items() if path is not None}
         made |= {key: known} if known else {}

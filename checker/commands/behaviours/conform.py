@@ -44,6 +44,10 @@ def add_parser(subparsers: Any) -> None:
         help="actions that are never logged, with commas between; all: every action",
     )  # fmt: skip
     parser.add_argument(
+        "--watch", action="append", default=[], metavar="FIELD",
+        help="a field of which every change is logged: no hidden step changes it",
+    )  # fmt: skip
+    parser.add_argument(
         "--max-hidden", type=argument(read_count), metavar="N",
         help="hidden steps between two events at most (any number)",
     )  # fmt: skip
@@ -70,7 +74,8 @@ def run(arguments: argparse.Namespace) -> int:
 
     asked = Asked(
         arguments.spec, read_settings(arguments.settings).fixed, arguments.config, arguments.map,
-        tuple(arguments.hidden), arguments.max_hidden, arguments.max_states, arguments.timeout,
+        tuple(arguments.hidden), tuple(arguments.watch), arguments.max_hidden,
+        arguments.max_states, arguments.timeout,
     )  # fmt: skip
     with Interruptions() as interrupted:
         question = asked.question(interrupted)

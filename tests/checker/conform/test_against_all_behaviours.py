@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -101,6 +102,73 @@ def enumerated(model: Any, log: list[dict[str, Any]], hidden: str) -> int:
     return len(log)
 
 
+def interleavings(
+    chains: list[list[dict[str, Any]]], needs: dict[int, int]
+) -> Iterator[list[dict[str, Any]]]:
+    """Every order in which each chain keeps its own, and what an event needs comes before it."""
+
+    def go(left: list[list[dict[str, Any]]], done: list[dict[str, Any]]) -> Any:
+        if not any(left):
+            yield done
+        for at, chain in enumerate(left):
+            if chain and (id(chain[0]) not in needs or needs[id(chain[0])] in map(id, done)):
+                yield from go([*left[:at], chain[1:], *left[at + 1 :]], [*done, chain[0]])
+
+    yield from go(chains, [])
+
+
+def judge_processes(spec: str, seed: int) -> tuple[bool, str]:
+    """The same of logs of several processes, beside trying every order that their messages, or
+    vector clocks, allow.
+    """
+    source = random.Random(seed)
+    model = load(spec)
+    log = walk(model, source, source.randint(2, 7))
+    how = CHANGES[seed % len(CHANGES)]
+    changed(log, how, source, model)
+    log = [dict(event) for event in log]
+    chains: list[list[dict[str, Any]]] = [[], [], []]
+    needs, clocks = {}, {}
+    for at, event in enumerate(log):
+        process = source.randrange(3)
+        earlier = [e for e in log[:at] if e not in chains[process]]
+        clock = dict(clocks[id(chains[process][-1])]) if chains[process] else {}
+        if earlier and source.random() < 0.5:
+            cause = source.choice(earlier)
+            needs[id(event)] = id(cause)
+            known = clocks[id(cause)]
+            clock = {p: max(clock.get(p, 0), known.get(p, 0)) for p in {*clock, *known}}
+        clock[str(process)] = len(chains[process]) + 1
+        clocks[id(event)] = clock
+        chains[process].append(event)
+    by_clocks = source.random() < 0.5
+    logs = [
+        [
+            event_of(str(process), n, event | _ordered(event, needs, clocks, by_clocks))
+            for n, event in enumerate(chain, 1)
+        ]
+        for process, chain in enumerate(chains)
+    ]
+    if not by_clocks and not needs:  # then nothing says the order
+        return True, "none"
+    followed = follow(model, order_of(logs))
+    orders = interleavings(chains, needs)
+    expected = any(enumerated(model, order, "") == len(order) for order in orders)
+    assert followed.conforms == expected, (spec, seed, how)
+    if how == "none":
+        assert followed.conforms
+    return followed.conforms, how
+
+
+def _ordered(
+    event: dict[str, Any], needs: dict[int, int], clocks: dict[int, Any], by_clocks: bool
+) -> dict[str, Any]:
+    if by_clocks:
+        return {"clock": clocks[id(event)]}
+    cause = {"received": str(needs[id(event)])} if id(event) in needs else {}
+    return {"sent": str(id(event)), **cause}
+
+
 def judge(spec: str, seed: int) -> tuple[bool, str]:
     """Whether a log conforms, by both; the way in which it was changed."""
     source = random.Random(seed)
@@ -126,8 +194,15 @@ def test_verdicts_are_those_of_enumeration(spec: str) -> None:
     assert {conforms for conforms, how in found if how != "none"} == {True, False}
 
 
+@pytest.mark.parametrize("spec", SPECS[:2])
+def test_verdicts_on_several_processes_are_those_of_every_order(spec: str) -> None:
+    found = [judge_processes(spec, seed) for seed in range(20)]
+    assert {conforms for conforms, how in found if how != "none"} == {True, False}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("spec", [*SPECS, "models/kafka/init_pid.py"])
-def test_many_verdicts_are_those_of_enumeration(spec: str) -> None:
-    found = [judge(spec, seed) for seed in range(500)]
+@pytest.mark.parametrize("how", [judge, judge_processes])
+def test_many_verdicts_are_those_of_enumeration(spec: str, how: Any) -> None:
+    found = [how(spec, seed) for seed in range(1000)]
     assert {conforms for conforms, how in found if how != "none"} == {True, False}
