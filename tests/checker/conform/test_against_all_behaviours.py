@@ -128,7 +128,8 @@ def judge_processes(spec: str, seed: int) -> tuple[bool, str]:
     changed(log, how, source, model)
     log = [dict(event) for event in log]
     chains: list[list[dict[str, Any]]] = [[], [], []]
-    needs, clocks = {}, {}
+    needs: dict[int, int] = {}
+    clocks: dict[int, Any] = {}
     for at, event in enumerate(log):
         process = source.randrange(3)
         earlier = [e for e in log[:at] if e not in chains[process]]
