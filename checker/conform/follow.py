@@ -8,9 +8,9 @@ is left after its last event.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from statewalk.checker.conform.fits import Fields, actions_of, choices_differ
 from statewalk.checker.conform.steps import Steps
@@ -100,6 +100,10 @@ class Followed:
     endless: bool = False
     widest: int = 0
     bounded: bool = False
+
+    def content(self, number: int) -> Mapping[Path, Any]:
+        """The content of a state with a number."""
+        return self.fields.content(number, self.steps.states[number])
 
     @property
     def accepted(self) -> int:
@@ -265,8 +269,7 @@ class _Follower:
 
     def is_logged(self, before: int, after: int) -> bool:
         """Whether a step changes a field of which every change is logged."""
-        fields, states = self.followed.fields, self.followed.steps.states
-        old, new = (fields.content(number, states[number]) for number in (before, after))
+        old, new = map(self.followed.content, (before, after))
         return any(old.get(path) != new.get(path) for path in self.watched)
 
     def reach(self, level: Level, spot: Spot, after: Spot, step: Step) -> bool:
@@ -347,14 +350,12 @@ class _Follower:
 
     def unchanged(self, event: Event, action: Action, before: int, after: int) -> Iterator[str]:
         """What was logged to change and does not."""
-        fields, states = self.followed.fields, self.followed.steps.states
-        contents = (fields.content(number, states[number]) for number in (before, after))
-        return fields.unchanged(action, event, *contents)
+        contents = map(self.followed.content, (before, after))
+        return self.followed.fields.unchanged(action, event, *contents)
 
     def fields_differ(
         self, event: Event, action: Action, number: int, said: object
     ) -> Iterator[str]:
         """What was logged of a state and is otherwise in it."""
-        fields = self.followed.fields
-        content = fields.content(number, self.followed.steps.states[number])
-        return fields.differences(said, action.actor, event, content)  # type: ignore[arg-type]
+        content = self.followed.content(number)
+        return self.followed.fields.differences(said, action.actor, event, content)  # type: ignore[arg-type]

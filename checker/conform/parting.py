@@ -10,7 +10,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from statewalk.checker.conform.fits import actions_of, choices_differ, names_of
-from statewalk.checker.states.content import content_of, short_names, show_field
+from statewalk.checker.states.content import short_names, show_field
 from statewalk.checker.states.json import plain
 from statewalk.checker.states.showing import place, text_of
 from statewalk.checker.verdict.guards import guard_of
@@ -84,14 +84,14 @@ def parting_of(followed: Followed) -> Parting:
 
 def _shown(followed: Followed, spot: Spot) -> dict[str, str]:
     names = short_names(followed.model)
-    content = followed.fields.content(spot[1], followed.steps.states[spot[1]])
+    content = followed.content(spot[1])
     return {show_field(path, names): text_of(value) for path, value in content.items()}
 
 
 def _refused(followed: Followed, spot: Spot, event: Event) -> Iterator[Refused]:
     """Why each action that the event may mean is not it."""
     state = followed.steps.states[spot[1]]
-    content = followed.fields.content(spot[1], state)
+    content = followed.content(spot[1])
     for action in actions_of(followed.model, event):
         before = list(followed.fields.differences(event.before, action.actor, event, content))
         if before:
@@ -116,7 +116,7 @@ def _otherwise(
     """What a way of taking an action does otherwise than was logged."""
     if way.error is not None:
         return [f"it raises {type(way.error).__name__}: {way.error}"]
-    after = followed.fields.content(way.after, followed.steps.states[way.after])
+    after = followed.content(way.after)
     said = followed.fields.differences(event.after, action.actor, event, after)
     same = followed.fields.unchanged(action, event, before, after)
     return [*choices_differ(event, action, way), *(f"after it, {one}" for one in said), *same]
@@ -144,7 +144,7 @@ def _as_event(followed: Followed, spot: Spot, event: Event, action: Action, way:
     if named:
         made["with"] = {name: plain(value) for name, value in named}
     differs += list(choices_differ(event, action, way))
-    contents = [content_of(followed.model, followed.steps.states[n]) for n in (spot[1], way.after)]
+    contents = [followed.content(n) for n in (spot[1], way.after)]
     differs += list(followed.fields.unchanged(action, event, *contents))
     for key, said, content in (
         ("before", event.before, contents[0]),

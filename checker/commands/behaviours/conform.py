@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -86,7 +87,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _one(arguments: argparse.Namespace, question: Question) -> int:
     """Follow the logs of one run."""
-    from statewalk.checker.report.conform import as_json, conform_page
+    from statewalk.checker.report.conform import as_json, conform_page, verdict_of
     from statewalk.checker.report.conform_runs import to_junit
 
     followed = question.followed(arguments.logs)
@@ -101,7 +102,7 @@ def _one(arguments: argparse.Namespace, question: Question) -> int:
         streams.out().write(json.dumps(as_json(followed), indent=1) + "\n")
     else:
         conform_page(followed, streams.width()).show(streams.out())
-    return code_of(followed)
+    return code_of([verdict_of(followed)])
 
 
 def _many(arguments: argparse.Namespace, asked: Asked, question: Question) -> int:
@@ -118,10 +119,7 @@ def _many(arguments: argparse.Namespace, asked: Asked, question: Question) -> in
         streams.out().write(json.dumps(runs_json(question.model, answers), indent=1) + "\n")
     else:
         runs_page(question.model, answers, streams.width()).show(streams.out())
-    verdicts = {answer.verdict for answer in answers}
-    if verdicts & {"parts", "violated"}:
-        return VIOLATED
-    return INCONCLUSIVE if "undecided" in verdicts else HOLDS
+    return code_of([answer.verdict for answer in answers])
 
 
 def _nothing(arguments: argparse.Namespace, why: str) -> int:
@@ -134,13 +132,11 @@ def _nothing(arguments: argparse.Namespace, why: str) -> int:
     return INCONCLUSIVE
 
 
-def code_of(followed: Followed) -> int:
-    """The exit code of an answer."""
-    if followed.broken:
+def code_of(verdicts: Collection[str]) -> int:
+    """The exit code of the answers for some runs."""
+    if {"parts", "violated"}.intersection(verdicts):
         return VIOLATED
-    if followed.conforms:
-        return HOLDS
-    return INCONCLUSIVE if followed.undecided else VIOLATED
+    return INCONCLUSIVE if "undecided" in verdicts else HOLDS
 
 
 def _save(followed: Followed, file: str) -> None:
