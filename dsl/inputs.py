@@ -8,9 +8,9 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import lru_cache
 from hashlib import file_digest
-from importlib import metadata
 from importlib.util import source_from_cache
 from types import FrameType
 from typing import Any
@@ -85,6 +85,16 @@ class Reading:
                 except OSError:  # not there, or not there any more: it said nothing
                     continue
         return found | packages
+
+
+@contextmanager
+def unnoticed() -> Iterator[None]:
+    """While entered, files are opened that the spec has nothing to do with."""
+    kept, _under_way[:] = _under_way[:], []
+    try:
+        yield
+    finally:
+        _under_way[:] = kept
 
 
 @lru_cache(maxsize=1)
@@ -174,6 +184,8 @@ def _imports(file: str, package: str) -> set[str]:
 @lru_cache(maxsize=256)
 def _versions(top: str) -> dict[str, str]:
     """The installed packages that a name is imported from."""
+    from importlib import metadata  # slow to load, and most specs need none
+
     try:
         return {top: metadata.version(top)}
     except metadata.PackageNotFoundError:
@@ -183,4 +195,6 @@ def _versions(top: str) -> dict[str, str]:
 
 @lru_cache(maxsize=1)
 def _owners() -> dict[str, list[str]]:
+    from importlib import metadata
+
     return dict(metadata.packages_distributions())

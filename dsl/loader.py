@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import FunctionType
 from typing import Any, Literal
@@ -35,6 +36,7 @@ from statewalk.dsl.lowering.conjuncts import split_property
 from statewalk.dsl.lowering.lower import Lowering
 from statewalk.dsl.model import Dialect, Model, Property, Refined
 from statewalk.dsl.mutants import run_spec
+from statewalk.dsl.remembered import Inputs, remembered
 from statewalk.dsl.rules.all import allowed, check_tree
 from statewalk.dsl.source.folding import fold_constants
 from statewalk.dsl.source.imports import is_authored, is_ours
@@ -57,6 +59,7 @@ def load(
     optimize: bool = True,
     fizzbee_counts: bool = False,
     refined: bool = False,
+    listed: bool = False,
 ) -> Model:
     """Load a spec with its constants fixed.
 
@@ -65,6 +68,7 @@ def load(
     the spec's functions as they are written; results are equal. ``fizzbee_counts`` makes what the
     last action of a .fizz spec returned part of the state, so that states are told apart as
     Fizzbee does. ``refined``: as another spec refines it, without what it refines itself.
+    ``listed``: with fields that expressions beside the spec may list; results are equal.
 
     Raises:  RunError for a file that cannot be read; SpecError for mistakes in the spec.
     """
@@ -77,8 +81,9 @@ def load(
                 given = {**_configuration(source, given, config).constants, **given}
         with reading:
             loading = run_spec(source, given)
-            loading.refined = refined
-            model = model_of(loading, str(path), optimize=optimize)
+            loading.refined, loading.listed = refined, listed
+            inputs = partial(reading.inputs, loading)
+            model = model_of(loading, str(path), optimize=optimize, inputs=inputs)
             if source.dialect == "fizz":
                 _check_options(source, model)
         return replace(model, inputs=reading.inputs(loading))
@@ -151,12 +156,16 @@ def _check_options(source: Source, model: Model) -> None:
     check_instances(options_in(source.path, source.text), model.roles)
 
 
-def model_of(loading: Loading, path: str, *, optimize: bool = True) -> Model:
-    """The Model of modules that ran."""
+def model_of(
+    loading: Loading, path: str, *, optimize: bool = True, inputs: Inputs | None = None
+) -> Model:
+    """The Model of modules that ran. What is wrong in their text need not be looked for again where
+    it is known from which files, ``inputs``, they were loaded.
+    """
     tree = read_tree(loading)
     mistakes = Mistakes()
     refuse_same_names(tree, mistakes)
-    check_tree(tree, mistakes)
+    remembered(loading, mistakes, inputs, lambda: check_tree(tree, mistakes))
     mistakes.raise_if_any()
     expand_blocks(tree, mistakes)
     mistakes.raise_if_any()

@@ -212,7 +212,8 @@ class Exploration:
 
     ``cut`` counts, per constraint, the states (or steps) it refused. ``statistics`` are the
     engine's own figures; ``warnings`` tell what to know of how the search was saved. ``running`` is
-    where the spec was when it had to be ended.
+    where the spec was when it had to be ended. ``kept`` is what an engine kept of its steps, for
+    what is asked next (`checker.engines.small`).
     """
 
     engine: str
@@ -230,6 +231,7 @@ class Exploration:
     statistics: Mapping[str, Any] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     running: Place | None = None
+    kept: Any = field(default=None, compare=False, repr=False)
 
 
 class Engine(Protocol):

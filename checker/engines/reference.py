@@ -78,6 +78,16 @@ class _Candidate:
 
 
 @dataclass
+class Steps:
+    """The steps of a search, by the row they are from: to which row, of which action, the how
+    manieth of it there, and how.
+    """
+
+    layout: Layout | None = None
+    taken: dict[Row, list[tuple[Row, int, int, Outcome]]] = field(default_factory=dict)
+
+
+@dataclass
 class Search:
     """The state of one search."""
 
@@ -96,6 +106,7 @@ class Search:
     error: bool = False
     queue: int = 0
     running: Place | None = None  # where the spec was, if it had to be ended
+    steps: Steps | None = None
 
     # -- checking ------------------------------------------------------------------------------
 
@@ -191,7 +202,8 @@ class Search:
                     self.report(ASSERTION if failed else NO_ERROR, candidate)
             else:
                 self.repeats.check(action, state, view)
-                yield Outcome(view.taken, tuple(view.chosen), view.writes)
+                chosen, fair = tuple(view.chosen), tuple(view.fair)
+                yield Outcome(view.taken, chosen, view.writes, None, fair)
 
     def expand(self, source: Entry, following: dict[Row, Entry], outside: dict[Row, Entry]) -> None:
         """All steps from one state; new states go to ``following`` (or ``outside`` the
@@ -199,12 +211,15 @@ class Search:
         """
         state = self.layout.state(source.row)
         stuck = True
+        taken = [] if self.steps is None else self.steps.taken.setdefault(source.row, [])
         for action in self.model.actions:
-            for outcome in self.outcomes(action, source, state):
+            for ordinal, outcome in enumerate(self.outcomes(action, source, state)):
                 stuck = False
                 self.generated += 1
                 self.fired[action.index] += 1
                 row = self.layout.changed(source.row, outcome.writes)
+                if self.steps is not None:
+                    taken.append((row, action.index, ordinal, outcome))
                 keep = self.check_step(source, row, Step(action.index, outcome.choices))
                 self.reach(
                     source,
@@ -256,11 +271,18 @@ class Search:
 
 def explore(model: Model, options: SearchOptions) -> Exploration:
     """Breadth-first search by levels; see `checker.contract.search` for the contract."""
+    return explored(model, options, None)
+
+
+def explored(model: Model, options: SearchOptions, steps: Steps | None) -> Exploration:
+    """The same; adds to ``steps``."""
     started = time.monotonic()
     symmetry = Symmetry.asked(model, options)
     sample = Sample(symmetry, options) if symmetry is not None else None
     layout = Layout(model, options.fingerprint_bits, options.view, symmetry)
-    search = Search(model, options, layout, Repeats(model))
+    search = Search(model, options, layout, Repeats(model), steps=steps)
+    if steps is not None:
+        steps.layout = layout
     first: dict[Row, Entry] = {}
     for index, state in enumerate(model.initial_states):
         search.generated += 1
@@ -269,7 +291,6 @@ def explore(model: Model, options: SearchOptions) -> Exploration:
         first.setdefault(
             search.layout.identity(row), Entry(row, fingerprint, None, (fingerprint, -1, ()), index)
         )
-    stopped: StoppedBy | None = None
     try:
         stopped = _run_levels(search, first, sample, started)
     except CutShort as cut:
@@ -298,10 +319,10 @@ def _run_levels(
         following: dict[Row, Entry] = {}
         outside: dict[Row, Entry] = {}
         rest = len(level)
-        for count, entry in enumerate(level):
+        for entry in level:
             search.expand(entry, following, outside)
             rest -= 1
-            if count % 64 == 0 and (stopped := options.urgent(time.monotonic() - started)):
+            if stopped := options.urgent(time.monotonic() - started):
                 break
         level = search.admit(following, outside)
         search.queue = rest + len(level)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
+from statewalk.checker.engines.small import SmallFirst
 from statewalk.checker.machine.extras import is_there, missing
 from statewalk.dsl.errors import EngineError, RunError, did_you_mean
 
@@ -49,14 +50,16 @@ NAMES = ("auto", *ENGINES)
 
 
 def choose(name: str, model: Model, options: SearchOptions) -> tuple[EngineEntry, Engine]:
-    """The engine to search with; ``auto`` takes the first of the table's that is able.
+    """The engine to search with; ``auto`` takes the first of the table's that is able, which begins
+    in plain Python.
 
     Raises:  RunError[SW307] for an engine that is not known, not there, or not able.
     """
     if name == "auto":
-        for entry in (ENGINES["native"], ENGINES["reference"]):
-            if not unable(entry, model, options):
-                return entry, load_engine(entry)
+        if not unable(ENGINES["native"], model, options):
+            return ENGINES["native"], SmallFirst(load_engine(ENGINES["native"]))
+        if not unable(ENGINES["reference"], model, options):
+            return ENGINES["reference"], load_engine(ENGINES["reference"])
         reason = unable(ENGINES["reference"], model, options)
         raise RunError("SW307", f"No engine can do this: {reason}.")
     if name not in ENGINES:

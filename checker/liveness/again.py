@@ -6,13 +6,22 @@ The slow twin of the search for such behaviours: plain Python, one state of the 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from statewalk.checker.liveness.fairness import Condition, conditions
-from statewalk.checker.liveness.graph import PREMISE, Bools, Label, predicates
+from statewalk.checker.liveness.conditions import (
+    PREMISE,
+    Condition,
+    Label,
+    conditions,
+    predicates,
+)
 from statewalk.checker.states.content import Content, content_of, same
 from statewalk.dsl.model import Model, Property, PropertyKind
 from statewalk.dsl.state.plain_view import PlainView, apply_writes
 from statewalk.dsl.view import State
+
+if TYPE_CHECKING:
+    from statewalk.checker.liveness.graph import Bools
 
 Move = tuple[Label, Content]
 

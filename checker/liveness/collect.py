@@ -17,23 +17,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from statewalk.checker.contract.search import Exploration, SearchOptions, StoppedBy
+from statewalk.checker.liveness.conditions import Label, predicates
 from statewalk.checker.liveness.graph import (
     Ints,
-    Label,
     Positions,
     StateGraph,
     Words,
     label_type,
     pack,
-    predicates,
     stacked,
 )
-from statewalk.checker.liveness.kernels import compiled, enter, find, put_in_order
+from statewalk.checker.liveness.kernels import compiled, put_in_order
 from statewalk.checker.machine.places import Limit
 from statewalk.checker.machine.watch import CutShort
 from statewalk.checker.native.checks import NEVER, run_checks
 from statewalk.checker.native.findings import Stage
 from statewalk.checker.native.kernels.arrays import POSITION_SHIFT
+from statewalk.checker.native.kernels.numbering import enter, find
 from statewalk.checker.native.running import explore, loop_of, run, start
 from statewalk.checker.native.state import Search
 from statewalk.checker.native.states import Level
@@ -62,15 +62,15 @@ class Numbers:
             filled = self.values >= 0
             keys, values = self.keys[filled], self.values[filled]
             self.keys, self.values = np.zeros(size, np.uint64), np.full(size, -1, np.int32)
-            compiled(enter)(keys, values, self.keys, self.values)
+            enter(keys, values, self.keys, self.values)
         numbers = np.arange(self.used, needed, dtype=np.int32)
-        compiled(enter)(fingerprints, numbers, self.keys, self.values)
+        enter(fingerprints, numbers, self.keys, self.values)
         self.used = needed
 
     def of(self, fingerprints: Words) -> Ints:
         """The number of each state; -1 where there is none."""
         result: Ints = np.full(len(fingerprints), -1, np.int32)
-        compiled(find)(fingerprints, self.keys, self.values, result)
+        find(fingerprints, self.keys, self.values, result)
         return result
 
 

@@ -8,25 +8,20 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from statewalk.checker.contract.search import SearchOptions, Step, StoppedBy
 from statewalk.checker.engines.layout import Layout
-from statewalk.checker.liveness.graph import (
-    CUT,
-    Label,
-    StateGraph,
-    from_transitions,
-    label_type,
-    pack,
-    predicates,
-    stacked,
-)
-from statewalk.dsl.model import Model, Property
+from statewalk.checker.engines.reference import Steps
+from statewalk.checker.liveness.conditions import CUT, Label, predicates
+from statewalk.dsl.model import Model, Outcome, Property
 from statewalk.dsl.state.plain_view import PlainView
+from statewalk.dsl.view import State
+
+if TYPE_CHECKING:
+    from statewalk.checker.liveness.graph import StateGraph
 
 Row = tuple[int, ...]
 
@@ -42,7 +37,7 @@ class PredicateRaisedError(Exception):
 
 
 @dataclass
-class _Build:
+class Build:
     """The graph so far. ``rows`` by state number; sources, targets and labels by transition.
 
     ``ways`` holds how each state was met first: from which state (or initial state), by which step.
@@ -51,6 +46,7 @@ class _Build:
     model: Model
     layout: Layout
     wanted: Mapping[str, Callable[[], bool]]
+    known: Steps = field(default_factory=Steps)
     numbers: dict[Row, int] = field(default_factory=dict)
     refused: dict[Row, bool] = field(default_factory=dict)
     rows: list[Row] = field(default_factory=list)
@@ -62,6 +58,8 @@ class _Build:
     table: dict[Label, int] = field(default_factory=dict)
     cut: Counter[str] = field(default_factory=Counter)
     expanded: int = 0
+    initial: tuple[int, ...] = ()
+    stopped: StoppedBy | None = None
 
     def state(self, row: Row, source: int, step: Step | None) -> int:
         """The number of a state, given when new; `CUT` where a constraint refuses it."""
@@ -104,26 +102,43 @@ class _Build:
                 return False
         return True
 
+    def moves(self, row: Row, state: State) -> Iterator[tuple[Row, int, int, Outcome]]:
+        """All steps from one state: where to, of which action, the how manieth of it, and how."""
+        if row in self.known.taken:
+            yield from self.known.taken[row]
+            return
+        for action in self.model.actions:
+            for ordinal, outcome in enumerate(self.model.outcomes(action, state, raising=False)):
+                yield self.layout.changed(row, outcome.writes), action.index, ordinal, outcome
+
     def expand(self, source: int) -> None:
-        """All steps from one state."""
+        """All steps from one state that change it."""
         row = self.rows[source]
         state = self.layout.state(row)
         before = PlainView(state)
-        for action in self.model.actions:
-            for ordinal, outcome in enumerate(self.model.outcomes(action, state, raising=False)):
-                after = self.layout.changed(row, outcome.writes)
-                if after == row:
-                    continue
-                keep = self.keeps(self.model.step_constraints, before, after)
-                label = Label(action.index, ordinal, outcome.fair)
-                self.sources.append(source)
-                step = Step(action.index, outcome.choices)
-                self.targets.append(self.state(after, source, step) if keep else CUT)
-                self.labels.append(self.table.setdefault(label, len(self.table)))
+        for after, action, ordinal, outcome in self.moves(row, state):
+            if after == row:
+                continue
+            keep = self.keeps(self.model.step_constraints, before, after)
+            label = Label(action, ordinal, outcome.fair)
+            self.sources.append(source)
+            step = Step(action, outcome.choices)
+            self.targets.append(self.state(after, source, step) if keep else CUT)
+            self.labels.append(self.table.setdefault(label, len(self.table)))
         self.expanded += 1
 
-    def graph(self, initial: tuple[int, ...], stopped: StoppedBy | None) -> StateGraph:
+    def graph(self) -> StateGraph:
         """The arrays."""
+        import numpy as np
+
+        from statewalk.checker.liveness.graph import (
+            StateGraph,
+            from_transitions,
+            label_type,
+            pack,
+            stacked,
+        )
+
         n = len(self.rows)
         sources = np.array(self.sources, np.int64)
         labels = np.array(self.labels, label_type(len(self.table)))
@@ -138,11 +153,11 @@ class _Build:
             labels=labels,
             table=tuple(self.table),
             fingerprints=np.array(prints, np.uint64),
-            initial=initial,
+            initial=self.initial,
             truth={key: pack(np.array(bits, np.bool_)) for key, bits in self.truth.items()},
-            expanded=np.arange(n) < self.expanded if stopped else None,
+            expanded=np.arange(n) < self.expanded if self.stopped else None,
             cut=dict(self.cut),
-            stopped=stopped,
+            stopped=self.stopped,
             rows=stacked([np.array([row], np.uint32) for row in self.rows]),
             layout=self.layout,
         )
@@ -153,22 +168,40 @@ def build(model: Model, options: SearchOptions, properties: tuple[Property, ...]
 
     Raises: PredicateRaisedError
     """
+    return built(model, options, properties).graph()
+
+
+def built(
+    model: Model,
+    options: SearchOptions,
+    properties: tuple[Property, ...],
+    known: Steps | None = None,
+) -> Build:
+    """The same as lists, before they become arrays; with what is ``known`` of the model's steps."""
     started = time.monotonic()
-    work = _Build(model, Layout(model, options.fingerprint_bits), predicates(properties))
+    known = known or Steps()
+    layout = known.layout or Layout(model, options.fingerprint_bits)
+    work = Build(model, layout, predicates(properties), known)
     work.truth = {key: [] for key in work.wanted}
-    initial = tuple(
+    work.initial = tuple(
         work.state(work.layout.row(state), index, None)
         for index, state in enumerate(model.initial_states)
     )
     depth = 1
-    while work.expanded < len(work.rows):
+    while work.expanded < len(work.rows) and work.stopped is None:
         if options.max_depth is not None and depth >= options.max_depth:
-            return work.graph(initial, "depth")
-        if options.max_states is not None and len(work.rows) >= options.max_states:
-            return work.graph(initial, "states")
-        for source in range(work.expanded, len(work.rows)):
-            work.expand(source)
-            if source % 64 == 0 and (stopped := options.urgent(time.monotonic() - started)):
-                return work.graph(initial, stopped)
+            work.stopped = "depth"
+        elif options.max_states is not None and len(work.rows) >= options.max_states:
+            work.stopped = "states"
+        else:
+            _expand_level(work, options, started)
         depth += 1
-    return work.graph(initial, None)
+    return work
+
+
+def _expand_level(work: Build, options: SearchOptions, started: float) -> None:
+    for source in range(work.expanded, len(work.rows)):
+        work.expand(source)
+        work.stopped = options.urgent(time.monotonic() - started)
+        if work.stopped:
+            return

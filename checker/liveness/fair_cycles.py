@@ -25,9 +25,10 @@ import numpy as np
 
 from statewalk.checker.liveness.fairness import FairGraph
 from statewalk.checker.liveness.graph import Bools, Ints, StateGraph, Words
-from statewalk.checker.liveness.kernels import ALL, components, run, survey
+from statewalk.checker.liveness.kernels import components, run, survey
 
 NONE = -1
+ALL = np.uint64((1 << 64) - 1)
 
 
 @dataclass(frozen=True)

@@ -16,42 +16,12 @@ from typing import assert_never
 
 import numpy as np
 
-from statewalk.checker.liveness.graph import Label, StateGraph, Words
+from statewalk.checker.liveness.conditions import Condition, conditions
+from statewalk.checker.liveness.graph import StateGraph, Words
 from statewalk.checker.liveness.kernels import enabling, run
-from statewalk.dsl.declared import Fairness
 from statewalk.dsl.model import Model
-from statewalk.dsl.view import FairChoice
 
 BITS = 64
-
-
-@dataclass(frozen=True)
-class Condition:
-    """One fairness condition: an action instance, or one option of a fair choice in it."""
-
-    fairness: Fairness
-    action: int
-    label: str
-    choice: FairChoice | None = None
-
-    def takes(self, label: Label) -> bool:
-        """Whether steps with a label take it."""
-        return label.action == self.action and (self.choice is None or self.choice in label.fair)
-
-
-def conditions(model: Model, table: tuple[Label, ...]) -> tuple[Condition, ...]:
-    """The fairness conditions, actions first; only of actions that occur in the graph."""
-    present = {label.action for label in table}
-    found = [
-        Condition(a.fairness, a.index, a.label)
-        for a in model.actions
-        if a.fairness != "none" and a.index in present
-    ]
-    chosen = sorted({(label.action, choice) for label in table for choice in label.fair})
-    for action, choice in chosen:
-        text = f"{model.actions[action].label} choosing {choice.shown}"
-        found.append(Condition(choice.fairness, action, text, choice))
-    return tuple(found)
 
 
 @dataclass(frozen=True)

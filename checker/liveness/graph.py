@@ -28,7 +28,7 @@ Contract for an engine that builds a `StateGraph`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -37,25 +37,12 @@ from numpy.typing import NDArray
 
 from statewalk.checker.contract.search import StoppedBy
 from statewalk.checker.engines.layout import Layout
-from statewalk.dsl.model import Property
-from statewalk.dsl.view import FairChoice
-
-CUT = -1
-"""Stands for a state that a constraint refused."""
+from statewalk.checker.liveness.conditions import CUT, Label
 
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int32]
 Words = NDArray[np.uint64]
 Positions = NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class Label:
-    """What a transition is called: see rule 4 of the contract."""
-
-    action: int
-    ordinal: int = 0
-    fair: tuple[FairChoice, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -134,19 +121,6 @@ def stacked(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
 def label_type(count: int) -> Any:
     """The narrowest type for that many labels."""
     return np.uint8 if count <= 1 << 8 else np.uint16 if count <= 1 << 16 else np.uint32
-
-
-def predicates(properties: Iterable[Property]) -> dict[str, Callable[[], bool]]:
-    """What is to be evaluated in each state: by property name, and by name + `PREMISE`."""
-    wanted: dict[str, Callable[[], bool]] = {}
-    for prop in properties:
-        wanted[prop.name] = prop.whole
-        if prop.premise is not None:
-            wanted[prop.name + PREMISE] = prop.premise
-    return wanted
-
-
-PREMISE = "/premise"
 
 
 def from_transitions(

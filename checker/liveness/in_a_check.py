@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from statewalk.checker.contract.search import Exploration, SearchOptions, StoppedBy
     from statewalk.checker.liveness.graph import StateGraph
     from statewalk.checker.liveness.result import Lasso, LivenessResult, NotTaken
+    from statewalk.checker.liveness.small import Lists
     from statewalk.dsl.model import Model, Property
 
 _STOPPED: Mapping[str, str] = {
@@ -93,11 +94,14 @@ def check_liveness(
     left = [p for p in left if p.name not in unchecked]
     if not left:
         return Live(unchecked=unchecked)
-    from statewalk.checker.liveness.check import check_liveness as decide
     from statewalk.checker.liveness.explore import PredicateRaisedError
+    from statewalk.checker.liveness.small import small_graph
 
+    limits = limits_of(asked, exploration)
     try:
-        graph = graph_of(model, limits_of(asked, exploration), tuple(left), exploration.engine)
+        kept = exploration.kept
+        small = kept and small_graph(model, limits, tuple(left), kept)
+        graph = small or graph_of(model, limits, tuple(left), exploration.engine)
     except PredicateRaisedError as e:
         error = Finding(NO_ERROR, "error", e.initial, e.steps, error=e.error)
         raised = dict.fromkeys((p.name for p in left), "the spec raised an exception")
@@ -106,13 +110,28 @@ def check_liveness(
         ended = f"{INCOMPLETE}: time or memory ended the building of its graph{_unmerged(asked)}"
         unknown = dict.fromkeys((p.name for p in left), ended)
         return Live(unchecked={**unknown, **unchecked}, unfinished=True)
-    found = _live(decide(model, graph, left), asked, options, exploration.engine, graph.n)
+    found = _live(_results(model, graph, left), asked, options, exploration.engine, graph.n)
     unfinished = (
         exploration.stopped in (None, "violation")
         and graph.stopped is not None
         and not (graph.stopped == "depth" and options.max_depth is None)
     )
     return replace(found, unchecked={**found.unchecked, **unchecked}, unfinished=unfinished)
+
+
+def _results(
+    model: Model, graph: StateGraph | Lists, properties: list[Property]
+) -> list[LivenessResult]:
+    """What a graph says of each property."""
+    from statewalk.checker.liveness.small import Lists, all_hold
+
+    if isinstance(graph, Lists):
+        if (found := all_hold(graph, properties)) is not None:
+            return found
+        graph = graph.work.graph()
+    from statewalk.checker.liveness.check import check_liveness as decide
+
+    return decide(model, graph, properties)
 
 
 def _unmerged(asked: SearchOptions) -> str:

@@ -16,8 +16,6 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-import numpy as np
-
 SMALL = 50_000
 Array = Any
 
@@ -178,27 +176,6 @@ def spread(
     filled[0] = tail
 
 
-def enter(fingerprints: Array, numbers: Array, keys: Array, values: Array) -> None:
-    """Put states into a table with room for them; its size is a power of two, -1 marks free."""
-    mask = len(keys) - 1
-    for i in range(len(fingerprints)):
-        at = (fingerprints[i] ^ (fingerprints[i] >> np.uint64(32))) & np.uint64(mask)
-        while values[at] >= 0:
-            at = (at + np.uint64(1)) & np.uint64(mask)
-        keys[at] = fingerprints[i]
-        values[at] = numbers[i]
-
-
-def find(fingerprints: Array, keys: Array, values: Array, result: Array) -> None:
-    """The numbers of states in the table of `enter`; -1 where they are not there."""
-    mask = len(keys) - 1
-    for i in range(len(fingerprints)):
-        at = (fingerprints[i] ^ (fingerprints[i] >> np.uint64(32))) & np.uint64(mask)
-        while values[at] >= 0 and keys[at] != fingerprints[i]:
-            at = (at + np.uint64(1)) & np.uint64(mask)
-        result[i] = values[at]
-
-
 def put_in_order(
     sources: Array, targets: Array, labels: Array, starts: Array, to: Array, names: Array
 ) -> None:
@@ -208,6 +185,3 @@ def put_in_order(
         starts[sources[i]] = at + 1
         to[at] = targets[i]
         names[at] = labels[i]
-
-
-ALL = np.uint64((1 << 64) - 1)

@@ -16,30 +16,41 @@ is true everywhere; without ``turn`` the behaviour begins in ``after``.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
-from statewalk.checker.liveness.graph import PREMISE, Bools, Ints, StateGraph
+from statewalk.checker.liveness.conditions import PREMISE
 from statewalk.checker.liveness.kernels import run, spread
 from statewalk.dsl.errors import EngineError
 from statewalk.dsl.model import Property
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from statewalk.checker.liveness.graph import Ints, StateGraph
+
 UNREACHED = -1
+Mask = Any
+"""A truth for each state, an array or a list that knows ``~`` and ``&``."""
+
+
+class Told(Protocol):
+    """What knows where predicates are true."""
+
+    def holds(self, key: str) -> Mask: ...
 
 
 @dataclass(frozen=True)
 class Problem:
     """A way to violate a property; see the module."""
 
-    before: Bools | None = None
-    turn: Bools | None = None
-    after: Bools | None = None
-    cycle: Bools | None = None
-    visit: Bools | None = None
+    before: Mask | None = None
+    turn: Mask | None = None
+    after: Mask | None = None
+    cycle: Mask | None = None
+    visit: Mask | None = None
 
 
-def problems(prop: Property, graph: StateGraph) -> list[Problem]:
+def problems(prop: Property, graph: Told) -> list[Problem]:
     """The ways to violate a liveness property."""
     bad = ~graph.holds(prop.name)
     if prop.kind == "eventually":
@@ -67,6 +78,8 @@ class Stems:
 
 def stems(graph: StateGraph, problem: Problem) -> Stems:
     """Breadth-first search along the problem's stem."""
+    import numpy as np
+
     first = np.full(graph.n, UNREACHED, np.int32)
     second = np.full(graph.n, UNREACHED, np.int32)
     before, turn, after = (_mask(graph, m) for m in (problem.before, problem.turn, problem.after))
@@ -84,5 +97,7 @@ def stems(graph: StateGraph, problem: Problem) -> Stems:
     return Stems(first, second)
 
 
-def _mask(graph: StateGraph, allowed: Bools | None) -> NDArray[np.uint8]:
+def _mask(graph: StateGraph, allowed: Mask | None) -> NDArray[Any]:
+    import numpy as np
+
     return np.ones(graph.n, np.uint8) if allowed is None else allowed.astype(np.uint8)

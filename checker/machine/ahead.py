@@ -62,6 +62,10 @@ _KERNELS = {
         "put_hashed": "u8[] i4[] u8[] i4[]",
         "hashed_child": "u8[] i4[] i8 i8",
     },
+    "native.kernels.numbering": {
+        "enter": "u8[] i4[] u8[] i4[]",
+        "find": "u8[] u8[] i4[] i4[]",
+    },
     "native.kernels.orbit_kernels": {
         "orbits": "u2[][] i8[] i4[] Outcomes OrbitTables OrbitScratch u8[] u8[][] f8[] i8[]",
         "spread": "Batch u8[][] i8[] i4[] i8",
@@ -71,8 +75,6 @@ _KERNELS = {
         "survey": "i4[] i8[] i4[] u1[] i4[] u8[] u8[] u8[] u8[] u8[]",
         "enabling": "i8[] i4[] u1[] u8[] u8[]",
         "spread": "i8[] i4[] u1[] u1[] u1[] i4[] i4[] i8[] i8[]",
-        "enter": "u8[] i4[] u8[] i4[]",
-        "find": "u8[] u8[] i4[] i4[]",
         "put_in_order": "i8[] i4[] u1[] i8[] i4[] u1[]",
     },
     "history.decide.kernels.scan": {

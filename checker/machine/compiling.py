@@ -27,8 +27,9 @@ SOURCES = (
     "history/decide/kernels/reach.py", "history/decide/kernels/scan.py",
     "history/decide/kernels/weak.py", "history/errors.py", "liveness/kernels.py",
     "machine/compiling.py", "native/kernels/arrays.py", "native/kernels/expand.py",
-    "native/kernels/orbit_arrays.py", "native/kernels/orbit_kernels.py",
-    "native/kernels/tables.py", "native/kernels/walking.py", "spark/tasks/run_kernels.py",
+    "native/kernels/numbering.py", "native/kernels/orbit_arrays.py",
+    "native/kernels/orbit_kernels.py", "native/kernels/tables.py", "native/kernels/walking.py",
+    "spark/tasks/run_kernels.py",
 )  # fmt: skip
 
 

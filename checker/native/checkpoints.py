@@ -26,15 +26,14 @@ from typing import Any
 
 import numpy as np
 
+from statewalk.checker.contract.saved import BEFORE, MANIFEST, begin
 from statewalk.checker.contract.search import Finding, SearchOptions, finding_out
 from statewalk.checker.engines.layout import Layout
 from statewalk.checker.machine.home import go_home
 from statewalk.checker.machine.locks import Lock
 from statewalk.checker.native.kernels.arrays import Array
 from statewalk.checker.native.manifests import (
-    BEFORE,
     DECLARED,
-    MANIFEST,
     Identity,
     write_arrays,
     write_manifest,
@@ -139,14 +138,6 @@ class Writer:
     given_up: bool = False
     warnings: list[str] = field(default_factory=list)
 
-    def begin(self) -> None:
-        """Make the folder, and forget an older search in it. Raises OSError."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        for old in (MANIFEST, BEFORE):
-            (self.folder / old).unlink(missing_ok=True)
-        for file in self.folder.glob("*.npz"):
-            file.unlink()
-
     def level(self, depth: int, level: Level) -> None:
         """Take a level's fingerprints and links, to be written with the next commit.
 
@@ -215,7 +206,7 @@ class Writer:
             if self.lock is not None and not self.lock.holds():
                 return self._give_up(f"{self.folder} was taken away")
             if not self.begun:
-                self.begin()
+                begin(self.folder)
                 self.begun = True
             if lost := self._lost():
                 return self._give_up(f"{lost} is gone")

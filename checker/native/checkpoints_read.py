@@ -10,13 +10,12 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from statewalk.checker.contract.saved import BEFORE, MANIFEST
 from statewalk.checker.contract.search import Finding, finding_in
 from statewalk.checker.engines.layout import Layout
 from statewalk.checker.native.checkpoints import FORMAT, Saved, Totals
 from statewalk.checker.native.kernels.arrays import Array
 from statewalk.checker.native.manifests import (
-    BEFORE,
-    MANIFEST,
     Damaged,
     Identity,
     damaged,

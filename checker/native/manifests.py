@@ -18,11 +18,11 @@ from typing import Any, cast
 
 import numpy as np
 
+from statewalk.checker.contract.saved import BEFORE, MANIFEST
 from statewalk.checker.native.kernels.arrays import Array
 from statewalk.dsl.errors import RunError
 from statewalk.dsl.files import decoded, opened, read_text
 
-MANIFEST, BEFORE = "manifest.json", "manifest.before.json"
 DECLARED = "what the spec declares"
 _RUN = "run"  # the array that names the search
 

@@ -8,7 +8,7 @@ import ast
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from types import FrameType
+from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any
 
 from statewalk.dsl.lowering.compiling import Old
@@ -69,9 +69,14 @@ def namespace_of(
 def evaluate(node: ast.expr, namespace: dict[str, Any], scope: Mapping[str, Any]) -> Any:
     """The value of an expression of the spec in the state that is bound."""
     known = {**namespace, **scope}  # in one: comprehensions look names up in globals only
+    return eval(compiled(node, known), known)
+
+
+def compiled(node: ast.expr, known: dict[str, Any]) -> CodeType:
+    """An expression of the spec, to be evaluated with the names that are known."""
     tree = with_ordered_sets(ast.Expression(Old(node, known).visit(copied(node))))
     ast.fix_missing_locations(tree)
-    return eval(compile(tree, "<explanation>", "eval"), known)
+    return compile(tree, "<explanation>", "eval")
 
 
 def values_in(

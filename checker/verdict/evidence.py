@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 
 _BUSY = "a run is suspended, and no more may be at a time"
+_IDLE = "it does nothing, and what does nothing is no step"
 
 
 @dataclass(frozen=True)
@@ -28,11 +29,13 @@ class Guard:
     """The line that stops an action, and the values it looked at: (text, value).
 
     Without a file it is no line of the spec: so many runs are suspended that none may begin.
+    ``idle``: no guard is false, but a step of a text spec comes to its end and has done nothing.
     """
 
     file: str
     line: int
     values: tuple[tuple[str, Any], ...] = ()
+    idle: bool = False
 
     @property
     def text(self) -> str:
@@ -42,6 +45,8 @@ class Guard:
     @property
     def said(self) -> str:
         """What stops the action, in a sentence: the line in back-quotes."""
+        if self.idle:
+            return _IDLE
         return f"`{self.text}`" if self.file else _BUSY
 
     @property
@@ -84,7 +89,8 @@ class Failure:
 @dataclass(frozen=True)
 class NeverFired:
     """An action that made no transition. ``guard`` is the line that stopped it, in ``states``
-    states tried.
+    states tried; there is none where it is ``idle``: in some of them no guard did, and it would
+    do nothing.
     """
 
     name: str
@@ -93,6 +99,7 @@ class NeverFired:
     line: int = 0
     states: int = 0
     all_states: bool = False
+    idle: bool = False
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import itertools
 import re
 import time
 from collections.abc import Iterable
-from types import FrameType
+from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any
 
 from statewalk.checker.engines.layout import Layout
@@ -21,6 +21,8 @@ from statewalk.dsl.view import Disabled, State
 if TYPE_CHECKING:
     from statewalk.dsl.model import Action, Model
 
+# what text specs have where a step ends, which is possible only if it did something
+_NO_GUARD = re.compile(r"((atomic|serial|parallel|oneof|fair(<\w+>)?)\s+)*action\b|return\b")
 _SECONDS = 0.25
 _STATES = 2000
 
@@ -35,13 +37,17 @@ def guard_of(model: Model, action: Action, state: State, *, values: bool = True)
             model.take(action, view)
         except Disabled as disabled:
             found = _guard(disabled, model, action, view, values)
-            if furthest is None or found.line > furthest.line:
-                furthest = found
+            furthest = found if furthest is None else _further(furthest, found)
         except Exception:
             return None
         else:
             return None
     return furthest
+
+
+def _further(one: Guard, other: Guard) -> Guard:
+    """Which of two got further: where a step does nothing, it went past every guard."""
+    return other if (other.idle, other.line) > (one.idle, one.line) else one
 
 
 def _guard(
@@ -52,17 +58,25 @@ def _guard(
     trace = error.__traceback__
     while trace is not None:
         if trace.tb_frame.f_code.co_filename in model.sources:
-            found = (trace.tb_frame, trace.tb_lineno)
+            found = (trace.tb_frame, trace.tb_lineno, _column(trace))
         trace = trace.tb_next
     if found is None:
         return Guard("", 0)
-    frame, line = found
+    frame, line, column = found
     file = frame.f_code.co_filename
+    if model.dialect == "fizz" and _NO_GUARD.match(line_of(file, line, column)):
+        return Guard(file, line, idle=True)
     if not values:
         return Guard(file, line)
     if model.dialect == "fizz":
         return Guard(file, line, _named(model, action, line_of(file, line), view))
     return Guard(file, line, _values(model, frame, line, view))
+
+
+def _column(trace: TracebackType) -> int:
+    """Where on its line what raised begins."""
+    places = trace.tb_frame.f_code.co_positions()
+    return next(itertools.islice(places, trace.tb_lasti // 2, None))[2] or 0
 
 
 def _named(model: Model, action: Action, text: str, view: PlainView) -> tuple[tuple[str, Any], ...]:
@@ -138,24 +152,18 @@ def never_fired(
             name, guard = names[action.index], guard_of(model, action, state, values=False)
             if guard is None:
                 possible.add(name)
-            elif guard.file and (name not in guards or guard.line > guards[name].line):
-                guards[name] = guard
+            elif guard.file:
+                guards[name] = _further(guards.get(name, guard), guard)
     result = []
     unbegun = {a.slot for a in idle if not a.continues and not a.fault} - {None}
     told = [a for a in idle if a.slot not in unbegun or not (a.continues or a.fault)]
     for name in dict.fromkeys(names[a.index] for a in told):
         span = next(a.span for a in idle if names[a.index] == name)
         guard = guards.get(name) if name not in possible else None
-        result.append(
-            NeverFired(
-                name,
-                span,
-                guard.text if guard else "",
-                guard.line if guard else 0,
-                tried,
-                whole and tried >= distinct,
-            )
-        )
+        idle_ = guard is not None and guard.idle
+        text, line = (guard.text, guard.line) if guard and not idle_ else ("", 0)
+        found = NeverFired(name, span, text, line, tried, whole and tried >= distinct, idle_)
+        result.append(found)
     return tuple(result)
 
 

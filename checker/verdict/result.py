@@ -5,9 +5,9 @@ contract.
 from __future__ import annotations
 
 import json
-from typing import Any, Literal
-
-from pydantic import BaseModel, ConfigDict, Field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import Any, ClassVar, Literal
 
 from statewalk.dsl.errors import printable
 
@@ -16,10 +16,13 @@ RunVerdict = Literal["holds", "violated", "bounded", "error"]
 PropertyVerdict = Literal["holds", "violated", "unknown"]
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+class _Part:
+    """What `read_result` reads: other fields than these are a mistake."""
+
+    __pydantic_config__: ClassVar[Mapping[str, str]] = {"extra": "forbid"}
 
 
+@dataclass(frozen=True, kw_only=True)
 class Counts(_Part):
     """Sizes of the search, in states; ``depth`` in levels. An absent ``fizzbee_unique`` was not
     asked for.
@@ -32,6 +35,7 @@ class Counts(_Part):
     fizzbee_unique: int | None = None
 
 
+@dataclass(frozen=True, kw_only=True)
 class PropertyResult(_Part):
     """The verdict on one property. ``trace`` is a file that shows it, ``length`` the trace's
     transitions.
@@ -45,6 +49,7 @@ class PropertyResult(_Part):
     length: int | None = None
 
 
+@dataclass(frozen=True, kw_only=True)
 class ActionResult(_Part):
     """How many transitions an action made, over all its instances."""
 
@@ -52,17 +57,18 @@ class ActionResult(_Part):
     fired: int
 
 
+@dataclass(frozen=True, kw_only=True)
 class Result(_Part):
     """The verdict of a check, with what it rests on: the JSON object, field by field."""
 
-    schema_: int = Field(default=SCHEMA, alias="schema")
+    schema_: int = SCHEMA
     spec: str
-    constants: dict[str, Any] = Field(default_factory=dict)
+    constants: dict[str, Any] = field(default_factory=dict)
     engine: str
     verdict: RunVerdict
     exhaustive: bool = False
     as_expected: bool | None = None
-    counts: Counts = Field(default_factory=Counts)
+    counts: Counts = field(default_factory=Counts)
     seconds: float = 0.0
     properties: tuple[PropertyResult, ...] = ()
     actions: tuple[ActionResult, ...] = ()
@@ -82,7 +88,7 @@ class Result(_Part):
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON object as Python values."""
-        data = self.model_dump(mode="json", by_alias=True)
+        data: dict[str, Any] = _plain(self)
         if data["counts"]["fizzbee_unique"] is None:
             del data["counts"]["fizzbee_unique"]
         return data
@@ -90,3 +96,23 @@ class Result(_Part):
     def to_json(self) -> str:
         """The JSON object as text."""
         return printable(json.dumps(self.to_dict(), indent=2, ensure_ascii=False))
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON has it."""
+    if is_dataclass(value):
+        return {f.name.rstrip("_"): _plain(getattr(value, f.name)) for f in fields(value)}
+    if isinstance(value, tuple | list):
+        return [_plain(part) for part in value]
+    if isinstance(value, dict):
+        return {str(name): _plain(part) for name, part in value.items()}
+    return value
+
+
+def read_result(data: Mapping[str, Any]) -> Result:
+    """The result of which this is the JSON object. Raises ValueError for what is none."""
+    from pydantic import TypeAdapter  # it takes longer to load than most checks to be made
+
+    given = {"schema_" if name == "schema" else name: part for name, part in data.items()}
+    result: Result = TypeAdapter(Result).validate_python(given)
+    return result

@@ -127,10 +127,10 @@ class Run:
 
     def with_files(self, folder: str, files: Mapping[str, str]) -> Run:
         """The run with its folder, and the files of its traces by property."""
-        named = tuple(p.model_copy(update={"trace": files.get(p.name)}) for p in self.properties)
+        named = tuple(replace(p, trace=files.get(p.name)) for p in self.properties)
         return replace(
             self,
-            result=self.result.model_copy(update={"properties": named}),
+            result=replace(self.result, properties=named),
             evidence=replace(self.evidence, folder=folder),
         )
 
@@ -139,7 +139,7 @@ class Run:
         notices = (*self.evidence.warnings, Notice("saving", "", text))
         return replace(
             self,
-            result=self.result.model_copy(update={"warnings": tuple(n.text for n in notices)}),
+            result=replace(self.result, warnings=tuple(n.text for n in notices)),
             evidence=replace(self.evidence, warnings=notices),
         )
 

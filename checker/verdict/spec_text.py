@@ -41,10 +41,10 @@ def _lines(version: Version) -> tuple[str, ...]:
     return tuple(source_lines(text))
 
 
-def line_of(file: str, number: int) -> str:
-    """One line of a file, counted from 1, without the blanks around it."""
+def line_of(file: str, number: int, column: int = 0) -> str:
+    """One line of a file, counted from 1, from a column on, without the blanks around it."""
     lines = lines_of(file)
-    return lines[number - 1].strip() if 0 < number <= len(lines) else ""
+    return lines[number - 1][column:].strip() if 0 < number <= len(lines) else ""
 
 
 def has_assertions(model: Model) -> bool:

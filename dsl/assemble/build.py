@@ -27,7 +27,8 @@ def make_fields(
     """Turn the annotated fields of roles into descriptors, laid out as the analysis allows."""
     fields: dict[tuple[str, str], Field] = {}
     crashing = may_crash(tree)
-    listed = bool(tree.loading.declared.options.get("fresh_values"))  # all that is stored
+    fresh = bool(tree.loading.declared.options.get("fresh_values"))  # all that is stored is listed
+    listed = fresh or tree.loading.listed
     for cls in [*tree.records, *tree.roles]:
         hints = _hints(tree, cls, mistakes)
         if not issubclass(cls, Role):

@@ -23,7 +23,8 @@ Scalar = int | str
 Status = Literal["ok", "fail", "info"]
 Op = tuple[str, Scalar, Scalar | None]  # "r" or "w", key, value
 Event = tuple[str, Scalar]  # what happened, to which transaction
-ENDS: dict[str, Status] = {"commit": "ok", "abort": "fail", "crash": "info"}
+ENDS: dict[str, Status] = {"commit": "ok", "abort": "fail", "crash": "info", "recover": "info"}
+MADE = ("commit", "recover")  # events that make all writes versions
 
 
 class Did(NamedTuple):
@@ -66,8 +67,9 @@ def ended(events: Iterable[Event]) -> tuple[Scalar, ...]:
 def from_events(events: Sequence[Event], work: Iterable[Did]) -> tuple[Recorded, ...]:
     """The history of what transactions did, from all events in their order.
 
-    An event is begin, commit, abort, or crash (an abort that no client is told of); others only
-    have their place in the order. Transactions without a begin are left out.
+    An event is begin, commit, abort, crash (an abort that no client is told of), or recover (a
+    commit that none is told of); others only have their place in the order. Transactions without a
+    begin are left out.
     """
     begin = {name: at for at, (what, name) in enumerate(events) if what == "begin"}
     ends = {name: (at, what) for at, (what, name) in enumerate(events) if what in ENDS}
@@ -101,11 +103,12 @@ def version_order(events: Iterable[Event], work: Iterable[Did]) -> dict[Scalar, 
     Each "publish" before the commit has made a version of one key, in the order of the keys.
     """
     wrote = {t.name: _keys_written(t.ops) for t in work}
-    committed = {name for what, name in events if what == "commit" and name in wrote}
+    events = list(events)
+    committed = {name for what, name in events if what in MADE and name in wrote}
     order: dict[Scalar, tuple[Scalar, ...]] = {}
     for what, name in events:
-        if name in committed and what in ("publish", "commit"):
-            keys = wrote[name] if what == "commit" else wrote[name][:1]
+        if name in committed and what in ("publish", *MADE):
+            keys = wrote[name] if what in MADE else wrote[name][:1]
             wrote[name] = wrote[name][len(keys) :]
             for key in keys:
                 order[key] = (*order.get(key, ()), name)

@@ -88,6 +88,7 @@ class Loading:
 
     ``stand_ins`` are mutants by the place, file and line, of the definitions that they replace.
     ``refined``: another spec refines this one, and what this one refines is not asked.
+    ``listed``: fields are kept so that expressions beside the spec may list them.
     """
 
     given: Mapping[str, Any]
@@ -101,6 +102,7 @@ class Loading:
     stand_ins: Mapping[tuple[str, int], StandIn] = field(default_factory=dict)
     mutant: str = NO_MUTANT
     refined: bool = False
+    listed: bool = False
     _begun: dict[str, types.ModuleType] = field(default_factory=dict)
     hints: dict[str, Any] = field(default_factory=dict)  # types of constants, None where unknown
 

@@ -22,21 +22,17 @@ from statewalk.dsl.binding import binding
 from statewalk.dsl.errors import SpecError, placed
 from statewalk.dsl.state.alone import NotAlone, alone
 from statewalk.dsl.state.detaching import Cell, Sub, Value, follow, forget, sub_key, with_at
+from statewalk.dsl.values.containing import is_container
 from statewalk.dsl.values.domains import Domain, outside
 from statewalk.dsl.values.ordered_sets import OrderedFrozenSet
 from statewalk.dsl.values.records import KEPT, Record, fields_of, is_property, own, private
 from statewalk.dsl.values.stored import (
-    FrozenBag,
-    FrozenDict,
-    FrozenList,
     FrozenSet,
     can_change,
     freeze,
     intern_key,
 )
 from statewalk.dsl.view import WHOLE, Path, Place, View
-
-_CONTAINERS = (FrozenList, FrozenSet, FrozenBag, FrozenDict, Record)
 
 
 def current_view() -> View:
@@ -197,7 +193,7 @@ def look(value: Any) -> Any:
     """A scalar itself; of a container or a record only the class, as a `StandIn`."""
     kind = type(value)
     known = _STAND_INS.get(kind)
-    if known is None and isinstance(value, _CONTAINERS):
+    if known is None and is_container(value):
         known = _STAND_INS[kind] = StandIn(kind() if kind in REFERENCES else object.__new__(kind))
     return value if known is None else known
 
@@ -212,7 +208,7 @@ def place(path: Path, sub: Sub, domain: Domain | None, at: Place | None = None) 
     if domain is None or domain.kind in ("scalar", "record"):
         # Asked also where a reference is known: a remembered call has to note what it looks at.
         value = _scalar_or_example(current_view(), path, sub, domain, at)
-        if not isinstance(value, _CONTAINERS):
+        if not is_container(value):
             return seen(value, domain, path) if type(value) is tuple else value
         cls = class_for(value, domain)
     else:
@@ -230,7 +226,7 @@ def reference_to(cls: type, path: Path, sub: Sub, domain: Domain | None, at: Pla
 def place_in(cell: Cell, path: Path, sub: Sub, domain: Domain | None) -> Any:
     """The same in what a cell holds, where ``path`` once was."""
     value = follow(cell.get(), sub)
-    if not isinstance(value, _CONTAINERS):
+    if not is_container(value):
         return seen(value, domain, path) if type(value) is tuple else value
     at = sub_key(sub)
     known = cell.references.get(at)
@@ -251,7 +247,7 @@ def seen(value: Any, domain: Domain | None, path: Path, *, key: bool = False) ->
     if kind is FrozenSet and key:
         inner = domain.element if domain is not None else None
         return OrderedFrozenSet(seen(v, inner, path, key=True) for v in value)
-    if not isinstance(value, _CONTAINERS) or (kind not in REFERENCES and _is_flat(kind)):  # type: ignore[arg-type]
+    if not is_container(value) or (kind not in REFERENCES and _is_flat(kind)):  # type: ignore[arg-type]
         return value
     known = binding.references.setdefault(_SEEN, {})
     at = (id(value), id(domain))  # what is found holds the value

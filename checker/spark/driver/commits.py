@@ -20,10 +20,10 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from statewalk.checker.contract.saved import MANIFEST
 from statewalk.checker.native.checkpoints import Totals, Writer
 from statewalk.checker.native.checkpoints_read import totals_in
 from statewalk.checker.native.manifests import (
-    MANIFEST,
     Damaged,
     Identity,
     damaged,

@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotYet
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from statewalk.checker.native.kernels.arrays import Outcomes, Tries
 from statewalk.checker.spark.session.session import is_connect
@@ -28,6 +28,7 @@ from statewalk.dsl.errors import RunError
 _OURS = re.compile(r"\bSW\d{3}\b|No module named")  # what says more than that a task failed
 _POLL = 0.2  # seconds between looks at whether to go on
 Report = Expanded | Merged
+Found = TypeVar("Found")
 Load = Callable[[Any], bytes]  # from where bytes were sent to the bytes
 
 
@@ -80,9 +81,9 @@ class Jobs(Protocol):
 def waiting(
     pool: ThreadPoolExecutor,
     jobs: Jobs,
-    run: Callable[[], list[Report]],
+    run: Callable[[], list[Found]],
     stop: Callable[[], bool],
-) -> list[Report]:
+) -> list[Found]:
     """What ``run`` returns, in the pool's thread; meanwhile ``stop`` is asked whether to give up.
 
     Raises:  Stopped; RunError[SW333] where Spark gives up
@@ -109,10 +110,10 @@ def _gave_up(error: Exception) -> RunError:
     told = [line for line in lines if _OURS.search(line)]
     told = told or [line for line in lines if "Error" in line or "Exception" in line]
     said = (told or lines or [type(error).__name__])[-1][:300]
-    help = "Look at Spark's own logs. With --out the search can be resumed."
+    help = "Look at Spark's own logs. A check with --out can be resumed."
     if "No module named" in said:
         help = "Every node needs statewalk and what it depends on, for the Python that Spark runs."
-    return RunError("SW333", f"Spark gave up a level: {said}", help=help)
+    return RunError("SW333", f"Spark gave up: {said}", help=help)
 
 
 # -- in the driver -------------------------------------------------------------------------------

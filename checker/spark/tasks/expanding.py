@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
-from socket import gethostname
 from typing import Any
 
 import numpy as np
@@ -35,10 +34,9 @@ from statewalk.checker.native.states import Partition
 from statewalk.checker.native.workers import Worker
 from statewalk.checker.spark.tasks.blobs import Blob, Sender, coded, rows_of
 from statewalk.checker.spark.tasks.files import opened, verified, write
-from statewalk.checker.spark.tasks.plan import Examples, Expanded, Here, Plan, sources
+from statewalk.checker.spark.tasks.plan import Examples, Expanded, Here, Plan, same_sources
 from statewalk.checker.spark.tasks.room import borrow, give_back
 from statewalk.checker.spark.tasks.step_checks import StepChecker
-from statewalk.dsl.errors import RunError
 
 NEVER = np.iinfo(np.int64).max
 BATCH = 1 << 13  # states
@@ -67,12 +65,7 @@ def expand_task(plan: Plan, learned: tuple[Tries, Outcomes], task: int) -> Itera
 
     Raises:  RunError[SW334] where the driver runs other code
     """
-    if plan.sources != sources():
-        raise RunError(
-            "SW334",
-            f"Statewalk on {gethostname()} is not the driver's: their sources differ.",
-            help="Install the same version everywhere.",
-        )
+    same_sources(plan.sources)
     try:
         expander = Expander(plan, *learned, task)
         yield from expander.run()

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
+from socket import gethostname
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from statewalk.checker.native.kernels.arrays import NO_LINK, Array, Rows
 from statewalk.checker.native.states import Shape
 from statewalk.checker.spark.tasks.blobs import Packing
 from statewalk.checker.spark.tasks.files import Part, Stored
+from statewalk.dsl.errors import RunError
 
 # (root, kind, operand, value), and the rows in which it was missed: after and before for a step.
 Miss = tuple[int, int, int, int, list[int], list[int] | None]
@@ -59,6 +61,16 @@ def sources() -> bytes:
         for file in sorted((root / package).rglob("*.py")):
             told.update(f"{file.relative_to(root)}\n".encode() + file.read_bytes())
     return told.digest()
+
+
+def same_sources(theirs: bytes) -> None:
+    """Raises RunError[SW334] where the driver runs other code."""
+    if theirs != sources():
+        raise RunError(
+            "SW334",
+            f"Statewalk on {gethostname()} is not the driver's: their sources differ.",
+            help="Install the same version everywhere.",
+        )
 
 
 @dataclass(frozen=True)

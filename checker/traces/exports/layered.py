@@ -6,7 +6,7 @@ Few states are boxes with two lines of text; many are dots, whose texts are told
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -14,18 +14,28 @@ if TYPE_CHECKING:
     from statewalk.checker.traces.exports.lanes import Shape
 
 FEW = 120  # states that are drawn as boxes
-_LETTERS = 31  # of a line in a box
+_LETTERS = 29  # of a line in a box
 _EDGE = 8
+_GRIP = 18
+FOLDED = "folded"  # the mark of a state that may lead further than is drawn
 
 
 @dataclass(frozen=True)
 class Spot:
-    """What stands for a state: how far it is, two lines of text, and how it is marked."""
+    """What stands for a state: how far it is, two lines of text, and how it is marked, in words."""
 
     level: int
     label: str
     news: str = ""
     mark: str = ""
+
+    def is_marked(self, word: str) -> bool:
+        """Whether a word is among its marks."""
+        return word in self.mark.split()
+
+    def marked(self, word: str) -> Spot:
+        """The same with one mark more."""
+        return replace(self, mark=f"{self.mark} {word}".strip())
 
 
 @dataclass(frozen=True)
@@ -59,9 +69,11 @@ def layered(spots: Sequence[Spot], edges: Iterable[tuple[int, int]]) -> dict[str
         for kind, curves in ways.items()
         if curves
     ]
+    labels = cut_apart([spot.label for spot in spots], _LETTERS)
+    news = cut_apart([spot.news for spot in spots], _LETTERS)
     for at, (spot, (x, y)) in enumerate(zip(spots, places, strict=True)):
-        shapes += _shapes(at, spot, x, y, sizes)
-    width = max(x for x, _ in places) + sizes.wide + _EDGE + 4
+        shapes += _shapes(at, spot, (labels[at], news[at]), x, y, sizes)
+    width = max(x for x, _ in places) + sizes.wide + _EDGE + _GRIP
     height = max(y for _, y in places) + sizes.tall + _EDGE
     names = [f"{spot.label}\n{spot.news}".strip() for spot in spots]
     return {"width": width, "height": height, "shapes": shapes, "names": names}
@@ -109,7 +121,9 @@ def _curve(a: tuple[int, int], b: tuple[int, int], sizes: _Sizes, further: int) 
     return f"M{x} {y + low}C{x - out} {y + low} {u + way} {v + low} {u} {v + low}"
 
 
-def _shapes(at: int, spot: Spot, x: int, y: int, sizes: _Sizes) -> list[Shape]:
+def _shapes(
+    at: int, spot: Spot, told: tuple[str, str], x: int, y: int, sizes: _Sizes
+) -> list[Shape]:
     kind = " ".join(filter(None, ["spot", "dot" if sizes is _DOTS else "", spot.mark]))
     box = {"x": x, "y": y, "width": sizes.wide, "height": sizes.tall}
     rect: Shape = (
@@ -119,12 +133,41 @@ def _shapes(at: int, spot: Spot, x: int, y: int, sizes: _Sizes) -> list[Shape]:
     )
     if sizes is _DOTS:
         return [rect]
-    return [
+    shapes: list[Shape] = [
         rect,
-        ("text", {"class": "call", "x": x + 12, "y": y + 17}, _cut(spot.label)),
-        ("text", {"class": "got", "x": x + 12, "y": y + 31}, _cut(spot.news)),
+        ("text", {"class": "call", "x": x + 12, "y": y + 17}, told[0]),
+        ("text", {"class": "got", "x": x + 12, "y": y + 31}, told[1]),
+    ]
+    if not spot.is_marked(FOLDED):
+        return shapes
+    grip = {"x": x + sizes.wide, "y": y, "width": _GRIP, "height": sizes.tall, "rx": 6}
+    plus = {"class": "more", "x": x + sizes.wide + 5, "y": y + 25}
+    return [
+        *shapes,
+        ("rect", {"class": "unfold", "data-unfold": at, **grip}, ""),
+        ("text", plus, "+"),
     ]
 
 
-def _cut(text: str) -> str:
-    return text if len(text) <= _LETTERS else text[: _LETTERS - 1] + "…"
+def cut_apart(texts: Sequence[str], most: int) -> list[str]:
+    """Texts of at most so many letters: long ones lose their end, or, where others begin alike,
+    what they have in common before they differ.
+    """
+    alike: dict[str, set[str]] = {}
+    for text in texts:
+        alike.setdefault(text[: most - 1], set()).add(text)
+    return [
+        text if len(text) <= most else _cut(text, alike[text[: most - 1]], most) for text in texts
+    ]
+
+
+def _cut(text: str, alike: set[str], most: int) -> str:
+    if len(alike) == 1:
+        return f"{text[: most - 1]}…"
+    letters = zip(*alike, strict=False)
+    same = (at for at, found in enumerate(letters) if len({*found}) > 1)
+    differs = next(same, min(map(len, alike)))
+    head = most // 3
+    tail = text[max(head, min(differs - 4, len(text) - (most - head - 1))) :]
+    room = most - head - 1
+    return f"{text[:head]}…{tail if len(tail) <= room else tail[: room - 1] + '…'}"

@@ -37,8 +37,9 @@ def html_of(trace: Trace) -> str:
 
 def _row(number: int, label: str, changes: list[str]) -> str:
     told = "<br>".join(f"<code>{change}</code>" for change in changes)
-    cells = f"<td>{number}</td><td>{label}</td><td>{told}</td>"
-    return f'<tr style="text-align: left; vertical-align: top">{cells}</tr>'
+    left = ' style="text-align: left; vertical-align: top"'  # notebooks align cells themselves
+    cells = "".join(f"<td{left}>{cell}</td>" for cell in (str(number), label, told))
+    return f"<tr>{cells}</tr>"
 
 
 def _safe(text: str) -> str:

@@ -1,9 +1,9 @@
 """Sequence diagrams: roles are lanes; a record put into another role's field is an arrow to it.
 
 A record that a step takes out of a field of its actor, or out of shared state, is named in the
-step's note, as what was received. A step that changes other fields of another role has called it:
-an arrow says which; where shared state acts and takes records away, they are lost. What does not
-act in the trace is no party to it, and only gets records.
+step's note, as what was received. A step that changes other fields of another instance has called
+it: an arrow says which; where shared state acts and takes records away, they are lost. Variables
+that belong to no instance have no lane.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from statewalk.checker.states.content import show_field
 from statewalk.dsl.state.roles import Role
 from statewalk.dsl.values.records import Record, fields_of
 
@@ -49,7 +50,7 @@ def events(trace: Trace) -> Iterator[Event]:
     """The events of a trace, step by step."""
     shared = set(trace.names.values())
     actors = [lane(step.actor, trace.names) for step in trace.steps]
-    acting = set(actors)
+    parties = {*actors, *_instances(trace)}
     for number, (step, changes) in enumerate(trace, 1):
         actor = actors[number - 1]
         own = {actor} if actor in shared else {actor, *shared}
@@ -59,11 +60,18 @@ def events(trace: Trace) -> Iterator[Event]:
             if _is_message(change, "+") and (owner := owner_of(change)) != actor:
                 yield Event(number, actor, _name(change.after), owner, "message")
         left = [c for c in changes if c not in got]
-        for owner, found in _touched(left, acting - {actor}).items():
+        for owner, found in _touched(left, parties - {actor}).items():
             nobody = actor == _OUTSIDE or actor in shared
             lost = nobody and all(_is_message(c, "-") for c in found)
             text = "\n".join(_cut(str(c).replace(f"{owner}.", "", 1)) for c in found)
             yield Event(number, actor, text, owner, "lost" if lost else "call")
+
+
+def _instances(trace: Trace) -> set[str]:
+    """The instances that have a field in a state of the trace."""
+    fields = {path for content in trace.contents for path in content}
+    shown = (show_field(path, trace.names) for path in fields)
+    return {owner for owner, dot, _ in (text.partition(".") for text in shown) if dot}
 
 
 def _touched(changes: Iterable[Change], others: set[str]) -> dict[str, list[Change]]:

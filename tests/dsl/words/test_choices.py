@@ -6,7 +6,7 @@ import pytest
 
 from statewalk import check
 from statewalk.checker.cli import main
-from statewalk.checker.traces import file as trace_file
+from statewalk.checker.traces import reading
 from statewalk.checker.traces.exports import FORMATS
 from statewalk.dsl.values.stored import FrozenDict, FrozenList, FrozenSet
 
@@ -55,7 +55,7 @@ def test_a_violation_after_such_a_choice_has_its_trace(
 
     assert "violated" == result.verdict
     saved = tmp_path / "run" / "small.trace.json"
-    (choice,) = trace_file.load_trace(saved).steps[-1].choices
+    (choice,) = reading.load_trace(saved).steps[-1].choices
     assert BODIES[body] == choice.value
     assert 0 == main(["replay", str(saved), "--spec", str(path)])
 
@@ -67,7 +67,7 @@ def test_a_record_is_shown_as_it_was_when_it_was_chosen(engine: str, tmp_path: P
     result = check(path, engine=engine, out=tmp_path / "run")
 
     assert "violated" == result.verdict
-    (choice,) = trace_file.load_trace(tmp_path / "run" / "small.trace.json").steps[-1].choices
+    (choice,) = reading.load_trace(tmp_path / "run" / "small.trace.json").steps[-1].choices
     assert "Item(n=2, more=[])" == repr(choice.value)
 
 
@@ -80,7 +80,7 @@ def test_parameters_and_fair_choices_may_be_sets(engine: str, tmp_path: Path) ->
     result = check(path, engine=engine, out=tmp_path / "run")
 
     assert "violated" == result.verdict
-    (step,) = trace_file.load_trace(tmp_path / "run" / "small.trace.json").steps
+    (step,) = reading.load_trace(tmp_path / "run" / "small.trace.json").steps
     sizes = [len(v) for v in (step.arguments[0][1], step.choices[0].value)]
     assert [1, 2] == sorted(sizes)
 
