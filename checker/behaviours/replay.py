@@ -16,7 +16,7 @@ from statewalk.checker.refinement.in_a_check import why_not_refused
 from statewalk.checker.states.content import content_of, same, short_names
 from statewalk.checker.states.diff import Change, changes
 from statewalk.checker.states.showing import place
-from statewalk.checker.traces.file import load_trace
+from statewalk.checker.traces.reading import load_trace
 from statewalk.checker.traces.trace import Trace, TraceStep, take_step
 from statewalk.checker.traces.truths import truths
 from statewalk.checker.verdict.failure import raised_in
@@ -77,8 +77,8 @@ def replay(trace: Trace | str | Path, spec: str | Path | Model | None = None) ->
     return _replay(trace, model_for(trace, str(spec) if spec is not None else None))
 
 
-def model_for(trace: Trace, spec: str | None) -> Model:
-    """The model of a trace, with the trace's constants."""
+def model_for(trace: Trace, spec: str | None, *, listed: bool = False) -> Model:
+    """The model of a trace, with the trace's constants; ``listed``: see `checker.api.load`."""
     path = spec_path(spec) if spec is not None else trace.spec
     if not Path(path).exists():
         at = f"\nThe trace was made from {trace.spec}." if spec is not None else ""
@@ -88,7 +88,7 @@ def model_for(trace: Trace, spec: str | None) -> Model:
             help="Name it with --spec, or run the command where the check ran." + at,
         )
     try:
-        return load(path, trace.constants)
+        return load(path, trace.constants, listed=listed)
     except StatewalkError as error:
         if error.code == "SW301":
             raise another_spec(trace, path, error.message) from None

@@ -38,6 +38,7 @@ class Simulation:
     findings: dict[str, Finding] = field(default_factory=dict)
     witnesses: Counter[str] = field(default_factory=Counter)
     cut: Counter[str] = field(default_factory=Counter)  # by constraint, what it refused
+    walks: list[tuple[int, tuple[Step, ...]]] = field(default_factory=list)  # that met no violation
     running: Place | None = None  # where the spec was, if it had to be ended
 
 
@@ -84,6 +85,8 @@ def _walk(model: Model, source: random.Random, depth: int, result: Simulation) -
     except _RaisedError as raised:
         finding = Finding(NO_ERROR, "error", initial, tuple(walk.steps), raised.step, raised.error)
         result.findings[NO_ERROR] = finding
+    if not result.findings:
+        result.walks.append((initial, tuple(walk.steps)))
     result.longest = max(result.longest, len(walk.steps))
     result.witnesses.update(walk.met)
 

@@ -9,10 +9,11 @@ from typing import Any
 from statewalk.checker.conform.coverage import Coverage
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Conformance:
-    """What became of the logs of one run. ``verdict`` is conforms, parts, violated or undecided;
-    ``accepted`` of ``events`` were; ``report`` is what the command prints.
+    """What became of the logs of one run. ``verdict`` is conforms, parts, violated or undecided
+    (or mistake, of logs in a folder that cannot be followed); ``accepted`` of ``events`` were;
+    ``report`` is what the command prints. It is true where the logs conform.
     """
 
     logs: tuple[str, ...]
@@ -28,5 +29,12 @@ class Conformance:
         """Whether the whole log is a behaviour of the spec that violates nothing."""
         return self.verdict == "conforms"
 
+    def __bool__(self) -> bool:
+        return self.conforms
+
     def __str__(self) -> str:
         return self.report
+
+    def __repr__(self) -> str:
+        first = self.report.partition("\n")[0]
+        return f"<Conformance: {first}; {self.accepted} of {self.events} events; see .report>"

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from statewalk.checker.states.showing import place
+from statewalk.checker.verdict.spec_text import function_at
 from statewalk.dsl.model import WITNESS_KINDS
 from statewalk.dsl.state.plain_view import PlainView
 
 if TYPE_CHECKING:
-    from statewalk.checker.conform.follow import Followed
+    from statewalk.checker.conform.followed import Followed
     from statewalk.dsl.model import Model
 
 
@@ -49,6 +52,20 @@ class Coverage:
         self.guards.update(other.guards)
         self.met.update(other.met)
         self.states |= other.states
+
+
+def guards_in(model: Model) -> list[str]:
+    """The guards in the actions of a Python spec, by place; those of functions that actions call,
+    and of text specs, are not known before they stop something.
+    """
+    found = {}
+    spans = {action.span for action in model.actions if action.span is not None}
+    for span in sorted(spans, key=lambda span: (span.file, span.line)):
+        function = function_at(span.file, span.line) if model.dialect == "python" else None
+        for node in ast.walk(function) if function is not None else ():
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "require":
+                found[place(span.file, node.lineno)] = True
+    return list(found)
 
 
 def names_in(model: Model) -> tuple[list[str], list[str]]:

@@ -7,13 +7,15 @@ values of fields before or after it. What it leaves out is not compared.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from functools import cached_property
 from typing import Any
 
 from statewalk.dsl.errors import RunError, did_you_mean
 
+TORN = "The last line ends in the middle: was the program stopped while writing?"
 Reader = Callable[[str], Any]
 """From a line to an event as an object, several of them, or None for a line that says nothing."""
 _NAMES = ("action", "actor", "process", "sent", "received")
@@ -45,7 +47,7 @@ class Event:
     clock: Mapping[str, int] = field(default_factory=dict)
     sent: str = ""
     received: str = ""
-    time: int | None = None
+    time: int | Decimal | None = None
 
     @property
     def place(self) -> str:
@@ -83,23 +85,35 @@ def _parsed(file: str, number: int, line: str) -> list[Any]:
         return [_DECODER.decode(line)]
     except (ValueError, RecursionError) as error:
         why = str(error) or "it is nested too deeply"
+        why = f"{why}. {TORN}" if _is_torn(line, error) else why
         raise no_event(file, number, f"it is no JSON object: {why}") from None
 
 
-def _refuse(text: str) -> Any:
-    raise ValueError(f"{text} is no integer, and specs have no other numbers")
+def _is_torn(line: str, error: Exception) -> bool:
+    """Whether a line looks like the beginning of an event, and a file ends there."""
+    said = line.rstrip()
+    if line.endswith("\n") or not said.startswith("{"):
+        return False
+    return not said.endswith("}") or getattr(error, "pos", 0) >= len(said)
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object that says nothing twice."""
+class _Doubled(dict[str, Any]):
+    """An object that says something twice."""
+
+    def __init__(self, pairs: list[tuple[str, Any]]) -> None:
+        super().__init__(pairs)
+        names = [name for name, _ in pairs]
+        self.twice = next(name for at, name in enumerate(names) if name in names[:at])
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
-    if len(found) < len(pairs):
-        twice = next(name for at, (name, _) in enumerate(pairs) if name in dict(pairs[:at]))
-        raise ValueError(f"it has {twice!r:.60} twice")
-    return found
+    return found if len(found) == len(pairs) else _Doubled(pairs)
 
 
-_DECODER = json.JSONDecoder(parse_float=_refuse, parse_constant=_refuse, object_pairs_hook=_once)
+_DECODER = json.JSONDecoder(
+    parse_float=Decimal, parse_constant=Decimal, object_pairs_hook=_object
+)  # a note may have anything; what is compared is looked at when an event is made
 
 
 def _read(file: str, number: int, line: str, reader: Reader) -> list[Any]:
@@ -116,6 +130,8 @@ def event_of(file: str, number: int, said: Any) -> Event:
     """The event of an object. Raises RunError[SW390]."""
     if not isinstance(said, dict):
         raise no_event(file, number, f"{said!r:.60} is no object")
+    if isinstance(said, _Doubled):
+        raise no_event(file, number, f"it has {said.twice!r:.60} twice")
     for key in said:
         if key not in _KEYS:
             meant = (
@@ -128,19 +144,45 @@ def event_of(file: str, number: int, said: Any) -> Event:
     for key in _VALUES:
         if not _is_named(said.get(key, {})):
             raise no_event(file, number, f"{key} names no values: {said[key]!r:.60}")
+        for why in _incomparable(said.get(key)):
+            raise no_event(file, number, f"{key}: {why}")
     changes = said.get("changes", [])
     if not isinstance(changes, list) or not all(isinstance(name, str) for name in changes):
         raise no_event(file, number, f"changes names no fields: {changes!r:.60}")
     clock = said.get("clock", {})
     if not _is_named(clock) or not all(type(n) is int and n >= 0 for n in clock.values()):
         raise no_event(file, number, f"clock does not count events by process: {clock!r:.60}")
-    if said.get("time") is not None and type(said["time"]) is not int:
-        raise no_event(file, number, f"time is no integer: {said['time']!r:.60}")
     return Event(
         file, number, said.get("action", ""), said.get("actor", ""), said.get("with", {}),
         said.get("before", {}), said.get("after", {}), tuple(changes), said.get("process", ""),
-        clock, said.get("sent", ""), said.get("received", ""), said.get("time"),
+        clock, said.get("sent", ""), said.get("received", ""), _time(file, number, said),
     )  # fmt: skip
+
+
+def _time(file: str, number: int, said: Mapping[str, Any]) -> int | Decimal | None:
+    """When an event was, exactly: times are only compared with each other."""
+    time = said.get("time")
+    if time is None or type(time) is int:
+        return time
+    if isinstance(time, float | Decimal) and Decimal(time).is_finite():
+        return Decimal(time)
+    why = f"time is no number: {time!r:.60}. Of dates, a --map makes numbers."
+    raise no_event(file, number, why)
+
+
+def _incomparable(value: Any) -> Iterator[str]:
+    """What no value of a spec can be compared with."""
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, float | Decimal):
+            yield f"{one} is no integer, and specs have no other numbers"
+        elif isinstance(one, _Doubled):
+            yield f"it has {one.twice!r:.60} twice"
+        elif isinstance(one, dict):
+            waiting.extend(one.values())
+        elif isinstance(one, list | tuple):
+            waiting.extend(one)
 
 
 def _is_named(values: Any) -> bool:

@@ -1,76 +1,23 @@
-"""Whether what was logged is what a step does: names, values as JSON, fields by name."""
+"""Whether what was logged is what a step does: names, choices, fields by name."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from enum import Enum
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from statewalk.checker.conform.kinds import can_be, no_role, other_kind
+from statewalk.checker.conform.values import fits
 from statewalk.checker.states.content import content_of, declared_fields, short_names, show_field
-from statewalk.checker.states.json import plain, to_json
 from statewalk.checker.states.showing import text_of
 from statewalk.dsl.errors import RunError, did_you_mean
 from statewalk.dsl.state.roles import Role
-from statewalk.dsl.values.records import Record, fields_of
-from statewalk.dsl.values.stored import FrozenBag, FrozenDict, FrozenList, FrozenSet
 
 if TYPE_CHECKING:
     from statewalk.checker.conform.events import Event
     from statewalk.checker.conform.steps import Way
     from statewalk.dsl.model import Action, Model
     from statewalk.dsl.view import Path, State
-
-
-def fits(said: Any, value: Any) -> bool:
-    """Whether a JSON value says this stored value. Of a record, only named fields are compared."""
-    if isinstance(said, dict) and len(said) == 1 and next(iter(said)).startswith("#"):
-        return bool(to_json(value) == said)
-    kind = type(value)
-    if isinstance(value, Enum):
-        return said in (value.name, value.value) and isinstance(said, bool) == isinstance(
-            value.value if said != value.name else said, bool
-        )
-    if isinstance(value, Role):
-        return bool(said == repr(value))
-    if isinstance(value, Record):
-        known = set(fields_of(value))
-        return isinstance(said, dict) and all(
-            name in known and fits(one, getattr(value, name)) for name, one in said.items()
-        )
-    if kind in (FrozenList, tuple):
-        return _all_fit(said, list(value))
-    if kind in (FrozenSet, FrozenBag):
-        return _some_order_fits(said, list(value))
-    if kind is FrozenDict:
-        held = {k if type(k) is str else repr(plain(k)): v for k, v in value.items()}
-        return (
-            isinstance(said, dict)
-            and said.keys() == held.keys()
-            and all(fits(one, held[key]) for key, one in said.items())
-        )
-    return type(said) is kind and bool(said == value)
-
-
-def _all_fit(said: Any, values: list[Any]) -> bool:
-    return isinstance(said, list) and len(said) == len(values) and all(map(fits, said, values))
-
-
-def _some_order_fits(said: Any, values: list[Any]) -> bool:
-    """Whether each of what is said is one of the values, and none twice (a matching)."""
-    if not isinstance(said, list) or len(said) != len(values):
-        return False
-    taken: dict[int, int] = {}
-
-    def placed(at: int, tried: set[int]) -> bool:
-        for other, value in enumerate(values):
-            if other not in tried and fits(said[at], value):
-                tried.add(other)
-                if other not in taken or placed(taken[other], tried):
-                    taken[other] = at
-                    return True
-        return False
-
-    return all(placed(at, set()) for at in range(len(said)))
 
 
 class Fields:
@@ -122,7 +69,7 @@ class Fields:
             elif path not in content:
                 yield f"{name} is not set"
             elif not fits(value, content[path]):
-                yield f"{name} is {text_of(content[path])}"
+                yield f"{name} is {text_of(content[path])}{other_kind(value, content[path])}"
 
     def unchanged(
         self, action: Action, event: Event, before: Mapping[Path, Any], after: Mapping[Path, Any]
@@ -147,7 +94,47 @@ def actions_of(model: Model, event: Event) -> list[Action]:
     if not found:
         actors = dict.fromkeys(repr(a.actor) for a in named if a.actor is not None)
         raise unknown(event, f"{event.action or 'the spec'} has no actor", event.actor, actors)
+    _look_at_given(model, event, found)
     return [a for a in found if not any(_says_otherwise(a, event))]
+
+
+def not_given(model: Model, event: Event) -> Iterator[str]:
+    """Which arguments of an event no action has that it names."""
+    named = [
+        action
+        for action in model.actions
+        if event.action in ("", *names_of(action)) and event.actor in ("", repr(action.actor))
+    ]
+    for name, known in _arguments_of(named).items():
+        if name in event.chosen and not any(fits(event.chosen[name], v) for v in known.values()):
+            yield f"{name} is one of {', '.join(known)}"
+
+
+def _arguments_of(actions: Sequence[Action]) -> dict[str, dict[str, Any]]:
+    """The values of each argument of some actions, by what they are called."""
+    known: dict[str, dict[str, Any]] = {}
+    for action in actions:
+        for name, value in action.arguments:
+            known.setdefault(name, {})[text_of(value)] = value
+    return known
+
+
+def _look_at_given(model: Model, event: Event, meant: Sequence[Action]) -> None:
+    """Raises RunError[SW391] where arguments or choices are named that no such action can have."""
+    known = _arguments_of(meant) if event.chosen else {}
+    choices = {name.removeprefix("self.") for name in model.choice_names.values()} | {"run"}
+    for name, said in event.chosen.items():
+        what = f"{event.action or 'the spec'} has no"
+        if name not in known:
+            if name.removeprefix("self.") not in choices:
+                there = [*known, *sorted(choices - {"run", "statement"})]
+                raise unknown(event, f"{what} argument or choice", name, there)
+            values = no_role(said, model)
+        else:
+            possible = any(can_be(said, value, model) for value in known[name].values())
+            values = [] if possible else list(known[name])
+        if values:
+            raise unknown(event, f"{what} {name}", json.dumps(said, ensure_ascii=False), values)
 
 
 def names_of(action: Action) -> tuple[str, ...]:
@@ -186,14 +173,14 @@ def choices_differ(event: Event, action: Action, way: Way) -> Iterator[str]:
         if not values:
             yield f"there is no choice {name}"
         elif not any(fits(said, value) for value in values):
-            yield f"{name} is {text_of(values[0])}"
+            yield f"{name} is {text_of(values[0])}{other_kind(said, values[0])}"
 
 
-def unknown(event: Event, what: str, name: str, known: Mapping[str, Any]) -> RunError:
+def unknown(event: Event, what: str, name: str, known: Iterable[str]) -> RunError:
     """The error of an event that speaks of what the spec does not have."""
     return RunError(
         "SW391",
         f"{event.place}: {what} {name:.80}.",
         why=f"The event is {event.shown:.200}",
-        help=did_you_mean(name, list(known)),
+        help=did_you_mean(name, known),
     )

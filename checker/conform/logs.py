@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from io import StringIO
 from pathlib import Path
+from typing import TextIO
 
-from statewalk.checker.conform.events import Event, Reader, read_events
+from statewalk.checker.conform.events import TORN, Event, Reader, read_events
 from statewalk.checker.conform.order import Order, order_of
 from statewalk.dsl.errors import RunError, did_you_mean
 
@@ -18,22 +21,39 @@ _NOTHING = (
 )
 
 
-def order_in(files: Sequence[str], reader: Reader | None = None) -> Order:
-    """The events of the logs of one run, in their order. Raises RunError[SW390], [SW392]."""
-    logs = [events_of(file, reader) for file in files]
+def order_in(
+    files: Sequence[str],
+    reader: Reader | None = None,
+    texts: Mapping[str, str | None] | None = None,
+) -> Order:
+    """The events of the logs of one run, in their order; ``texts`` are those of files that were
+    read elsewhere. Raises RunError[SW390], [SW392].
+    """
+    if not files:
+        raise RunError("SW390", "No log is named.", help=_NOTHING)
+    logs = [events_of(file, reader, texts.get(file) if texts else None) for file in files]
     if not any(logs):
         several = "logs have" if len(files) > 1 else "log has"
         raise RunError("SW390", f"{', '.join(files[:4])}: the {several} no events.", help=_NOTHING)
     return order_of(logs)
 
 
-def events_of(file: str, reader: Reader | None = None) -> list[Event]:
-    """The events of a file. Raises RunError[SW390]."""
+def events_of(file: str, reader: Reader | None = None, text: str | None = None) -> list[Event]:
+    """The events of a file, whose text may be known. Raises RunError[SW390]."""
+    with opened(file) if text is None else StringIO(text) as lines:
+        return read_events(file, lines, reader)
+
+
+@contextmanager
+def opened(file: str) -> Iterator[TextIO]:
+    """The text of a log. Raises RunError[SW390]."""
     try:
         with Path(file).open(encoding="utf-8-sig") as lines:
-            return read_events(file, lines, reader)
+            yield lines
     except (OSError, UnicodeDecodeError) as error:
         why = getattr(error, "strerror", None) or "it is no UTF-8 text"
+        if getattr(error, "reason", "") == "unexpected end of data":
+            raise RunError("SW390", f"The log {file} cannot be read: {why}. {TORN}") from None
         raise RunError("SW390", f"The log {file} cannot be read: {why}.") from None
 
 

@@ -8,8 +8,9 @@ times, where every event has one.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from statewalk.checker.conform.events import Event
 from statewalk.dsl.errors import RunError
@@ -67,6 +68,7 @@ def order_of(logs: Sequence[Sequence[Event]]) -> Order:
         needs = tuple(_by_messages(at, chains, sent) for at in range(len(chains)))
         order = Order(chains, needs, "messages")
     elif all(event.time is not None for event in everything):
+        _look_at_times(chains)
         order = Order(chains, tuple(_by_times(chain, chains) for chain in chains), "times")
     else:
         raise RunError(
@@ -77,20 +79,28 @@ def order_of(logs: Sequence[Sequence[Event]]) -> Order:
 
 
 def _by_clocks(chain: Sequence[Event], chains: Sequence[Sequence[Event]]) -> tuple[Cut, ...]:
+    """An event without a clock is ordered by its own process alone, and by those around it."""
+    clocked = [
+        [(at, event.clock) for at, event in enumerate(other, 1) if event.clock] for other in chains
+    ]
     return tuple(
-        tuple(0 if other is chain else _known(event, other) for other in chains) for event in chain
+        tuple(
+            0 if other is chain or not event.clock else _known(event, clocked[at])
+            for at, other in enumerate(chains)
+        )
+        for event in chain
     )
 
 
-def _known(event: Event, others: Sequence[Event]) -> int:
+def _known(event: Event, others: Sequence[tuple[int, Mapping[str, int]]]) -> int:
     """How many of a process's events happened before an event: clocks only grow along a process."""
     low, high = 0, len(others)
     while low < high:
         middle = (low + high) // 2
-        clock = others[middle].clock
+        clock = others[middle][1]
         before = clock != event.clock and all(event.clock.get(p, 0) >= n for p, n in clock.items())
         low, high = (middle + 1, high) if before else (low, middle)
-    return low
+    return others[low - 1][0] if low else 0
 
 
 def _sent(chains: Sequence[Sequence[Event]]) -> dict[str, tuple[int, int]]:
@@ -122,6 +132,20 @@ def _by_messages(
             need[process] = count if process != own else 0
         needs.append(tuple(need))
     return tuple(needs)
+
+
+def _look_at_times(chains: Sequence[Sequence[Event]]) -> None:
+    """Raises RunError[SW392] where the time of a process goes back."""
+    for chain in chains:
+        for before, event in pairwise(chain):
+            if (event.time or 0) < (before.time or 0):
+                raise RunError(
+                    "SW392",
+                    f"{event.place}: its time is {event.time}, and the line before it in this "
+                    f"process ({before.place}) has {before.time}.",
+                    why="A process's events are in the order of its log, and so are its times.",
+                    help=_HELP,
+                )
 
 
 def _by_times(chain: Sequence[Event], chains: Sequence[Sequence[Event]]) -> tuple[Cut, ...]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from statewalk.checker.conform.fits import actions_of, choices_differ, names_of
+from statewalk.checker.conform.fits import actions_of, choices_differ, names_of, not_given
 from statewalk.checker.states.content import short_names, show_field
 from statewalk.checker.states.json import plain
 from statewalk.checker.states.showing import place, text_of
@@ -17,7 +17,7 @@ from statewalk.checker.verdict.guards import guard_of
 
 if TYPE_CHECKING:
     from statewalk.checker.conform.events import Event
-    from statewalk.checker.conform.follow import Followed, Spot
+    from statewalk.checker.conform.followed import Followed, Spot
     from statewalk.checker.conform.steps import Way
     from statewalk.dsl.model import Action
     from statewalk.dsl.view import Path
@@ -92,7 +92,10 @@ def _refused(followed: Followed, spot: Spot, event: Event) -> Iterator[Refused]:
     """Why each action that the event may mean is not it."""
     state = followed.steps.states[spot[1]]
     content = followed.content(spot[1])
-    for action in actions_of(followed.model, event):
+    meant = actions_of(followed.model, event)
+    if not meant and (why := "; ".join(not_given(followed.model, event))):
+        yield Refused(event.action or "every action", why)
+    for action in meant:
         before = list(followed.fields.differences(event.before, action.actor, event, content))
         if before:
             yield Refused(action.label, "before it, " + "; ".join(before))
@@ -103,7 +106,8 @@ def _refused(followed: Followed, spot: Spot, event: Event) -> Iterator[Refused]:
             why = "it is not possible here"
             if guard is not None and guard.file:
                 because = f", with {guard.shown}" if guard.shown else ""
-                why = f"{guard.said} ({place(guard.file, guard.line)}) stops it{because}"
+                where = f" ({place(guard.file, guard.line)})"
+                why = f"{guard.said}{where}{'' if guard.idle else f' stops it{because}'}"
             yield Refused(action.label, why)
             continue
         best = min((_otherwise(followed, event, action, way, content) for way in ways), key=len)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Collection
+import shlex
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,11 +13,17 @@ from statewalk.checker.commands.arguments import argument
 from statewalk.checker.contract.options import read_count, read_seconds
 from statewalk.checker.machine import streams
 from statewalk.checker.machine.files import write_text
-from statewalk.checker.verdict.exits import HOLDS, INCONCLUSIVE, VIOLATED
+from statewalk.checker.verdict.exits import HOLDS, INCONCLUSIVE, MISTAKE, VIOLATED
+from statewalk.dsl.errors import RunError
+
+MAX_STATES = 100_000
 
 if TYPE_CHECKING:
-    from statewalk.checker.conform.follow import Followed
+    from statewalk.checker.conform.answer import Conformance
+    from statewalk.checker.conform.followed import Followed
     from statewalk.checker.conforming import Asked, Question
+    from statewalk.checker.graph.shown import Shown
+    from statewalk.dsl.model import Model
 
 
 def add_parser(subparsers: Any) -> None:
@@ -53,18 +60,40 @@ def add_parser(subparsers: Any) -> None:
         help="hidden steps between two events at most (any number)",
     )  # fmt: skip
     parser.add_argument(
-        "--max-states", type=argument(read_count), default=100_000, metavar="N",
+        "--max-states", type=argument(read_count), default=MAX_STATES, metavar="N",
         help="states at a time at most; more is not decided (100,000)",
     )  # fmt: skip
-    parser.add_argument("--timeout", type=argument(read_seconds), metavar="TIME")
     parser.add_argument(
-        "--jobs", type=argument(read_count), default=1, metavar="N",
-        help="processes for the runs of a folder (1)",
+        "--depth-first", action="store_true",
+        help="look for one behaviour first, depth first; for all only where it finds none",
+    )  # fmt: skip
+    parser.add_argument("--timeout", type=argument(read_seconds), metavar="TIME")
+    _add_folder_options(parser)
+    parser.add_argument(
+        "--graph", metavar="DIR",
+        help="of a folder of runs, say which states of a graph (check --graph) were shown",
     )  # fmt: skip
     parser.add_argument("--junit", metavar="FILE", help="write the answer as JUnit's XML")
     parser.add_argument("--json", action="store_true", help="print the answer as JSON")
     parser.add_argument("--out", metavar="FILE", help="where to save the behaviour as a trace")
     parser.set_defaults(run=run)
+
+
+def _add_folder_options(parser: argparse.ArgumentParser) -> None:
+    """Options for what follows the runs of a folder."""
+    parser.add_argument(
+        "--jobs", type=argument(read_count), default=1, metavar="N",
+        help="processes for the runs of a folder (1), or local Spark tasks (one per core)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--engine", choices=("processes", "spark"), default="processes",
+        help="what follows the runs of a folder (processes)",
+    )  # fmt: skip
+    parser.add_argument("--master", metavar="URL", help="spark: a cluster (this machine)")
+    parser.add_argument(
+        "--spark-folder", metavar="DIR",
+        help="spark: for logs on their way; executors need to reach it over Spark Connect",
+    )  # fmt: skip
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -73,67 +102,131 @@ def run(arguments: argparse.Namespace) -> int:
     from statewalk.checker.contract.options import read_settings
     from statewalk.checker.machine.limits import Interruptions
 
+    many = len(arguments.logs) == 1 and Path(arguments.logs[0]).is_dir()
+    _without_effect(arguments, many)
     asked = Asked(
         arguments.spec, read_settings(arguments.settings).fixed, arguments.config, arguments.map,
         tuple(arguments.hidden), tuple(arguments.watch), arguments.max_hidden,
-        arguments.max_states, arguments.timeout,
+        arguments.max_states, arguments.timeout, arguments.depth_first,
     )  # fmt: skip
     with Interruptions() as interrupted:
         question = asked.question(interrupted)
-        if len(arguments.logs) == 1 and Path(arguments.logs[0]).is_dir():
+        if many:
             return _many(arguments, asked, question)
+        if arguments.graph:
+            raise RunError(
+                "SW393", "--graph says what many runs showed, and this is one.",
+                help="Put its logs into a folder in a folder, and name that one.",
+            )  # fmt: skip
         return _one(arguments, question)
 
 
 def _one(arguments: argparse.Namespace, question: Question) -> int:
     """Follow the logs of one run."""
-    from statewalk.checker.report.conform import as_json, conform_page, verdict_of
-    from statewalk.checker.report.conform_runs import to_junit
+    from statewalk.checker.report.systems.conform import as_json, conform_page, verdict_of
+    from statewalk.checker.report.systems.conform_runs import to_junit
 
     followed = question.followed(arguments.logs)
-    if isinstance(followed, str):
-        return _nothing(arguments, followed)
-    if arguments.out and not followed.undecided:
+    page = conform_page(followed, streams.width())
+    if arguments.out and not isinstance(followed, str) and not followed.undecided:
         _save(followed, arguments.out)
     if arguments.junit:
-        answer = question.told(arguments.logs, followed)
+        answer = question.told(arguments.logs, followed, page)
         write_text(Path(arguments.junit), to_junit(question.model, [answer]))
     if arguments.json:
-        streams.out().write(json.dumps(as_json(followed), indent=1) + "\n")
+        said = as_json(question.model.path, followed)
+        streams.out().write(json.dumps(said, indent=1) + "\n")
     else:
-        conform_page(followed, streams.width()).show(streams.out())
+        page.show(streams.out())
     return code_of([verdict_of(followed)])
 
 
 def _many(arguments: argparse.Namespace, asked: Asked, question: Question) -> int:
     """Follow the logs of every run in a folder."""
-    from statewalk.checker.conforming import in_processes, runs_in
-    from statewalk.checker.report.conform_runs import runs_json, runs_page, to_junit
+    from statewalk.checker.conforming import runs_in
+    from statewalk.checker.report.systems.conform_runs import runs_json, runs_page, to_junit
 
-    runs = runs_in(arguments.logs[0])
-    jobs = min(arguments.jobs, len(runs))
-    answers = list(in_processes(asked, runs, jobs) if jobs > 1 else map(question.ask, runs))
+    model, runs = question.model, runs_in(arguments.logs[0])
+    if arguments.graph:  # a mistake is told before the work
+        from statewalk.checker.graph.shown import graph_of
+
+        graph_of(arguments.graph, model)
+    answers = _answers(arguments, asked, question, runs)
     if arguments.junit:
-        write_text(Path(arguments.junit), to_junit(question.model, answers))
+        write_text(Path(arguments.junit), to_junit(model, answers))
+    graph = _graph(arguments.graph, model, answers) if arguments.graph else None
     if arguments.json:
-        streams.out().write(json.dumps(runs_json(question.model, answers), indent=1) + "\n")
+        said = runs_json(model, answers, graph)
+        streams.out().write(json.dumps(said, indent=1) + "\n")
     else:
-        runs_page(question.model, answers, streams.width()).show(streams.out())
+        page = runs_page(model, answers, _again(arguments), streams.width(), graph)
+        page.show(streams.out())
     return code_of([answer.verdict for answer in answers])
 
 
-def _nothing(arguments: argparse.Namespace, why: str) -> int:
-    """Say that nothing is known; the exit code."""
-    if arguments.json:
-        found = {"spec": arguments.spec, "verdict": "undecided", "undecided": why}
-        streams.out().write(json.dumps(found, indent=1) + "\n")
-    else:
-        streams.out().write(f"UNDECIDED  {why}\n")
-    return INCONCLUSIVE
+def _answers(
+    arguments: argparse.Namespace, asked: Asked, question: Question, runs: Sequence[Sequence[str]]
+) -> Sequence[Conformance]:
+    """What becomes of the runs, by what is to follow them."""
+    from statewalk.checker.conforming import in_processes
+
+    jobs = min(arguments.jobs, len(runs))
+    if arguments.engine == "spark":
+        from statewalk.checker.conforming_on_spark import on_spark
+        from statewalk.checker.spark.session.settings import Settings
+
+        settings = Settings(master=arguments.master, folder=arguments.spark_folder)
+        return on_spark(asked, question, runs, settings, jobs)
+    return list(in_processes(asked, runs, jobs) if jobs > 1 else map(question.of_many, runs))
+
+
+def _without_effect(arguments: argparse.Namespace, many: bool) -> None:
+    """Raises RunError[SW326] for an option that would do nothing beside the others."""
+    given_to = {"--master": arguments.master, "--spark-folder": arguments.spark_folder}
+    spark = [name for name, value in given_to.items() if value]
+    for given, needed, there in (
+        (spark, "--engine spark", arguments.engine == "spark"),
+        (["--engine spark"] * (arguments.engine == "spark"), "a folder of many runs", many),
+    ):
+        if given and not there:
+            raise RunError(
+                "SW326", f"{given[0]} does nothing here.", help=f"It goes with {needed}."
+            )
+
+
+def _again(arguments: argparse.Namespace) -> str:
+    """The command that asks the same of other logs, which are to follow."""
+    said = [("--set", text) for text in arguments.settings]
+    said += [("--hidden", names) for names in arguments.hidden]
+    said += [("--watch", name) for name in arguments.watch]
+    said += [
+        (option, str(given))
+        for option, given, usual in (
+            ("--config", arguments.config, None),
+            ("--map", arguments.map, None),
+            ("--max-hidden", arguments.max_hidden, None),
+            ("--max-states", arguments.max_states, MAX_STATES),
+            ("--timeout", arguments.timeout, None),
+        )
+        if given != usual
+    ]
+    words = [word for pair in said for word in pair]
+    words += ["--depth-first"] if arguments.depth_first else []
+    return shlex.join(["statewalk", "conform", arguments.spec, *words])
+
+
+def _graph(folder: str, model: Model, answers: Sequence[Conformance]) -> Shown:
+    """Which states of a graph the runs showed."""
+    from statewalk.checker.graph.shown import shown_of
+    from statewalk.checker.report.systems.conform_runs import shown_by
+
+    return shown_of(folder, model, shown_by(answers).states)
 
 
 def code_of(verdicts: Collection[str]) -> int:
     """The exit code of the answers for some runs."""
+    if "mistake" in verdicts:
+        return MISTAKE
     if {"parts", "violated"}.intersection(verdicts):
         return VIOLATED
     return INCONCLUSIVE if "undecided" in verdicts else HOLDS

@@ -7,9 +7,10 @@ import shlex
 from typing import TYPE_CHECKING, Any
 
 from statewalk.checker.commands.arguments import argument
+from statewalk.checker.commands.behaviours.cover import add_files
 from statewalk.checker.contract.options import read_count
 from statewalk.checker.machine import streams
-from statewalk.checker.verdict.exits import INCONCLUSIVE, MISTAKE, VIOLATED
+from statewalk.checker.verdict.exits import HOLDS, INCONCLUSIVE, MISTAKE, VIOLATED
 from statewalk.dsl.model import SEARCH_KINDS, WITNESS_KINDS
 
 if TYPE_CHECKING:
@@ -25,8 +26,9 @@ def add_parser(subparsers: Any) -> None:
         help="walk at random through a spec",
         description="Take random steps, many times over. Finds violations fast in specs too large "
         "to check; never shows that there is none.",
-        epilog="Exit codes: 1 a violation was met, 2 mistake or an exception of the spec, 3 none "
-        "was met (proves nothing).",
+        epilog="Exit codes: 0 scenarios were written (--events, --pytest) and no violation "
+        "was met, 1 one was, 2 mistake or an exception of the spec, 3 none was met (which proves "
+        "nothing).",
     )
     parser.add_argument("spec", metavar="SPEC", help="a .py or .fizz file, or a model by name")
     parser.add_argument("--set", action="append", default=[], dest="settings", metavar="NAME=VALUE")
@@ -41,6 +43,7 @@ def add_parser(subparsers: Any) -> None:
         "--seed", type=int, default=0, metavar="S", help="equal seeds, equal walks (0)"
     )
     parser.add_argument("--out", metavar="FILE", help="where to save the trace of a violation")
+    add_files(parser)
     parser.set_defaults(run=run)
 
 
@@ -62,8 +65,9 @@ def run(arguments: argparse.Namespace) -> int:
             seed=arguments.seed,
             interrupted=asked,
         )
+        written = _write(model, found, arguments)
     page = Page(streams.width())
-    code = INCONCLUSIVE
+    code = HOLDS if written and found.running is None else INCONCLUSIVE
     if found.findings:
         kind = _finding(page, model, found, arguments.out)
         code = MISTAKE if kind == "error" else VIOLATED
@@ -74,6 +78,8 @@ def run(arguments: argparse.Namespace) -> int:
         )
     page.blank()
     _figures(page, model, found, arguments.depth)
+    if written:
+        page.add(f"  written     {written}")
     settings = "".join(f" --set {shlex.quote(text)}" for text in arguments.settings)
     config = f" --config {shlex.quote(arguments.config)}" if arguments.config else ""
     page.add(
@@ -82,6 +88,26 @@ def run(arguments: argparse.Namespace) -> int:
     )
     page.show(streams.out())
     return code
+
+
+def _write(model: Model, found: Simulation, arguments: argparse.Namespace) -> str:
+    """Write the walks that met no violation as scenarios, where that is asked for; what is to be
+    said of that.
+    """
+    if not (arguments.events or arguments.pytest):
+        return ""
+    from statewalk.checker.conform.steps import Steps
+    from statewalk.checker.scenarios.files import write
+    from statewalk.checker.scenarios.scenario import scenario_of
+
+    steps = Steps(model)
+    starts = [steps.number(state) for state in model.initial_states]
+    scenarios = [
+        scenario_of(model, steps, starts[initial], taken, (), f"walk {number}")
+        for number, (initial, taken) in enumerate(found.walks, 1)
+        if taken
+    ]
+    return write(model, scenarios, arguments.events, arguments.pytest)
 
 
 def _finding(page: Page, model: Model, found: Simulation, out: str | None) -> str:

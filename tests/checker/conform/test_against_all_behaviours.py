@@ -12,6 +12,7 @@ from statewalk.checker.api import load
 from statewalk.checker.behaviours.guided import possible
 from statewalk.checker.conform.events import event_of
 from statewalk.checker.conform.follow import follow
+from statewalk.checker.conform.followed import Limits
 from statewalk.checker.conform.order import order_of
 from statewalk.checker.states.content import content_of, show_field
 from statewalk.checker.states.json import plain
@@ -153,6 +154,8 @@ def judge_processes(spec: str, seed: int) -> tuple[bool, str]:
     if not by_clocks and not needs:  # then nothing says the order
         return True, "none"
     followed = follow(model, order_of(logs))
+    deep = follow(model, order_of(logs), limits=Limits(deep=True))
+    assert (deep.accepted, deep.conforms) == (followed.accepted, followed.conforms)
     orders = interleavings(chains, needs)
     expected = any(enumerated(model, order, "") == len(order) for order in orders)
     assert followed.conforms == expected, (spec, seed, how)
@@ -184,6 +187,13 @@ def judge(spec: str, seed: int) -> tuple[bool, str]:
     silent = [action for action in model.actions if action.name == hidden]
     followed = follow(model, order_of([events]), silent)
     assert followed.accepted == enumerated(model, log, hidden), (spec, seed, how, hidden)
+    deep = follow(model, order_of([events]), silent, Limits(deep=True))
+    assert (deep.accepted, deep.conforms) == (followed.accepted, followed.conforms)
+    assert deep.broken == followed.broken
+    assert not deep.first or (deep.conforms and not deep.broken)
+    if deep.first:
+        taken = [event for _, event in deep.path()[1] if event is not None]
+        assert events == taken
     if how == "none":
         assert followed.conforms
     return followed.conforms, how
@@ -191,13 +201,13 @@ def judge(spec: str, seed: int) -> tuple[bool, str]:
 
 @pytest.mark.parametrize("spec", SPECS)
 def test_verdicts_are_those_of_enumeration(spec: str) -> None:
-    found = [judge(spec, seed) for seed in range(20)]
+    found = [judge(spec, seed) for seed in range(12)]
     assert {conforms for conforms, how in found if how != "none"} == {True, False}
 
 
 @pytest.mark.parametrize("spec", SPECS[:2])
 def test_verdicts_on_several_processes_are_those_of_every_order(spec: str) -> None:
-    found = [judge_processes(spec, seed) for seed in range(20)]
+    found = [judge_processes(spec, seed) for seed in range(8)]
     assert {conforms for conforms, how in found if how != "none"} == {True, False}
 
 

@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 
 from statewalk import Conformance, load
-from statewalk.checker.conform.follow import Limits
+from statewalk.checker.conform.followed import Limits
 from statewalk.checker.conform.logs import reader_of
 from statewalk.checker.conforming import Question
+from tests.cases import slow
 from tests.places import ROOT
 
 Record = tuple[str, int, int, list[str]]
@@ -89,8 +90,15 @@ def question(constants: tuple[tuple[str, Any], ...]) -> Question:
     return Question(model, None, ["all"], Limits(watched=["Coordinator#0.metadata"]))
 
 
-@pytest.mark.parametrize("line", [plain, as_json])
-@pytest.mark.parametrize(("records", "constants"), [(BEFORE_PART_2, OLD), (PART_2, NEW)])
+@pytest.mark.parametrize(
+    ("records", "constants", "line"),
+    [
+        (BEFORE_PART_2, OLD, plain),
+        slow(BEFORE_PART_2, OLD, as_json),
+        slow(PART_2, NEW, plain),
+        (PART_2, NEW, as_json),
+    ],
+)
 def test_what_kafka_writes_conforms(
     records: list[Record], constants: dict[str, Any], line: Any, tmp_path: Path
 ) -> None:

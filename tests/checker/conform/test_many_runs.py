@@ -70,3 +70,62 @@ def test_from_python(folder: Path) -> None:
 def test_a_folder_without_logs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["conform", SPEC, str(tmp_path)]) == 2
     assert "holds no logs" in capsys.readouterr().err
+
+
+def test_the_share_of_a_graph(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    runs = ["conform", SPEC, str(folder)]
+    for path in (folder / "d").iterdir():
+        path.unlink()  # they do not conform
+    graph = str(folder.parent / f"{folder.name}.graph")
+    main(["check", SPEC, "--graph", graph, "--keep-going"])
+    other = str(folder.parent / f"{folder.name}.other")
+    main(["check", SPEC, "--graph", other, "--keep-going", "--set", "GOAL=3"])
+    capsys.readouterr()
+
+    assert main([*runs, "--graph", graph]) == 0
+    said = capsys.readouterr().out
+    # fill_big, then poured; fill_small, then empty; fill_small, fill_big: with the initial state 5
+    assert "graph       5 of 16 states shown, 31.2 %" in said
+    assert "1 of 2 at 2" not in said
+    assert main([*runs, "--graph", other]) == 2
+    assert "is of other constants" in capsys.readouterr().err
+    assert main(["conform", SPEC, str(folder / "a.jsonl"), "--graph", graph]) == 2
+    assert "this is one" in capsys.readouterr().err
+
+
+def test_guards_that_stopped_nothing_are_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "runs" / "a").write_text('{"action": "begin", "with": {"txn": 0}}\n')
+    spec = ROOT / "examples/transactions/spec.py"
+    main(["conform", str(spec), str(tmp_path / "runs"), "--json"])
+    found = json.loads(capsys.readouterr().out)["guards"]
+
+    lines = spec.read_text(encoding="utf-8").splitlines()
+    required = {f"spec.py:{n}" for n, line in enumerate(lines, 1) if "  require(" in line}
+    assert required == {Path(name).name for name in found}
+    assert 0 in found.values()
+    assert 1 in found.values()
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_file_that_is_no_log_stops_no_other_run(
+    jobs: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "README.txt").write_text("runs of today", encoding="utf-8")
+    (folder / "z.jsonl").write_text('{"action": "fill_b', encoding="utf-8")
+    file = folder.parent / f"{folder.name}.xml"
+    command = ["conform", SPEC, str(folder), "--jobs", jobs, "--set", "GOAL=3"]
+
+    assert main([*command, "--max-hidden", "2", "--junit", str(file)]) == 2
+
+    said = capsys.readouterr().out
+    assert "3 of 6 runs conform" in said
+    assert "MISTAKE           SW390" in said
+    assert f"conform {SPEC} --set GOAL=3 --max-hidden 2 {folder}/d/one.jsonl" in said
+    suite = Xml.fromstring(file.read_text(encoding="utf-8"))
+    assert ("1", "2") == (suite.get("failures"), suite.get("errors"))
+    file.unlink()
+    assert main([*command, "--watch", "bigg"]) == 2
+    assert "SW393" in capsys.readouterr().err

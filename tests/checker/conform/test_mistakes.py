@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from statewalk import conform
 from statewalk.checker.cli import main
+from statewalk.dsl.errors import RunError
 from tests.places import ROOT
 
 SPEC = str(ROOT / "models/toys/die_hard.py")
@@ -27,6 +29,11 @@ LOGS = [
     (b'{"after": {"big": 5.0}}', "no integer"),
     (b'{"after": {"big": NaN}}', "no integer"),
     (b'{"action": "fill_big", "action": "empty_big"}', "'action' twice"),
+    (b'{"time": "2026-11-23"}', "time is no number"),
+    (b'{"time": 1e999, "after": {"big": [{"a": 1, "a": 1}]}}', "'a' twice"),
+    (b'{"action": "fill_big", "after": {"bi', "The last line ends in the middle"),
+    (b'{"action": "fill_big", "note": "\xc3', "The last line ends in the middle"),
+    (b'{"action": "fill_big", "with": {"hw": 1}}', "no argument or choice hw"),
     (b'{"acton": "fill_big"}', "Did you mean action?"),
     (b'{"action": 3}', "is no text"),
     (b'{"action": "fil_big"}', "Did you mean fill_big?"),
@@ -93,5 +100,103 @@ def test_time_that_is_over_is_undecided(tmp_path: Path, capsys: pytest.CaptureFi
     (tmp_path / "maps.py").write_text("def hang(line):\n    while True: pass\n", encoding="utf-8")
     command = ["conform", SPEC, str(tmp_path / "log"), "--map", f"{tmp_path}/maps.py:hang"]
 
-    assert main([*command, "--timeout", "0.1", "--json"]) == 3
+    junit = tmp_path / "answer.xml"
+
+    assert main([*command, "--timeout", "0.1", "--json", "--junit", str(junit)]) == 3
     assert json.loads(capsys.readouterr().out)["verdict"] == "undecided"
+    assert "UNDECIDED  before the log was read: the time is over" in junit.read_text("utf-8")
+    assert main([*command, "--timeout", "0.1"]) == 3
+    assert capsys.readouterr().out.startswith("UNDECIDED  before the log was read")
+
+
+LEASE = """
+from statewalk import Role, action, any_of, require
+
+class Client(Role):
+    token: int = 0
+
+class Lock(Role):
+    @action
+    def grant(self, client: Client, rounds: int = any_of([1, 2])) -> None:
+        require(client.token == 0)
+        client.token = rounds
+
+clients = [Client() for _ in range(2)]
+lock = Lock()
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "code", "said"),
+    [
+        ({"client": "Client#7"}, 2, 'grant has no client "Client#7"'),
+        ({"client": 2}, 2, "There are: Client#0, Client#1."),
+        ({"rounds": "2"}, 2, 'grant has no rounds "2"'),
+        ({"clinet": "Client#1"}, 2, "Did you mean client?"),
+        ({"rounds": 7}, 1, "rounds is one of 1, 2"),
+        ({"rounds": 2}, 0, "CONFORMS"),
+    ],
+)
+def test_what_an_argument_can_never_be_is_a_mistake(
+    given: dict[str, object],
+    code: int,
+    said: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    (tmp_path / "lease.py").write_text(LEASE, encoding="utf-8")
+    log = tmp_path / "log"
+    log.write_text(json.dumps({"action": "grant", "with": given}), encoding="utf-8")
+
+    assert main(["conform", str(tmp_path / "lease.py"), str(log)]) == code
+
+    printed = capsys.readouterr()
+    assert said in printed.out + printed.err
+
+
+def test_a_note_takes_any_json_and_a_time_any_number(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    log.write_text('{"note": {"took": 0.5, "a": NaN, "a": [null]}, "time": 1.5}\n', "utf-8")
+
+    assert conform(SPEC, log).conforms
+
+
+def test_a_value_of_another_kind_says_so(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    log.write_text('{"action": "fill_big", "after": {"big": "5"}}\n', encoding="utf-8")
+
+    answer = conform(SPEC, log)
+
+    assert not answer
+    assert 'and the log has "5", a' in answer.report
+    assert "DOES NOT CONFORM" in repr(answer)
+    assert len(repr(answer)) < 240
+
+
+def test_undecided_says_nothing_of_behaviours(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    log.write_text("{}\n{}\n", encoding="utf-8")
+
+    answer = conform(SPEC, log, hidden="all", max_states=1)
+
+    assert answer.verdict == "undecided"
+    assert "behaviours  not known" in answer.report
+
+
+def test_a_time_that_goes_back_orders_nothing(tmp_path: Path) -> None:
+    one, other = tmp_path / "one", tmp_path / "other"
+    one.write_text('{"time": 2.5}\n{"time": 1}\n', encoding="utf-8")
+    other.write_text('{"time": 3}\n', encoding="utf-8")
+
+    assert conform(SPEC, one).conforms
+    with pytest.raises(RunError, match=r"one:2: its time is 1, and the line before"):
+        conform(SPEC, one, other)
+
+
+def test_an_event_without_a_clock_is_before_none_of_another_process(tmp_path: Path) -> None:
+    filled, emptied = tmp_path / "filled", tmp_path / "emptied"
+    fill = {"action": "fill_big", "before": {"big": 0}, "clock": {"a": 1}}
+    filled.write_text(json.dumps(fill), encoding="utf-8")
+    emptied.write_text('{"action": "empty_big", "before": {"big": 5}}', encoding="utf-8")
+
+    assert conform(SPEC, filled, emptied).conforms

@@ -1,0 +1,101 @@
+"""``statewalk cover``: scenarios that together show all that a spec can do."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import TYPE_CHECKING, Any
+
+from statewalk.checker.commands.arguments import argument
+from statewalk.checker.contract.options import read_count, read_seconds
+from statewalk.checker.machine import streams
+from statewalk.checker.verdict.exits import HOLDS, INCONCLUSIVE, VIOLATED
+
+if TYPE_CHECKING:
+    from statewalk.checker.scenarios.reached import Reached
+    from statewalk.checker.scenarios.scenario import Scenario
+    from statewalk.dsl.model import Model
+
+_MAX_STATES = 100_000
+_LENGTH = 50
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the command to the parser."""
+    parser = subparsers.add_parser(
+        "cover",
+        help="make scenarios to try a system on, from its spec",
+        description="Make scenarios (events, and what is to be seen after each) that together take "
+        "every action and reach every witness of a spec.",
+        epilog="Exit codes: 0 they do, 1 something can never be met, 2 mistake, 3 something was "
+        "not met within the bounds.",
+    )
+    parser.add_argument("spec", metavar="SPEC", help="a .py or .fizz file, or a model by name")
+    parser.add_argument("--set", action="append", default=[], dest="settings", metavar="NAME=VALUE")
+    parser.add_argument("--config", metavar="NAME", help="one of the spec's configurations")
+    parser.add_argument(
+        "--steps", action="store_true", help="take every step of every state, not only every action"
+    )
+    parser.add_argument(
+        "--length", type=argument(read_count), default=_LENGTH, metavar="N",
+        help=f"with --steps, events of a scenario that goes on from another ({_LENGTH})",
+    )  # fmt: skip
+    add_files(parser)
+    parser.add_argument(
+        "--max-states", type=argument(read_count), default=_MAX_STATES, metavar="N",
+        help=f"states to look at ({_MAX_STATES:,})",
+    )  # fmt: skip
+    parser.add_argument("--max-depth", type=argument(read_count), metavar="N",
+                        help="levels to look at")  # fmt: skip
+    parser.add_argument("--timeout", type=argument(read_seconds), metavar="TIME")
+    parser.add_argument("--json", action="store_true", help="print the answer as JSON")
+    parser.set_defaults(run=run)
+
+
+def add_files(parser: argparse.ArgumentParser) -> None:
+    """Add where scenarios are written to."""
+    parser.add_argument("--events", metavar="FILE", help="write the scenarios as JSON")
+    parser.add_argument("--pytest", metavar="FILE", help="write them as a module for pytest")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Choose scenarios, write them, and print what they meet; the exit code."""
+    from statewalk.checker.api import load_within
+    from statewalk.checker.contract.options import CheckOptions, read_settings
+    from statewalk.checker.machine.limits import Interruptions, within
+    from statewalk.checker.report.systems.cover import as_json, cover_page
+    from statewalk.checker.scenarios.files import write
+    from statewalk.checker.scenarios.reached import Bounds, reach
+
+    constants = read_settings(arguments.settings).fixed
+    with Interruptions() as asked:
+        model = load_within(arguments.spec, constants, CheckOptions(config=arguments.config))
+        bounds = Bounds(arguments.max_states, arguments.max_depth, asked)
+        with within(model.path, "looking at states", arguments.timeout):
+            reached = reach(model, bounds, everything=arguments.steps)
+        scenarios = _scenarios(model, reached, arguments)
+    written = write(model, scenarios, arguments.events, arguments.pytest)
+    if arguments.json:
+        streams.out().write(json.dumps(as_json(reached, scenarios), indent=1) + "\n")
+    else:
+        page = cover_page(reached, scenarios, streams.width())
+        if written:
+            page.add(f"  written     {written}")
+        page.show(streams.out())
+    if not reached.missed():
+        return INCONCLUSIVE if arguments.steps and reached.stopped else HOLDS
+    return INCONCLUSIVE if reached.stopped or reached.cut else VIOLATED
+
+
+def _scenarios(model: Model, reached: Reached, arguments: argparse.Namespace) -> list[Scenario]:
+    from statewalk.checker.scenarios.cover import cover_goals, cover_steps
+    from statewalk.checker.scenarios.scenario import scenario_of
+
+    chosen = cover_steps(reached, arguments.length) if arguments.steps else cover_goals(reached)
+    made = []
+    for number, (way, met, begin) in enumerate(chosen, 1):
+        goals = [name for _, name in met]
+        name = " ".join(goals[:3]) + (" ..." if goals[3:] else "") if goals else f"way {number}"
+        steps = [move[1] for move in way]
+        made.append(scenario_of(model, reached.steps, begin, steps, goals, name))
+    return made

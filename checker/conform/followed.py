@@ -1,0 +1,144 @@
+"""Where a log led: levels of what may be true after so many events, and how each was reached."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from statewalk.checker.conform.fits import Fields
+from statewalk.checker.conform.steps import Steps
+from statewalk.checker.contract.search import Step
+
+if TYPE_CHECKING:
+    from statewalk.checker.conform.events import Event
+    from statewalk.checker.conform.order import Cut, Order
+    from statewalk.dsl.model import Action, Model
+    from statewalk.dsl.view import Path
+
+Spot = tuple["Cut", int]
+"""How much of the log has happened, and the number of the state that the spec is in."""
+Link = tuple[Spot, Step, "Event | None"]
+"""Where a spot was reached from, by which step, and the event that it is (None: a hidden one)."""
+MANY = 10**18
+"""Behaviours are counted so far."""
+
+
+@dataclass
+class Limits:
+    """``hidden`` steps at most between two events (None: any number), ``states`` at most in a level
+    (a log that needs more is undecided). No hidden step changes a field that is ``watched``.
+    ``deep``: one behaviour is looked for first, depth first.
+    """
+
+    hidden: int | None = None
+    states: int = 100_000
+    interrupted: Callable[[], bool] = lambda: False
+    watched: Sequence[str] = ()
+    deep: bool = False
+
+
+@dataclass(slots=True)
+class Level:
+    """What may be true when so many events have happened. ``came`` says how a spot was reached from
+    the level before (None: it is an initial state, whose index is in ``initial``), ``went`` how by
+    hidden steps within this one.
+    """
+
+    came: dict[Spot, Link | None] = field(default_factory=dict)
+    went: dict[Spot, Link] = field(default_factory=dict)
+    clean: dict[Spot, int] = field(default_factory=dict)
+    ways: dict[Spot, int] = field(default_factory=dict)
+    cut: bool = False
+
+    def parents(self) -> set[Spot]:
+        """The spots of the level before that this one was reached from."""
+        return {link[0] for link in self.came.values() if link is not None}
+
+    def keep(self, needed: set[Spot]) -> bool:
+        """Forget what leads to none of some spots; whether there was such."""
+        waiting = list(needed)
+        while waiting:
+            if (link := self.went.get(waiting.pop())) and link[0] not in needed:
+                needed.add(link[0])
+                waiting.append(link[0])
+        if len(needed) == len(self.came) + len(self.went):
+            return False
+        self.came = {spot: link for spot, link in self.came.items() if spot in needed}
+        self.went = {spot: link for spot, link in self.went.items() if spot in needed}
+        return True
+
+    def __iter__(self) -> Iterator[Spot]:
+        yield from self.came
+        yield from self.went
+
+
+@dataclass
+class Followed:
+    """Where a log led. ``levels`` are as many as events were accepted, and one.
+
+    ``undecided`` says why it is not known further. ``broken`` names properties that are violated
+    in every behaviour that the log can be, with the number of events after which that is so.
+    ``endless``: hidden steps may go round, so behaviours cannot be counted. ``first``: one
+    behaviour was looked for, and no others.
+    """
+
+    model: Model
+    order: Order
+    steps: Steps
+    fields: Fields
+    levels: list[Level]
+    limits: Limits
+    hidden: tuple[Action, ...] = ()
+    undecided: str = ""
+    broken: dict[str, int] = field(default_factory=dict)
+    endless: bool = False
+    first: bool = False
+    widest: int = 0
+    bounded: bool = False
+
+    def content(self, number: int) -> Mapping[Path, Any]:
+        """The content of a state with a number."""
+        return self.fields.content(number, self.steps.states[number])
+
+    @property
+    def accepted(self) -> int:
+        """How many events were accepted."""
+        return len(self.levels) - 1
+
+    @property
+    def conforms(self) -> bool:
+        """Whether the whole log is a behaviour of the spec."""
+        return not self.undecided and self.accepted == self.order.length
+
+    @property
+    def behaviours(self) -> int:
+        """How many behaviours the events accepted so far can be, `MANY` at most."""
+        return min(MANY, sum(self.levels[-1].ways.get(spot, 0) for spot in self.levels[-1].came))
+
+    def path(self) -> tuple[int, list[tuple[Step, Event | None]]]:
+        """A behaviour of the accepted events: its initial state, its steps with their events."""
+        first, links = self._links()
+        initials = [self.steps.number(state) for state in self.model.initial_states]
+        return initials.index(first[1]), [(step, event) for _, step, event in links]
+
+    def numbers(self) -> list[int]:
+        """The states of that behaviour."""
+        _, links = self._links()
+        return [*(before[1] for before, _, _ in links), min(self.levels[-1].came)[1]]
+
+    def _links(self) -> tuple[Spot, list[Link]]:
+        """Where that behaviour begins, and the links that it takes."""
+        number, spot = len(self.levels) - 1, min(self.levels[-1].came)
+        found: list[Link] = []
+        while True:
+            level = self.levels[number]
+            if spot in level.came:
+                link = level.came[spot]
+                if link is None:
+                    return spot, found[::-1]
+                number -= 1
+            else:
+                link = level.went[spot]
+            found.append(link)
+            spot = link[0]

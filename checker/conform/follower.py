@@ -1,0 +1,198 @@
+"""Making one level of what may be true after the other."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from statewalk.checker.conform.fits import actions_of, choices_differ
+from statewalk.checker.conform.followed import MANY, Followed, Level, Spot
+from statewalk.checker.contract.search import Step
+
+if TYPE_CHECKING:
+    from statewalk.checker.conform.events import Event
+    from statewalk.dsl.model import Action
+    from statewalk.dsl.view import Path
+
+_MOST_FITTING = 200_000
+
+
+@dataclass
+class Follower:
+    """Makes one level after the other."""
+
+    followed: Followed
+    everything: int
+    watched: Sequence[Path] = ()
+    meant: dict[str, list[Action]] = field(default_factory=dict)
+    fitted: dict[tuple[str, int], tuple[tuple[Step, int], ...]] = field(default_factory=dict)
+
+    def go(self) -> None:
+        followed, limits = self.followed, self.followed.limits
+        while True:
+            level = followed.levels[-1]
+            followed.widest = max(followed.widest, len(level.came))
+            self.note_broken(level)
+            if followed.accepted == followed.order.length:
+                return
+            if not self.widen(level):
+                return
+            followed.widest = max(followed.widest, len(level.clean))
+            followed.bounded = followed.bounded or level.cut
+            following = self.taken(level)
+            if limits.interrupted():
+                followed.undecided = "it was interrupted"
+                return
+            if not following.came:
+                return
+            if len(following.came) > limits.states:
+                followed.undecided = f"more than {limits.states:,} states at a time"
+                return
+            followed.levels.append(following)
+            self.forget()
+
+    def forget(self) -> None:
+        """Forget what was true before and led nowhere, so that long logs fit into the memory."""
+        levels = self.followed.levels
+        levels[-2].clean, levels[-2].ways = {}, {}
+        at = len(levels) - 2
+        while at >= 0 and levels[at].keep(levels[at + 1].parents()):
+            at -= 1
+
+    def note_broken(self, level: Level) -> None:
+        """Note the properties that no behaviour so far leaves unbroken."""
+        left = 0
+        for spot in level.came:
+            left |= level.clean[spot]
+        if left == self.everything:
+            return
+        steps = self.followed.steps
+        for at, prop in enumerate([*steps.invariants, *steps.of_steps]):
+            if not left >> at & 1:
+                self.followed.broken.setdefault(prop.name, self.followed.accepted)
+
+    def widen(self, level: Level) -> bool:
+        """Add what hidden steps lead to; whether that could be done."""
+        followed = self.followed
+        depths = dict.fromkeys(level.came, 0)
+        waiting = deque(level.came)
+        edges: dict[Spot, set[Spot]] = {}
+        while waiting and followed.hidden:
+            spot = waiting.popleft()
+            for after, step in self.unlogged(spot):
+                if followed.limits.hidden is not None and depths[spot] >= followed.limits.hidden:
+                    level.cut = level.cut or after not in depths
+                    continue
+                edges.setdefault(spot, set()).add(after)
+                if self.reach(level, spot, after, step):
+                    depths.setdefault(after, depths[spot] + 1)
+                    waiting.append(after)
+            if len(depths) > followed.limits.states:
+                followed.undecided = f"more than {followed.limits.states:,} states at a time"
+                return False
+        self.count(level, edges)
+        return True
+
+    def unlogged(self, spot: Spot) -> Iterator[tuple[Spot, Step]]:
+        """The hidden steps from a spot that change something, and where they lead."""
+        for action in self.followed.hidden:
+            for way in self.followed.steps.ways(spot[1], action):
+                if way.error is not None or way.after == spot[1]:
+                    continue
+                if not (self.watched and self.is_logged(spot[1], way.after)):
+                    yield (spot[0], way.after), Step(action.index, way.script)
+
+    def is_logged(self, before: int, after: int) -> bool:
+        """Whether a step changes a field of which every change is logged."""
+        old, new = map(self.followed.content, (before, after))
+        return any(old.get(path) != new.get(path) for path in self.watched)
+
+    def reach(self, level: Level, spot: Spot, after: Spot, step: Step) -> bool:
+        """Note a hidden step; whether what it leads to has to be looked at again."""
+        clean = level.clean[spot] & ~self.followed.steps.broken(spot[1], after[1])
+        if after not in level.clean:
+            level.went[after] = (spot, step, None)
+            level.clean[after] = clean
+            return True
+        if clean & ~level.clean[after]:
+            level.clean[after] |= clean
+            return True
+        return False
+
+    def count(self, level: Level, edges: dict[Spot, set[Spot]]) -> None:
+        """Count the behaviours that lead to each spot; hidden steps in circles: endless."""
+        into: dict[Spot, int] = {}
+        for targets in edges.values():
+            for target in targets:
+                into[target] = into.get(target, 0) + 1
+        ready = [spot for spot in level if not into.get(spot)]
+        done = 0
+        while ready:
+            spot = ready.pop()
+            done += 1
+            for target in edges.get(spot, ()):
+                ways = level.ways.get(target, 0) + level.ways.get(spot, 0)
+                level.ways[target] = min(ways, MANY)
+                into[target] -= 1
+                if not into[target]:
+                    ready.append(target)
+        self.followed.endless = self.followed.endless or done < len(level.clean)
+
+    def taken(self, level: Level) -> Level:
+        """What may be true after one more event."""
+        found = Level()
+        for spot in level:
+            for event, cut in self.followed.order.next(spot[0]):
+                for step, number in self.fitting(event, spot[1]):
+                    after = (cut, number)
+                    clean = level.clean[spot] & ~self.followed.steps.broken(spot[1], number)
+                    if after not in found.came:
+                        found.came[after] = (spot, step, event)
+                    found.clean[after] = found.clean.get(after, 0) | clean
+                    ways = found.ways.get(after, 0) + level.ways.get(spot, 1)
+                    found.ways[after] = min(ways, MANY)
+        return found
+
+    def actions(self, event: Event) -> list[Action]:
+        """The action instances that an event may mean."""
+        key = repr((event.action, event.actor, event.chosen))
+        if key not in self.meant:
+            self.meant[key] = actions_of(self.followed.model, event)
+        return self.meant[key]
+
+    def fitting(self, event: Event, number: int) -> tuple[tuple[Step, int], ...]:
+        """The steps in a state that an event can be, and the states that they lead to."""
+        key = (event.said, number)
+        if key not in self.fitted:
+            if len(self.fitted) > _MOST_FITTING:
+                self.fitted.clear()
+            self.fitted[key] = tuple(self.tried(event, number))
+        return self.fitted[key]
+
+    def tried(self, event: Event, number: int) -> Iterator[tuple[Step, int]]:
+        followed = self.followed
+        for action in self.actions(event):
+            if event.before and any(self.fields_differ(event, action, number, event.before)):
+                continue
+            for way in followed.steps.ways(number, action):
+                if way.error is not None or any(choices_differ(event, action, way)):
+                    continue
+                if event.after and any(self.fields_differ(event, action, way.after, event.after)):
+                    continue
+                if event.changes and any(self.unchanged(event, action, number, way.after)):
+                    continue
+                yield Step(action.index, way.script), way.after
+
+    def unchanged(self, event: Event, action: Action, before: int, after: int) -> Iterator[str]:
+        """What was logged to change and does not."""
+        contents = map(self.followed.content, (before, after))
+        return self.followed.fields.unchanged(action, event, *contents)
+
+    def fields_differ(
+        self, event: Event, action: Action, number: int, said: object
+    ) -> Iterator[str]:
+        """What was logged of a state and is otherwise in it."""
+        content = self.followed.content(number)
+        return self.followed.fields.differences(said, action.actor, event, content)  # type: ignore[arg-type]

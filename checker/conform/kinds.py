@@ -1,0 +1,56 @@
+"""Whether what a log says of a value can be said of any: what cannot is a mistake of the log."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+from statewalk.checker.conform.values import fits
+from statewalk.dsl.state.roles import Role
+from statewalk.dsl.values.records import Record
+from statewalk.dsl.values.stored import FrozenBag, FrozenDict, FrozenList, FrozenSet
+
+if TYPE_CHECKING:
+    from statewalk.dsl.model import Model
+
+_KINDS = {bool: "true or false", int: "a number", str: "a text"}
+_SAID = {**_KINDS, dict: "an object", list: "a list", type(None): "nothing"}
+
+
+def can_be(said: Any, value: Any, model: Model) -> bool:
+    """Whether a JSON value could say a value such as this one."""
+    if isinstance(said, dict) and any(name.startswith("#") for name in said):
+        return True
+    if isinstance(value, Enum):
+        return any(fits(said, member) for member in type(value))
+    if isinstance(value, Role):
+        return said in roles_of(model, type(value).__name__)
+    if isinstance(value, FrozenList | FrozenSet | FrozenBag | tuple):
+        return isinstance(said, list)
+    if isinstance(value, FrozenDict | Record):
+        return isinstance(said, dict)
+    return type(said) is type(value) or type(value) not in (*_KINDS, type(None))
+
+
+def roles_of(model: Model, name: str) -> Mapping[str, Role]:
+    """The roles of a class, as logs call them."""
+    alike = (role for roles in model.roles.values() for role in roles)
+    return {repr(role): role for role in alike if type(role).__name__ == name}
+
+
+def no_role(said: Any, model: Model) -> list[str]:
+    """Where a text names a role that a spec does not have: those that it has."""
+    if not isinstance(said, str) or not said.partition("#")[2].isdecimal():
+        return []
+    known = roles_of(model, said.partition("#")[0])
+    return [] if said in known else list(known)
+
+
+def other_kind(said: Any, value: Any) -> str:
+    """What is to be said where a log has another kind of value than a spec; empty where not."""
+    if type(said) is type(value) or type(value) not in _KINDS or type(said) not in _SAID:
+        return ""
+    text = json.dumps(said, ensure_ascii=False)
+    return f", {_KINDS[type(value)]}, and the log has {text:.40}, {_SAID[type(said)]}"
