@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from statewalk.checker.explore.expressions import Expression
-from statewalk.checker.explore.seek import SECONDS, STATES, Sought, another, nearest
+from statewalk.checker.explore.further import search
+from statewalk.checker.explore.seek import SECONDS, Sought, another, nearest
 from statewalk.checker.page.data import changed, head, of_path, told
 from statewalk.checker.page.spec import code_of
 from statewalk.checker.report.page import plural
@@ -20,20 +22,27 @@ from statewalk.checker.walk.walk import written as step_written
 from statewalk.dsl.errors import RunError
 
 if TYPE_CHECKING:
+    from statewalk.checker.traces.trace import Trace
     from statewalk.dsl.model import Model
 
 MOST_WATCHED = 20
+NEAR, NEAR_SECONDS = 1000, 1.0  # looked at on foot, before an engine is asked
+MOST_UNFOLDED = 100
 MOST_STEPS = 1000  # of a graph around a state
 Answer = Callable[[Any], dict[str, Any]]
 
 
 class Answers:
-    """Answers the page's questions about a model; ``start`` is where it begins."""
+    """Answers the page's questions about a model; ``start`` is where it begins. ``waiting`` says
+    that there is another question: looking for a state ends then.
+    """
 
     def __init__(self, model: Model, start: Path | None = None) -> None:
         self.model = model
+        self.shown: Trace | None = None  # what the path it begins with is a trace of
         self.walk = Walk(model)
         self.start = start or Path()
+        self.waiting: Callable[[], bool] = lambda: False
         self.questions: Mapping[str, Answer] = {
             "start": self._start,
             "path": lambda asked: self._path(read_path(asked["path"])),
@@ -66,7 +75,10 @@ class Answers:
         }
 
     def _path(self, path: Path) -> dict[str, Any]:
-        found = of_path(self.walk.trace(path))
+        trace, shown = self.walk.trace(path), self.shown
+        if shown is not None and path == self.start:
+            trace = replace(trace, property=shown.property, kind=shown.kind, loop=shown.loop)
+        found = of_path(trace)
         return {**found, "path": write_path(path), "back": self._back(path)}
 
     def _back(self, path: Path) -> list[int | None]:
@@ -108,7 +120,7 @@ class Answers:
         if guard is None:
             return {"label": action.label, "guard": "", "place": "", "values": ""}
         where = place(guard.file, guard.line) if guard.file else ""
-        text = guard.text or guard.said
+        text = guard.said if guard.idle else guard.text or guard.said
         return {"label": action.label, "guard": text, "place": where, "values": guard.shown}
 
     def _watch(self, asked: Any) -> dict[str, Any]:
@@ -126,33 +138,55 @@ class Answers:
 
     def _find(self, asked: Any) -> dict[str, Any]:
         path, expression = read_path(asked["path"]), Expression(self.model, str(asked["text"]))
-        found = nearest(self.walk, [self.walk.state(path)], expression.holds)
+        found = self._nearest(path, expression)
         if found.steps == ():
-            return {"path": write_path(path), "said": "It is true in this state."}
+            return {"said": "It is true in this state already."}
         told = self._found(found, path, "No state like this")
-        if expression.failed:
-            told["said"] += f" In {expression.failed:,} of them it raised {expression.error}."
+        if expression.error:
+            told["said"] += f" In some of them it raised {expression.error.rstrip('.')}."
         return told
+
+    def _nearest(self, path: Path, wanted: Expression) -> Sought:
+        """On foot, which begins at once; then by an engine, which sees thousands of times more."""
+        start = self.walk.state(path)
+        near = nearest(self.walk, [start], wanted.holds, states=NEAR, seconds=NEAR_SECONDS)
+        if near.steps is not None or near.all:
+            return near
+        far = search(self.model, start, wanted, self.waiting)
+        if far is None or (
+            far.steps and not wanted.holds(self.walk.state(joined(path, far.steps)))
+        ):
+            return nearest(self.walk, [start], wanted.holds, interrupted=self.waiting)
+        return far
 
     def _another(self, asked: Any) -> dict[str, Any]:
         path = read_path(asked["path"])
         if not path.steps:
             return {"said": "This is an initial state: nothing leads here."}
-        found = another(self.walk, path)
+        found = another(self.walk, path, self.waiting)
         return self._found(found, Path(found.start), "No other last step to this state")
 
     def _around(self, asked: Any) -> dict[str, Any]:
         path, depth = read_path(asked["path"]), min(max(int(asked["depth"]), 1), MOST_STEPS)
         text = str(asked.get("by", "")).strip()
         by = Expression(self.model, text).shown if text else None
-        found = around(self.walk, path, depth, by)
+        paths = [read_path(one) for one in asked.get("unfolded", ())][:MOST_UNFOLDED]
+        rows = {self.walk.row(self.walk.state(one)) for one in paths}
+        along = read_path(asked.get("along", asked["path"]))
+        on = {self.walk.row(n.state) for n in self.walk.nodes(along) if n.state is not None}
+        found = around(self.walk, path, depth, by, unfolded=rows, on=on)
         said = f"{plural(found.states, 'state')} within {plural(found.depth, 'step')}"
+        if rows:
+            states, far = plural(found.states, "state"), plural(depth, "step")
+            said = f"{states}: {far} far, and what is unfolded"
         if text:
             said += f", {plural(len(found.spots), 'value')}"
         if found.states >= MOST and not found.whole:
             said += f"; {MOST:,} are the most that are drawn"
         elif found.late:
             said += "; for more there was no time"
+        if any(spot.is_marked("wrong") for spot in found.spots):
+            said += "; red: what has to hold does not"
         return {**drawn(found, path), "said": said}
 
     def _found(self, found: Sought, origin: Path, none: str) -> dict[str, Any]:
@@ -165,7 +199,9 @@ class Answers:
             }
         if found.all:
             return {"said": f"{none}: these are all that can be reached ({looked})."}
-        limit = f"{STATES:,} states or {SECONDS:.0f} seconds are the limit"
+        within = plural(found.depth, "step")
+        if self.waiting():
+            return {"said": f"{none} within {within}; given up, as something else was asked for."}
         return {
-            "said": f"{none} within {found.depth} steps, so far as was looked: {looked}, {limit}."
+            "said": f"{none} within {within}; {looked}, and {SECONDS:.0f} seconds are the limit."
         }

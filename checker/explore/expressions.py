@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from types import CodeType
 from typing import TYPE_CHECKING, Any
 
+from statewalk.checker.explore.names import mistake_in
 from statewalk.checker.states.content import value_of
 from statewalk.checker.states.shortening import fit
-from statewalk.checker.verdict.evaluate import evaluate, namespace_of
-from statewalk.dsl.errors import RunError
+from statewalk.checker.verdict.evaluate import compiled, namespace_of
+from statewalk.dsl.errors import EngineError, RunError
 from statewalk.dsl.state.plain_view import PlainView
 
 if TYPE_CHECKING:
@@ -31,8 +33,8 @@ class Expression:
     def __init__(self, model: Model, text: str) -> None:
         self.model = model
         self.text = text
-        self.failed, self.error = 0, ""  # in how many states it raised, and what last
-        self._node: ast.expr | None = None
+        self.error = ""  # what it raised last, where it did
+        self._code: CodeType | None = None
         found = next((p for p in model.properties if p.name == text.strip()), None)
         self._property = None if found is None else found.whole
         if found is not None and found.kind in _NOT_OF_STATES:
@@ -49,24 +51,21 @@ class Expression:
         try:
             if len(text) > _LONGEST:
                 raise ValueError(f"it is longer than {_LONGEST} characters")
-            self._node = ast.parse(text.strip(), mode="eval").body
+            node = ast.parse(text.strip(), mode="eval").body
+            self._names = names_of(model)
+            if (wrong := mistake_in(node, self._names, model)) is not None:
+                raise unreadable(text, *wrong)
+            self._code = compiled(node, self._names)
         except (SyntaxError, ValueError, RecursionError) as error:
             why = getattr(error, "msg", None) or str(error)
             raise unreadable(text, why, "Write one Python expression.") from None
-        self._names = names_of(model)
 
     def value(self, state: State) -> Any:
         """Its value in a state; what it raises, it raises."""
         found: list[Any] = []
 
         def look() -> bool:
-            if self._property is not None:
-                found.append(bool(self._property()))
-            elif self._node is not None:
-                thing = evaluate(self._node, self._names, {})
-                if callable(thing) and not hasattr(thing, "_canonical"):
-                    raise TypeError(f"{self.text.strip()} is a function: call it")
-                found.append(value_of(thing, self.model, state))
+            found.append(value_of(self._thing(), self.model, state))
             return True
 
         self.model.holds(look, PlainView(state))
@@ -74,19 +73,39 @@ class Expression:
 
     def holds(self, state: State) -> bool:
         """Whether it is true in a state; where it raises it is not."""
+        return self.model.holds(self.here, PlainView(state))
+
+    def here(self) -> bool:
+        """Whether it is true in the state that is bound; where it raises it is not."""
         try:
-            return bool(self.value(state))
+            return bool(self._thing())
+        except EngineError:  # ours: it says nothing of the state
+            raise
         except Exception as error:
-            self.failed += 1
-            self.error = f"{type(error).__name__}: {error}"[:_SHOWN]
+            self.error = _said(error)
             return False
+
+    def _thing(self) -> Any:
+        if self._property is not None:
+            return bool(self._property())
+        if self._code is None:
+            return None
+        thing = eval(self._code, {**self._names})
+        if callable(thing) and not hasattr(thing, "_canonical"):
+            raise TypeError(f"{self.text.strip()} is a function: call it")
+        return thing
 
     def shown(self, state: State) -> str:
         """Its value in a state in words, or what it raises."""
         try:
             return fit(self.value(state), _SHOWN)
         except Exception as error:
-            return f"{type(error).__name__}: {error}"[:_SHOWN]
+            return _said(error)
+
+
+def _said(error: Exception) -> str:
+    first = str(error).partition("\n")[0]
+    return f"{type(error).__name__}: {first}"[:_SHOWN]
 
 
 def names_of(model: Model) -> dict[str, Any]:

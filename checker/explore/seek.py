@@ -20,7 +20,7 @@ Row = tuple[int, ...]
 @dataclass(frozen=True)
 class Sought:
     """What came of looking: the way to the state, if there is one; how many states were looked at,
-    to how many steps' distance; and whether these are all there are.
+    within how many steps all of them; and whether these are all there are.
     """
 
     start: int
@@ -38,10 +38,11 @@ def nearest(
     *,
     states: int = STATES,
     seconds: float = SECONDS,
+    interrupted: Callable[[], bool] = lambda: False,
 ) -> Sought:
     """The nearest state that is wanted, a start included; constraints cut as in a search.
 
-    ``passable`` may forbid steps. Steps that raise lead nowhere.
+    ``passable`` may forbid steps. Steps that raise lead nowhere. ``interrupted`` says when to end.
     """
     model, until = walk.model, time.monotonic() + seconds
     came: dict[Row, tuple[Row, Step] | None] = {}
@@ -59,6 +60,8 @@ def nearest(
         depth += 1
         following: list[State] = []
         for state in level:
+            if interrupted():
+                return Sought(0, None, len(came), depth - 1, False)
             before = walk.row(state)
             for action in model.actions:
                 for outcome in model.outcomes(action, state, raising=False):
@@ -71,7 +74,7 @@ def nearest(
                         steps = _way(came, row)
                         return Sought(first[_root(came, row)], steps, len(came), depth, False)
                     if len(came) >= states or time.monotonic() > until:
-                        return Sought(0, None, len(came), depth, False)
+                        return Sought(0, None, len(came), depth - 1, False)
                     following.append(after)
         level = following
     return Sought(0, None, len(came), max(0, depth - 1), True)
@@ -91,7 +94,7 @@ def _root(came: dict[Row, tuple[Row, Step] | None], row: Row) -> Row:
     return row
 
 
-def another(walk: Walk, path: Path) -> Sought:
+def another(walk: Walk, path: Path, interrupted: Callable[[], bool] = lambda: False) -> Sought:
     """The shortest way to the state at the end of a path whose last step is another one."""
     target = walk.row(walk.state(path))
     before = walk.row(walk.state(type(path)(path.initial, path.steps[:-1])))
@@ -101,4 +104,6 @@ def another(walk: Walk, path: Path) -> Sought:
         return after != target or (row, step) != (before, last)
 
     starts = walk.model.initial_states
-    return nearest(walk, starts, lambda state: walk.row(state) == target, passable)
+    return nearest(
+        walk, starts, lambda state: walk.row(state) == target, passable, interrupted=interrupted
+    )

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 _SHOWN = 10  # rows of a table in a notebook
 _DRAWN = min(60, FEW)  # states of a graph that is drawn there
+_NUMBERS = ("fingerprint", "parent")  # what a reader looks at last
 _WIDE = 40  # letters of a cell
 
 
@@ -162,12 +163,16 @@ def _short(value: Any) -> str:
 
 
 def _table(relation: Relation) -> str:
-    head, *rows = relation._cells()
+    order = sorted(range(len(relation.columns)), key=lambda at: relation.columns[at] in _NUMBERS)
+    head, *rows = ([row[at] for at in order] for row in relation._cells())
     cells = "".join(f"<th>{escape(name)}</th>" for name in head)
     lines = "".join(
         f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows
     )
-    return f"<table><thead><tr>{cells}</tr></thead><tbody>{lines}</tbody></table>"
+    table = f"<table><thead><tr>{cells}</tr></thead><tbody>{lines}</tbody></table>"
+    more = len(relation) - len(rows)
+    told = f"<p>… and {more:,} more rows</p>" if more > 0 else ""
+    return f'<div style="overflow-x: auto">{table}</div>{told}'
 
 
 def graph_of_run(run: Run, folder: str | Path | None = None) -> Graph:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 Drawings = Mapping[str, Around]
 _WIDTH = 96  # letters of a line of the report
+_MOST = 5  # steps that are told of in place of one
 
 
 def of_comparison(comparison: Comparison, again: str) -> dict[str, Any]:
@@ -45,8 +46,24 @@ def of_comparison(comparison: Comparison, again: str) -> dict[str, Any]:
             for action in side.model.actions
             if action.span
         ),
-        "traces": ways,
+        "traces": _named_apart(ways),
     }
+
+
+def _named_apart(ways: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The same with titles that tell them apart: addresses and lists go by them."""
+    titles = [way["title"] for way in ways]
+    told = [
+        f"{title}, beside {way['tried']}" if titles.count(title) > 1 else title
+        for title, way in zip(titles, ways, strict=True)
+    ]
+    return [
+        {
+            **way,
+            "title": f"{title} ({told[:at].count(title) + 1})" if told.count(title) > 1 else title,
+        }
+        for at, (title, way) in enumerate(zip(told, ways, strict=True))
+    ]
 
 
 def _ways(versus: Versus, base: Side, around: Drawings) -> Iterator[dict[str, Any]]:
@@ -74,8 +91,10 @@ def _instead(found: Refinement, other: Side) -> Iterator[str]:
     yield f"The last step is one that {other.name} has not there. Possible with it:"
     if not refusal.allowed:
         yield "  nothing"
-    for trace in refusal.allowed:
-        yield f"  {label_of(trace, trace.steps[0])}"
+    for trace in refusal.allowed[:_MOST]:
+        for step, changes in trace:
+            yield f"  {label_of(trace, step)}"
+            yield from (f"      {change}" for change in changes)
 
 
 def _way(
@@ -90,6 +109,7 @@ def _way(
         **of_path(trace, around[side.name]),
         "title": title,
         "side": side.name,
+        "tried": other.name,
         "why": [[[text, ""]] for text in said],
         "beside": beside
         and {

@@ -31,6 +31,10 @@ if TYPE_CHECKING:
 
 FORMAT, VERSION = "statewalk-page", 1
 _WIDTH = 96  # letters of a line of the report
+_ALONE = (
+    "What else was possible only the spec tells: show --html FILE --spec SPEC draws it, "
+    "and statewalk explore goes on from here."
+)
 _ENDED = (None, "violation", "depth", "states")  # searches that no limit cut in the middle
 
 
@@ -69,6 +73,7 @@ def of_trace(trace: Trace) -> dict[str, Any]:
         **head(trace.spec, trace.constants.items()),
         "kinds": {trace.kind: kind_word(trace.kind)},
         "code": code_of((step.file, step.line) for step in trace.steps) if trace.model else {},
+        "alone": "" if trace.model else _ALONE,
         "traces": [
             {
                 **of_path(trace, Around(trace.model) if trace.model else None),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -34,6 +34,7 @@ SCRIPTS = (
     "overview",
     "compared",
     "graph",
+    "controls",
     "live",
     "choices",
     "keys",
@@ -41,6 +42,10 @@ SCRIPTS = (
     "start",
 )
 STYLES = ("colours", "page", "parts", "lanes", "graph", "live")
+_UNTRUSTED = (
+    "<p><small>Is there nothing above? Trust this notebook or run the cell; "
+    "save(FILE) writes the page.</small></p>"
+)
 _ESCAPED = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 
 
@@ -49,11 +54,11 @@ def of_runs(run: Run) -> str:
     return to_html(of_run(run))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class WebPage:
     """The page of a run or a trace, as text; a notebook shows it in a frame of its own."""
 
-    html: str = field(repr=False)
+    html: str
 
     def save(self, file: str | Path) -> None:
         """Write it to a file. Raises RunError[SW403]."""
@@ -61,7 +66,10 @@ class WebPage:
 
     def _repr_html_(self) -> str:
         frame = 'sandbox="allow-scripts" width="100%" height="720" style="border: 0"'
-        return f'<iframe {frame} srcdoc="{escape(self.html)}"></iframe>'
+        return f'<iframe {frame} srcdoc="{escape(self.html)}"></iframe>{_UNTRUSTED}'
+
+    def __repr__(self) -> str:
+        return "a page to look at: save(FILE) writes it"
 
 
 def page(shown: Run | Trace | Comparison) -> WebPage:

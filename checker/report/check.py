@@ -188,6 +188,8 @@ def _actions(page: Page, run: Run) -> None:
 def never_text(action: NeverFired) -> str:
     """Why an action never fired, as far as is known."""
     where = f" ({place(action.span.file, action.line)})" if action.span and action.line else ""
+    if action.idle:
+        return f"{action.name}: where no guard stops it, it does nothing, which is no step"
     if not action.guard:
         return f"{action.name} never fired"
     scope = "every" if action.all_states else f"each of the first {number(action.states)}"

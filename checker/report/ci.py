@@ -108,6 +108,11 @@ def _violated(prop: PropertyResult) -> str:
 
 def to_sarif(*runs: Run) -> str:
     """What `findings` has, as SARIF 2.1.0."""
+    return sarif_text([sarif_result(f, run.spec) for run in runs for f in findings(run)])
+
+
+def sarif_text(results: list[dict[str, Any]]) -> str:
+    """A document of SARIF 2.1.0 with these results."""
     document = {
         "$schema": _SCHEMA,
         "version": "2.1.0",
@@ -123,7 +128,7 @@ def to_sarif(*runs: Run) -> str:
                         ],
                     }
                 },
-                "results": [_sarif(f, run) for run in runs for f in findings(run)],
+                "results": results,
                 "columnKind": "unicodeCodePoints",
             }
         ],
@@ -192,8 +197,9 @@ def _span_of(violation: Violation) -> Span | None:
     return violation.span
 
 
-def _sarif(found: Found, run: Run) -> dict[str, Any]:
-    span, spec, trace = found.span, run.spec, found.trace
+def sarif_result(found: Found, spec: str) -> dict[str, Any]:
+    """What was found of a spec, as a result of SARIF."""
+    span, trace = found.span, found.trace
     made: dict[str, Any] = {
         "ruleId": found.rule,
         "level": found.level,
@@ -227,13 +233,13 @@ def _location(file: str, line: int, span: Span | None = None) -> dict[str, Any]:
 
 def to_github(*runs: Run) -> str:
     """Lines that a workflow of GitHub shows at the places they speak of."""
-    kinds = {"note": "notice"}
-    lines = [
-        _command(kinds.get(f.level, f.level), f.span, run.spec, f.name, _github_text(f))
-        for run in runs
-        for f in findings(run)
-    ]
-    return "".join(line + "\n" for line in lines)
+    return "".join(github_line(f, run.spec) + "\n" for run in runs for f in findings(run))
+
+
+def github_line(found: Found, spec: str) -> str:
+    """What was found of a spec, as an annotation."""
+    kind = {"note": "notice"}.get(found.level, found.level)
+    return _command(kind, found.span, spec, found.name, _github_text(found))
 
 
 def _github_text(found: Found) -> str:

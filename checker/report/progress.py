@@ -4,6 +4,7 @@ and then.
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Mapping
 from typing import IO, TYPE_CHECKING
@@ -31,7 +32,7 @@ class ProgressBlock:
         self.file = file
         self.title = title
         self.actions = actions or {}
-        self.live = file.isatty()
+        self.live = file.isatty() and os.environ.get("TERM") != "dumb"
         self.started = self.shown_at = time.monotonic()
         self.shown_lines = 0
         self.last: Progress | None = None

@@ -26,6 +26,7 @@ class Choices {
     if (JSON.stringify(this.path) !== key) return;
     this.listed.classList.remove("busy");
     this.enabled = found.enabled;
+    const focused = this.listed.contains(document.activeElement);
     const steps = found.enabled.map((one, i) => this.step(one, i, taken));
     fill(
       this.listed,
@@ -34,6 +35,7 @@ class Choices {
       found.more.map((label) => h("p.dim", null, `Of ${label} there are more ways than are listed.`)),
       found.disabled.length ? this.stopped(found.disabled) : null,
     );
+    if (focused) this.focus();
   }
 
   step(one, i, taken) {
@@ -90,8 +92,11 @@ class Choices {
       null,
       this.form("Find the nearest state where", find, "Find", () => this.seek("find", { path: this.path, text: find.value })),
       this.form("Watch", watch, "Add", () => {
-        if (watch.value.trim()) this.onwatch([...this.live.watched, watch.value.trim()]);
+        const text = watch.value.trim();
         watch.value = "";
+        if (!text) return;
+        this.live.wrote(text);
+        this.onwatch([...this.live.watched, text]);
       }),
       h("button.plain", { onclick: () => this.another() }, "Another way to this state"),
       this.hint,
@@ -126,6 +131,21 @@ class Choices {
       this.say(error.message);
     }
   }
+}
+
+// The expressions that an address brought, and the question whether they may be evaluated.
+function broughtBox(brought, agree) {
+  if (!brought) return null;
+  const button = (word, yes) => h("button.plain", { onclick: () => agree(yes) }, word);
+  return h(
+    "div.brought",
+    { role: "group", "aria-label": "expressions in the address" },
+    h("p", null, "This address brings Python. It would run with your rights: evaluate it only if you trust who wrote it."),
+    h("ul", null, brought.strange.map((text) => h("li", null, h("code", null, text)))),
+    button("Evaluate", true),
+    " ",
+    button("Leave out", false),
+  );
 }
 
 // Watched expressions with their values at a step, and where along the path they change.

@@ -20,7 +20,7 @@ function comparedCards({ compared, report }) {
   return h(
     "div.compared",
     null,
-    card("Verdicts and sizes", h("div.scroll", { tabindex: "0", "aria-label": "verdicts and sizes" }, table)),
+    card("Verdicts and sizes", h("div.scroll", { tabindex: "0", role: "region", "aria-label": "verdicts and sizes" }, table)),
     h("details.card", null, h("summary", null, h("h2", null, "The whole report")), reportLines(report)),
   );
 }

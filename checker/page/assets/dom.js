@@ -55,6 +55,27 @@ function reveal(element, box) {
   else if (inner.bottom > outer.bottom) box.scrollTop += Math.min(inner.bottom - outer.bottom + 12, inner.top - outer.top);
 }
 
+// What is not seen at first is made after the first painting, a little at a time.
+const unfinished = new Set();
+
+function afterwards(items, act) {
+  let at = 0;
+  const some = (until) => {
+    while (at < items.length && performance.now() < until) act(items[at++]);
+    if (at === items.length) unfinished.delete(some);
+  };
+  const turn = () => {
+    if (!unfinished.has(some)) return;
+    some(performance.now() + 8);
+    setTimeout(turn);
+  };
+  unfinished.add(some);
+  requestAnimationFrame(() => setTimeout(turn));
+  return () => unfinished.delete(some);
+}
+
+const finish = () => unfinished.forEach((some) => some(Infinity));
+
 const count = (n) => Number(n).toLocaleString("en");
 const plural = (n, one) => count(n) + " " + (n === 1 ? one : one + "s");
 

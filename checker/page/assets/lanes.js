@@ -1,12 +1,29 @@
 // The sequence diagram. It was laid out by who made the page: here it becomes elements.
 
-function lanesOf(path, select) {
+const FIRST = 1500; // points above and below the step shown that are drawn at once
+
+// How far down a shape is; null for what goes along the whole drawing, and for the rows.
+function depthOf([, attributes]) {
+  if (/\b(row|life|arc)\b/.test(attributes.class)) return null;
+  const d = /^M[\d.-]+[ ,]([\d.-]+)/.exec(attributes.d || "");
+  return Number(d ? d[1] : attributes.y || attributes.y1 || attributes.cy || 0);
+}
+
+function lanesOf(path, select, at) {
   const { width, height, head, shapes } = path.lanes;
   const size = (tall) => ({ width, height: tall, viewBox: `0 0 ${width} ${tall}` });
   const names = shape(["svg", { ...size(36), "aria-hidden": "true" }, ""]);
   head.forEach((one) => names.append(shape(one)));
   const body = shape(["svg", { ...size(height), role: "img", "aria-label": "sequence diagram of the path" }, ""]);
-  shapes.forEach((one) => body.append(shape(one)));
+  const row = shapes.find((one) => one[1]["data-step"] === Math.max(1, at));
+  const middle = row ? row[1].y : 0;
+  const far = shapes.filter((one) => {
+    const depth = depthOf(one);
+    if (depth !== null && Math.abs(depth - middle) > FIRST) return true;
+    body.append(shape(one));
+    return false;
+  });
+  afterwards(far, (one) => body.append(shape(one)));
   body.addEventListener("click", (event) => {
     const bounds = body.getBoundingClientRect();
     const y = event.clientY - bounds.top;
@@ -17,7 +34,7 @@ function lanesOf(path, select) {
   });
   return h(
     "div.scroll.lanes",
-    { tabindex: "0", "aria-label": "lanes" },
+    { tabindex: "0", role: "region", "aria-label": "lanes" },
     h("div.lanenames", null, names),
     body,
     path.trace.loop === null ? null : h("p.dim", null, `The last state is state ${path.trace.loop} again, and so on for ever.`),

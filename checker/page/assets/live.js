@@ -5,6 +5,25 @@ class Live {
     this.token = token;
     this.kept = new Map();
     this.watched = [];
+    this.safe = new Set(JSON.parse(sessionStorage.getItem("written") || "[]"));
+    this.brought = null;
+  }
+
+  // Expressions run as Python in the explorer. Those written on this page may, and names of
+  // properties; those that an address brings may be anybody's, and wait for a person to agree.
+  wrote(...texts) {
+    texts.forEach((text) => this.safe.add(text));
+    sessionStorage.setItem("written", JSON.stringify([...this.safe]));
+  }
+
+  // What of an address may be evaluated; the rest is kept as what it brought.
+  sift(asked) {
+    const watch = asked.getAll("watch").filter(Boolean);
+    const by = asked.get("by") || "";
+    const known = (text) => !text || this.safe.has(text) || data.properties.includes(text);
+    const strange = [...new Set([...watch, by].filter((text) => !known(text)))];
+    this.brought = strange.length ? { strange, watch, by } : null;
+    return { watch: watch.filter(known), by: known(by) ? by : "" };
   }
 
   async ask(question, body) {

@@ -56,15 +56,18 @@ function turned({ trace, witness }, at) {
   const found = Object.entries(trace.truths || {}).filter(([, values]) => typeof values[at] === "boolean" && typeof values[at - 1] === "boolean" && values[at] !== values[at - 1]);
   return found.map(([name, values]) => {
     const wrong = !values[at] && isWrong(name, trace, witness);
-    return [h("span.turned" + (wrong ? ".wrong" : ""), { title: `${name} is ${values[at]} from here` }, (values[at] ? "✓\u00a0" : "✗\u00a0") + name), " "];
+    return [h("span.turned" + (wrong ? ".wrong" : ""), { title: `${name} is ${values[at]} from here` }, h("span", { role: "img", "aria-label": values[at] ? "now true: " : "now false: " }, values[at] ? "✓\u00a0" : "✗\u00a0"), name), " "];
   });
 }
+
+const NEAR = 40; // steps on either side that are made at once
 
 class PathList {
   constructor(select) {
     this.select = select;
     this.all = false;
     this.items = [];
+    this.stop = () => {};
     this.element = h("ol.path", { "aria-label": "steps" });
   }
 
@@ -75,12 +78,22 @@ class PathList {
     this.element.classList.toggle("long", path.steps.length > 200);
     this.items = [this.item(0), ...path.steps.map((_, i) => this.item(i + 1))];
     fill(this.element, this.items);
+    this.stop();
+    this.stop = afterwards([...this.items.keys()], (at) => this.line(at));
   }
 
   item(at) {
     const { path } = this;
-    const last = at === path.steps.length && at > 0 && !path.witness && !path.live && !path.side;
+    const last = at === path.steps.length && at > 0 && !path.witness && (!path.live || path.trace.property) && !path.side;
     const cycle = path.trace.loop !== null && at > path.trace.loop;
+    return h("li" + (last ? ".last" : "") + (cycle ? ".cycle" : ""), { "data-step": at });
+  }
+
+  // The line of a step; it is made when it is asked for.
+  line(at) {
+    const { path } = this;
+    const item = this.items[at];
+    if (item.firstChild) return item.firstChild;
     const label = at ? labelOf(path.steps[at - 1]) : [h("span.action", null, "init"), path.trace.initial ? h("span.rest", null, ` (${path.trace.initial + 1})`) : null];
     const line = h(
       "button.line",
@@ -88,7 +101,8 @@ class PathList {
       h("span.number", null, String(at)),
       h("span.what", null, label, loopMark(path, at), " ", this.sameAs(at), turned(path, at)),
     );
-    return h("li" + (last ? ".last" : "") + (cycle ? ".cycle" : ""), { "data-step": at }, line);
+    item.append(line);
+    return line;
   }
 
   sameAs(at) {
@@ -99,19 +113,21 @@ class PathList {
   unfold(at, open) {
     const item = this.items[at];
     if (!item) return;
+    const line = this.line(at);
     const has = item.querySelector(".changes");
-    item.firstChild.setAttribute("aria-expanded", String(open && at > 0));
+    line.setAttribute("aria-expanded", String(open && at > 0));
     if (open && !has && at > 0) item.append(changesOf(this.path, at));
     if (!open && has) has.remove();
   }
 
   mark(at) {
     if (this.chosen !== undefined && this.items[this.chosen]) {
-      this.items[this.chosen].firstChild.removeAttribute("aria-current");
+      this.line(this.chosen).removeAttribute("aria-current");
       if (!this.all) this.unfold(this.chosen, false);
     }
     this.chosen = at;
-    this.items[at].firstChild.setAttribute("aria-current", "step");
+    for (let near = Math.max(0, at - NEAR); near <= at + NEAR && near < this.items.length; near++) this.line(near);
+    this.line(at).setAttribute("aria-current", "step");
     this.unfold(at, true);
     reveal(this.items[at], this.element.parentElement);
   }

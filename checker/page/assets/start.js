@@ -22,14 +22,18 @@ function frame() {
   document.addEventListener("keydown", onKey);
   window.addEventListener("hashchange", onAddress);
   window.addEventListener("popstate", onAddress);
-  window.addEventListener("beforeprint", () => current() && unfoldAll(true));
+  wide.addEventListener("change", () => current() && draw());
+  window.addEventListener("beforeprint", () => {
+    if (current()) unfoldAll(true);
+    finish();
+  });
   return main;
 }
 
 const explored = () => [title, why, live ? status : null, box];
 
 function startPage() {
-  if (data.traces.some((path) => path.around)) TABS.push(["graph", "Graph"]);
+  if (data.alone || data.traces.some((path) => path.around)) TABS.push(["graph", "Graph"]);
   if (Object.keys(data.code || {}).length) TABS.push(["code", "Code"]);
   const main = frame();
   readAddress();

@@ -51,9 +51,8 @@ function fieldFilter(text) {
   };
 }
 
-function stateTree(path, at, since, shows) {
+function stateTree(path, at, then, shows) {
   const now = fieldsAt(path.trace, at);
-  const then = at > 0 || since > 0 ? fieldsAt(path.trace, since) : null;
   const blocks = [];
   const small = [];
   for (const [name, fields] of now) {
@@ -69,7 +68,7 @@ function stateTree(path, at, since, shows) {
   if (small.length) blocks.push(h("section.instance", null, h("h4", null, blocks.length ? "Others" : "Variables"), small));
   if (!now.size) blocks.push(h("p.dim", null, "The spec could not finish this step: there is no state."));
   else if (!blocks.length) blocks.push(h("p.dim", null, "No field has such a name."));
-  return h("div.state", null, truthsAt(path, at), h("div.instances", null, blocks));
+  return h("div.instances", null, blocks);
 }
 
 // Where a property has to hold and does not, its name stands out.
@@ -82,12 +81,12 @@ function truthsAt({ trace, witness }, at) {
     { "aria-label": "properties in this state" },
     found.map(([name, v]) => {
       const wrong = v === false && isWrong(name, trace, witness);
-      return h("li." + word(v) + (wrong ? ".wrong" : ""), { title: `${name} is ${word(v)} here` }, name);
+      return h("li." + word(v) + (wrong ? ".wrong" : ""), { title: `${name} is ${word(v)} here` }, soft(name));
     }),
   );
 }
 
-const WINDOW = 150; // steps on either side: a table of thousands of rows takes seconds to lay out
+const WINDOW = 80; // steps on either side: a table of thousands of rows takes seconds to lay out
 
 function roleTable(path, whole, select, middle, shows) {
   const instances = instancesOf(path.trace);
@@ -120,7 +119,7 @@ function roleTable(path, whole, select, middle, shows) {
     );
   });
   const part = rows.length < path.trace.states.length ? h("p.dim", null, `steps ${from} to ${from + rows.length - 1}`) : null;
-  return h("div.scroll", { tabindex: "0", "aria-label": "states by role" }, part, h("table.roles", null, h("thead", null, head), h("tbody", null, rows)));
+  return h("div.scroll", { tabindex: "0", role: "region", "aria-label": "states by role" }, part, h("table.roles", null, h("thead", null, head), h("tbody", null, rows)));
 }
 
 // The function of a step, as the spec has it, with the line where it begins.
@@ -129,5 +128,5 @@ function codeOf(path, at) {
   const found = step && data.code && data.code[step.place];
   if (!found) return h("p.dim", null, at ? "The text of this step is not in this page." : "Choose a step: its function is shown here.");
   const lines = found.lines.map((line, i) => [h("span.number", { "aria-hidden": "true" }, String(found.first + i)), line + "\n"]);
-  return [h("p.dim.above", null, step.place), h("pre.code", { tabindex: "0", "aria-label": "code of the step" }, lines)];
+  return [h("p.dim.above", null, step.place), h("pre.code", { tabindex: "0", role: "region", "aria-label": "code of the step" }, lines)];
 }

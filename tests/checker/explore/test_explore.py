@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -16,9 +17,16 @@ import pytest
 
 from statewalk import check, load, save_trace
 from statewalk.checker.explore.answers import Answers
+from statewalk.checker.explore.expressions import Expression
+from statewalk.checker.explore.further import search
+from statewalk.checker.explore.seek import nearest
 from statewalk.checker.explore.server import TOKEN, Server
-from statewalk.checker.walk.walk import read_path
+from statewalk.checker.traces.exports.layered import cut_apart
+from statewalk.checker.walk.walk import Path as Way
+from statewalk.checker.walk.walk import joined, read_path
 from statewalk.dsl.errors import RunError, StatewalkError
+from statewalk.dsl.model import Action, Model
+from statewalk.dsl.view import View
 from tests.places import ROOT
 
 INIT_PID = ROOT / "models/kafka/init_pid.py"
@@ -91,6 +99,62 @@ def test_the_nearest_state_is_the_one_that_a_check_would_find(answers: Answers) 
     assert len(lengths) > 1
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "clients[0].state == 'HasPid' and clients[1].state == 'HasPid'",
+        "len(logs[0].entries) == 3",
+        "brokers[0].metadata[0].epoch > 0",
+        "len(clients) == 3",
+        "clients[0].nothing",
+        "pid_after_an_error",
+    ],
+)
+def test_an_engine_finds_what_is_found_on_foot(answers: Answers, text: str) -> None:
+    model, start = answers.model, answers.walk.state(Way())
+    far = search(model, start, Expression(model, text))
+    near = nearest(answers.walk, [start], Expression(model, text).holds)
+
+    assert far is not None
+    assert (near.steps is None, near.all) == (far.steps is None, far.all)
+    assert len(near.steps or ()) == len(far.steps or ())
+    if far.steps:
+        found = answers.walk.state(joined(Way(), far.steps))
+        assert Expression(model, text).holds(found)
+
+
+def test_in_a_space_of_millions_only_what_is_looked_at_is_made_and_what_is_far_is_found(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    answers = Answers(load("toys/two_phase_commit", {"RMS": 9}))
+    taken: list[object] = []
+    take = Model.take
+
+    def counted(model: Model, action: Action, view: View) -> object:
+        taken.append(action)
+        return take(model, action, view)
+
+    monkeypatch.setattr(Model, "take", counted)
+    path: list[Any] = [0, []]
+    for _ in range(3):
+        path = [0, [*path[1], answers.answer("next", {"path": path})["enabled"][0]["step"]]]
+    tried = len(taken)
+    found = answers.answer(
+        "find", {"path": path, "text": "all(r.state == 'prepared' for r in rms)"}
+    )
+
+    assert tried < 10 * len(answers.model.actions)
+    assert 9 == len(found["path"][1])
+
+
+def test_an_expression_may_list_what_the_spec_only_adds_to() -> None:
+    answers = Answers(load("toys/two_phase_commit", listed=True))
+    path = answers.answer("find", {"path": [0, []], "text": "len(network.sent) == 3"})["path"]
+    found = answers.answer("watch", {"path": path, "expressions": ["len(network.sent)"]})
+
+    assert ["0", "1", "2", "3"] == found["watched"][0]["values"]
+
+
 def test_what_cannot_be_reached_is_said_to_be_so(answers: Answers) -> None:
     found = answers.answer("find", {"path": [0, []], "text": "len(clients) == 3"})
 
@@ -101,9 +165,8 @@ def test_what_cannot_be_reached_is_said_to_be_so(answers: Answers) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("client[0].state", "it raised NameError: name 'client' is not defined"),
-        ("type_ok.__call__", "it raised"),
-        ("clients[0].send_init_pid", "it raised TypeError"),
+        ("clients[0].nothing", "it raised"),
+        ("brokers[0].metadata.get", "it raised TypeError"),
     ],
 )
 def test_an_expression_that_raises_is_not_just_not_found(
@@ -113,6 +176,54 @@ def test_an_expression_that_raises_is_not_just_not_found(
 
     assert "path" not in found
     assert said in found["said"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("not type_ok", r"Call it: type_ok\(\)\."),
+        ("bool(type_ok)", r"Call it: type_ok\(\)\."),
+        ("type_ok and len(clients) == 1", "type_ok is a function"),
+        ("not clients[0].send_init_pid", r"Call it: clients\[0\]\.send_init_pid\(\)\."),
+        ("client[0].state", "there is no name 'client'. Did you mean clients"),
+        ("any(client.state for c in clients)", "no name 'client'"),
+    ],
+)
+@pytest.mark.parametrize("question", ["find", "watch", "around"])
+def test_what_means_nothing_in_any_state_is_refused_at_once(
+    answers: Answers, question: str, text: str, said: str
+) -> None:
+    asked = {"path": [0, []], "text": text, "expressions": [text], "by": text, "depth": 1}
+
+    if question == "watch":
+        assert "SW371" in answers.answer(question, asked)["watched"][0]["error"]
+        return
+    with pytest.raises(RunError, match="SW371") as refused:
+        answers.answer(question, asked)
+    assert re.search(said, f"{refused.value.message} {refused.value.help}")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "not type_ok()",
+        "type_ok",
+        "[type_ok for type_ok in clients]",
+        "max(clients, key=lambda c: c.tid or 0)",
+        "[*map(len, [b.inbox for b in brokers])]",
+        "isinstance(clients[0].tid, int)",
+    ],
+)
+def test_what_a_function_is_given_or_calls_is_no_mistake(answers: Answers, text: str) -> None:
+    found = Expression(answers.model, text).shown(answers.model.initial_states[0])
+
+    assert "Error" not in found
+
+
+def test_what_is_true_already_leaves_the_path_as_it_is(answers: Answers) -> None:
+    assert {"said": "It is true in this state already."} == answers.answer(
+        "find", {"path": [0, [[0]]], "text": "type_ok"}
+    )
 
 
 def test_a_property_of_steps_is_not_looked_for_in_states() -> None:
@@ -144,6 +255,39 @@ def test_a_graph_has_the_states_around_and_says_where_it_ends(answers: Answers) 
     rows = {answers.walk.row(answers.walk.state(read_path(path))) for path in far["paths"]}
     assert len(far["paths"]) == len(rows)
     assert ["0", "1", "2"] == [name.split("\n")[0] for name in by["drawing"]["names"]]
+
+
+def test_a_state_at_the_rim_of_a_graph_unfolds_what_it_leads_to(answers: Answers) -> None:
+    near = answers.answer("around", {"path": [0, []], "depth": 1})
+    rim = near["paths"][1]
+    more = answers.answer("around", {"path": [0, []], "depth": 1, "unfolded": [rim]})
+    beyond = {tuple(map(tuple, path[1][:1])) for path in more["paths"] if len(path[1]) == 2}
+    grips = [s for s in near["drawing"]["shapes"] if "data-unfold" in s[1]]
+
+    assert len(near["paths"]) - 1 == len(grips)
+    assert {tuple(map(tuple, rim[1]))} == beyond
+    assert "and what is unfolded" in more["said"]
+
+
+def test_a_graph_marks_the_path_and_what_is_wrong() -> None:
+    answers = Answers(load("toys/die_hard"))
+    path = answers.answer("find", {"path": [0, []], "text": "not goal_not_reached()"})["path"]
+    found = answers.answer("around", {"path": [0, []], "along": path, "depth": 9})
+    kinds = [s[1]["class"].split() for s in found["drawing"]["shapes"] if "data-spot" in s[1]]
+
+    assert len(path[1]) == sum("on" in kind for kind in kinds)
+    assert 1 <= sum("wrong" in kind for kind in kinds)
+    assert "red: what has to hold does not" in found["said"]
+
+
+def test_boxes_of_a_graph_are_cut_where_their_texts_do_not_differ() -> None:
+    texts = [f"Client#0 · send_init_pid(broker=Broker#{n})" for n in range(3)]
+    found = cut_apart([*texts, texts[0], "a" * 40, "short"], 29)
+
+    assert [f"{n})" for n in range(3)] == [text[-2:] for text in found[:3]]
+    assert found[0] == found[3]
+    assert ["a" * 28 + "…", "short"] == found[4:]
+    assert max(map(len, found)) <= 29
 
 
 def test_watched_expressions_have_a_value_in_every_state(answers: Answers) -> None:
@@ -280,6 +424,23 @@ def test_a_saved_trace_is_explored_at_its_end(tmp_path: Path) -> None:
 
     assert 5 == len(started["start"][1])
     assert ["MUTANT", "'no_epoch_bump'"] in started["constants"]
+
+
+def test_a_lasso_that_is_explored_keeps_its_property_and_its_cycle(tmp_path: Path) -> None:
+    from statewalk.checker.cli import make_parser
+    from statewalk.checker.commands.explore import answers_of
+
+    run = check(INIT_PID, {"CLIENTS": 1, "MUTANT": "weak_send"}, engine="reference")
+    trace = run.traces["eventually_all_clients_get_pid"]
+    save_trace(trace, tmp_path / "a.trace.json")
+    parsed = make_parser("explore").parse_args(["explore", str(tmp_path / "a.trace.json")])
+    answers = answers_of(parsed)
+    path = answers.answer("start", {})["start"]
+    whole = answers.answer("path", {"path": path})["trace"]
+    part = answers.answer("path", {"path": [path[0], path[1][:1]]})["trace"]
+
+    assert (trace.property, trace.loop) == (whole["property"], whole["loop"])
+    assert ("", None) == (part["property"], part["loop"])
 
 
 def test_the_command_serves_until_it_is_interrupted() -> None:

@@ -13,6 +13,7 @@ import pytest
 
 from statewalk.checker.cli import main
 from tests.cases import slow
+from tests.checker.machine.hanging import busy
 from tests.places import ROOT
 
 DIE_HARD = str(ROOT / "models/toys/die_hard.py")
@@ -109,7 +110,7 @@ def test_what_only_looks_is_run(graph: Path, sql: str, capsys: pytest.CaptureFix
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["--timeout", "3", "SELECT sleep_ms(60000)"],
+        ["--timeout", "1", "SELECT sleep_ms(60000)"],
         ["--max-memory", "500M", "SELECT list(range) FROM range(30000000)"],
     ],
 )
@@ -124,7 +125,7 @@ def test_limits_hold_wherever_a_question_is(graph: Path, arguments: list[str]) -
 @pytest.mark.parametrize("number", [signal.SIGINT, slow(signal.SIGTERM)])
 def test_a_question_is_interrupted(graph: Path, number: signal.Signals) -> None:
     asked = start(graph, "SELECT sleep_ms(60000)")
-    time.sleep(4)
+    time.sleep(2 * busy())
     asked.send_signal(number)
     _, err = asked.communicate(timeout=30)
 

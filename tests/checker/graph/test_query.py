@@ -272,7 +272,7 @@ def test_a_search_ended_inside_a_level_keeps_its_verdict(
 ) -> None:
     (tmp_path / "endless.py").write_text(COUNTER, encoding="utf-8")  # loaded at once
 
-    arguments = ["check", str(tmp_path / "endless.py"), "--timeout", "2"]
+    arguments = ["check", str(tmp_path / "endless.py"), "--timeout", "1"]
     code = main([*arguments, "--graph", str(tmp_path / "g"), "--out", str(tmp_path / "run")])
     out, err = capsys.readouterr()
 

@@ -104,16 +104,61 @@ def test_an_address_shows_the_same_again(browser: Browser, run: Run, tmp_path: P
     assert "Lanes" == text(browser, "[role=tab][aria-selected=true]")
 
 
-def test_everything_that_can_be_pressed_has_a_name(
+def controls(browser: Browser) -> list[tuple[str, str]]:
+    """Role and name of what can have the focus, as a screen reader is told."""
+    found = []
+    for node in browser.ask("Accessibility.getFullAXTree")["nodes"]:
+        told = {p["name"]: p["value"].get("value") for p in node.get("properties", [])}
+        role = node.get("role", {}).get("value", "")
+        if told.get("focusable") and not node["ignored"] and role != "RootWebArea":
+            found.append((role, node.get("name", {}).get("value", "").strip()))
+    return found
+
+
+def is_told(browser: Browser) -> bool:
+    """Whether in each view everything that can have the focus has a role and a name."""
+    for view in "sltgc":
+        browser.press(view)
+        browser.until("!document.querySelector('.busy')")
+        found = controls(browser)
+        assert len(found) > 10
+        assert [] == [one for one in found if not one[1] or one[0] == "generic"]
+    return True
+
+
+def focused(browser: Browser) -> str:
+    found: str = browser.value(
+        "document.activeElement.getAttribute('aria-label') || document.activeElement.textContent"
+    )
+    return found
+
+
+def test_everything_that_can_be_used_has_a_role_and_a_name(
     browser: Browser, run: Run, tmp_path: Path
 ) -> None:
     opened(browser, tmp_path, of_run(run))
-    tree = browser.ask("Accessibility.getFullAXTree")["nodes"]
-    roles = {"button", "tab", "combobox", "checkbox", "link", "textbox"}
-    controls = [n for n in tree if n.get("role", {}).get("value") in roles and not n["ignored"]]
 
-    assert len(controls) > 10
-    assert all(n.get("name", {}).get("value") for n in controls)
+    assert is_told(browser)
+
+
+def test_what_is_used_with_keys_keeps_the_focus(browser: Browser, run: Run, tmp_path: Path) -> None:
+    opened(browser, tmp_path, of_run(run))
+    browser.value("document.querySelector('[role=tab][tabindex=\"0\"]').focus()")
+    browser.press("ArrowRight")
+
+    assert "Lanes" == focused(browser) == text(browser, "[role=tab][aria-selected=true]")
+    assert "step 5 of 5" in text(browser, ".stepper")
+    browser.value("document.querySelector('.stepper button').focus()")
+    browser.value("document.activeElement.click()")
+    assert "previous step" == focused(browser)
+    assert "step 4 of 5" == text(browser, "[role=status]")
+    browser.press("g")
+    browser.value("document.querySelector('.spot[tabindex=\"0\"]').focus()")
+    before = focused(browser)
+    browser.press("ArrowRight")
+    assert before != focused(browser)
+    assert 1 == count(browser, ".spot[tabindex='0']")
+    assert "step 4 of 5" == text(browser, "[role=status]")
 
 
 def test_a_hostile_state_is_shown_and_not_run(browser: Browser, tmp_path: Path) -> None:
@@ -137,6 +182,7 @@ def test_two_thousand_steps_can_be_gone_through(browser: Browser, run: Run, tmp_
     opened(browser, tmp_path, of_trace(long))
 
     assert 2001 == count(browser, ".path li")
+    browser.until("document.querySelectorAll('.path li > button').length === 2001")
     for key in ("Home", "j", "j", "End", "l"):
         browser.press(key)
     assert "step 2000 of 2000" in text(browser, ".stepper")
@@ -221,6 +267,11 @@ def test_a_comparison_shows_both_paths_in_step(browser: Browser, tmp_path: Path)
     assert 2 == count(browser, ".path [aria-current=step]")
     browser.value("document.querySelector('.sides button:last-child').click()")
     assert "side=1" in browser.value("location.hash")
+    browser.press("End")
+    browser.value("document.querySelector('#panel .toggle input[type=checkbox]').click()")
+    assert "since=side" in browser.value("location.hash")
+    assert 0 < count(browser, "#panel .field.changed")
+    assert is_told(browser)
 
 
 @pytest.fixture
@@ -250,6 +301,14 @@ def test_the_explorer_steps_forks_finds_and_shares(browser: Browser, address: st
     browser.value("document.activeElement.blur()")
     browser.press("g")
     browser.until("document.querySelectorAll('.spot').length > 1")
+    near = count(browser, ".spot")
+    browser.value("document.querySelector('.spot[tabindex=\"0\"]').focus()")
+    browser.value("document.querySelector('.unfold').dispatchEvent(new MouseEvent('click'))")
+    browser.until(f"document.querySelectorAll('.spot').length > {near}")
+    assert "unfold=" in browser.value("location.hash")
+    assert "spot" in browser.value("document.activeElement.getAttribute('class')")
+    assert is_told(browser)
+    browser.value("document.activeElement.blur()")
     browser.press("s")
     browser.press("Home")
     browser.until("document.querySelectorAll('.next .chosen').length === 1")
@@ -258,6 +317,34 @@ def test_the_explorer_steps_forks_finds_and_shares(browser: Browser, address: st
     browser.until("document.querySelectorAll('.path li').length === 2")
     browser.value(f"location.hash = {shared!r}")
     browser.until(f"document.querySelectorAll('.path li').length === {found}")
+
+
+def test_python_in_an_address_waits_for_a_person(browser: Browser, address: str) -> None:
+    browser.open(f"{address}&watch=jugs.big%2B90&by=jugs.big%2B70&view=graph")
+    browser.until("document.querySelector('.brought') !== null")
+    browser.until("document.querySelectorAll('.spot').length > 1")
+
+    assert ["jugs.big+90", "jugs.big+70"] == browser.value(
+        "[...document.querySelectorAll('.brought li')].map(one => one.textContent)"
+    )
+    assert "70" not in text(browser, "#panel")
+    browser.press("s")
+    assert 0 == count(browser, ".watched")
+    browser.value("document.querySelector('.brought button').click()")
+    browser.until("document.querySelector('.watched dd')?.textContent === '90'")
+    assert 0 == count(browser, ".brought")
+    browser.press("g")
+    browser.until("document.querySelector('#panel').textContent.includes('70')")
+    browser.ask("Page.reload")
+    browser.until("document.querySelector('#panel')?.textContent.includes('70')")
+    assert 0 == count(browser, ".brought")
+
+
+def test_the_name_of_a_property_in_an_address_is_watched(browser: Browser, address: str) -> None:
+    browser.open(f"{address}&watch=goal_not_reached")
+    browser.until("document.querySelector('.watched dd') !== null")
+
+    assert 0 == count(browser, ".brought")
 
 
 def test_without_the_token_there_is_nothing_to_explore(browser: Browser, address: str) -> None:

@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
-from statewalk import Run, check, load, load_trace, page, save_trace
+from statewalk import Run, check, compare, load, load_trace, page, save_trace
 from statewalk.checker.cli import main
+from statewalk.checker.page.compared import of_comparison
 from statewalk.checker.page.data import of_run, of_trace
 from statewalk.checker.page.html import SCRIPTS, STYLES, embedded, to_html
 from statewalk.checker.page.spec import Around, code_of
@@ -161,6 +162,27 @@ def test_a_page_of_a_saved_trace_needs_no_spec(run: Run, tmp_path: Path) -> None
     assert of_trace(load_trace(file))["traces"][0]["steps"] == of_run(run)["traces"][0]["steps"]
 
 
+def test_a_page_of_a_saved_trace_with_its_spec_has_what_else_was_possible(
+    run: Run, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    file, out = tmp_path / "a.trace.json", tmp_path / "a.html"
+    save_trace(run.traces["epoch_monotone"], file)
+    alone = main(["show", str(file), "--html", str(out)]), data_in(out.read_text())
+    found = (
+        main(["show", str(file), "--html", str(out), "--spec", str(INIT_PID)]),
+        data_in(out.read_text()),
+    )
+
+    assert (0, 0) == (alone[0], found[0])
+    assert "--spec SPEC" in alone[1]["alone"]
+    assert "around" not in alone[1]["traces"][0]
+    assert 6 == len(found[1]["traces"][0]["around"])
+    assert found[1]["code"]
+    assert 2 == main(["show", str(file), "--html", str(out), "--spec", "toys/die_hard"])
+    assert 2 == main(["show", str(file), "--spec", str(INIT_PID)])
+    assert "SW325" in capfd.readouterr().err
+
+
 def test_no_text_of_a_spec_ends_the_element_it_stands_in(tmp_path: Path) -> None:
     run = check(hostile_spec(tmp_path), engine="reference")
     html = to_html(of_run(run))
@@ -215,7 +237,9 @@ def test_lanes_have_a_row_per_step_and_an_arrow_per_message(run: Run) -> None:
     found = drawing(run.traces["epoch_monotone"])
     kinds = [shape[1].get("class") for shape in found["shapes"]]
 
-    assert ["Client#1", "Broker#0", "Client#0"] == [text for _, _, text in found["head"]]
+    assert ["Client#1", "Broker#0", "Client#0", "PidSource", "TxnLog#0"] == [
+        text for _, _, text in found["head"]
+    ]
     assert run.traces["epoch_monotone"].length == kinds.count("row")
     assert 1 == kinds.count("note bad")
     assert 3 == kinds.count("message")  # two requests, and the one answer
@@ -294,6 +318,16 @@ def test_a_comparison_has_a_page_with_both_ways(
     assert "From step 5 on" in "".join(text for line in first["why"] for text, _ in line)
 
 
+def test_ways_of_a_comparison_of_three_have_titles_of_their_own() -> None:
+    sides = {"MUTANT": ["no_epoch_bump", "none", "weak_send"]}
+    found = compare(INIT_PID, vary=sides, constants={"BROKERS": 1}, liveness=False)
+    titles = [way["title"] for way in of_comparison(found, "")["traces"]]
+
+    assert len(titles) > len(found.sides) - 1
+    assert len({*titles}) == len(titles)
+    assert "epoch_monotone is violated with MUTANT=no_epoch_bump, beside MUTANT=none" in titles
+
+
 def test_a_comparison_that_parts_at_the_first_step_has_a_page(tmp_path: Path) -> None:
     page, spec = tmp_path / "a.html", tmp_path / "a.py"
     spec.write_text(
@@ -327,6 +361,7 @@ def test_a_page_in_a_notebook_is_a_frame_of_its_own(run: Run, tmp_path: Path) ->
     shown.save(tmp_path / "a.html")
 
     assert 'sandbox="allow-scripts"' in shown._repr_html_()
+    assert "Trust this notebook" in shown._repr_html_().rpartition("</iframe>")[2]
     assert "<script" not in shown._repr_html_()
     saved = data_in((tmp_path / "a.html").read_text())
     assert "epoch_monotone" == saved["traces"][0]["trace"]["property"]

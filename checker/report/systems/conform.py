@@ -6,19 +6,22 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from statewalk.checker.conform.follow import MANY
+from statewalk.checker.conform.followed import MANY
 from statewalk.checker.conform.parting import Candidate, parting_of
 from statewalk.checker.report.page import Page, number, plural
 
 if TYPE_CHECKING:
-    from statewalk.checker.conform.follow import Followed
+    from statewalk.checker.conform.followed import Followed
 
 _FIELDS = 40  # of a state
 
 
-def conform_page(followed: Followed, width: int = 100) -> Page:
-    """The answer for people."""
+def conform_page(followed: Followed | str, width: int = 100) -> Page:
+    """The answer for people; of a log that was not read, why."""
     page = Page(width)
+    if isinstance(followed, str):
+        page.add(("UNDECIDED", "warn"), f"  {followed}")
+        return page
     log = plural(followed.order.length, "event")
     if followed.conforms:
         page.add(("CONFORMS", "good"), f"  {log} of a behaviour of {followed.model.path}")
@@ -80,8 +83,13 @@ def _figures(page: Page, followed: Followed) -> None:
     ways = followed.behaviours
     others = "more than 10^18" if ways >= MANY else number(ways - 1)
     others = "endlessly many" if followed.endless else others
-    page.add(f"  behaviours  this and {others} others" if ways > 1 or followed.endless else
-             "  behaviours  only this")  # fmt: skip
+    if followed.undecided:
+        page.add("  behaviours  not known; the rest of the log was not followed")
+    elif followed.first:
+        page.add("  behaviours  this; no others were looked for")
+    else:
+        several = f"this and {others} other{'' if others == '1' else 's'}"
+        page.add(f"  behaviours  {several if ways > 1 or followed.endless else 'only this'}")
     page.add(f"  states      {number(followed.widest)} at a time at most")
     if followed.hidden:
         taken = sum(event is None for _, event in steps)
@@ -90,8 +98,10 @@ def _figures(page: Page, followed: Followed) -> None:
         page.add(f"  order       by {followed.order.by}")
 
 
-def verdict_of(followed: Followed) -> str:
+def verdict_of(followed: Followed | str) -> str:
     """conforms, violated, parts or undecided."""
+    if isinstance(followed, str):
+        return "undecided"
     if followed.broken:
         return "violated"
     if followed.conforms:
@@ -99,10 +109,12 @@ def verdict_of(followed: Followed) -> str:
     return "undecided" if followed.undecided else "parts"
 
 
-def as_json(followed: Followed) -> dict[str, Any]:
+def as_json(spec: str, followed: Followed | str) -> dict[str, Any]:
     """The answer for programs."""
+    if isinstance(followed, str):
+        return {"spec": spec, "verdict": "undecided", "undecided": followed}
     found: dict[str, Any] = {
-        "spec": followed.model.path,
+        "spec": spec,
         "verdict": verdict_of(followed),
         "events": followed.order.length,
         "accepted": followed.accepted,
@@ -110,7 +122,7 @@ def as_json(followed: Followed) -> dict[str, Any]:
         "violated": dict(followed.broken),
         "states": followed.widest,
         "behaviours": None
-        if followed.endless or followed.behaviours >= MANY
+        if followed.undecided or followed.first or followed.endless or followed.behaviours >= MANY
         else followed.behaviours,
     }
     if not followed.conforms and not followed.undecided:
