@@ -150,6 +150,11 @@ def words_of(entry: Path, command: str) -> list[str]:
     return words
 
 
+def is_diary(folder: Path) -> bool:
+    """Whether there are entries in a folder."""
+    return any(NAMED.match(p.name) for p in folder.glob("*.md"))
+
+
 def entries(folder: Path) -> list[Entry]:
     """The entries of a folder, by number. Raises RunError[SW380] where there is none."""
     names = sorted(p for p in folder.glob("*.md") if NAMED.match(p.name))

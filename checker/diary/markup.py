@@ -57,6 +57,7 @@ def markdown(traces: dict[int, Trace], link: Link | None = None) -> MarkdownIt:
     rules["fence"] = partial(_fence, traces)
     rules["heading_open"] = _heading
     rules["link_open"] = partial(_link, link or in_diary)
+    rules["th_open"] = rules["td_open"] = _aligned
     rules["table_open"] = lambda *_: '<div class="wide"><table>\n'
     rules["table_close"] = lambda *_: "</table></div>\n"
     return made
@@ -90,6 +91,12 @@ def _fold(state: StateBlock, first: int, last: int, silent: bool) -> bool:
 def _heading(tokens: Sequence[Token], at: int, *_: object) -> str:
     title = re.sub(r"[^\w\- ]", "", tokens[at + 1].content.lower()).replace(" ", "-")
     return f'<{tokens[at].tag} id="{escape(title)}">'
+
+
+def _aligned(tokens: Sequence[Token], at: int, *_: object) -> str:
+    """A cell of a table. Pages allow no style in an element."""
+    style = str(tokens[at].attrGet("style") or "")
+    return f"<{tokens[at].tag} class=right>" if "right" in style else f"<{tokens[at].tag}>"
 
 
 def in_diary(target: str) -> str | None:

@@ -22,8 +22,9 @@ from textwrap import dedent, indent
 from typing import TYPE_CHECKING
 
 from statewalk.checker.diary.entry import NAMED, PROMPT, Cell, Entry, copy_pinned, words_of
+from statewalk.checker.diary.patch import solution_of
 from statewalk.checker.library import library_folder
-from statewalk.checker.traces.file import load_trace
+from statewalk.checker.traces.reading import load_trace
 from statewalk.dsl.errors import RunError
 
 if TYPE_CHECKING:
@@ -97,13 +98,8 @@ def play(entry: Entry, run: Execute = execute) -> Played:
             at = cell.first + moved
             lines[at : at + len(cell.lines)] = fresh
             moved += len(fresh) - len(cell.lines)
-    for exercise in entry.exercises:
-        own, solved = (entry.pinned / f for f in (exercise.spec, exercise.solution))
-        if all(ok for _, _, ok in answers(entry, exercise, own, run)):
-            played.wrong.append(f"{entry.path}: {exercise.spec} does what the exercise asks for")
-        for command, _, ok in answers(entry, exercise, solved, run):
-            if not ok:
-                played.wrong.append(f"{entry.path}: {exercise.solution} fails: {command}")
+        for exercise in entry.exercises:
+            played.wrong += _exercised(entry, exercise, here, run)
     played.text = "\n".join(lines)
     return played
 
@@ -112,6 +108,17 @@ def play_all(found: Sequence[Entry]) -> Iterator[Played]:
     """Entries side by side, as they wait for processes; in their order."""
     with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
         yield from pool.map(play, found)
+
+
+def _exercised(entry: Entry, exercise: Exercise, here: Path, run: Execute) -> Iterator[str]:
+    """Whether the solution does what is asked, and the spec as it is does not."""
+    own = entry.pinned / exercise.spec
+    solved = solution_of(own, entry.pinned / exercise.solution, here)
+    if all(ok for _, _, ok in answers(entry, exercise, own, run)):
+        yield f"{entry.path}: {exercise.spec} does what the exercise asks for"
+    for command, _, ok in answers(entry, exercise, solved, run):
+        if not ok:
+            yield f"{entry.path}: {exercise.solution} fails: {command}"
 
 
 def answers(
@@ -125,7 +132,7 @@ def answers(
             words = words_of(entry.path, command)
             given = [str(spec.resolve()) if word == "SPEC" else word for word in words]
             printed = run(given, here)
-            found = any(line.startswith(expected) for line in printed.splitlines())
+            found = any(line.strip().startswith(expected) for line in printed.splitlines())
             yield command.replace("SPEC", str(spec)), printed, found
 
 

@@ -29,6 +29,8 @@ CHECK: Constant[bool] = False
 CLEANS_VECTORS: Constant[bool] = True
 # Whether a compaction keeps deletions while a higher level may hold the row.
 KEEPS_DELETIONS: Constant[bool] = True
+# Whether all but who inserts note which version was the latest when they began. Nobody asks.
+NOTES_VERSION: Constant[bool] = False
 
 
 class File(Record):
@@ -50,6 +52,7 @@ class Op(Record):
     file: int = -1
     marked: frozenset[int] | None = None  # None: it changes no mark
     seen: int = 0  # compactions that were published when it looked
+    noted: int = 0
     base: int = 0
     snapshot: Snapshot = Snapshot()
 
@@ -113,7 +116,7 @@ class Writer(Worker):
         self.started += 1
         value = 0 if before is None else None if DELETES else 1 - before
         store.files.append(File(0, self.started, value))
-        self.op = Op("metadata", file=len(store.files) - 1)
+        self.op = Op("metadata", file=len(store.files) - 1, noted=0 if before is None else noted())
 
 
 class Compactor(Worker):
@@ -141,11 +144,15 @@ class Compactor(Worker):
         if VECTORS and CLEANS_VECTORS and (marked or now.marked) & sources:
             marked = (now.marked if marked is None else marked) - sources
         changed = None if marked == now.marked else marked
-        self.op = Op("metadata", sources, len(store.files) - 1, changed, now.compactions)
+        self.op = Op("metadata", sources, len(store.files) - 1, changed, now.compactions, noted())
 
 
 def needs_deletion(above: set[int]) -> bool:
     return KEEPS_DELETIONS and bool(above)
+
+
+def noted() -> int:
+    return len(store.snapshots) if NOTES_VERSION else 0
 
 
 class Table(State):
