@@ -40,7 +40,7 @@ from statewalk.checker.behaviours.replay import replay
 from statewalk.checker.cli import main
 from statewalk.checker.history.commands.from_trace import load_with_hook, recorded_in
 from statewalk.checker.traces.exports import export_trace
-from statewalk.checker.traces.file import load_trace
+from statewalk.checker.traces.reading import load_trace
 from statewalk.dsl.declared import Expectation
 from statewalk.dsl.library.cycles import Edge, bc_edges
 from statewalk.dsl.library.isolation import Transaction, Versions, dependencies, judge

@@ -2,111 +2,78 @@
 
 A transaction begins with a snapshot, reads from it, buffers its writes, and commits. Whether
 everybody then sees one order of things depends on which snapshot it is, what is checked when, and
-how writes become visible. Each of these is a constant; the correct store is the default.
+how writes become visible; whether it lasts, on what is written to disk before a client is told.
+Each of these is a constant; the correct store is the default.
 
-Left out: deletions and range queries, and what a crash of the store leaves behind.
+Left out: deletions and range queries.
 """
 
 from typing import Literal
 
-from statewalk import Constant, Role, action, always, any_of, config, eventually, require, terminal
-from statewalk.dsl.library.recording import reads_own_writes as consistent_inside
-from statewalk.models.stores.conflicts import closes_dangerous_structure
-from statewalk.models.stores.snapshot_rows import ROWS
-from statewalk.models.stores.store import (
-    ALL_KEYS,
-    ALL_TRANSACTIONS,
+from statewalk import Role, action, always, any_of, config, eventually, maybe, require, terminal
+from statewalk.models.stores.multiversion import levels  # noqa: F401 - its properties
+from statewalk.models.stores.multiversion.conflicts import closes_dangerous_structure
+from statewalk.models.stores.multiversion.disk import Entry, Keys, disk, rebuild, records_of
+from statewalk.models.stores.multiversion.locking import must_give_way, release
+from statewalk.models.stores.multiversion.reading import visible
+from statewalk.models.stores.multiversion.replicas import replicas
+from statewalk.models.stores.multiversion.rows import ROWS
+from statewalk.models.stores.multiversion.settings import (
+    ABORTS,
+    ACK,
+    CHECK,
+    CRASH,
+    CRASHES,
     EVERY_ORDER,
     FREE,
-    LETTERS,
-    OPS,
+    LIVENESS,
+    LOCKING,
+    LOG,
     PUBLISH,
-    READS,
+    RECORDS,
+    REPEATS,
     REPLICAS,
-    SCRIPTS,
-    SESSION_COUNT,
+    SNAPSHOT,
+    STORE_CRASHES,
+    VICTIM,
+)
+from statewalk.models.stores.multiversion.store import (
+    has,
     history,
     install,
-    just_begun_after,
     keys_read,
     keys_written,
-    names_of,
-    newest,
-    newest_received,
-    replicas,
-    skips_a_key,
     store,
-    transactions_of,
     versions,
     writes_to,
 )
-from statewalk.models.stores.verdicts import anomaly
-
-# -- constants; those of the workload, READS and PUBLISH are in store ------------------------------
-CHECK: Constant[
-    Literal[
-        "first_committer",  # a commit aborts if the snapshot lacks a version of a key it wrote
-        "first_updater",  # a write waits for the key's lock, and aborts if there is such a version
-        "replica",  # first_committer, but only against what has arrived at its own replica
-        "reads",  # first_committer, and the same for the keys that it read
-        "ssi",  # first_committer, and no transaction may have rw conflicts in and out
-        "ssi_committed_only",  # the same, but conflicts are forgotten when the other commits
-        "none",
-    ]
-] = "first_committer"
-SNAPSHOT: Constant[
-    Literal[
-        "newest",  # everything that is committed when the transaction begins
-        "any",  # as of any time before
-        "session",  # the same, but not older than what the session itself committed last
-        "ahead",  # clocks differ: it may be as of a time that a later commit is going to have
-    ]
-] = "newest"
-VICTIM: Constant[Literal["youngest", "none"]] = "youngest"  # who aborts when locks form a circle
-ABORTS: Constant[bool] = False  # whether clients may abort where they could commit
-CRASHES: Constant[int] = 0  # how many sessions may fail in the middle of a transaction
-CRASH: Constant[Literal["rolled_back", "locks_kept"]] = "rolled_back"
-LEVEL: Constant[Literal["parallel-si", "si", "strong-session-si", "strong-si", "serializable"]] = (
-    "strong-si"
+from statewalk.models.stores.multiversion.workload import (
+    ALL_KEYS,
+    SESSION_COUNT,
+    has_done_all,
+    just_begun_after,
+    names_of,
+    next_is,
+    transactions_of,
 )
-LIVENESS: Constant[bool] = False
-
-LOCKING = CHECK == "first_updater"
-
-assert REPLICAS == 1 or (SNAPSHOT == "newest" and READS == "snapshot" and PUBLISH == "atomic")
 
 
 # -- sessions --------------------------------------------------------------------------------------
 class Session(Role):
     """A client that runs one transaction after the other."""
 
-    stage: Literal["idle", "open", "publishing"] = "idle"
+    stage: Literal["idle", "open", "publishing", "logging", "repeating"] = "idle"
     begun: int = 0  # transactions
     snapshot: int = 0  # the time as of which it reads
     arrived: frozenset[str] = frozenset()  # the transactions it sees, where there are replicas
     since: int = 0  # the time of its last commit, where snapshots may be old
     unpublished: list[str] = []  # keys
+    records: list[Keys] = []  # that are still to be written to disk
 
     def name(self) -> str:
         """The transaction that is open, or was last."""
         return names_of(self.index)[self.begun - 1]
 
-    # -- what the workload lets it do next -----------------------------------------------------
-    def next_is(self, kind: str, key: str) -> bool:
-        ops = history.ops[self.name()]
-        if FREE:
-            in_order = EVERY_ORDER or not ops or (ops[-1][0], ops[-1][1]) < (kind, key)
-            return len(ops) < OPS and in_order and not skips_a_key(key)
-        script = SCRIPTS[self.index][self.begun - 1]
-        return len(ops) < len(script) and script[len(ops)] == (kind, key)
-
-    def has_done_all(self) -> bool:
-        done = len(history.ops[self.name()])
-        if FREE:
-            return done == OPS or (done > 0 and not EVERY_ORDER)
-        return done == len(SCRIPTS[self.index][self.begun - 1])
-
-    # -- actions -------------------------------------------------------------------------------
     @action
     def begin(self) -> None:
         """Take a snapshot."""
@@ -135,15 +102,15 @@ class Session(Role):
     @action(fair="weak")
     def read(self, key: str = any_of(ALL_KEYS)) -> None:
         """Its own write if there is one, else what the variant lets it see."""
-        require(self.stage == "open" and self.next_is("r", key))
+        require(self.stage == "open" and next_is(self.name(), "r", key))
         own = writes_to(self.name(), key)
-        value = own[-1] if own else any_of(visible(self, key))
+        value = own[-1] if own else any_of(visible(self.name(), key, self.snapshot, self.arrived))
         history.ops[self.name()].append(("r", key, value))
 
     @action(fair="weak")
     def write(self, key: str = any_of(ALL_KEYS)) -> None:
         """Buffer a value that is written only once."""
-        require(self.stage == "open" and self.next_is("w", key))
+        require(self.stage == "open" and next_is(self.name(), "w", key))
         if LOCKING:
             require(store.locks.get(key, self.name()) == self.name())
             if overwritten(self, key):
@@ -156,7 +123,7 @@ class Session(Role):
     @action(fair="weak")
     def commit(self) -> None:
         """Check, then make the writes versions; or abort."""
-        require(self.stage == "open" and self.has_done_all())
+        require(self.stage == "open" and has_done_all(self.name()))
         keys = keys_written(self.name())
         if must_abort(self):
             self.end("abort")
@@ -165,13 +132,24 @@ class Session(Role):
             self.unpublished = keys
             self.publish_next()
             history.events.append(("publish", self.name()))
+        elif LOG != "none" and ACK == "logged" and keys:
+            self.stage = "logging"
+            self.records = records_of(self.name())
         else:
-            if keys:
+            if PUBLISH != "lost":
+                self.install_all()
+            elif keys:
                 store.clock += 1
-            for key in keys:
-                if PUBLISH != "lost":
-                    install(self.name(), key, store.clock)
+            if ACK == "early" and keys:
+                disk.unlogged.append(self.name())
             self.end("commit")
+
+    def install_all(self) -> None:
+        keys = keys_written(self.name())
+        if keys:
+            store.clock += 1
+        for key in keys:
+            install(self.name(), key, store.clock)
 
     @action(fair="weak")
     def publish(self) -> None:
@@ -188,10 +166,39 @@ class Session(Role):
         store.clock += 1
         install(self.name(), key, store.clock)
 
+    if LOG != "none" and ACK == "logged":
+
+        @action(fair="weak")
+        def log(self) -> None:
+            """Write one record."""
+            require(self.stage == "logging" and self.records)
+            disk.logged.append(Entry(self.name(), self.records.pop(0)))
+
+        @action(fair="weak")
+        def acknowledge(self) -> None:
+            """All is on disk: make the writes versions, and tell the client."""
+            require(self.stage == "logging" and not self.records)
+            self.install_all()
+            self.end("commit")
+
+    if REPEATS != "none":
+
+        @action(fair="weak")
+        def repeat(self) -> None:
+            """The client asks again to commit, having got no answer."""
+            require(self.stage == "repeating")
+            if REPEATS == "known" and any(has(self.name(), key) for key in ALL_KEYS):
+                self.end("commit")
+            elif REPEATS != "blind" and must_abort(self):
+                self.end("abort")
+            else:
+                self.stage = "logging"
+                self.records = records_of(self.name())
+
     @action
     def abort(self) -> None:
         """The client changes its mind."""
-        require(ABORTS and self.stage == "open" and self.has_done_all())
+        require(ABORTS and self.stage == "open" and has_done_all(self.name()))
         self.end("abort")
 
     @action
@@ -207,16 +214,30 @@ class Session(Role):
     def resolve_deadlock(self) -> None:
         """The youngest of those that wait for each other in a circle aborts."""
         require(LOCKING and VICTIM == "youngest" and self.stage == "open")
-        require(must_give_way(self))
+        require(must_give_way(self.name()))
         self.end("abort")
 
+    def tear(self) -> None:
+        """A crash may leave the first part of the record that is being written."""
+        if RECORDS != "atomic" and self.records and len(self.records[0]) > 1 and maybe():
+            disk.logged.append(Entry(self.name(), self.records[0][:1], torn=True))
+
+    def lose(self) -> None:
+        """The store has crashed: what was open is gone, and nobody is told what is not."""
+        found = self.stage == "logging" and any(has(self.name(), key) for key in ALL_KEYS)
+        if self.stage == "logging" and REPEATS != "none":
+            self.stage = "repeating"
+            self.records = []
+            if found:
+                history.events.append(("recover", self.name()))
+        elif self.stage in ("open", "logging"):
+            self.close("recover" if found else "crash")
+
     def end(self, how: Literal["commit", "abort", "crash"]) -> None:
-        for key in ALL_KEYS:
-            if store.locks.get(key) == self.name():
-                store.locks.pop(key)
+        release(self.name())
         self.close(how)
 
-    def close(self, how: Literal["commit", "abort", "crash"]) -> None:
+    def close(self, how: Literal["commit", "abort", "crash", "recover"]) -> None:
         history.events.append((how, self.name()))
         if REPLICAS > 1:
             self.arrived = frozenset()
@@ -225,6 +246,7 @@ class Session(Role):
                 own.received = own.received | {self.name()}
         if SNAPSHOT == "session" and how == "commit":
             self.since = store.clock
+        self.records = []
         self.snapshot = 0
         self.stage = "idle"
 
@@ -236,32 +258,20 @@ def crashes() -> int:
     return sum(event[0] == "crash" for event in history.events)
 
 
-# -- what a transaction sees -----------------------------------------------------------------------
-def visible(session: Session, key: str) -> list[str | None]:
-    """The values that a read of a key may return."""
-    if READS == "snapshot":
-        if REPLICAS > 1:
-            return [newest_received(key, session.arrived)]
-        return [newest(key, session.snapshot)]
-    if READS == "committed":
-        return [newest(key, store.clock)]
-    return in_progress(session, key) or [newest(key, store.clock)]
+if STORE_CRASHES > 0:
 
-
-def in_progress(reader: Session, key: str) -> list[str | None]:
-    """What other open transactions have written to a key."""
-    return [
-        value
-        for other in sessions
-        if other != reader and other.stage != "idle"
-        for value in exposed(other.name(), key)
-    ]
-
-
-def exposed(transaction: str, key: str) -> list[str | None]:
-    """The writes of an open transaction that others can see."""
-    mine = writes_to(transaction, key)
-    return mine if READS == "intermediate" else mine[-1:]
+    @action(fault=True)
+    def crash_of_the_store() -> None:
+        """All is lost but the disk; the store comes back with what is there."""
+        require(disk.crashes < STORE_CRASHES)
+        disk.crashes += 1
+        for session in sessions:
+            if ACK == "logged":
+                session.tear()
+        disk.unlogged = []
+        rebuild()
+        for session in sessions:
+            session.lose()
 
 
 # -- whether a transaction must abort --------------------------------------------------------------
@@ -286,87 +296,14 @@ def overwritten(session: Session, key: str) -> bool:
         return any(v.writer in there and v.writer not in session.arrived for v in versions(key))
     if REPLICAS > 1:
         return any(v.writer not in session.arrived for v in versions(key))
+    if LOG != "none" and any(is_logging(other, key) for other in sessions if other != session):
+        return True
     return any(v.time > session.snapshot for v in versions(key))
 
 
-# -- locks -----------------------------------------------------------------------------------------
-def waits_for(session: Session) -> Session | None:
-    """Whose lock a session waits for."""
-    if session.stage == "open":
-        for key in ALL_KEYS:
-            holder = store.locks.get(key)
-            if holder is not None and holder != session.name() and session.next_is("w", key):
-                return owner(holder)
-    return None
-
-
-def owner(transaction: str) -> Session:
-    return sessions[LETTERS.index(transaction[0])]
-
-
-def must_give_way(session: Session) -> bool:
-    """Whether a session is the youngest of a circle of sessions that wait for each other."""
-    circle = [session]
-    after = waits_for(session)
-    while after is not None and after not in circle:
-        circle.append(after)
-        after = waits_for(after)
-    return after == session and all(
-        began(other.name()) <= began(session.name()) for other in circle
-    )
-
-
-def began(transaction: str) -> int:
-    return history.events.index(("begin", transaction))
-
-
-# -- the levels, of which a run promises one -------------------------------------------------------
-if LEVEL == "parallel-si":
-
-    @always
-    def parallel_si() -> bool:
-        """What was seen of others is seen whole; no two that write the same key miss each other."""
-        return anomaly("parallel-si") == ""
-
-
-if LEVEL == "si":
-
-    @always
-    def snapshot_isolation() -> bool:
-        """Each reads an earlier snapshot, of any age; no two that overlap write the same key."""
-        return anomaly("si") == ""
-
-
-if LEVEL == "strong-session-si":
-
-    @always
-    def strong_session_si() -> bool:
-        """And the snapshot has what its own session did before."""
-        return anomaly("strong-session-si") == ""
-
-
-if LEVEL == "strong-si":
-
-    @always
-    def strong_si() -> bool:
-        """And everything that was committed before the transaction began."""
-        return anomaly("strong-si") == ""
-
-
-if LEVEL == "serializable":
-
-    @always
-    def serializable() -> bool:
-        """The transactions might have run one after the other."""
-        return anomaly("serializable") == ""
-
-
-@always
-def reads_own_writes() -> bool:
-    """Where a transaction has written a key, it reads what it wrote last."""
-    return all(
-        consistent_inside(history.ops[name][:]) for name in ALL_TRANSACTIONS if name in history.ops
-    )
+def is_logging(session: Session, key: str) -> bool:
+    """Whether a write to a key is on its way to disk."""
+    return session.stage == "logging" and key in keys_written(session.name())
 
 
 # -- the end ---------------------------------------------------------------------------------------

@@ -79,5 +79,6 @@ def stabilises() -> bool:
 
 
 config("four", expect=holds(distinct=256))
+config("six", PROCESSES=6, VALUES=6, expect=holds(distinct=46656, generated=248832, depth=1))
 config("three", PROCESSES=3, VALUES=3, expect=holds(distinct=27))
 config("too-few-values", PROCESSES=4, VALUES=2, expect=violates(stabilises))

@@ -42,12 +42,12 @@ from statewalk.models.stores.resolution import (
     summed,
 )
 from statewalk.models.stores.workloads import ITEMS, STARTS
-from tests.cases import some
+from tests.cases import slow
 from tests.declared import declared
 from tests.places import ROOT
 
 SPEC = ROOT / "models" / "stores" / "dataflow.py"
-SMALL = 300
+QUICK = ("DF-1-one", "DF-3")  # one that holds, one that does not
 
 
 @cache
@@ -56,10 +56,7 @@ def configurations() -> dict[str, Configuration]:
 
 
 def rows() -> list[Any]:
-    return [
-        pytest.param(name, marks=[pytest.mark.slow] if size(name) > SMALL else [])
-        for name in configurations()
-    ]
+    return [name if name in QUICK else slow(name) for name in configurations()]
 
 
 def size(name: str) -> int:
@@ -70,12 +67,14 @@ def size(name: str) -> int:
     return found
 
 
-@pytest.mark.parametrize("name", some(rows(), every=30))
+@pytest.mark.parametrize("name", rows())
 def test_rows_are_as_expected(name: str) -> None:
     assert check(SPEC, config=name).as_expected
 
 
-@pytest.mark.parametrize("name", some((n for n in configurations() if size(n) < SMALL), every=30))
+@pytest.mark.parametrize(
+    "name", [n if n == "DF-3" else slow(n) for n in configurations() if size(n) < 300]
+)
 def test_engines_and_lowerings_agree(name: str) -> None:
     found = []
     for optimize in (True, False):

@@ -94,16 +94,14 @@ def test_a_row_breaks_what_it_names_and_nothing_else(name: str) -> None:
     assert expect.states == found.counts.distinct
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
-    some(
-        [
-            name
-            for name, row in configurations().items()
-            if row.expect is not None and row.expect.properties and row.expect.states is None
-        ],
-        every=20,
-    ),
+    [
+        name
+        for name, row in configurations().items()
+        if row.expect is not None and row.expect.properties and row.expect.states is None
+    ],
 )
 def test_a_mutant_breaks_its_property_in_so_many_steps(name: str) -> None:
     row = configurations()[name]
@@ -115,39 +113,37 @@ def test_a_mutant_breaks_its_property_in_so_many_steps(name: str) -> None:
     assert dict.fromkeys(expect.properties, expect.length) == violated(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mutant", "constants", "broken", "distinct"),
-    some(
-        [
-            ("load_committed", c(1, 2, 0), TOLD, 13),
-            ("load_committed", c(1, 1, 1), TOLD, 11),
-            ("serve_while_loading", c(1, 2, 1), TOLD, 324),
-            ("serve_while_loading", c(2, 2, 0), TOLD, 540),
-            ("serve_while_loading", c(2, 1, 1), TOLD, 436),
-            ("any_epoch_counts", c(1, 2, 1), "log_prefix", 377),
-            ("any_epoch_counts", c(2, 2, 0), "log_prefix", 540),
-            ("any_epoch_counts", c(2, 1, 1), "log_prefix", 436),
-            ("no_truncation", c(1, 2, 0), "log_prefix", 13),
-            ("no_truncation", c(1, 1, 1), "log_prefix", 11),
-            ("truncate_to_hwm", c(1, 2, 2), TOLD, 3615),
-            ("truncate_to_hwm", c(1, 3, 1), TOLD, 2117),
-            slow("catch_up_to_hwm", c(1, 2, 2, MAX_SHRINKS=1), TOLD, 10321),
-            slow("catch_up_to_hwm", c(1, 3, 1, MAX_SHRINKS=1), TOLD, 11268),
-            slow("catch_up_to_hwm", c(1, 3, 2), TOLD, 40818),
-            ("fence_at_commit", c(1, 1, 0, TOPIC_PARTITIONS=2, MAX_TIMEOUTS=1), OVER, 135),
-            ("fence_at_commit", c(2, 1, 0, MAX_TIMEOUTS=1), OVER, 2976),
-            ("fence_at_commit", c(2, 1, 0, TOPIC_PARTITIONS=2), OVER, 3060),
-            ("fence_again", c(1, 1, 0, MAX_TIMEOUTS=1), ONCE, 38),
-            ("fence_again", c(2, 1, 0), ONCE, 436),
-            ("none", c(1, 2, 0, REPEATED="answer"), OK, 13),
-            ("none", c(1, 1, 1, REPEATED="answer"), OK, 11),
-            ("none", c(1, 2, 2, REPEATED="answer"), TOLD, 2783),
-            ("none", c(1, 3, 1, REPEATED="answer"), TOLD, 1525),
-            ("none", c(1, 1, 0, MAX_TIMEOUTS=1), MONOTONE, 38),
-            ("none", c(2, 1, 0), MONOTONE, 436),
-        ],
-        every=50,
-    ),
+    [
+        ("load_committed", c(1, 2, 0), TOLD, 13),
+        ("load_committed", c(1, 1, 1), TOLD, 11),
+        ("serve_while_loading", c(1, 2, 1), TOLD, 324),
+        ("serve_while_loading", c(2, 2, 0), TOLD, 540),
+        ("serve_while_loading", c(2, 1, 1), TOLD, 436),
+        ("any_epoch_counts", c(1, 2, 1), "log_prefix", 377),
+        ("any_epoch_counts", c(2, 2, 0), "log_prefix", 540),
+        ("any_epoch_counts", c(2, 1, 1), "log_prefix", 436),
+        ("no_truncation", c(1, 2, 0), "log_prefix", 13),
+        ("no_truncation", c(1, 1, 1), "log_prefix", 11),
+        ("truncate_to_hwm", c(1, 2, 2), TOLD, 3615),
+        ("truncate_to_hwm", c(1, 3, 1), TOLD, 2117),
+        ("catch_up_to_hwm", c(1, 2, 2, MAX_SHRINKS=1), TOLD, 10321),
+        ("catch_up_to_hwm", c(1, 3, 1, MAX_SHRINKS=1), TOLD, 11268),
+        ("catch_up_to_hwm", c(1, 3, 2), TOLD, 40818),
+        ("fence_at_commit", c(1, 1, 0, TOPIC_PARTITIONS=2, MAX_TIMEOUTS=1), OVER, 135),
+        ("fence_at_commit", c(2, 1, 0, MAX_TIMEOUTS=1), OVER, 2976),
+        ("fence_at_commit", c(2, 1, 0, TOPIC_PARTITIONS=2), OVER, 3060),
+        ("fence_again", c(1, 1, 0, MAX_TIMEOUTS=1), ONCE, 38),
+        ("fence_again", c(2, 1, 0), ONCE, 436),
+        ("none", c(1, 2, 0, REPEATED="answer"), OK, 13),
+        ("none", c(1, 1, 1, REPEATED="answer"), OK, 11),
+        ("none", c(1, 2, 2, REPEATED="answer"), TOLD, 2783),
+        ("none", c(1, 3, 1, REPEATED="answer"), TOLD, 1525),
+        ("none", c(1, 1, 0, MAX_TIMEOUTS=1), MONOTONE, 38),
+        ("none", c(2, 1, 0), MONOTONE, 436),
+    ],
 )
 def test_one_size_smaller_nothing_is_noticed(
     mutant: str, constants: Constants, broken: str, distinct: int
@@ -159,7 +155,8 @@ def test_one_size_smaller_nothing_is_noticed(
     assert distinct == found.counts.distinct
 
 
-@pytest.mark.parametrize("constants", [c(1, 2, 0), slow(c(1, 2, 1))])
+@pytest.mark.slow
+@pytest.mark.parametrize("constants", [c(1, 2, 0), c(1, 2, 1)])
 def test_the_reference_engine_counts_the_same(constants: Constants) -> None:
     expected = search(SPEC, **constants)
 
@@ -180,7 +177,8 @@ def test_an_answer_from_what_is_loaded_is_lost_with_the_next_leader() -> None:
     assert 19 == len(story)
 
 
-@pytest.mark.parametrize("constants", [c(1, 2, 1), slow(c(2, 2, 1))])
+@pytest.mark.slow
+@pytest.mark.parametrize("constants", [c(1, 2, 1), c(2, 2, 1)])
 def test_all_clients_get_an_id_and_one_adds_its_partitions(constants: Constants) -> None:
     verdicts = live(SPEC, **constants)
 

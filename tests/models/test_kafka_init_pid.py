@@ -59,7 +59,7 @@ LARGE = [
 ]
 
 
-@pytest.mark.parametrize(("constants", "expected"), some(SMALL[4:6] + LARGE, every=3))
+@pytest.mark.parametrize(("constants", "expected"), some(SMALL[4:6] + LARGE, every=6))
 def test_the_numbers_of_states_are_those_of_the_public_spec(
     constants: Constants, expected: tuple[int, int, int]
 ) -> None:
@@ -81,12 +81,13 @@ def test_the_reference_engine_counts_the_same(
     assert {} == violated(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("constants", "expected"),
     [
-        slow(c(2, 2, 2, 2), (2097, 1137, 15)),  # derived
+        (c(2, 2, 2, 2), (2097, 1137, 15)),  # derived
         (history(c(2, 2, 2, 2)), (2657, 1473, 18)),  # TLC
-        slow(c(3, 1, 2), (13741, 6369, 19)),  # TLC
+        (c(3, 1, 2), (13741, 6369, 19)),  # TLC
     ],
 )
 def test_with_the_two_defects_of_the_public_spec_its_counts_come_out(
@@ -133,11 +134,11 @@ def test_witnesses_are_reached_in_the_smallest_configurations() -> None:
         ("phantom_pending", c(2, 1, 2), "pending_matches_log", 5),
         slow("pid_regress", c(4, 1, 3), "pid_per_tid", 8),  # derived
         slow("pid_regress", c(4, 1, 3), "unique_pid_epoch", 13),  # TLC
-        ("no_pending_check", c(2, 1), "pending_matches_log", 4),  # derived
+        slow("no_pending_check", c(2, 1), "pending_matches_log", 4),  # derived
         slow("no_pending_check", c(2, 1), "epoch_monotone", 4),  # derived
         slow("no_pending_check", c(2, 1), "unique_pid_epoch", 8),  # derived
-        ("early_reply", c(1, 1), "no_ok_above_hwm", 2),  # derived
-        ("no_epoch_bump", c(2, 1), "epoch_monotone", 5),  # derived
+        slow("early_reply", c(1, 1), "no_ok_above_hwm", 2),  # derived
+        slow("no_epoch_bump", c(2, 1), "epoch_monotone", 5),  # derived
         slow("no_epoch_bump", c(2, 1), "unique_pid_epoch", 8),  # derived
     ],
 )
@@ -154,13 +155,13 @@ def test_a_mutant_breaks_its_property_in_so_many_steps(
     [
         ("phantom_pending", c(1, 1, 2), "pending_matches_log"),
         slow("phantom_pending", c(2, 1, 1), "pending_matches_log"),
-        ("pid_regress", c(3, 1, 3), "pid_per_tid"),
+        slow("pid_regress", c(3, 1, 3), "pid_per_tid"),
         slow("pid_regress", c(4, 1, 2), "pid_per_tid"),
         slow("pid_regress", c(3, 1, 3), "unique_pid_epoch"),
         slow("pid_regress", c(4, 1, 2), "unique_pid_epoch"),
-        ("no_pending_check", c(1, 1), "pending_matches_log"),
+        slow("no_pending_check", c(1, 1), "pending_matches_log"),
         slow("no_pending_check", c(1, 1), "unique_pid_epoch"),
-        ("no_epoch_bump", c(1, 1), "epoch_monotone"),
+        slow("no_epoch_bump", c(1, 1), "epoch_monotone"),
         slow("no_epoch_bump", c(1, 1), "unique_pid_epoch"),
     ],
 )
@@ -187,7 +188,7 @@ def test_all_clients_get_a_producer_id(constants: Constants) -> None:
     ("mutant", "constants", "expected"),
     [
         ("weak_send", c(1, 2), "violated"),
-        ("weak_send", c(1, 1), "holds"),
+        slow("weak_send", c(1, 1), "holds"),
         slow("phantom_pending", c(3, 1, 2), "violated"),  # TLC
         slow("phantom_pending", c(2, 1, 2), "holds"),
         slow("phantom_pending", c(2, 2, 2), "holds"),

@@ -23,7 +23,7 @@ from tests.models.kafka import FOLDER, counts, loaded, reached, violated
 
 SPEC = FOLDER / "replication.py"
 HW = "high_watermark"
-QUICK = ("high-watermark", "kip101", "kip320")
+QUICK = ("high-watermark", "kip320")
 
 
 def sized(replicas: int, epoch: int, rule: str) -> dict[str, Any]:
@@ -47,9 +47,10 @@ def test_each_row_is_a_configuration() -> None:
     assert {row.name: row.constants() for row in ROWS} == found
 
 
+@pytest.mark.parametrize("epoch", [0, slow(1)])
 @pytest.mark.parametrize("rule", some([HW, "kip101", "kip320"], every=3))
-def test_the_reference_engine_agrees(rule: str) -> None:
-    constants = sized(2, 1, rule)
+def test_the_reference_engine_agrees(rule: str, epoch: int) -> None:
+    constants = sized(2, epoch, rule)
     found = native.explore(loaded(SPEC, constants), SearchOptions(keep_going=True))
 
     again = reference.explore(loaded(SPEC, constants), SearchOptions(keep_going=True))
@@ -94,11 +95,12 @@ def lengths(trace: Trace) -> list[int]:
     return [len(value) for path, value in trace.last.items() if path[-1] == "log"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rule", "sizes", "why"),
     [
         ("kip279", (3, 1), "leader.epoch == request.epoch"),
-        slow("kip320_first", (3, 2), "no way of taking it makes the choices request="),
+        ("kip320_first", (3, 2), "no way of taking it makes the choices request="),
     ],
 )
 def test_kip320_asks_only_a_leader_of_the_same_epoch(

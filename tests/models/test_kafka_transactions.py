@@ -69,7 +69,9 @@ LARGE = [
 ]
 
 
-@pytest.mark.parametrize(("constants", "expected"), some(SMALL[:1] + SMALL[5:] + LARGE, every=50))
+@pytest.mark.parametrize(
+    ("constants", "expected"), some([*SMALL[:1], *SMALL[5:], *LARGE], every=50)
+)
 def test_the_numbers_of_states_are_those_of_the_table(
     constants: Constants, expected: tuple[int, int, int]
 ) -> None:
@@ -80,7 +82,7 @@ def test_the_numbers_of_states_are_those_of_the_table(
     assert found.complete
 
 
-@pytest.mark.parametrize("optimize", [True, False], ids=["lowered", "plain"])
+@pytest.mark.parametrize("optimize", [True, slow(False)], ids=["lowered", "plain"])
 @pytest.mark.parametrize(("constants", "expected"), some(SMALL[:5], every=5))
 def test_the_reference_engine_counts_the_same(
     constants: Constants, expected: tuple[int, int, int], optimize: bool
@@ -91,19 +93,21 @@ def test_the_reference_engine_counts_the_same(
     assert {} == violated(found)
 
 
-def test_witnesses_are_reached() -> None:
-    alone, both = search(SPEC, **c(1, 2, 1)), search(SPEC, **c(2, 2, 1))
+ANSWERED = {"truncated_request_answered": 4, "request_repeated_elsewhere": 13}
+FOR_TWO = {
+    "pid_lost": 8,
+    "concurrent_transactions_reply": 4,
+    "client_fenced": 10,
+    "takeover_in_prepare_abort": 11,
+    "epoch_skipped": 16,
+}
 
-    answered = {"truncated_request_answered": 4, "request_repeated_elsewhere": 13}
-    assert {**answered, "pid_lost": 9} == reached(alone)
-    assert {
-        **answered,
-        "pid_lost": 8,
-        "concurrent_transactions_reply": 4,
-        "client_fenced": 10,
-        "takeover_in_prepare_abort": 11,
-        "epoch_skipped": 16,
-    } == reached(both)
+
+@pytest.mark.parametrize(
+    ("constants", "others"), [(c(1, 2, 1), {"pid_lost": 9}), slow(c(2, 2, 1), FOR_TWO)]
+)
+def test_witnesses_are_reached(constants: Constants, others: dict[str, int]) -> None:
+    assert ANSWERED | others == reached(search(SPEC, **constants))
 
 
 @pytest.mark.slow
@@ -123,7 +127,7 @@ def test_symmetric_states_of_the_public_spec_are_no_more_than_with_tlc() -> None
         slow("silent_truncation", c(1, 2, 1, **CACHE), "Deadlock", 4),
         slow("stale_commit", c(2, 2, 1), "log_prefix", 6),
         slow("stale_commit", c(2, 2, 1, **CACHE), "log_prefix", 6),  # TLC
-        ("no_epoch_check", c(2, 1, 0), "owner_only_transitions", 9),
+        slow("no_epoch_check", c(2, 1, 0), "owner_only_transitions", 9),
         slow("early_reply", c(1, 1, 0), "no_ok_above_hwm", 2),
         slow("early_reply", c(2, 2, 1, **CACHE), "distinct_epochs", 7),  # TLC
         slow("early_reply", c(3, 2, 1), "distinct_epochs", 10),
@@ -140,29 +144,27 @@ def test_a_mutant_breaks_its_property_in_so_many_steps(
     assert {broken: length} == violated(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mutant", "constants", "broken", "distinct"),
-    some(
-        [
-            ("silent_truncation", c(1, 2, 0), "Deadlock", 9),
-            ("silent_truncation", c(1, 1, 1), "Deadlock", 9),
-            ("stale_commit", c(1, 2, 1), "log_prefix", 82),
-            ("stale_commit", c(1, 2, 1, **CACHE), "log_prefix", 102),  # TLC
-            slow("stale_commit", c(2, 1, 1), "log_prefix", 324),
-            ("stale_commit", c(2, 2, 0), "log_prefix", 324),
-            ("no_epoch_check", c(1, 1, 0), "owner_only_transitions", 9),
-            ("early_reply", c(1, 2, 1, **CACHE), "distinct_epochs", 170),
-            slow("early_reply", c(2, 1, 1, **CACHE), "distinct_epochs", 540),
-            ("early_reply", c(2, 2, 0, **CACHE), "distinct_epochs", 540),  # TLC
-            slow("early_reply", c(2, 2, 1), "distinct_epochs", 11993),
-            slow("early_reply", c(3, 2, 0), "distinct_epochs", 25688),
-            slow("pid_regress", c(2, 2, 1, TIDS=2), "pid_per_tid", 11037),
-            slow("pid_regress", c(2, 2, 1, TIDS=2, LOG_PARTITIONS=2), "pid_per_tid", 11009),
-            slow("pid_regress", c(3, 2, 0, TIDS=2), "pid_per_tid", 94665),
-            slow("pid_regress", c(3, 1, 0, TIDS=3), "pid_per_tid", 265132),
-        ],
-        every=9,
-    ),
+    [
+        ("silent_truncation", c(1, 2, 0), "Deadlock", 9),
+        ("silent_truncation", c(1, 1, 1), "Deadlock", 9),
+        ("stale_commit", c(1, 2, 1), "log_prefix", 82),
+        ("stale_commit", c(1, 2, 1, **CACHE), "log_prefix", 102),  # TLC
+        ("stale_commit", c(2, 1, 1), "log_prefix", 324),
+        ("stale_commit", c(2, 2, 0), "log_prefix", 324),
+        ("no_epoch_check", c(1, 1, 0), "owner_only_transitions", 9),
+        ("early_reply", c(1, 2, 1, **CACHE), "distinct_epochs", 170),
+        ("early_reply", c(2, 1, 1, **CACHE), "distinct_epochs", 540),
+        ("early_reply", c(2, 2, 0, **CACHE), "distinct_epochs", 540),  # TLC
+        ("early_reply", c(2, 2, 1), "distinct_epochs", 11993),
+        ("early_reply", c(3, 2, 0), "distinct_epochs", 25688),
+        ("pid_regress", c(2, 2, 1, TIDS=2), "pid_per_tid", 11037),
+        ("pid_regress", c(2, 2, 1, TIDS=2, LOG_PARTITIONS=2), "pid_per_tid", 11009),
+        ("pid_regress", c(3, 2, 0, TIDS=2), "pid_per_tid", 94665),
+        ("pid_regress", c(3, 1, 0, TIDS=3), "pid_per_tid", 265132),
+    ],
 )
 def test_one_size_smaller_the_mutant_goes_unnoticed(
     mutant: str, constants: Constants, broken: str, distinct: int
@@ -215,7 +217,7 @@ def test_all_clients_get_an_id_and_one_adds_its_partitions(constants: Constants)
         ("silent_truncation", c(1, 2, 1), {EVERYBODY, SOMEBODY}),  # TLC
         slow("silent_truncation", c(1, 2, 0), set()),  # TLC
         slow("silent_truncation", c(1, 1, 1), set()),
-        ("no_complete_partial", c(1, 2, 1), set()),  # TLC
+        slow("no_complete_partial", c(1, 2, 1), set()),  # TLC
         slow("no_complete_partial", c(2, 2, 0), set()),
         slow("no_complete_partial", c(2, 1, 1), set()),
     ],

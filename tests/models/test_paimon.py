@@ -1,8 +1,8 @@
 """The Paimon model gives what its configurations state, under both engines, lowerings and grains.
 
 Counts tagged as derived in the requirements come from a script outside this project; where ours
-differ, `docs/models/paimon.md` says why. Rows of more than 3,000 states, variants of rows, and
-whatever looks at all rows twice, are slow tests.
+differ, `docs/models/paimon.md` says why. By default a few rows are
+looked at.
 """
 
 from __future__ import annotations
@@ -21,23 +21,14 @@ from statewalk.checker.engines import reference
 from statewalk.dsl.declared import Configuration
 from statewalk.dsl.loader import load
 from statewalk.dsl.model import Model
-from tests.cases import slow, some
+from tests.cases import slow
 from tests.declared import declared
 from tests.places import ROOT
 
 PAIMON = ROOT / "models" / "tables" / "paimon.py"
 ENGINES = {"native": native.explore, "reference": reference.explore}
-LARGE = 3000
-QUICK = (
-    "version_overwritten_no_guard",
-    "order_lost_own_counters",
-    "lost_update_by_snapshot",
-    "level_vector_lost",
-    "committed_twice_on_replay",
-    "vector_file_forgotten",
-    "lost_answer_cleaned_up",
-    "orphans_at_once",
-)
+# One that holds, one that does not, and one that a test looks at from more sides.
+QUICK = ("order_kept_one_writer", "committed_twice_on_replay", "level_vector_lost")
 LIVE = ("all_ops_settle", "all_snapshots_committed")
 
 
@@ -54,14 +45,8 @@ def size(name: str) -> int:
     return found
 
 
-def is_slow(name: str) -> bool:
-    """All but one of each kind; large rows in any case."""
-    return size(name) > LARGE or name not in QUICK
-
-
 def rows() -> list[Any]:
-    marks = {True: [pytest.mark.slow], False: []}
-    return [pytest.param(name, marks=marks[is_slow(name)]) for name in configurations()]
+    return [name if name in QUICK else slow(name) for name in configurations()]
 
 
 @cache
@@ -75,6 +60,12 @@ def explore(model: Model, engine: str = "native", at_most: int | None = None) ->
     found = ENGINES[engine](model, SearchOptions(keep_going=True, max_states=at_most))
     assert not [f for f in found.findings if f.error is not None]
     return found
+
+
+@cache
+def explored(name: str) -> Exploration:
+    """What the native engine finds of a row."""
+    return explore(model_of(name))
 
 
 def violated(found: Exploration) -> dict[str, int]:
@@ -96,10 +87,9 @@ def wanted(name: str) -> dict[str, int | None]:
 UNREACHED = {"deleted_row_is_back_early_drop_vectors": {"a_row_is_marked"}}
 
 
-@pytest.mark.parametrize("name", some(rows(), every=3))
+@pytest.mark.parametrize("name", rows())
 def test_a_row_finds_what_it_states(name: str) -> None:
-    model = model_of(name)
-    found = explore(model)
+    model, found = model_of(name), explored(name)
 
     assert size(name) == found.counts.distinct
     assert bool(wanted(name)) == bool(violated(found))
@@ -121,7 +111,7 @@ def test_a_row_finds_what_it_states(name: str) -> None:
 def test_both_engines_and_both_lowerings_agree(name: str) -> None:
     expected = summary(explore(model_of(name), "reference"))
 
-    assert expected == summary(explore(model_of(name)))
+    assert expected == summary(explored(name))
     assert expected == summary(explore(model_of(name, optimize=False), "reference"))
 
 
@@ -132,7 +122,12 @@ def test_the_reference_engine_agrees_on_every_row_it_can_reach(name: str) -> Non
 
 
 @pytest.mark.parametrize(
-    "name", [slow("version_overwritten_no_guard"), "level_doubled_row_no_deleted_file_check"]
+    "name",
+    [
+        "committed_twice_on_replay",
+        slow("version_overwritten_no_guard"),
+        slow("level_doubled_row_no_deleted_file_check"),
+    ],
 )
 def test_both_grains_give_the_same_verdict(name: str) -> None:
     fine = explore(model_of(name, GRAIN="fine"))
@@ -224,10 +219,9 @@ def test_a_smaller_configuration_finds_nothing(name: str, less: dict[str, Any]) 
     assert violated(explore(model_of(name, **less))) == {}
 
 
-@pytest.mark.slow
 def test_a_lost_vector_and_a_dangling_one_are_told_apart() -> None:
     """One has a version with two valid rows and no dangling vector, one only dangling ones."""
-    lost = violated(explore(model_of("level_vector_lost")))
+    lost = violated(explored("level_vector_lost"))
     single = violated(explore(model_of("level_vectors_of_replaced_files_kept")))
 
     assert lost["doubled_rows_leave_a_trace"] == 6

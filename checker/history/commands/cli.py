@@ -9,6 +9,7 @@ import argparse
 import math
 import re
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,7 @@ from statewalk.checker.history.errors import HistoryError, Undecided, no_access
 from statewalk.checker.machine import streams
 from statewalk.checker.verdict.exits import HOLDS, INCONCLUSIVE, INTERNAL, MISTAKE, VIOLATED
 from statewalk.dsl.errors import printable
-from statewalk.dsl.library.levels import LEVELS
+from statewalk.dsl.library.levels import LEVELS, PREFIX
 
 if TYPE_CHECKING:
     from statewalk.checker.history.data import History
@@ -83,6 +84,12 @@ def _add_check(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help="give up after this time (90, 10m, 2h), reading included, with exit code 3; "
         "in a folder: on a level",
     )
+    check.add_argument(
+        "--certain",
+        action="store_true",
+        help="look only at what reads, sessions and times show: quick; a violation found is one, "
+        "otherwise nothing is decided (exit code 3)",
+    )
     several = check.add_argument_group("a folder of histories")
     several.add_argument("--engine", choices=("processes", "spark"), default="processes")
     several.add_argument(
@@ -139,8 +146,10 @@ def run_check(args: argparse.Namespace) -> int:
         guess=not heuristic,
         via_sessions=not heuristic,
         timeout=args.timeout,
+        certain=args.certain,
     )
     try:
+        _check_certain(args)
         folder = args.file.is_dir() and args.format in ("auto", "jsonl", "polysi", "dbcop")
         if folder and not many.is_one(args.file):
             return _check_many(args, options)
@@ -153,9 +162,11 @@ def run_check(args: argparse.Namespace) -> int:
             )
         limit = None if math.isinf(args.timeout) else args.timeout
         with Interruptions(), Watchdog(limit, None, "reading the history"):
+            began = time.process_time()
             history = _read(args)
+            read = time.process_time() - began
             with interruptible("checking the history"):
-                return _check(history, args, options)
+                return _check(history, args, options, read)
     except (Undecided, CutShort) as end:
         if isinstance(end, CutShort) and end.reason != "time":
             raise
@@ -172,7 +183,22 @@ def run_check(args: argparse.Namespace) -> int:
         return MISTAKE
 
 
-def _check(history: History, args: argparse.Namespace, options: Options) -> int:
+def _check_certain(args: argparse.Namespace) -> None:
+    """Refuse what --certain says nothing about. Raises HistoryError."""
+    if not args.certain:
+        return
+    args.level = args.level or "si"
+    level = LEVELS[args.level]
+    if level.weak and level.rule != PREFIX:
+        raise HistoryError(
+            f"--certain says nothing about {args.level}, which needs no long search",
+            source=str(args.file),
+            expected="a level from prefix on, or no --certain",
+            code="SW709",
+        )
+
+
+def _check(history: History, args: argparse.Namespace, options: Options, read: float) -> int:
     from statewalk.checker.history.explain import drawing, report
     from statewalk.checker.history.explain.judging import judged
 
@@ -181,12 +207,12 @@ def _check(history: History, args: argparse.Namespace, options: Options) -> int:
     if args.mermaid:
         streams.out().write(drawing.mermaid(history, first) if first is not None else "")
     elif args.json == "-":
-        streams.out().write(printable(report.as_json(history, verdicts, found)) + "\n")
+        streams.out().write(printable(report.as_json(history, verdicts, found, read)) + "\n")
     else:
         streams.out().write(printable(report.text(history, verdicts, found, args.level or "")))
         if args.json:
             Path(args.json).write_text(
-                report.as_json(history, verdicts, found) + "\n", encoding="utf-8"
+                report.as_json(history, verdicts, found, read) + "\n", encoding="utf-8"
             )
     for path, draw in ((args.svg, drawing.svg), (args.dot, drawing.dot)):
         if path and first is not None:
@@ -194,12 +220,22 @@ def _check(history: History, args: argparse.Namespace, options: Options) -> int:
             path.write_text(text, encoding="utf-8", errors="backslashreplace")
         elif path:
             sys.stderr.write(f"{path} is not written: there is no violation to draw\n")
-    return HOLDS if verdicts[args.level or "si"].holds else VIOLATED
+    verdict = verdicts[args.level or "si"]
+    if not verdict.settled:
+        return INCONCLUSIVE
+    return HOLDS if verdict.holds else VIOLATED
 
 
 def _check_many(args: argparse.Namespace, options: Options) -> int:
     from statewalk.checker.history.commands import many
 
+    if options.certain:
+        raise HistoryError(
+            "--certain is for one history",
+            source=str(args.file),
+            expected="one of them, or no --certain",
+            code="SW709",
+        )
     if args.svg or args.dot or args.mermaid:
         raise HistoryError(
             "there is one drawing for one history", expected="--json for a folder", code="SW709"

@@ -17,7 +17,7 @@ from statewalk.checker.history.certify.replay import replay
 from statewalk.checker.history.certify.replay_weak import replay_weak
 from statewalk.checker.history.data import INFO, Floats, History, Ints
 from statewalk.checker.history.decide.findings import Finding
-from statewalk.checker.history.decide.graph import Graph, build
+from statewalk.checker.history.decide.graph import Graph, build, order_by
 from statewalk.checker.history.decide.guess import first_guess
 from statewalk.checker.history.decide.prefix import (
     build_halves,
@@ -26,7 +26,7 @@ from statewalk.checker.history.decide.prefix import (
 )
 from statewalk.checker.history.decide.saturate import Reach, Saturation, saturate
 from statewalk.checker.history.decide.scan import Facts, scan
-from statewalk.checker.history.decide.search import Decided, decide
+from statewalk.checker.history.decide.search import Decided, decide, initial_edges
 from statewalk.checker.history.decide.weak import decide_weak
 from statewalk.dsl.library.levels import (
     LEVELS,
@@ -47,7 +47,8 @@ class Options:
     `via_sessions` lets a level without session order try the one with it first, which is much
     faster and, when it holds, proves the weaker level; `saturation`, `guess` and `schedule`
     (Viper's heuristic: off, add, double) choose the way, for tests and comparison. Past
-    `timeout` seconds of one level's check, Undecided is raised.
+    `timeout` seconds of one level's check, Undecided is raised. `certain` looks at nothing but the
+    edges that reads, sessions and times show: a cycle of them refutes, anything else is undecided.
     """
 
     clock_error: float = 0.0
@@ -56,6 +57,7 @@ class Options:
     guess: bool = True
     schedule: str = "off"
     timeout: float = math.inf
+    certain: bool = False
 
 
 @dataclass(slots=True)
@@ -63,8 +65,9 @@ class Verdict:
     """The answer for one level, with its evidence.
 
     `order` is the certificate of an accepted history: (transaction, is commit) events that
-    `replay` executed. A rejected one has `findings` (local checks), or the saturated `graph`
-    with a cycle, or `used`, the nodes of every conflict of a search that found no order.
+    `replay` executed. One that is not `settled` says nothing. A rejected one has `findings` (local
+    checks), or the saturated `graph` with a cycle, or `used`, the nodes of every conflict of a
+    search that found no order.
     """
 
     level: Level
@@ -76,6 +79,7 @@ class Verdict:
     used: Ints = field(default_factory=lambda: np.empty(0, np.int64))
     stats: dict[str, int] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
+    settled: bool = True
 
 
 def check(
@@ -95,12 +99,13 @@ def check(
     against = [f for f in findings if implies(level, f.refutes)]
     if against:
         return Verdict(LEVELS[level], False, "local checks", against, seconds=clock.spent)
-    if options.via_sessions and not LEVELS[level].session:
+    if options.via_sessions and not options.certain and not LEVELS[level].session:
         stronger = check(history, f"strong-session-{level}", options, known=(facts, findings))
         if stronger.holds:
             stronger.level = LEVELS[level]
             stronger.stage += ", with session order"
             return stronger
+        clock.add(stronger.seconds)
     if LEVELS[level].weak and LEVELS[level].rule != PREFIX:
         return _check_weak(history, facts, LEVELS[level], options, clock)
     return _check_graph(history, facts, LEVELS[level], options, clock)
@@ -140,6 +145,8 @@ def _check_graph(
     attempt = (lambda _: first_guess(graph, priority)) if options.guess else None
     done = Saturation(graph.connect(), 0)
     deadline = time.monotonic() + options.timeout
+    if options.certain:
+        return _check_certain(graph, level, priority, clock)
     if options.saturation:
         done = saturate(graph, attempt, deadline)
     clock.stop("saturation")
@@ -178,6 +185,17 @@ def _check_graph(
         )
         replay(history, verdict.order, level, options.clock_error)
         clock.stop("certificate")
+    return verdict
+
+
+def _check_certain(graph: Graph, level: Level, priority: Floats, clock: _Clock) -> Verdict:
+    """A cycle of edges that need no reasoning, or no verdict."""
+    edges = np.concatenate((graph.edges[:, :2], initial_edges(graph)))
+    order = order_by(graph.size, edges[:, 0].copy(), edges[:, 1].copy(), priority)
+    clock.stop("graph")
+    verdict = Verdict(level, False, "certain edges", graph=graph, seconds=clock.spent)
+    verdict.settled = len(order) < graph.size
+    verdict.stats = {"transactions": graph.n, "edges": len(edges)}
     return verdict
 
 
@@ -246,3 +264,9 @@ class _Clock:
         now = time.process_time()
         self.spent[stage] = self.spent.get(stage, 0.0) + now - self.last
         self.last = now
+
+    def add(self, spent: dict[str, float]) -> None:
+        """Take over what another check has spent since the last stop."""
+        for stage, seconds in spent.items():
+            self.spent[stage] = self.spent.get(stage, 0.0) + seconds
+        self.last = time.process_time()

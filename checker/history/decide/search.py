@@ -60,7 +60,7 @@ def decide(
     if saturated:
         base = np.concatenate((reach.few_edges(), graph.edges[len(graph.to) :, :2]))
     else:
-        base = np.concatenate((graph.edges[:, :2], _initial_edges(graph)))
+        base = np.concatenate((graph.edges[:, :2], initial_edges(graph)))
     order = order_by(graph.size, base[:, 0].copy(), base[:, 1].copy(), priority)
     if len(order) < graph.size:
         left = np.flatnonzero(~placed_in(order, graph.size))
@@ -108,7 +108,7 @@ def _rejected(graph: Graph, decided: Decided, deadline: float) -> Decided:
     return decided
 
 
-def _initial_edges(graph: Graph) -> Ints:
+def initial_edges(graph: Graph) -> Ints:
     """Readers of the initial version before every other writer of the key."""
     x, w = graph.index, graph.w
     rows = [

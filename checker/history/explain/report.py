@@ -22,7 +22,7 @@ def text(
     for name, verdict in verdicts.items():
         if not asked and verdict.level.name != name:
             continue  # implied by another one
-        out.append(f"{name}: {'holds' if verdict.holds else 'violated'} ({_how(verdict)})")
+        out.append(f"{name}: {_word(verdict)} ({_how(verdict)})")
     if not asked:
         held, failed = summary(verdicts)
         out.append("")
@@ -57,7 +57,15 @@ def _about(history: History) -> list[str]:
     return [*out, *history.notes]
 
 
+def _word(verdict: Verdict) -> str:
+    if not verdict.settled:
+        return "nothing wrong among what is certain"
+    return "holds" if verdict.holds else "violated"
+
+
 def _how(verdict: Verdict) -> str:
+    if not verdict.settled:
+        return f"{verdict.stats['edges']} edges looked at; whether it holds is not decided"
     if verdict.findings:
         return f"{len(verdict.findings)} found by local checks"
     if verdict.holds:
@@ -73,9 +81,32 @@ def _model_states(history: History, found: Explanation) -> list[str]:
     return [f"  {history.name(t)} is at model state {history.states[t]}" for t in known]
 
 
-def as_json(history: History, verdicts: dict[str, Verdict], found: dict[str, Explanation]) -> str:
+PHASES = {
+    "local checks": "build",
+    "graph": "build",
+    "saturation": "prune",
+    "search": "search",
+    "certificate": "replay",
+}
+
+
+def phases(verdicts: dict[str, Verdict], read: float) -> dict[str, float]:
+    """CPU seconds of each phase, over all levels that were decided by themselves."""
+    spent = {"read": read} | dict.fromkeys(PHASES.values(), 0.0)
+    for verdict in {id(v): v for v in verdicts.values()}.values():
+        for stage, seconds in verdict.seconds.items():
+            spent[PHASES[stage]] += seconds
+    return spent
+
+
+def as_json(
+    history: History,
+    verdicts: dict[str, Verdict],
+    found: dict[str, Explanation],
+    read: float = 0.0,
+) -> str:
     """The report as one JSON object; its fields are described in docs/history-format.md."""
-    held, failed = summary(verdicts)
+    held, failed = summary({n: v for n, v in verdicts.items() if v.settled})
     return json.dumps(
         {
             "schema": 1,
@@ -83,6 +114,7 @@ def as_json(history: History, verdicts: dict[str, Verdict], found: dict[str, Exp
             "format": history.format,
             "transactions": len(history),
             "operations": len(history.kind),
+            "phases": phases(verdicts, read),
             "levels": {name: _verdict(v) for name, v in verdicts.items()},
             "strongest_that_hold": held,
             "weakest_that_fail": failed,
@@ -93,7 +125,7 @@ def as_json(history: History, verdicts: dict[str, Verdict], found: dict[str, Exp
 
 def _verdict(verdict: Verdict) -> dict[str, Any]:
     return {
-        "holds": verdict.holds,
+        "holds": verdict.holds if verdict.settled else None,
         "stage": verdict.stage,
         "decided_as": verdict.level.name,
         "stats": verdict.stats,

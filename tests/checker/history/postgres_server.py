@@ -64,6 +64,7 @@ def start(data: Path) -> str:
     port = free_port()
     with (data / "cluster" / "postgresql.conf").open("a") as conf:
         conf.write(f"port = {port}\nlisten_addresses = '127.0.0.1'\nfsync = off\n"
+                   "max_prepared_transactions = 10\nlog_line_prefix = '%n %a '\n"
                    f"unix_socket_directories = '{data}'\n")  # fmt: skip
     control(data, "start")
     return f"postgresql://statewalk@127.0.0.1:{port}/postgres"

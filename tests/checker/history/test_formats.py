@@ -79,7 +79,7 @@ def test_a_verdict_survives_conversion_of_what_is_expressible(
 ) -> None:
     inexpressible = {"append": ("viper", "polysi", "dbcop", "cobra"),
                      "range": ("edn", "polysi", "dbcop", "cobra")}  # fmt: skip
-    history = from_records(simulate(Workload(kind, 80, sessions=4, keys=20, seed=2)))
+    history = from_records(simulate(Workload(kind, 40, sessions=4, keys=10, seed=2)))
 
     if kind == "append" and name in ("polysi", "dbcop", "cobra"):
         with pytest.raises(HistoryError, match="SW702 none of its transactions"):

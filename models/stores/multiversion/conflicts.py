@@ -8,7 +8,8 @@ make one of a transaction that has.
 Source: Cahill, Röhm and Fekete (SIGMOD 2008).
 """
 
-from statewalk.models.stores.store import ALL_TRANSACTIONS, history, keys_read, keys_written
+from statewalk.models.stores.multiversion.store import history, keys_read, keys_written
+from statewalk.models.stores.multiversion.workload import ALL_TRANSACTIONS
 
 
 def closes_dangerous_structure(transaction: str, forgetful: bool) -> bool:

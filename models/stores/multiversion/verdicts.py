@@ -1,7 +1,9 @@
 """What a store's clients were told, handed over to be judged or written to a file."""
 
 from statewalk.dsl.library.recording import Did, Recorded, did, ended, from_events, judged
-from statewalk.models.stores.store import ALL_TRANSACTIONS, DIRTY, history
+from statewalk.models.stores.multiversion.settings import DIRTY
+from statewalk.models.stores.multiversion.store import history
+from statewalk.models.stores.multiversion.workload import ALL_TRANSACTIONS
 
 
 def recorded_history() -> tuple[Recorded, ...]:

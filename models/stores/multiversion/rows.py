@@ -146,6 +146,60 @@ ROWS.append(
     )
 )
 
+# -- crashes of the store --------------------------------------------------------------------------
+LOGGED: Settings = {"LOG": "whole", "STORE_CRASHES": 1}
+EARLY: Settings = {**LOGGED, "ACK": "early"}
+BY_KEY: Settings = {"LOG": "by_key", "STORE_CRASHES": 1}
+MARKED: Settings = {"LOG": "marked", "STORE_CRASHES": 1}
+TORN: Settings = {**LOGGED, "RECORDS": "torn"}
+
+
+def disk_row(name: str, workload: str, expect: Expectation, *variants: Settings) -> None:
+    """Add a run that is about what is on disk."""
+    merged: Settings = {"WORKLOAD": workload}
+    for part in variants:
+        merged |= part
+    ROWS.append((name, expect, merged))
+
+
+disk_row("early-ack", "w x", violates("durable", length=4, states=13), EARLY)
+disk_row("early-ack-no-crash", "w x", holds(distinct=5), EARLY, {"STORE_CRASHES": 0})
+disk_row("logged", "w x", holds(distinct=15), LOGGED)
+disk_row(
+    "early-ack-read", "w x || r x, w x", violates({"durable": 4, "strong_si": 8}, states=220), EARLY
+)
+disk_row("logged-read", "w x || r x, w x", holds(distinct=254), LOGGED)
+disk_row("log-per-key", "w x, w y", violates("all_or_nothing", length=6, states=21), BY_KEY)
+disk_row("log-per-key-one", "w x", holds(distinct=15), BY_KEY)
+disk_row("log-per-key-no-crash", "w x, w y", holds(distinct=8), BY_KEY, {"STORE_CRASHES": 0})
+disk_row("log-per-key-marked", "w x, w y", holds(distinct=24), MARKED)
+disk_row("torn", "w x, w y", violates("all_or_nothing", length=5, states=19), TORN)
+disk_row("torn-one", "w x", holds(distinct=15), TORN)
+disk_row("torn-checked", "w x, w y", holds(distinct=19), TORN, {"RECORDS": "checked"})
+disk_row("torn-marked", "w x, w y || r x, r y", holds(distinct=302), MARKED, {"RECORDS": "torn"})
+disk_row(
+    "repeated-blindly",
+    "w x",
+    violates("installed_once", length=8, states=19),
+    LOGGED,
+    {"REPEATS": "blind"},
+)
+disk_row(
+    "repeated-blindly-no-crash", "w x", holds(distinct=6), {"LOG": "whole", "REPEATS": "blind"}
+)
+disk_row(
+    "repeated-checked",
+    "w x",
+    violates("abort_leaves_nothing", length=6, states=17),
+    LOGGED,
+    {"REPEATS": "checked"},
+)
+disk_row("repeated-known", "w x", holds(distinct=17), LOGGED, {"REPEATS": "known"})
+disk_row("increments-logged", INCREMENTS, holds(distinct=545), LOGGED, {"STORE_CRASHES": 2})
+disk_row("increments-repeated", INCREMENTS, holds(distinct=414), LOGGED, {"REPEATS": "known"})
+disk_row("two-keys-logged", TWO_KEYS, holds(distinct=228), LOGGED)
+disk_row("two-keys-marked", TWO_KEYS, holds(distinct=302), MARKED)
+
 # -- the free workload: every history of its size --------------------------------------------------
 THREE: Settings = {"SESSIONS": 3, "TRANSACTIONS": 1, "EVERY_ORDER": False}
 SMALL: Settings = {"OPS": 1}  # two sessions of two transactions
