@@ -258,6 +258,9 @@ def for_machines(runs: Sequence[Run], arguments: argparse.Namespace) -> None:
 
     Raises:  RunError[SW403], once all that can be written is.
     """
+    if not (arguments.html or arguments.junit or arguments.sarif or arguments.github):
+        return
+    from statewalk.checker.machine import streams
     from statewalk.checker.machine.files import write_text
     from statewalk.checker.page.html import of_runs
     from statewalk.checker.report import ci
@@ -276,7 +279,7 @@ def for_machines(runs: Sequence[Run], arguments: argparse.Namespace) -> None:
             except RunError as error:
                 problem = problem or error
     if arguments.github:
-        out = sys.stderr if arguments.json == "-" else sys.stdout  # GitHub reads both
+        out = sys.stderr if arguments.json == "-" else streams.out()  # GitHub reads both
         out.write(ci.to_github(*runs))
     if problem is not None:
         raise problem

@@ -12,8 +12,6 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pydantic import TypeAdapter
-
 from statewalk.checker.api import load_within, not_begun, not_loaded, report_of, search
 from statewalk.checker.contract import rescue
 from statewalk.checker.contract.rescue import left
@@ -30,7 +28,7 @@ from statewalk.checker.report.runs import RunFolder, new_folder
 from statewalk.checker.states.shortening import fit
 from statewalk.checker.verdict import exits
 from statewalk.checker.verdict.evidence import Evidence, Notice
-from statewalk.checker.verdict.result import Result
+from statewalk.checker.verdict.result import read_result
 from statewalk.checker.verdict.run import Run
 from statewalk.dsl.errors import EngineError, RunError, StatewalkError, printable
 
@@ -313,8 +311,10 @@ def _noted(run: Run, code: int) -> tuple[dict[str, Any], list[dict[str, Any]], i
 
 def _read(noted: Sequence[Any]) -> Run:
     """A run as it was noted."""
+    from pydantic import TypeAdapter  # it takes longer to load than most checks to be made
+
     notices = TypeAdapter(tuple[Notice, ...]).validate_python(noted[1])
-    return Run(Result.model_validate(noted[0]), Evidence(warnings=notices), {}, report_of)
+    return Run(read_result(noted[0]), Evidence(warnings=notices), {}, report_of)
 
 
 def safe_name(text: str) -> str:

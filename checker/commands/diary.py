@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _USUAL = "docs/diary"
 _FOLDER = f"the folder of the entries ({_USUAL} if there is one, else this folder)"
+_READ = "the folder of the entries (that which this folder is part of, else what we keep ourselves)"
 
 
 def add_parser(subparsers: Any) -> None:
@@ -43,7 +44,8 @@ def add_parser(subparsers: Any) -> None:
     book.add_argument("--out", metavar="FILE", help="where to write it (standard output)")
     runs = {test: _test, build: _build, new: _new, check: _check, book: _notebook}
     for parser, run in runs.items():
-        parser.add_argument("folder", metavar="DIR", nargs="?", type=Path, help=_FOLDER)
+        told = _READ if parser in (check, book) else _FOLDER
+        parser.add_argument("folder", metavar="DIR", nargs="?", type=Path, help=told)
         parser.set_defaults(run=run)
 
 
@@ -51,6 +53,16 @@ def _folder(arguments: argparse.Namespace) -> Path:
     usual = Path(_USUAL)
     given: Path | None = arguments.folder
     return given or (usual if usual.is_dir() else Path())
+
+
+def _read(arguments: argparse.Namespace) -> Path:
+    """The folder whose entries somebody reads: from an entry's folder, or from anywhere."""
+    from statewalk.checker.commands.explain import folder
+    from statewalk.checker.diary.entry import is_diary
+
+    given: Path | None = arguments.folder
+    near = (Path(_USUAL), Path(), Path(".."))
+    return given or next(filter(is_diary, near), None) or folder() / "diary"
 
 
 def _entries(arguments: argparse.Namespace) -> tuple[list[Entry], list[Entry]]:
@@ -121,7 +133,7 @@ def _check(arguments: argparse.Namespace) -> int:
     from statewalk.checker.diary.play import answers
     from statewalk.dsl.errors import RunError
 
-    one = entry(entries(_folder(arguments)), arguments.number)
+    one = entry(entries(_read(arguments)), arguments.number)
     spec, failed = Path(arguments.spec), 0
     if not one.exercises:
         raise RunError("SW380", f"Entry {one.number} has no exercise that is checked.")
@@ -142,7 +154,7 @@ def _notebook(arguments: argparse.Namespace) -> int:
     from statewalk.checker.diary.notebook import to_notebook
     from statewalk.checker.machine.files import write_text
 
-    text = to_notebook(entry(entries(_folder(arguments)), arguments.number))
+    text = to_notebook(entry(entries(_read(arguments)), arguments.number))
     if arguments.out:
         write_text(Path(arguments.out), text, named=True)
     else:

@@ -64,6 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
                 import webbrowser
 
                 webbrowser.open(server.address)
+            answers.waiting = lambda: not server.jobs.empty()
             server.answer_until(asked, lambda name, data: _asked(answers, name, data))
     return HOLDS
 
@@ -95,7 +96,7 @@ def answers_of(arguments: argparse.Namespace) -> Answers:
     from statewalk.checker.explore.answers import Answers
     from statewalk.checker.library import spec_path
     from statewalk.checker.machine.limits import within
-    from statewalk.checker.traces.file import load_trace
+    from statewalk.checker.traces.reading import load_trace
 
     source = Path(spec_path(arguments.source))
     file = _trace_in(source) if source.is_dir() else source
@@ -103,13 +104,13 @@ def answers_of(arguments: argparse.Namespace) -> Answers:
         return _repeated(load_trace(file), file, arguments.spec)
     with within(str(file), "loading the spec"):
         settings = read_settings(arguments.settings).fixed
-        return Answers(load(arguments.source, settings, config=arguments.config))
+        return Answers(load(arguments.source, settings, config=arguments.config, listed=True))
 
 
 def _trace_in(folder: Path) -> Path:
     """The trace of a run's folder that is looked at first: of what is violated, if something is."""
     from statewalk.checker.report.runs import RESULT, SUFFIX
-    from statewalk.checker.traces.file import read_json
+    from statewalk.checker.traces.reading import read_json
     from statewalk.dsl.errors import RunError
 
     found = sorted(folder.glob(f"*{SUFFIX}"))
@@ -139,11 +140,11 @@ def _repeated(trace: Any, file: Path, spec: str | None) -> Answers:
     if spec is None:
         ask_to_run(trace.spec, file)
     with within(spec or trace.spec, "repeating the trace"):
-        model = model_for(trace, spec)
+        model = model_for(trace, spec, listed=True)
         answers = Answers(model)
         again = replay(trace, model)
         if again.reproduced:
-            answers.start = _way(answers, again.trace)
+            answers.start, answers.shown = _way(answers, again.trace), trace
         else:
             sys.stderr.write(
                 f"The trace does not happen any more, at step {again.step}: {again.why}\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from statewalk.checker.contract.search import Exploration, Finding, SearchOptions
@@ -19,6 +19,7 @@ from statewalk.checker.liveness.in_a_check import (
     never_taken,
     why_not,
 )
+from statewalk.checker.refinement.asked import Refinements, wanted
 from statewalk.checker.refinement.in_the_end import decide, liveness_of, said_along
 from statewalk.checker.refinement.inclusion import Refused, allowed, included
 from statewalk.checker.refinement.sights import looked_at, mapped, sights
@@ -35,23 +36,6 @@ if TYPE_CHECKING:
 _MOST = 8  # steps that are named
 
 
-@dataclass
-class Refinements:
-    """What is known of the refinements, by name, as `liveness.in_a_check.Live` has it of liveness.
-
-    ``abstract`` is how the other model sees a violation.
-    """
-
-    findings: dict[str, Finding] = field(default_factory=dict)
-    abstract: dict[str, Abstract] = field(default_factory=dict)
-    loops: dict[str, int] = field(default_factory=dict)
-    not_taken: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    unchecked: dict[str, str] = field(default_factory=dict)
-    unsound: set[str] = field(default_factory=set)
-    warnings: list[str] = field(default_factory=list)
-    unfinished: bool = False
-
-
 @dataclass(frozen=True)
 class _Beside:
     """Two models by what is looked at of both: ``sights`` of the states of each."""
@@ -62,26 +46,13 @@ class _Beside:
     sights: tuple[Ints, Ints]
 
 
-def _wanted(model: Model, asked: SearchOptions) -> list[Property]:
-    return [p for p in model.properties if p.kind == "refines" and asked.wants(p.name)]
-
-
-def keeps_graph(model: Model, options: CheckOptions, asked: SearchOptions) -> bool:
-    """Whether the search is to keep the state graph, so that none has to be made after it.
-
-    Under a limit of memory the search comes first, and in parts there is none of the whole.
-    """
-    bound = options.max_memory is not None or asked.checkpoint is not None
-    return not bound and bool(_wanted(model, asked))
-
-
 def check_refinements(
     model: Model, options: CheckOptions, asked: SearchOptions, exploration: Exploration,
     kept: StateGraph | None = None,
 ) -> Refinements:  # fmt: skip
     """Decide the refinements that were asked for, or say why not; on the graph that was kept."""
     found = Refinements()
-    left = _wanted(model, asked)
+    left = wanted(model, asked)
     found.unchecked = {
         p.name: why for p in left if (why := why_not(model, options, exploration, p))
     }

@@ -16,7 +16,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from statewalk.checker.liveness.graph import CUT, Ints
+from statewalk.checker.liveness.conditions import CUT
+from statewalk.checker.liveness.graph import Ints
 from statewalk.checker.refinement.space import Space
 from statewalk.checker.traces.trace import Trace
 

@@ -11,8 +11,8 @@ import numpy as np
 from statewalk.checker.contract.search import Finding, SearchOptions, Step
 from statewalk.checker.engines.layout import Layout
 from statewalk.checker.liveness.check import step_at
+from statewalk.checker.liveness.conditions import CUT
 from statewalk.checker.liveness.graph import (
-    CUT,
     Ints,
     StateGraph,
     from_transitions,

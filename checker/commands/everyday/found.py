@@ -32,27 +32,31 @@ def specs_in(paths: Sequence[str]) -> list[str]:
 
 def _at(path: str) -> list[str]:
     if os.path.isdir(path):
-        return sorted(os.path.normpath(p) for p in _below(Path(path)) if _has_configurations(p))
+        return sorted(os.path.normpath(p) for p in _below(Path(path)) if is_tested(p))
     if os.path.exists(path):
-        return [path] if _has_configurations(Path(path)) else []
+        return [path] if is_tested(Path(path)) else []
     if path.endswith((".py", ".fizz")):
         return []
     return [str(entry.path) for entry in matching(path)]
 
 
 def _below(folder: Path) -> Iterator[Path]:
-    """The Python files below a folder, but for hidden folders and those of installed packages."""
+    """The Python and .fizz files below a folder, but for hidden folders and installed packages."""
     for here, folders, files in os.walk(folder):
         folders[:] = [
             f
             for f in folders
             if f[0] != "." and f not in _NOT_OURS and not Path(here, f, "pyvenv.cfg").exists()
         ]
-        yield from (Path(here, name) for name in files if name.endswith(".py"))
+        yield from (Path(here, name) for name in files if name.endswith((".py", ".fizz")))
 
 
-def _has_configurations(path: Path) -> bool:
-    """Whether a file looks like a spec that declares configurations; it is not run."""
+def is_tested(path: Path) -> bool:
+    """Whether a file looks like a spec that declares configurations, or is one of Fizzbee's
+    language, which is checked as it is. Nothing is run.
+    """
+    if path.suffix == ".fizz":
+        return True
     try:
         text = read_bytes(path, MOST_OF_A_TEXT).decode(errors="replace")
     except OSError:
@@ -63,6 +67,4 @@ def _has_configurations(path: Path) -> bool:
 def _why(path: str) -> str:
     if not os.path.exists(path):
         return "There is no such file."
-    if path.endswith(".fizz"):
-        return f"A .fizz file declares none: statewalk check {path}"
     return 'A spec declares them: config("small", N=2, expect=holds()).'

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -25,16 +26,32 @@ if TYPE_CHECKING:
     from statewalk.dsl.declared import Configuration, Expectation
 
 _LOOK = 0.2  # seconds between two looks whether the user wants to end
+_ANNOTATION = re.compile(r"::(error|warning|notice) file=")
 _NEVER = "100000"  # seconds: what is thrown away afterwards need not be saved
+
+
+AS_IT_IS = "(as it is)"  # what stands for a configuration in a spec without any
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a check wrote for machines: JUnit's XML, SARIF, annotations. Empty where it did not."""
+
+    junit: str = ""
+    sarif: str = ""
+    github: str = ""
 
 
 @dataclass(frozen=True)
 class Row:
-    """What one configuration gave; ``problem`` says why there is no result."""
+    """What one configuration gave; ``problem`` says why there is no result. ``told`` stands in the
+    first row of what was checked together.
+    """
 
     configuration: Configuration
     result: Result | None
     problem: str = ""
+    told: Told | None = None
 
     @property
     def code(self) -> int:
@@ -78,11 +95,14 @@ class Job:
 
 @dataclass(frozen=True)
 class How:
-    """``jobs`` are the processes at a time, ``timeout`` is that of one check, in seconds."""
+    """``jobs`` are the processes at a time, ``timeout`` is that of one check, in seconds; with
+    ``tells``, checks also write what machines read.
+    """
 
     jobs: int
     engine: str = "auto"
     timeout: float | None = None
+    tells: bool = False
 
 
 def checked(jobs: Sequence[Job], how: How, asked: Callable[[], bool]) -> Iterator[list[Row]]:
@@ -121,45 +141,62 @@ def _awaited(future: Future[list[Row]], asked: Callable[[], bool]) -> list[Row]:
 def _run(job: Job, how: How, running: set[subprocess.Popen[str]]) -> list[Row]:
     if not job.configurations:
         return []
-    threads = max(1, (os.cpu_count() or 1) // how.jobs)
     with tempfile.TemporaryDirectory(prefix="statewalk-") as folder:
-        file = Path(folder, "result.json")
-        words = ["check", job.spec, "--json", str(file), "--out", str(Path(folder, "run"))]
-        words += ["--checkpoint-every", _NEVER, "--threads", str(threads), "--engine", how.engine]
-        words += [] if how.timeout is None else ["--timeout", str(how.timeout)]
-        words += [f"--config={configuration.name}" for configuration in job.configurations]
         process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "statewalk", *words],
+            [sys.executable, "-P", "-m", "statewalk", *_words(job, how, Path(folder))],
             stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
+            stdout=subprocess.PIPE if how.tells else subprocess.DEVNULL,
             stderr=subprocess.PIPE,
-            text=True,
+            encoding="utf-8",
             errors="replace",
+            env=os.environ | {"PYTHONIOENCODING": "utf-8"},
         )
         running.add(process)
         try:
-            _, said = process.communicate()
+            printed, said = process.communicate()
         finally:
             running.discard(process)
-        results = _results(file)
+        results = _results(Path(folder, "result.json"))
+        told = _told(Path(folder), printed) if how.tells else None
     last = (said.strip().splitlines() or [f"ended with exit code {process.returncode}"])[-1]
     missing = f"no result: {last}"
     return [
-        Row(c, results[n] if n < len(results) else None, missing)
+        Row(c, results[n] if n < len(results) else None, missing, None if n else told)
         for n, c in enumerate(job.configurations)
     ]
 
 
+def _words(job: Job, how: How, folder: Path) -> list[str]:
+    """The command that checks a job and leaves what it finds in a folder."""
+    threads = max(1, (os.cpu_count() or 1) // how.jobs)
+    words = ["check", job.spec, "--json", str(folder / "result.json"), "--out", str(folder / "run")]
+    words += ["--checkpoint-every", _NEVER, "--threads", str(threads), "--engine", how.engine]
+    words += [] if how.timeout is None else ["--timeout", str(how.timeout)]
+    if how.tells:
+        words += ["--junit", str(folder / "junit.xml"), "--sarif", str(folder / "sarif.json")]
+        words.append("--github")
+    return words + [f"--config={c.name}" for c in job.configurations if c.name != AS_IT_IS]
+
+
+def _told(folder: Path, printed: str) -> Told:
+    texts = []
+    for name in ("junit.xml", "sarif.json"):
+        path = folder / name
+        texts.append(path.read_text(encoding="utf-8") if path.exists() else "")
+    lines = [line for line in printed.splitlines() if _ANNOTATION.match(line)]
+    return Told(texts[0], texts[1], "".join(f"{line}\n" for line in lines))
+
+
 def _results(file: Path) -> list[Result]:
     """What a check left, in the order of its configurations."""
-    from statewalk.checker.verdict.result import Result
+    from statewalk.checker.verdict.result import read_result
 
     try:
         data = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return []
     rows = data.get("sweep", [data])
-    return [Result.model_validate({k: v for k, v in row.items() if k != "config"}) for row in rows]
+    return [read_result({k: v for k, v in row.items() if k != "config"}) for row in rows]
 
 
 def expected_text(expect: Expectation | None) -> str:
@@ -188,5 +225,7 @@ def line(row: Row, spec: str) -> str:
         expect = row.configuration.expect
         wanted = expected_text(expect) if expect is not None else "holds"
         text += f"       expected: {wanted}\n"
-        text += f"       see: statewalk check {spec} --config {row.configuration.name}\n"
+        name = row.configuration.name
+        config = "" if name == AS_IT_IS else f" --config {name}"
+        text += f"       see: statewalk check {spec}{config}\n"
     return text

@@ -166,5 +166,15 @@ jobs:
         with:
           python-version: "3.12"
       - run: pip install statewalk
-      - run: statewalk test
+      - uses: actions/cache@v4  # what was green is checked again only where it changed
+        with:
+          path: .statewalk/green.json
+          key: statewalk-${{ github.sha }}
+          restore-keys: statewalk-
+      - run: statewalk test --github --junit specs.xml
+      - uses: actions/upload-artifact@v4
+        if: always()
+        with:
+          name: specs
+          path: specs.xml
 """

@@ -39,22 +39,45 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "--timeout", type=argument(read_seconds), metavar="S", help="the most a check may take"
     )
+    parser.add_argument(
+        "--config",
+        action="append",
+        metavar="NAME",
+        help="only this configuration, of each spec that has it (can be repeated)",
+    )
+    parser.add_argument(
+        "--update",
+        action="store_true",
+        help="where only numbers differ, show what a spec would have to expect, and write it "
+        "(in a terminal, asks first)",
+    )
+    group = parser.add_argument_group("for machines")
+    group.add_argument("--junit", metavar="FILE", help="also write what came out as JUnit XML")
+    group.add_argument("--sarif", metavar="FILE", help="also write what is wrong as SARIF 2.1.0")
+    group.add_argument(
+        "--github", action="store_true", help="also print annotations for GitHub's workflows"
+    )
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Find, check, print; the exit code."""
-    from importlib.metadata import PackageNotFoundError, version
-
     from statewalk.checker.commands.everyday.found import specs_in
+    from statewalk.checker.commands.everyday.outcomes import Outcomes
     from statewalk.checker.commands.everyday.rows import How
     from statewalk.checker.commands.everyday.testing import Green, run_tests
+    from statewalk.checker.commands.everyday.update import update
+    from statewalk.checker.commands.release import VERSION
 
-    try:
-        green = Green.read(version("statewalk"))
-    except PackageNotFoundError:  # not installed, but run where it lies
-        green = Green.read("")
-    if arguments.all:
+    green = Green.read(VERSION)
+    if arguments.all or arguments.update:
         green.specs.clear()
-    how = How(arguments.jobs or os.cpu_count() or 1, arguments.engine, arguments.timeout)
-    return run_tests(specs_in(arguments.paths or ["."]), how, green)
+    outcomes = Outcomes(arguments.junit, arguments.sarif, arguments.github)
+    jobs = arguments.jobs or os.cpu_count() or 1
+    how = How(jobs, arguments.engine, arguments.timeout, outcomes.asked)
+    names = arguments.config
+    further: dict[str, Any] = {"update": update} if arguments.update else {}
+    if names:
+        further["wanted"] = lambda configuration: configuration.name in names
+        further["needed"] = names
+    return run_tests(specs_in(arguments.paths or ["."]), how, green, outcomes=outcomes, **further)

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from statewalk.checker.api import load_within
-from statewalk.checker.commands.everyday.rows import How, Job, Row, checked, line
+from statewalk.checker.commands.everyday.outcomes import Outcomes
+from statewalk.checker.commands.everyday.rows import AS_IT_IS, How, Job, Row, checked, line
 from statewalk.checker.machine import streams
 from statewalk.checker.machine.files import write_text
 from statewalk.checker.machine.limits import Interruptions
@@ -21,7 +22,7 @@ from statewalk.dsl.files import read_text
 
 GREEN = Path(".statewalk/green.json")
 SCHEMA = 1
-_MOST = 1 << 26
+_HELP = "Without --config, all that there are are tested and named."
 
 
 @dataclass
@@ -73,7 +74,7 @@ class _Spec:
     origins: dict[str, str] = field(default_factory=dict)
     configurations: tuple[Configuration, ...] = ()
     passed: dict[str, str] = field(default_factory=dict)
-    mistake: str = ""
+    mistake: StatewalkError | None = None
 
     @property
     def job(self) -> Job:
@@ -88,36 +89,50 @@ def run_tests(
     *,
     wanted: Callable[[Configuration], bool] = lambda configuration: True,
     shown: Callable[[str], str] = str,
+    outcomes: Outcomes | None = None,
+    update: Callable[[str, Sequence[Row]], None] = lambda spec, rows: None,
+    needed: Sequence[str] = (),
 ) -> int:
     """Check the ``wanted`` configurations of specs and print what came out; the exit code.
 
     Those that ``green`` remembers are not checked again, and it remembers what passes now.
+    ``outcomes`` are told all of it; ``update`` may bring a spec up to date with its rows.
+
+    Raises RunError[SW382] where a configuration that is ``needed`` is in no spec, [SW403].
     """
     out = streams.out()
+    outcomes = outcomes or Outcomes()
     codes: list[int] = []
     unchanged = 0
     with Interruptions() as asked:
         loaded = [_loaded(path, green, wanted, asked) for path in specs]
+        _look_for(needed, loaded)
         for spec, rows in zip(loaded, checked([s.job for s in loaded], how, asked), strict=True):
+            if needed and not spec.configurations and not spec.mistake:
+                continue
             out.write(f"{shown(spec.path)}\n")
             if spec.mistake:
-                out.write("".join(f"  {text}\n" for text in spec.mistake.splitlines()))
+                out.write("".join(f"  {text}\n" for text in str(spec.mistake).splitlines()))
+                outcomes.mistake(spec.path, spec.mistake)
                 codes.append(exits.MISTAKE)
             by_name = {row.configuration.name: row for row in rows}
             for configuration in spec.configurations:
                 row = by_name.get(configuration.name)
                 if row is None:
                     unchanged += 1
-                    out.write(
-                        f"  ==   {configuration.name:<28} {spec.passed[configuration.name]}\n"
-                    )
+                    before = spec.passed[configuration.name]
+                    out.write(f"  ==   {configuration.name:<28} {before}\n")
+                    outcomes.unchanged(spec.path, configuration.name, before)
                     continue
                 codes.append(row.code)
                 out.write(line(row, shown(spec.path)))
             out.flush()
+            outcomes.rows(spec.path, rows)
+            update(spec.path, rows)
             if green is not None:
                 _remember(green, spec, rows)
     out.write(_summary(codes, unchanged))
+    outcomes.write()
     return exits.of_sweep(codes)
 
 
@@ -132,16 +147,27 @@ def _loaded(
     try:
         model = load_within(path, {})
     except StatewalkError as error:
-        return _Spec(path, mistake=str(error))
-    named = tuple(c for c in model.configurations if wanted(c))
+        return _Spec(path, mistake=error)
+    declared = model.configurations
+    if path.endswith(".fizz"):
+        declared = declared or (Configuration(AS_IT_IS, {}),)
+    named = tuple(c for c in declared if wanted(c))
     before = {} if green is None else green.passed(path, model.origins)
     passed = {c.name: before[c.name] for c in named if c.name in before}
     return _Spec(path, model.origins, named, passed)
 
 
+def _look_for(needed: Sequence[str], loaded: Sequence[_Spec]) -> None:
+    known = sorted({c.name for spec in loaded for c in spec.configurations})
+    for name in needed:
+        if name not in known and not any(spec.mistake for spec in loaded):
+            raise RunError("SW382", f"No spec here has a configuration '{name}'.", help=_HELP)
+
+
 def _remember(green: Green, spec: _Spec, rows: Sequence[Row]) -> None:
     now = {row.configuration.name: row.found for row in rows if row.passed}
-    green.specs[spec.path] = (spec.origins, {**spec.passed, **now})
+    kept = green.passed(spec.path, spec.origins)
+    green.specs[spec.path] = (spec.origins, {**kept, **spec.passed, **now})
     if rows:
         green.write()
 

@@ -82,7 +82,7 @@ def _text(arguments: argparse.Namespace) -> str:
             write = graph_to_dot if arguments.format == "dot" else graph_to_mermaid
             return write(model, tuple(b for b in arguments.by.split(",") if b))
     from statewalk.checker.traces.exports import export_trace
-    from statewalk.checker.traces.file import load_trace
+    from statewalk.checker.traces.reading import load_trace
 
     trace = load_trace(arguments.source)
     if arguments.format == "itf":

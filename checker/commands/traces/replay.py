@@ -47,7 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
     from statewalk.checker.library import spec_path
     from statewalk.checker.machine.limits import Interruptions, within
     from statewalk.checker.report.replay import replay_page
-    from statewalk.checker.traces.file import load_trace
+    from statewalk.checker.traces.reading import load_trace
     from statewalk.dsl.errors import RunError
 
     if arguments.steps is not None:

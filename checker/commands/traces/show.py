@@ -28,6 +28,10 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "--html", metavar="FILE", help="write a page to look at instead: one file, for any browser"
     )
+    parser.add_argument(
+        "--spec", metavar="SPEC",
+        help="with --html: also repeat the trace on this spec, and draw what else was possible",
+    )  # fmt: skip
     parser.set_defaults(run=run)
 
 
@@ -36,10 +40,16 @@ def run(arguments: argparse.Namespace) -> int:
     from statewalk.checker.report.page import Page
     from statewalk.checker.report.terms import kind_word
     from statewalk.checker.report.trace import add_abstract, props_page, trace_page
-    from statewalk.checker.traces.file import load_trace
+    from statewalk.checker.traces.reading import load_trace
+    from statewalk.dsl.errors import RunError
     from statewalk.dsl.model import WITNESS_KINDS
 
     trace = load_trace(arguments.trace)
+    if arguments.spec is not None:
+        if not arguments.html:
+            help = "statewalk replay repeats a trace."
+            raise RunError("SW325", "--spec says what a page is to have: --html FILE.", help=help)
+        trace = repeated(trace, arguments.spec)
     if arguments.html:
         return write_page(trace, arguments.html)
     page = Page(streams.width())
@@ -56,6 +66,24 @@ def run(arguments: argparse.Namespace) -> int:
         page.join(props_page(trace, width=page.width))
     page.show(streams.out())
     return HOLDS
+
+
+def repeated(trace: Trace, spec: str) -> Trace:
+    """A trace as it happens on a spec. Raises RunError[SW405] where it does not."""
+    from dataclasses import replace
+
+    from statewalk.checker.behaviours.replay import model_for, replay
+    from statewalk.checker.library import spec_path
+    from statewalk.checker.machine.limits import Interruptions, within
+    from statewalk.dsl.errors import RunError
+
+    with Interruptions(), within(spec_path(spec), "repeating the trace"):
+        model = model_for(trace, spec)
+        again = replay(trace, model)
+    if not again.reproduced:
+        said = f"The trace does not happen on {spec}: at step {again.step}, {again.why}."
+        raise RunError("SW405", said, help="Without --spec the page has what the trace holds.")
+    return replace(again.trace, model=model)
 
 
 def write_page(trace: Trace, file: str) -> int:

@@ -163,10 +163,39 @@ def test_a_report_says_where_the_search_was_saved(
 
     monkeypatch.setattr("statewalk.checker.machine.limits.Interruptions.__call__", interrupted)
 
-    assert 3 == main(["check", str(MODELS / "toys/counters.py"), "--out", "run"])
+    spec = str(MODELS / "toys/counters.py")
+    assert 3 == main(["check", spec, "--out", "run", "--engine", "native"])
     printed = " ".join(capsys.readouterr().out.split())
     assert "checkpoint depth 1 at 0." in printed
     assert "statewalk resume run goes on from there" in printed
+
+
+def test_what_was_interrupted_while_it_was_small_begins_anew(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    spec = str(MODELS / "toys/counters.py")
+    assert 3 == main(["check", spec, "--out", "run", "--engine", "native", "--max-depth", "2"])
+    assert list(Path("run/checkpoint").glob("*.npz"))
+    with monkeypatch.context() as patch:
+        stop = "statewalk.checker.machine.limits.Interruptions.__call__"
+        patch.setattr(stop, lambda self: True)
+        assert 3 == main(["check", spec, "--out", "run"])
+    assert not list(Path("run/checkpoint").iterdir())  # of the older search nothing is left
+    capsys.readouterr()
+
+    assert 0 == main(["resume", "run"])
+    assert "HOLDS" in capsys.readouterr().out
+
+
+def test_a_small_search_that_a_bound_cut_can_be_resumed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    spec = str(MODELS / "toys/counters.py")
+    assert 3 == main(["check", spec, "--out", "run", "--max-depth", "2"])
+
+    assert Path("run/checkpoint/manifest.json").exists()
 
 
 def test_a_damaged_checkpoint_names_its_file(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from io import StringIO
+from pathlib import Path
 
 import pytest
 
@@ -14,13 +15,17 @@ from statewalk.checker.contract.search import Progress
 from statewalk.checker.report.progress import ProgressBlock, bars, clock, estimate, short, trend
 from tests.places import ROOT
 
-HEAVY = ("numba", "numpy", "pydantic", "rich", "lark", "pyspark", "pandas", "scipy", "duckdb")
+HEAVY = (
+    "numba", "numpy", "pydantic", "rich", "lark", "pyspark", "pandas", "scipy", "duckdb", "xml",
+    "email",
+)  # fmt: skip
 
 
 def imported(*arguments: str) -> set[str]:
     """The heavy packages that a command imports."""
     code = (
         "import sys\nfrom statewalk.checker.cli import main\n"
+        "from statewalk.checker.engines import small\nsmall.SECONDS = 1000.0\n"
         f"try:\n    main({list(arguments)!r})\nexcept SystemExit:\n    pass\n"
         f"print(*[m for m in {HEAVY!r} if m in sys.modules], file=sys.stderr)"
     )
@@ -36,13 +41,26 @@ def imported(*arguments: str) -> set[str]:
     [
         (["--help"], set[str]()),
         (["check", "--help"], set[str]()),
-        (["show", "nothing.json"], {"pydantic"}),
+        (["show", "nothing.json"], {"pydantic", "email"}),
     ],
 )
 def test_help_imports_nothing_heavy(arguments: list[str], needed: set[str]) -> None:
     found = imported(*arguments) & set(HEAVY)
 
     assert found <= needed
+
+
+@pytest.mark.parametrize(
+    "more", [(), ("--symmetry", "on"), ("--set", "BROKERS=1", "--set", "MUTANT=no_epoch_bump")]
+)
+def test_a_small_check_loads_neither_compiler_nor_arrays(
+    more: tuple[str, ...], tmp_path: Path
+) -> None:
+    """With liveness, symmetry and traces that are written; however slow the machine is."""
+    found = imported("check", "models/kafka/init_pid.py", "--out", str(tmp_path / "run"), *more)
+
+    assert set() == found & set(HEAVY)
+    assert (tmp_path / "run" / "result.json").exists()
 
 
 def test_help_lists_every_command_there_is(capsys: pytest.CaptureFixture[str]) -> None:

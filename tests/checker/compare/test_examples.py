@@ -107,6 +107,7 @@ def test_each_rule_for_truncation_beside_the_one_before(
     assert all(crossing.step is None for crossing in found.crossed), "the same steps do no harm"
 
 
+@pytest.mark.slow
 def test_a_conflict_check_keeps_paimon_from_losing_an_update() -> None:
     found, marks = versus(
         "tables/paimon.py", "CONFLICT_CHECK", ("none", "bucket"), OPS=3, SEQUENCE="global"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from difflib import unified_diff
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from statewalk.checker.diary.notebook import to_notebook
 from statewalk.checker.diary.play import Played, kept, play
 from statewalk.checker.diary.site import write_site
 from statewalk.dsl.errors import RunError
+from tests.places import ROOT
 
 PRINTED = "HOLDS\n  searched 3 states · 1.20 s\nrun .statewalk/runs/0001"
 
@@ -166,6 +168,45 @@ def test_an_exercise_is_one_that_the_solution_solves_and_the_spec_does_not(tmp_p
     assert 2 == len(play(bad, run).wrong)
 
 
+SPEC = "".join(f"line {n}\n" for n in range(1, 21))
+MINE = SPEC.replace("line 3\n", "HOLDS\n").replace("line 9\n", "").replace("20\n", "20\nend\n")
+
+
+def patch_of(spec: str, mine: str) -> str:
+    lines = spec.splitlines(keepends=True), mine.splitlines(keepends=True)
+    return "".join(unified_diff(*lines, "spec.py", "my.py"))
+
+
+@pytest.mark.parametrize("mine", [MINE, "HOLDS\n", f"HOLDS\n{SPEC}", f"{SPEC}\nHOLDS\n"])
+@pytest.mark.parametrize("space", [" \n", "\n"], ids=["space", "no space"])
+def test_a_solution_may_be_a_patch(tmp_path: Path, mine: str, space: str) -> None:
+    seen: list[str] = []
+
+    def run(words: list[str], folder: Path) -> str:
+        seen.append(Path(words[1]).read_text("utf-8"))
+        return seen[-1]
+
+    spec = SPEC.replace("line 12", "")
+    text = EXERCISE.replace("solution.py", "solution.patch")
+    made = entry(tmp_path, text, spec=spec)
+    patch = patch_of(spec, mine.replace("line 12", "")).replace(" \n", space)
+    (made.pinned / "solution.patch").write_text(patch)
+
+    assert [] == play(made, run).wrong
+    assert [spec, mine.replace("line 12", "")] == seen
+
+
+def test_a_patch_that_does_not_fit_is_told(tmp_path: Path) -> None:
+    made = entry(tmp_path, EXERCISE.replace("solution.py", "solution.patch"), spec=f"new\n{SPEC}")
+    (made.pinned / "solution.patch").write_text(patch_of(SPEC, MINE))
+
+    with pytest.raises(RunError, match=r"solution\.patch does not fit .*line 1 is not 'line 1'"):
+        play(made, says)
+    (made.pinned / "solution.patch").unlink()
+    with pytest.raises(RunError, match="No such file"):
+        play(made, says)
+
+
 class Tags(HTMLParser):
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -234,17 +275,34 @@ def test_a_folder_without_entries_says_how_to_begin(tmp_path: Path) -> None:
         entries(tmp_path)
 
 
+def test_an_exercise_is_checked_from_where_the_reader_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pinned = entry(tmp_path, EXERCISE, spec="x = 1\n").pinned
+    for folder, title in ((pinned, "# A"), (tmp_path, "# A"), (ROOT, "# T"), (Path("/"), "# T")):
+        monkeypatch.chdir(folder)
+        main(["diary", "notebook", "4" if title == "# A" else "3"])
+        assert title in capsys.readouterr().out
+
+
 def test_a_notebook_writes_the_files_and_runs_the_commands(tmp_path: Path) -> None:
+    (tmp_path / "03").mkdir()
+    (tmp_path / "03/b.py").write_text("c = 3")
+    (tmp_path / "03/other.py").write_text("d = 4")
     text = (
         f"Text.\n{block('a = 1', info='python a.py')}{block('$ statewalk check a.py', 'HOLDS')}End."
+        "\n<details>\n<summary>Why?</summary>\n\nSo.\n"
+        f"{block('$ statewalk check ../03/b.py')}</details>\n{EXERCISE}"
     )
-    cells = json.loads(to_notebook(entry(tmp_path, text, spec="b = 2")))["cells"]
+    made = entry(tmp_path, text, spec="b = 2", solution="no")
+    cells = json.loads(to_notebook(made))["cells"]
+    code = [cell["source"] for cell in cells if cell["cell_type"] == "code"]
+    said = "".join(cell["source"] for cell in cells if cell["cell_type"] == "markdown")
 
-    assert ["markdown", "code", "code", "markdown", "code", "markdown"] == [
-        cell["cell_type"] for cell in cells
-    ]
-    assert "%%writefile spec.py\nb = 2" == cells[1]["source"]
-    assert "%%writefile a.py\na = 1" == cells[2]["source"]
-    assert ("!statewalk check a.py", "HOLDS") == (
-        cells[4]["source"], cells[4]["outputs"][0]["text"],
-    )  # fmt: skip
+    assert 'for folder in ["03", "04"]' in code[0].replace("'", '"')
+    assert ["%%writefile spec.py\nb = 2", "%%writefile ../03/b.py\nc = 3"] == code[1:3]
+    assert "%%writefile a.py\na = 1" == code[3]
+    assert ["!statewalk check a.py", "!statewalk check ../03/b.py"] == code[4:]
+    assert ["HOLDS"] == [c["outputs"][0]["text"] for c in cells if c.get("outputs")]
+    assert "**Why?**" in said
+    assert "details" not in said

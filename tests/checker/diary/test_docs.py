@@ -15,6 +15,8 @@ from tests.places import ROOT
 
 
 class Links(HTMLParser):
+    """``loads``: what a page does not get, by its policy; styles in an element are part of it."""
+
     def __init__(self, page: Path) -> None:
         super().__init__()
         self.targets: set[str] = set()
@@ -28,7 +30,7 @@ class Links(HTMLParser):
                 self.targets.add(value)
             if name == "id" and value:
                 self.ids.add(value)
-            if name == "src" or tag == "link":
+            if name in ("src", "style") or tag == "link":
                 self.loads.add(str(value))
 
 
@@ -47,7 +49,8 @@ def broken(site: Path) -> list[str]:
 def small(folder: Path) -> Path:
     pages = {
         "README.md": "# All\n\n[a](guide.md#a-part) [out](../x.md) [d](diary/)\n",
-        "guide.md": "# The `guide`\n\n## A part\n\n<script>x</script> [error](errors/SW100.md)\n",
+        "guide.md": "# The `guide`\n\n## A part\n\n<script>x</script> [error](errors/SW100.md)\n"
+        "\n| a | b |\n|---|--:|\n| c | 1 |\n",
         "errors/SW100.md": "# SW100\n\n[back](../guide.md)\n",
         "diary/README.md": "# Diary\n",
         "diary/00-a.md": "# A\n\n[spec](00/a.py)\n",
@@ -69,6 +72,7 @@ def test_a_folder_becomes_a_site(tmp_path: Path) -> None:
     assert 'href="diary/index.html"' in text
     assert "<a>out</a>" in text
     assert "&lt;script&gt;" in (tmp_path / "site/guide.html").read_text("utf-8")
+    assert "<td>c</td>\n<td class=right>1</td>" in (tmp_path / "site/guide.html").read_text("utf-8")
     assert 'href="00/a.py"' in (tmp_path / "site/diary/00-a.html").read_text("utf-8")
     assert "The guide</a>" in text
 

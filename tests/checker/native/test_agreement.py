@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from statewalk.checker import native
 from statewalk.checker.contract.search import SearchOptions
-from statewalk.checker.engines import reference
+from statewalk.checker.engines import reference, small
+from statewalk.checker.engines.small import SmallFirst
 from statewalk.checker.native import search
 from statewalk.dsl.model import Model
 from tests.cases import slow
@@ -25,6 +26,7 @@ def agree(model: Model, options: SearchOptions) -> None:
         found = told(native.explore(model, _with_threads(options, threads)))
 
         assert expected == found
+    assert expected == told(SmallFirst(native).explore(model, options))
 
 
 def _with_threads(options: SearchOptions, threads: int) -> SearchOptions:
@@ -64,6 +66,30 @@ def test_generated_models(
         fingerprint_bits=bits,
     )
     agree(generate(random), options)
+
+
+@pytest.mark.parametrize("states", [0, 1, 30, 10_000])
+@pytest.mark.parametrize("broken", [False, True])
+def test_going_over_to_the_native_engine_changes_nothing(
+    broken: bool, states: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(small, "STATES", states)
+    monkeypatch.setattr(small, "SECONDS", 1000.0)
+    model = two_phase_commit(3, broken=broken)
+    expected = native.explore(model, SearchOptions())
+    found = SmallFirst(native).explore(model, SearchOptions())
+
+    assert "native" == found.engine
+    assert (states > 30) == ("small" in found.statistics)
+    assert told(expected) == told(found)
+
+
+def test_a_slow_search_goes_over_before_its_time_is_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(small, "SECONDS", 0.0)
+    found = SmallFirst(native).explore(two_phase_commit(3), SearchOptions())
+
+    assert "small" not in found.statistics
+    assert 288 == found.counts.distinct
 
 
 @settings(deadline=None)

@@ -18,10 +18,10 @@ import pytest
 
 from benchmarks.chaos_native import ALIKE
 from statewalk.checker import native
+from statewalk.checker.contract.saved import BEFORE, MANIFEST
 from statewalk.checker.contract.search import Progress, SearchOptions
 from statewalk.checker.machine.locks import LOCK, held
 from statewalk.checker.native import checkpoints, manifests
-from statewalk.checker.native.manifests import BEFORE, MANIFEST
 from statewalk.dsl.errors import RunError
 from statewalk.dsl.loader import load
 from statewalk.dsl.model import Model

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from statewalk.checker import native
+from statewalk.checker.contract.saved import MANIFEST
 from statewalk.checker.contract.search import SearchOptions
-from statewalk.checker.native.manifests import MANIFEST
 from statewalk.dsl.errors import RunError
 from statewalk.dsl.loader import load
 from statewalk.dsl.model import Model

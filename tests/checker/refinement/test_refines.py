@@ -10,7 +10,8 @@ import pytest
 from statewalk.checker.api import check
 from statewalk.checker.behaviours.replay import replay
 from statewalk.checker.cli import main
-from statewalk.checker.traces.file import load_trace, save_trace, to_dict
+from statewalk.checker.traces.file import save_trace, to_dict
+from statewalk.checker.traces.reading import load_trace
 from statewalk.checker.verdict.run import Run
 from statewalk.dsl.errors import RunError, SpecError, StatewalkError
 

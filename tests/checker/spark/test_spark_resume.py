@@ -17,10 +17,10 @@ from typing import Any
 import pytest
 
 from statewalk.checker.cli import main
+from statewalk.checker.contract.saved import MANIFEST
 from statewalk.checker.contract.search import Exploration, SearchOptions
 from statewalk.checker.machine.locks import held
 from statewalk.checker.native import explore as explore_natively
-from statewalk.checker.native.manifests import MANIFEST
 from statewalk.checker.spark import explore
 from statewalk.dsl.errors import RunError
 from statewalk.dsl.loader import load

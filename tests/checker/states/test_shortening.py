@@ -9,7 +9,7 @@ import pytest
 from statewalk.checker.api import check
 from statewalk.checker.report.trace import trace_page
 from statewalk.checker.states.shortening import cut, first_difference, fit
-from statewalk.checker.traces.file import load_trace
+from statewalk.checker.traces.reading import load_trace
 from statewalk.dsl.values.records import Record
 from statewalk.dsl.values.stored import freeze
 

@@ -53,7 +53,7 @@ def test_small_specs(name: str, keep_going: bool, bits: int, tmp_path: Path) -> 
         slow({"KEEP_PROCESSED": True}, True),
         slow({"KEEP_PROCESSED": True}, False),
         slow({"BROKERS": 3}, True),
-        ({"MUTANT": "phantom_pending", "BROKERS": 1, "TIDS": 2}, False),
+        slow({"MUTANT": "phantom_pending", "BROKERS": 1, "TIDS": 2}, False),
         ({"MUTANT": "no_pending_check"}, False),
     ],
 )

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from statewalk import check, load
@@ -15,10 +15,12 @@ from statewalk.checker.behaviours.simulate import simulate
 from statewalk.checker.traces.exports import FORMATS, export_trace
 from statewalk.checker.traces.exports.dot import graph_to_dot, graph_to_mermaid
 from statewalk.checker.traces.exports.itf import to_itf, to_value
-from statewalk.checker.traces.file import load_trace, save_trace
+from statewalk.checker.traces.file import save_trace
+from statewalk.checker.traces.reading import load_trace
 from statewalk.checker.traces.trace import Trace
 from statewalk.dsl.errors import RunError
 from statewalk.dsl.values.stored import freeze
+from tests.cases import examples
 from tests.places import ROOT
 
 MODELS = ROOT / "models"
@@ -74,6 +76,7 @@ _VALUES = st.recursive(
 )
 
 
+@settings(max_examples=examples(40))
 @given(_VALUES)
 def test_values_are_itf_values_in_one_order(value: Any) -> None:
     stored = freeze(value)
@@ -142,8 +145,10 @@ def test_what_a_step_changes_in_another_role_is_one_arrow(tmp_path: Path) -> Non
     assert export_trace(found, "mermaid").splitlines()[2:] == [
         "  participant L0 as Client#35;0",
         "  participant L1 as Server#35;0",
+        "  participant L2 as Log",
         "  Note over L0: 1. ask",
         "  L0->>L1: ~ state  'idle' → 'busy'<br/>+ waiting Client#35;0",
+        "  L0->>L2: ~ size  0 → 1",
         "  Note over L1: 2. answer",
     ]
 

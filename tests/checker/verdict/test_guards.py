@@ -10,6 +10,7 @@ import pytest
 from statewalk.checker.api import load
 from statewalk.checker.behaviours.guided import follow, read_steps
 from statewalk.checker.cli import main
+from statewalk.checker.verdict import guards
 from statewalk.checker.verdict.guards import blocked, guard_of, never_fired
 
 SPEC = """
@@ -148,3 +149,62 @@ def test_what_stops_suspended_runs_is_said_of_those_there_are(tmp_path: Path) ->
         ("never", "require(self.a > 5)"),
         ("stuck (continued)", "require(self.a == 9)"),
     ]
+
+
+DOES_NOTHING = """---
+deadlock_detection: false
+options:
+  crash_on_yield: false
+---
+action Init:
+    x = 0
+    y = 0
+
+action A:
+    require x == 0
+    x = 1
+    require y == 1
+
+atomic action Y:
+    require x == 1 and y == 0
+    y = 1
+
+action Gone:
+    if x > 5:
+        x = 0
+        return
+    return
+"""
+
+
+def test_a_guard_that_is_true_is_not_blamed_for_a_step_that_does_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(guards, "_SECONDS", 60)
+    path = tmp_path / "spec.fizz"
+    path.write_text(DOES_NOTHING)
+    code = main(["check", str(path), "--out", str(tmp_path / "run")])
+    shown = " ".join(capsys.readouterr().out.split())
+
+    assert 0 == code, shown
+    assert "A (continued): where no guard stops it, it does nothing, which is no step" in shown
+    assert "Gone: where no guard stops it, it does nothing, which is no step" in shown
+
+
+def test_what_stops_a_run_is_a_guard_or_that_it_would_do_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "spec.fizz"
+    path.write_text(DOES_NOTHING)
+    model = load(path)
+    actions = {a.name: a for a in model.actions}
+
+    def after(name: str, state: Any) -> Any:
+        return model.successor(state, next(iter(model.outcomes(actions[name], state))))
+
+    waiting = after("A", model.initial_states[0])
+    ready = after("Y", waiting)
+    stopping = [guard_of(model, actions["A (continued)"], state) for state in (waiting, ready)]
+
+    assert [
+        ("`require y == 1`", 13),
+        ("it does nothing, and what does nothing is no step", 10),
+    ] == [(g.said, g.line) for g in stopping if g]

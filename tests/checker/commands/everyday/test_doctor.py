@@ -49,8 +49,8 @@ def test_an_engine_that_counts_otherwise_is_found(monkeypatch: pytest.MonkeyPatc
         run = right(spec, engine="reference")
         if engine == "reference":
             return run
-        counts = run.counts.model_copy(update={"distinct": 1})
-        return replace(run, result=run.result.model_copy(update={"counts": counts}))
+        counts = replace(run.counts, distinct=1)
+        return replace(run, result=replace(run.result, counts=counts))
 
     monkeypatch.setattr(api, "check", wrong)
     monkeypatch.setattr(doctor, "examined", lambda: iter([doctor._engine()]))

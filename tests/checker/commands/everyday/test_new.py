@@ -31,7 +31,9 @@ def test_each_template_holds_and_is_violated(template: str) -> None:
 
     assert ["holds", "violated"] == verdicts("my-lock/my_lock.py")
     assert ".statewalk/" in Path("my-lock/.gitignore").read_text()
-    assert "- run: statewalk test" in Path("my-lock/.github/workflows/specs.yml").read_text()
+    assert (
+        "- run: statewalk test --github" in Path("my-lock/.github/workflows/specs.yml").read_text()
+    )
 
 
 def test_a_model_of_the_library_is_copied() -> None:

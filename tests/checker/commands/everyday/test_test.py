@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
 from statewalk.checker.cli import main
 from statewalk.checker.commands.everyday.found import specs_in
 from statewalk.checker.commands.everyday.testing import GREEN, Green
+from statewalk.checker.commands.everyday.update import rewritten
 from statewalk.dsl.errors import RunError
+from tests.places import ROOT
 
 SPEC = """
 from statewalk import Constant, State, action, always, config, holds, violates
@@ -93,7 +96,7 @@ def test_which_files_are_specs(folder: Path) -> None:
     assert ["counter.py"] == specs_in(["counter.py", "./counter.py", "counter.py"])[:1]
 
 
-@pytest.mark.parametrize("path", ["nothing.py", "empty", "some.fizz"])
+@pytest.mark.parametrize("path", ["nothing.py", "empty", "nothing.fizz"])
 def test_where_nothing_is_to_be_tested_it_is_no_success(path: str, folder: Path) -> None:
     (folder / "empty").mkdir()
 
@@ -118,3 +121,69 @@ def test_what_another_version_found_is_forgotten() -> None:
     assert {} == Green.read("1").passed("a.py", {"a.py": "13"})
     assert {} == Green.read("2").specs
     assert 1 == json.loads(GREEN.read_text())["schema"]
+
+
+def test_machines_are_told_what_came_out(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "counter.py").write_text(SPEC + WRONG)
+    (folder / "broken.py").write_text('from statewalk import config\nconfig("a"\n')
+    files = ["--junit", "out.xml", "--sarif", "out.json", "--github"]
+
+    assert 2 == main([*FAST, *files])
+
+    suites = {s.get("name"): s for s in ElementTree.parse(folder / "out.xml").getroot()}
+    failing = {n for n, s in suites.items() if int(s.get("failures", 0)) + int(s.get("errors", 0))}
+    results = json.loads((folder / "out.json").read_text())["runs"][0]["results"]
+    shown = [line for line in capsys.readouterr().out.splitlines() if line.startswith("::")]
+    assert {f"counter.py [{c}]" for c in ("holds", "breaks", "wrong")} <= set(suites)
+    assert {"broken.py", "counter.py [wrong]"} == failing
+    assert ["error", "note", "error"] == [r["level"] for r in results]
+    assert ["::error", "::notice", "::error"] == [line.split()[0] for line in shown]
+
+    assert 2 == main([*FAST, "--junit", "out.xml"])
+    names = [s.get("name") for s in ElementTree.parse(folder / "out.xml").getroot()]
+    assert "counter.py [holds]" in names  # as before, and not checked again
+
+
+def test_a_fizz_file_is_tested_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
+    spec = str(ROOT / "specs" / "toys" / "capped.fizz")
+
+    assert 0 == main([*FAST, spec])
+    assert "ok   (as it is)" in capsys.readouterr().out
+
+
+def test_a_configuration_can_be_named(capsys: pytest.CaptureFixture[str]) -> None:
+    assert 0 == main([*FAST, "--config", "breaks"])
+    assert {"breaks": "ok"} == marks(capsys)
+    assert 2 == main([*FAST, "--config", "nothing"])
+    assert "SW382" in capsys.readouterr().err
+
+
+def test_what_was_green_stays_so_when_another_configuration_is_named(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    main([*FAST, "--config", "breaks"])
+    main([*FAST, "--config", "holds"])
+    capsys.readouterr()
+
+    assert 0 == main(FAST)
+    assert {"holds": "==", "breaks": "=="} == marks(capsys)
+
+
+def test_numbers_are_brought_up_to_date(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    old = SPEC.replace("distinct=3", "distinct=1_4").replace("length=3", "length=1") + WRONG
+    (folder / "counter.py").write_text(old)
+
+    assert 4 == main([*FAST, "--update"])
+
+    assert (SPEC + WRONG) == (folder / "counter.py").read_text()
+    out = capsys.readouterr().out
+    assert '-config("holds", expect=holds(distinct=1_4))' in out
+    assert '+config("holds", expect=holds(distinct=3))' in out
+
+
+def test_numbers_that_are_not_in_the_call_stay() -> None:
+    text = 'N = 3\nconfig("a", expect=holds(distinct=N))\nconfig("é", expect=holds(depth=1))\n'
+
+    assert (text.replace("depth=1", "depth=2"), ["a"]) == rewritten(
+        text, {"a": {"distinct": 4}, "é": {"depth": 2}}
+    )
