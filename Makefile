@@ -52,7 +52,7 @@ test-browser: $(STAMP)  ## look at pages in a browser, Debian's chromium
 	$(BIN)/pytest -m browser tests/checker/page
 
 test-postgres: $(STAMP)  ## run the tests that need PostgreSQL, on a server of their own
-	$(BIN)/python tests/checker/history/postgres_server.py $(BIN)/pytest -m postgres tests/checker/history
+	$(BIN)/python tests/checker/history/postgres_server.py $(BIN)/pytest -m postgres tests/checker/history tests/examples
 
 test-slow: $(STAMP)  ## run the slow tests, and generate more
 	$(PYTEST) -m "slow or hypothesis" --hypothesis-profile=default tests
@@ -72,6 +72,7 @@ types: $(STAMP)  ## check the types, with mypy and with pyright
 check: lint types test  ## lint, types and test
 
 bench: $(STAMP)  ## measure time and memory of the engines
+	$(BIN)/python benchmarks/small.py
 	$(BIN)/python benchmarks/run.py --histories
 
 chaos: $(STAMP)  ## disturb saved searches and Spark runs at random, and compare the results

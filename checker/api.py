@@ -37,7 +37,7 @@ from statewalk.checker.machine.limits import MemoryGuard, within
 from statewalk.checker.machine.locks import held
 from statewalk.checker.machine.places import Place
 from statewalk.checker.machine.watch import CutShort, Watchdog
-from statewalk.checker.refinement.in_a_check import Refinements, check_refinements, keeps_graph
+from statewalk.checker.refinement.asked import Refinements, keeps_graph, wanted
 from statewalk.checker.verdict import judge
 from statewalk.checker.verdict.evidence import Evidence, Notice
 from statewalk.checker.verdict.expected import expectation
@@ -67,15 +67,17 @@ def load(
     *,
     config: str | None = None,
     optimize: bool = True,
+    listed: bool = False,
 ) -> Model:
     """The model of a spec file (.py or .fizz), or of the library by name, with its constants fixed.
+    ``listed``: expressions beside the spec may list its fields; results are equal.
 
     Raises:  RunError for a file that cannot be read; SpecError for mistakes in the spec.
     """
     path = spec_path(str(spec))
     if not Path(path).exists():
         raise no_spec(path)
-    return load_spec(path, constants, config=config, optimize=optimize)
+    return load_spec(path, constants, config=config, optimize=optimize, listed=listed)
 
 
 def check(
@@ -310,7 +312,11 @@ def _checked(
             if graph.unwritable and graph.problem is not None:
                 warnings = (*warnings, graph.problem.one_line)
         live = check_liveness(model, options, asked, exploration)
-        refined = check_refinements(model, options, asked, exploration, search.states)
+        refined = Refinements()
+        if wanted(model, asked):
+            from statewalk.checker.refinement.in_a_check import check_refinements
+
+            refined = check_refinements(model, options, asked, exploration, search.states)
         model.look_outside()
     except CutShort as cut:
         exploration, unfinished = cut_short(exploration, cut), True

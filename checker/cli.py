@@ -15,10 +15,10 @@ from importlib import import_module
 from typing import NoReturn
 
 from statewalk.checker.commands import COMMANDS, SUPERVISED
+from statewalk.checker.commands.release import VERSION
 from statewalk.checker.machine import early, home, signals, streams, supervisor
 from statewalk.checker.verdict.exits import HOLDS, INCONCLUSIVE, INTERNAL, MISTAKE
 
-VERSION = "0.1.0"
 _GONE = "SW302 The current directory was removed: only whole paths lead anywhere."
 _NO_MEMORY = b"\nstatewalk: there is not enough memory, so there is no result\n"
 _NOT_LOADED = ("failed to map segment", "annot allocate memory")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import multiprocessing
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,21 +14,25 @@ from statewalk.checker.api import load_within
 from statewalk.checker.conform.answer import Conformance
 from statewalk.checker.conform.coverage import Coverage
 from statewalk.checker.conform.fits import hidden_of
-from statewalk.checker.conform.follow import Followed, Limits, follow, said_of
+from statewalk.checker.conform.follow import follow, said_of
+from statewalk.checker.conform.followed import Followed, Limits
 from statewalk.checker.conform.logs import order_in, reader_of
 from statewalk.checker.conform.steps import Steps
 from statewalk.checker.contract.options import CheckOptions
 from statewalk.checker.machine.limits import within
 from statewalk.checker.machine.watch import CutShort
-from statewalk.checker.report.conform import as_json, conform_page, verdict_of
+from statewalk.checker.report.systems.conform import as_json, conform_page, verdict_of
 from statewalk.dsl.errors import RunError
 
+OF_LOGS = ("SW390", "SW391", "SW392")
+"""The mistakes of a log; others are of the question."""
 _RUNS = (
     "Each file in it is the log of a run; each folder in it holds the logs of one run's processes."
 )
 
 if TYPE_CHECKING:
     from statewalk.checker.conform.events import Reader
+    from statewalk.checker.report.page import Page
     from statewalk.dsl.model import Model
 
 
@@ -48,30 +52,46 @@ class Question:
         self._steps = Steps(self.model)
         self._hidden = hidden_of(self.model, self.hidden)
 
-    def followed(self, files: Sequence[str]) -> Followed | str:
+    def followed(
+        self, files: Sequence[str], texts: Mapping[str, str | None] | None = None
+    ) -> Followed | str:
         """Follow the logs of a run; or why that was ended before they were read."""
         try:
             with within(self.model.path, "following the log", self.timeout):
-                order = order_in(files, self.reader)
+                order = order_in(files, self.reader, texts)
                 return follow(self.model, order, self._hidden, self.limits, self._steps)
         except CutShort as cut:
             return f"before the log was read: {said_of(cut)}"
 
-    def ask(self, files: Sequence[str], width: int = 100) -> Conformance:
-        """What becomes of the logs of a run. Raises RunError for what is no log."""
-        names = tuple(files)
-        found = self.followed(names)
-        if isinstance(found, str):
-            said = {"spec": self.model.path, "verdict": "undecided", "undecided": found}
-            return Conformance(names, "undecided", 0, 0, f"UNDECIDED  {found}", said)
-        return self.told(names, found, width)
+    def ask(
+        self, files: Sequence[str], texts: Mapping[str, str | None] | None = None
+    ) -> Conformance:
+        """What becomes of the logs of a run; ``texts`` are those of files that were read already.
+        Raises RunError for what is no log.
+        """
+        found = self.followed(files, texts)
+        answer = self.told(files, found, conform_page(found))
+        return answer if isinstance(found, str) else replace(answer, coverage=Coverage.of(found))
 
-    def told(self, names: Sequence[str], found: Followed, width: int = 100) -> Conformance:
-        """What is said of logs that were followed."""
-        return Conformance(
-            tuple(names), verdict_of(found), found.order.length, found.accepted,
-            conform_page(found, width).plain(), as_json(found), Coverage.of(found),
-        )  # fmt: skip
+    def of_many(
+        self, files: Sequence[str], texts: Mapping[str, str | None] | None = None
+    ) -> Conformance:
+        """What becomes of the logs of one of many runs: a mistake in them stops no others."""
+        try:
+            return self.ask(files, texts)
+        except RunError as error:
+            if error.code not in OF_LOGS:
+                raise
+            said = {"spec": self.model.path, "verdict": "mistake", "mistake": str(error)}
+            return Conformance(tuple(files), "mistake", 0, 0, str(error), said)
+
+    def told(self, files: Sequence[str], found: Followed | str, page: Page) -> Conformance:
+        """What is said of logs that were followed, without what they showed."""
+        length, accepted = (
+            (0, 0) if isinstance(found, str) else (found.order.length, found.accepted)
+        )
+        said = as_json(self.model.path, found)
+        return Conformance(tuple(files), verdict_of(found), length, accepted, page.plain(), said)
 
 
 def conform(
@@ -85,14 +105,18 @@ def conform(
     max_hidden: int | None = None,
     max_states: int = 100_000,
     timeout: float | None = None,
+    depth_first: bool = False,
 ) -> Conformance:
     """Ask whether the logs of one run are a behaviour of a spec; several are of several processes.
 
     Raises:  SpecError, RunError: for what is no spec, no log or no event
     """
+    hidden, watch = (
+        [given] if isinstance(given, str) else list(given) for given in (hidden, watch)
+    )
     model = load_within(fspath(spec), constants or {}, CheckOptions(config=config))
     reader = reader_of(map) if isinstance(map, str) else map
-    limits = Limits(max_hidden, max_states, watched=watch)
+    limits = Limits(max_hidden, max_states, watched=watch, deep=depth_first)
     return Question(model, reader, hidden, limits, timeout).ask([fspath(log) for log in logs])
 
 
@@ -134,16 +158,17 @@ class Asked:
     max_hidden: int | None
     max_states: int
     timeout: float | None
+    deep: bool = False
 
     def question(self, interrupted: Callable[[], bool] = lambda: False) -> Question:
         """The question, with its spec loaded."""
         model = load_within(self.spec, self.constants, CheckOptions(config=self.config))
         with within(model.path, "--map", self.timeout):
             reader = reader_of(self.map) if self.map else None
-        limits = Limits(self.max_hidden, self.max_states, interrupted, self.watch)
+        limits = Limits(self.max_hidden, self.max_states, interrupted, self.watch, self.deep)
         return Question(model, reader, self.hidden, limits, self.timeout)
 
     def of_all(self, runs: Sequence[Sequence[str]]) -> list[Conformance]:
         """What becomes of some runs."""
         question = self.question()
-        return [question.ask(run) for run in runs]
+        return [question.of_many(run) for run in runs]

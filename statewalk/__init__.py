@@ -73,8 +73,8 @@ if TYPE_CHECKING:
     from statewalk.checker.conforming import conform as conform
     from statewalk.checker.graph.relations import Graph as Graph
     from statewalk.checker.page.html import page as page
-    from statewalk.checker.traces.file import load_trace as load_trace
     from statewalk.checker.traces.file import save_trace as save_trace
+    from statewalk.checker.traces.reading import load_trace as load_trace
     from statewalk.checker.traces.trace import Trace as Trace
     from statewalk.checker.verdict.result import Result as Result
     from statewalk.checker.verdict.run import Run as Run
@@ -102,7 +102,7 @@ _CHECKING = {
     "conform": "conforming",
     "compare": "compare.from_python",
     "load": "api",
-    "load_trace": "traces.file",
+    "load_trace": "traces.reading",
     "page": "page.html",
     "replay": "behaviours.replay",
     "save_trace": "traces.file",

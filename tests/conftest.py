@@ -25,7 +25,9 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # What loads something once and asks much of it: each file of these goes to one process.
-LOADED_ONCE = ("tests/architecture/", "tests/docs/test_model_pages.py", "tests/models/")
+LOADED_ONCE = ("tests/docs/test_model_pages.py", "tests/models/")
+# What reads all sources goes to one.
+SOURCES = ("tests/architecture/", "tests/docs/test_inside.py")
 
 
 class _OneSpark(LoadScopeScheduling):  # type: ignore[misc]  # it ships no types
@@ -38,6 +40,8 @@ class _OneSpark(LoadScopeScheduling):  # type: ignore[misc]  # it ships no types
         name = nodeid.partition("[")[0]
         if "spark" in name:
             return "spark"
+        if name.startswith(SOURCES):
+            return "sources"
         return name.partition("::")[0] if name.startswith(LOADED_ONCE) else nodeid
 
     def mark_test_complete(self, node: Any, item_index: int, duration: float = 0) -> None:

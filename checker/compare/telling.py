@@ -222,7 +222,8 @@ def stopped_by(guard: Guard | None) -> str:
         return "nothing says why"
     values = f", with {guard.shown}" if guard.shown else ""
     where = f" ({place(guard.file, guard.line)})" if guard.file else ""
-    return f"{guard.said}{' stops it' if guard.file else ''}{values}{where}"
+    stops = " stops it" if guard.file and not guard.idle else ""
+    return f"{guard.said}{stops}{values}{where}"
 
 
 # -- behaviours and states -------------------------------------------------------------------

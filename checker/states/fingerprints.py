@@ -37,14 +37,14 @@ class Fingerprints:
         self.bits = bits
         self.mask = (1 << bits) - 1
         self._fields = fields
-        self._view = view
+        self.view = view
         self._leaves: dict[tuple[bytes, bytes], int] = {}
 
     def hidden(self, path: Path) -> bool:
         """Whether the view leaves a slot out (auxiliary), or it repeats others (key sets)."""
         if len(path) == 4 and path[3] == "keys":
             return True
-        info = self._fields.get((path[0], path[2])) if self._view and len(path) > 2 else None
+        info = self._fields.get((path[0], path[2])) if self.view and len(path) > 2 else None
         return info is not None and info.auxiliary
 
     def contribution(self, path: Path, value: Any) -> int:

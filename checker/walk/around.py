@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from statewalk.checker.contract.search import Step
 from statewalk.checker.states.content import content_of
 from statewalk.checker.states.diff import changes
-from statewalk.checker.traces.exports.layered import Spot, layered
+from statewalk.checker.traces.exports.layered import FOLDED, Spot, layered
 from statewalk.checker.traces.labels import label_of
 from statewalk.checker.traces.trace import take_step
 from statewalk.checker.walk.walk import Path, joined, write_path
+from statewalk.dsl.state.plain_view import PlainView
 
 if TYPE_CHECKING:
     from statewalk.checker.traces.trace import Trace
@@ -49,11 +50,14 @@ def around(
     depth: int,
     by: Callable[[State], str] | None = None,
     *,
+    unfolded: Collection[Row] = (),
+    on: Collection[Row] = (),
     most: int = MOST,
     seconds: float = SECONDS,
 ) -> Around:
-    """What a state leads to in at most ``depth`` steps. States of which ``by`` says the same are
-    one spot.
+    """What a state leads to in at most ``depth`` steps, and what those that are ``unfolded`` lead
+    to. States of which ``by`` says the same are one spot. Marked are states that are ``on`` a path,
+    and those in which what has to hold does not.
     """
     until = time.monotonic() + seconds
     trace = walk.trace(path)
@@ -63,7 +67,12 @@ def around(
     states = [first]
     known = {walk.row(first): 0}
     at = 0
-    while at < len(states) and found.spots[at].level < depth:
+    while at < len(states):
+        if found.spots[at].level >= depth and all(known.get(row) != at for row in unfolded):
+            if not found.spots[at].is_marked("here"):
+                found.spots[at] = found.spots[at].marked(FOLDED)
+            at += 1
+            continue
         if time.monotonic() > until:
             found.whole, found.late = False, True
             break
@@ -74,8 +83,24 @@ def around(
                     step = Step(action.index, outcome.choices)
                     _add(walk, trace, found, states, known, at, step, after, most)
         at += 1
+    for at, state in enumerate(states):
+        if at and walk.row(state) in on:
+            found.spots[at] = found.spots[at].marked("on")
+        if time.monotonic() < until and _is_wrong(walk, state):
+            found.spots[at] = found.spots[at].marked("wrong")
     found.states, found.depth = len(states), found.spots[-1].level
     return found if by is None else _grouped(found, [by(state) for state in states])
+
+
+def _is_wrong(walk: Walk, state: State) -> bool:
+    """Whether a property that has to hold in every state does not in this one."""
+    for prop in walk.model.properties:
+        try:
+            if prop.kind == "always" and not walk.model.holds(prop.whole, PlainView(state)):
+                return True
+        except Exception:  # of this state it says nothing
+            continue
+    return False
 
 
 def _add(
@@ -117,12 +142,20 @@ def _grouped(found: Around, names: list[str]) -> Around:
     first: dict[str, int] = {}
     for at, name in enumerate(names):
         first.setdefault(name, at)
+    marks: dict[str, set[str]] = {}
+    for spot, name in zip(found.spots, names, strict=True):
+        marks.setdefault(name, set()).update({*spot.mark.split()} - {FOLDED})
     number = {name: n for n, name in enumerate(first)}
     sizes = [names.count(name) for name in first]
     return replace(
         found,
         spots=[
-            replace(found.spots[at], label=name, news=f"{size:,} states" if size > 1 else "1 state")
+            replace(
+                found.spots[at],
+                label=name,
+                news=f"{size:,} states" if size > 1 else "1 state",
+                mark=" ".join(sorted(marks[name])),
+            )
             for (name, at), size in zip(first.items(), sizes, strict=True)
         ],
         ways=[found.ways[at] for at in first.values()],

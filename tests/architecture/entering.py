@@ -16,8 +16,8 @@ ENTERS: dict[str, str] = {
         "graph library machine page refinement report spark/session states traces verdict walk"
     ),
     "checker/commands/behaviours": (
-        "Model api behaviours commands/arguments conform conforming contract machine report traces "
-        "verdict"
+        "Model api behaviours commands/arguments conform conforming conforming_on_spark contract "
+        "graph machine report scenarios spark/session traces verdict"
     ),
     "checker/commands/traces": (
         "Model api behaviours commands/elsewhere contract library machine page report traces "
@@ -36,7 +36,9 @@ ENTERS: dict[str, str] = {
         "Model dsl/fizz/text dsl/fizz/translate dsl/flows dsl/loader dsl/source dsl/state "
         "dsl/values contract machine states symmetry"
     ),
-    "checker/explore": "Model dsl/state contract page report states verdict walk",
+    "checker/explore": (
+        "Model dsl/state contract engines page report states traces/trace verdict walk"
+    ),
     "checker/graph": (
         "Model dsl/values contract engines machine native spark states traces/exports verdict"
     ),
@@ -65,8 +67,10 @@ ENTERS: dict[str, str] = {
     "checker/page": "Model dsl/values compare machine report states traces verdict walk",
     "checker/refinement": ("Model dsl/state dsl/values contract engines liveness states traces"),
     "checker/report": (
-        "Model dsl/values behaviours conform contract graph machine native states traces verdict"
+        "Model dsl/values behaviours conform contract graph machine native scenarios states traces "
+        "verdict"
     ),
+    "checker/scenarios": "Model dsl/state conform contract machine states",
     "checker/spark": "Model contract machine native",
     "checker/spark/driver": "dsl/errors contract engines native spark/session spark/tasks",
     "checker/spark/session": "dsl/errors machine",

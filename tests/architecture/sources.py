@@ -4,7 +4,10 @@ Everything is read off the syntax trees, so nothing is imported and a missing fo
 """
 
 import ast
+import gc
+import re
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
@@ -81,23 +84,44 @@ def sources(root: Path) -> tuple[Source, ...]:
     return tuple(_source(root, file) for file in files)
 
 
+NAMES_OURS = re.compile(rf"^\s*(from|import\b.*)\s({'|'.join(FOLDERS)})\b", re.MULTILINE)
+
+
 @cache
 def around(root: Path) -> tuple[Source, ...]:
-    """The files that only use the package; specs that are wrong on purpose are left out."""
+    """The files that only use the package, as far as they may import something by the name of a
+    folder; specs that are wrong on purpose are left out.
+    """
     files = [f for folder in AROUND for f in sorted((root / folder).rglob("*.py"))]
-    return tuple(_source(root, f) for f in files if "broken" not in f.relative_to(root).parts)
+    wrong = {f for f in files if "broken" in f.relative_to(root).parts}
+    return tuple(_source(root, f) for f in files if f not in wrong and NAMES_OURS.search(_text(f)))
+
+
+def _text(file: Path) -> str:
+    return file.read_text(encoding="utf-8")
 
 
 def _source(root: Path, file: Path) -> Source:
     path = file.relative_to(root).as_posix()
-    text = file.read_text(encoding="utf-8")
-    tree = ast.parse(text, path)
-    found = [
-        Import(path, node.lineno, module, on_loading)
-        for node, on_loading in _statements(tree)
-        for module in _imported(node, path)
-    ]
+    text = _text(file)
+    with _no_collection_of_garbage():
+        tree = ast.parse(text, path)
+        found = [
+            Import(path, node.lineno, module, on_loading)
+            for node, on_loading in _statements(tree)
+            for module in _imported(node, path)
+        ]
     return Source(path, text, tree, tuple(found))
+
+
+@contextmanager
+def _no_collection_of_garbage() -> Iterator[None]:
+    """A tree is kept, and looking for garbage among its nodes takes longer than to make them."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 def _statements(
@@ -113,8 +137,8 @@ def _statements(
             yield from _statements(child, on_loading)
     else:
         inside = on_loading and not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-        for other in ast.iter_child_nodes(node):
-            if not isinstance(other, ast.expr):
+        for name in ("body", "handlers", "orelse", "finalbody", "cases"):
+            for other in getattr(node, name, ()):
                 yield from _statements(other, inside)
 
 

@@ -17,7 +17,8 @@ from typing import Any
 
 import pytest
 
-from statewalk import check
+from statewalk import Run, check
+from statewalk.checker.report.runs import evidence_of
 from statewalk.dsl.words.constants import GivenText
 from tests.cases import slow
 from tests.places import ROOT
@@ -72,12 +73,13 @@ def cases(path: Path) -> list[Case]:
 
 
 def all_specs() -> list[Path]:
-    """Every spec of the corpus."""
-    return sorted([*SPECS.rglob("*.fizz"), *SPECS.rglob("*.py")])
+    """Every spec of the corpus; examples state configurations (test_evidence.py)."""
+    found = [*SPECS.rglob("*.fizz"), *SPECS.rglob("*.py")]
+    return sorted(path for path in found if "examples" not in path.parts)
 
 
 # How many lines of a spec an engine checks in the default run.
-QUICK = {"reference": 3, "native": 6}
+QUICK = {"reference": 2, "native": 4, "auto": 2}
 
 
 @pytest.mark.parametrize("path", all_specs(), ids=lambda p: p.relative_to(SPECS).as_posix())
@@ -119,3 +121,24 @@ def test_spec_gives_what_its_header_says(case: Case, engine: str) -> None:
         "length": violated.get(case.properties[0]) if case.properties else None,
     }
     assert expected == {name: counts[name] for name in expected}
+
+
+@pytest.mark.parametrize("path", all_specs(), ids=lambda p: p.relative_to(SPECS).as_posix())
+def test_beginning_in_plain_python_changes_nothing_that_is_told(path: Path) -> None:
+    """Of the first line of each spec: result, traces, what they rest on, with liveness."""
+    case = cases(path)[0]
+    constants = {name: GivenText(value) for name, value in case.constants}
+    small, native = (
+        check(str(path), constants, engine=engine, keep_going=True) for engine in ("auto", "native")
+    )
+
+    assert told(native) == told(small)
+
+
+def told(run: Run) -> dict[str, Any]:
+    """What a run says, but for how long it took and what its engine says of itself."""
+    evidence = evidence_of(run)
+    for name in ("statistics", "options"):
+        del evidence[name]
+    traces = {name: str(trace) for name, trace in run.traces.items()}
+    return {**run.to_dict(), "seconds": 0, "evidence": evidence, "traces": traces}

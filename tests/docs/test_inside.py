@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import doctest
 import re
 from functools import cache
@@ -10,6 +9,7 @@ from importlib import import_module
 
 import pytest
 
+from tests.architecture.sources import sources
 from tests.places import ROOT
 
 PAGE = (ROOT / "docs/inside.md").read_text(encoding="utf-8")
@@ -32,13 +32,12 @@ def entries() -> set[str]:
 def names() -> set[str]:
     """Every name in the sources, and every string that could be one."""
     found = set()
-    for folder in ("dsl", "checker", "models"):
-        for file in (ROOT / folder).rglob("*.py"):
-            for node in ast.walk(ast.parse(file.read_text("utf-8"))):
-                for part in ("id", "attr", "arg", "name", "value"):
-                    said = getattr(node, part, None)
-                    if isinstance(said, str):
-                        found.add(said)
+    for source in sources(ROOT):
+        for node in source.nodes:
+            for part in ("id", "attr", "arg", "name", "value"):
+                said = getattr(node, part, None)
+                if isinstance(said, str):
+                    found.add(said)
     return found
 
 

@@ -1,14 +1,11 @@
 """Clients ask a manager for sets of resources, get them in parts, and give them back.
 
-The manager grants what is free; each step picks a set that is not empty. The simple allocator of
-the TLA+ examples has the same numbers.
+The manager grants what is free; each step picks a set that is not empty.
 """
-
-# check -> holds distinct=400 generated=1633 depth=6
 
 from itertools import combinations
 
-from statewalk import Role, action, always, any_of, eventually, leads_to, require
+from statewalk import Role, action, always, any_of, config, eventually, holds, leads_to, require
 
 RESOURCES = ("r1", "r2")
 
@@ -77,3 +74,5 @@ def has(client: Client, r: str = any_of(RESOURCES)) -> bool:
 
 
 obtains = leads_to(wants, has)
+
+config("three-clients", expect=holds(distinct=400, generated=1633, depth=6))

@@ -1,0 +1,281 @@
+"""What the pages show in blocks: which of it is run here, by another test, or not at all and why.
+
+A piece is a command, or a whole block of something else; it is named by how it begins.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tests.places import ROOT
+
+PAGES = [
+    page.relative_to(ROOT).as_posix()
+    for page in (
+        *ROOT.glob("*.md"),
+        *sorted((ROOT / "docs").glob("*.md")),
+        ROOT / "docs/diary/README.md",
+        *sorted((ROOT / "examples").rglob("*.md")),
+    )
+]
+_BLOCK = re.compile(r"^```(\w*) *([\w./-]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_PROGRAM = re.compile(r"([A-Z]+=\S+ )*(statewalk|cd|pip|make|python|pytest|kafka-dump-log\.sh) ?")
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A command (of no language), or a block."""
+
+    page: str
+    language: str
+    text: str
+
+
+def pieces(page: str) -> Iterator[Piece]:
+    """What a page shows, in order."""
+    for language, _, content in _BLOCK.findall((ROOT / page).read_text("utf-8")):
+        lines = [*_joined(content)]
+        prompts = [line[2:] for line in lines if line.startswith("$ ")]
+        if language == "console":
+            yield from (Piece(page, "console", line) for line in prompts or lines)
+        elif not language and _PROGRAM.match(lines[0]):
+            yield from (Piece(page, "", line) for line in lines)
+        else:
+            yield Piece(page, language or "text", content)
+
+
+def _joined(content: str) -> Iterator[str]:
+    """The lines as a shell reads them: without ends of line after a backslash, and remarks."""
+    for line in re.sub(r" *\\\n *", " ", content).splitlines():
+        if line.strip():
+            yield re.sub(r"  +#.*$", "", line)
+
+
+@dataclass(frozen=True)
+class Step:
+    """One piece of a page that is run, and what comes out."""
+
+    begins: str
+    says: tuple[str, ...] = ()
+    code: int = 0
+    instead: tuple[str, str] = ("", "")  # what this machine has not, and what stands for it here
+    file: str = ""  # a block is written there
+    then: str = ""  # and this command is given
+    writes: str = ""  # a file that is there afterwards
+
+
+@dataclass(frozen=True)
+class Walk:
+    """Pieces of a page that are run one after another in one folder."""
+
+    page: str
+    steps: tuple[Step, ...]
+    before: tuple[str, ...] = ()  # commands that a reader of the page has given already
+    slow: bool = False
+    spark: bool = False
+
+
+_FROM_STEP_FIVE = (
+    "From step 5 on the state is another with MUTANT=none: TxnLog#0.entries[1].transition.epoch "
+    "0 → 1; Broker#0.pending[0].epoch 0 → 1."
+)
+WALKS = (
+    Walk(
+        "docs/compare.md",
+        (Step("statewalk compare toys/transaction_commit", ("34", "288", "Every behaviour of")),),
+    ),
+    Walk(
+        "docs/compare.md",
+        (
+            Step(
+                "statewalk compare kafka/init_pid --vary",
+                (
+                    "broken",
+                    "after 8 steps",
+                    _FROM_STEP_FIVE,
+                    "All of its steps are possible with MUTANT=none too",
+                ),
+            ),
+            Step("statewalk compare kafka/init_pid kafka/transactions", ("after 15 steps",)),
+            Step("statewalk compare kafka/exactly_once --vary", ("cross_system_atomic", "fixed")),
+            Step(
+                "from statewalk import refines",
+                ("HOLDS", "1 refinement", "288 distinct states"),
+                file="spec.py",
+                then="statewalk check spec.py",
+            ),
+        ),
+        slow=True,
+    ),
+    Walk(
+        "docs/explore.md",
+        (
+            Step(
+                "statewalk check models/kafka/init_pid.py --set BROKERS=1",
+                ("after 5 steps",),
+                1,
+                writes="report.html",
+            ),
+            Step("statewalk show .statewalk/runs/0001/epoch_monotone", writes="trace.html"),
+            Step("statewalk explore models/kafka/init_pid.py", ("http://",)),
+            Step("statewalk explore .statewalk/runs/0001/epoch_monotone", ("http://",)),
+            Step("statewalk explore .statewalk/runs/0001", ("http://",)),
+        ),
+    ),
+    Walk(
+        "docs/graph.md",
+        (
+            Step("statewalk check models/toys/two_phase_commit.py --graph", ("288 states",)),
+            Step("statewalk query graph", ("ResourceManager_0_state VARCHAR",)),
+            Step('statewalk query graph "SELECT action', ("prepare 156", "7 rows")),
+            Step("statewalk query graph --where", ("8 rows",)),
+            Step("statewalk query graph --path", ("1 step, a shortest path",)),
+            Step("-- which actions can happen", ("7 rows", "28 rows", "11 rows", "0 rows")),
+            Step("from statewalk import check", ("288 ",)),
+        ),
+    ),
+    Walk(
+        "docs/histories.md",
+        (
+            Step(
+                "statewalk history collect skew.jsonl",
+                ("200 transactions of write-skew",),
+                instead=(
+                    "--database postgres --url postgresql://me@localhost/test "
+                    '--isolation "repeatable read" ',
+                    "",
+                ),
+            ),
+            Step("statewalk history check skew.jsonl", ("fails: serializable", "write-skew")),
+            Step("statewalk history check runs/", ("one.jsonl", "write-skew")),
+            Step(
+                "statewalk history check runs/ --level si --jobs 8",
+                ("two.jsonl",),
+                writes="verdicts.json",
+            ),
+            Step(
+                "statewalk history from-trace run/Property.trace.json",
+                ("trace.jsonl: 2 transactions",),
+                instead=(
+                    "run/Property.trace.json --spec store.py",
+                    "run/strong_session_si.trace.json --spec models/stores/snapshot.py",
+                ),
+            ),
+        ),
+        before=(
+            "statewalk history collect runs/one.jsonl --workload write-skew --transactions 20",
+            "statewalk history collect runs/two.jsonl --workload append --transactions 20",
+            "statewalk check stores/snapshot --config own-write-missed --out run",
+        ),
+        slow=True,
+    ),
+    Walk(
+        "docs/history-format.md",
+        (
+            Step(
+                '{"statewalk-history"',
+                ("4 transactions as edn",),
+                file="history.jsonl",
+                then="statewalk history convert history.jsonl jepsen/history.edn --to edn",
+            ),
+            Step("statewalk history check history.jsonl", ("that holds: strict-serializable",)),
+            Step("statewalk history check history.jsonl --level si", ("si: holds",)),
+            Step("statewalk history check jepsen/", ("that fails",), 1, writes="anomaly.svg"),
+            Step("statewalk history convert jepsen/history.edn", ("out.jsonl: 4 transactions",)),
+            Step("from statewalk.dsl.library.recording"),
+        ),
+    ),
+    Walk(
+        "docs/spark.md",
+        (
+            Step(
+                "statewalk check models/toys/two_phase_commit.py --set RMS=9",
+                ("HOLDS", "288 distinct states"),
+                instead=("RMS=9", "RMS=3 --out DIR --spark-native-until 1"),
+            ),
+            Step("statewalk resume DIR", ("HOLDS", "288 distinct states")),
+            Step(
+                "from statewalk import check",
+                instead=('"session": spark, "folder": "/shared/statewalk"', '"master": "local[2]"'),
+            ),
+        ),
+        slow=True,
+        spark=True,
+    ),
+)
+
+ELSEWHERE = {  # which languages of a page another test runs
+    "AGENTS.md": ("python console", "tests/docs/test_agents.py"),
+    "README.md": ("console", "tests/docs/test_checking.py"),
+    "docs/checking.md": ("python", "tests/docs/test_checking.py"),
+    "docs/conform.md": ("python console", "tests/docs/test_conform_page.py"),
+    "docs/fizz.md": ("fizz", "tests/dsl/fizz/test_docs.py"),
+    "docs/histories.md": ("python", "tests/checker/history/test_docs.py"),
+    "docs/inside.md": ("python", "tests/docs/test_inside.py"),
+    "docs/language.md": ("python console", "tests/docs/test_language.py"),
+    "docs/liveness.md": ("python", "tests/docs/test_liveness_page.py"),
+    "docs/tla.md": ("python", "tests/dsl/fizz/test_docs_tla.py"),
+}
+_FORM = "the form of a command"
+_INSTALLS = "installs packages: tests/package builds and installs one"
+_CLUSTER = "needs a cluster: `make chaos` has one of its own"
+_WHOLE = "runs all tests, or builds the environment that they run in"
+_SHOWN = "an excerpt, with what differs from run to run"
+_LONG = "ten thousand runs, or a hundred scenarios; tests/examples does some of each"
+_POSTGRES = "needs a PostgreSQL server: tests/examples/test_two_systems.py, `make test-postgres`"
+NOT_RUN = {
+    "README.md": {
+        "make demo": "the two commands of the tour, which are run",
+        "make test": _WHOLE,
+        "pip install": _INSTALLS,
+    },
+    "CONTRIBUTING.md": {"make": _WHOLE},
+    "docs/checking.md": {
+        "statewalk check SPEC": _FORM,
+        "statewalk check spec.py --timeout 60": "takes a minute; tests/checker/machine hangs less",
+        "{": "its fields are compared in tests/docs/test_checking.py",
+        "  checkpoint": _SHOWN,
+        "counter.py": _SHOWN,
+        "[tool.pytest": "tests/package/test_projects.py has a project with this setting",
+    },
+    "docs/compare.md": {"statewalk compare SPEC": _FORM},
+    "docs/compared.md": {"python benchmarks/run.py": "needs TLC and Java"},
+    "docs/conform.md": {
+        "kafka-dump-log.sh": "needs Kafka",
+        "statewalk conform kafka/exactly_once dump": "reads what Kafka's tool printed",
+    },
+    "docs/diary/README.md": {
+        "cd": "the reader's shell",
+        "statewalk check fenced.py": "a command of entry 0, which tests/docs/test_diary.py runs",
+        "statewalk diary": "tests/checker/diary builds sites and notebooks",
+    },
+    "docs/fizz.md": {
+        "statewalk check kafka_transactions.fizz": "the reader's own file",
+        "statewalk convert kafka_transactions.fizz": "the reader's own file",
+        "# check [": _FORM,
+    },
+    "docs/histories.md": {
+        "pip install": _INSTALLS,
+        "Not parallel-si": "what PostgreSQL did once: tests/checker/history finds lost updates",
+        "statewalk history check runs/ --engine spark": _CLUSTER,
+    },
+    "docs/liveness.md": {"VIOLATED": _SHOWN},
+    "docs/spark.md": {
+        "statewalk check kafka/exactly_once": "takes hours, and a cluster",
+        "statewalk check SPEC": _FORM,
+    },
+    "docs/tla.md": {"Send(c, b)": "TLA+: TLC's, not read here"},
+    "examples/transactions/README.md": {
+        "python": _LONG,
+        "statewalk": _LONG,
+        "TRANSACTIONS=1": _LONG,
+    },
+    "examples/two_systems/README.md": {
+        "max_prepared": _POSTGRES,
+        "pip install": _INSTALLS,
+        "python": _POSTGRES,
+        "statewalk": _POSTGRES,
+    },
+}
