@@ -145,6 +145,12 @@ def add_output_options(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--strict", action="store_true", help="warnings make the exit code 4")
     group.add_argument(
+        "--watch",
+        action="store_true",
+        help="check again whenever the spec, or what it is loaded from, is saved; say what changed",
+    )
+    group.add_argument("--tell", metavar="FILE", help=argparse.SUPPRESS)  # what --watch asks for
+    group.add_argument(
         "--fizzbee-counts",
         action="store_true",
         help="also count states as Fizzbee does (.fizz files)",
@@ -222,6 +228,8 @@ def run(arguments: argparse.Namespace) -> int:
 
     configs = list(dict.fromkeys(arguments.configs))
     path, options = spec_path(arguments.spec), options_of(arguments)
+    if arguments.watch:
+        return watched(path, arguments)
     sweep = several(read_settings(arguments.settings), lambda: types_within(path, options))
     without_effect(arguments, several=len(configs) > 1 or bool(sweep.swept))
     job = (path, options, arguments.json, arguments.out)
@@ -232,6 +240,17 @@ def run(arguments: argparse.Namespace) -> int:
     if sweep.swept or len(configs) > 1:
         return run_several(*job, sweep, configs or [None], further)
     return run_check(*job, sweep.fixed, further, props=arguments.props)
+
+
+def watched(path: str, arguments: argparse.Namespace) -> int:
+    """Check again and again; the exit code. Raises RunError[SW326]."""
+    from statewalk.checker.commands.everyday.watching import watch_check
+    from statewalk.dsl.errors import RunError
+
+    if arguments.json == "-":
+        said = "--watch says what changed where --json - leaves the result alone."
+        raise RunError("SW326", said, help="Write the result to a file: --json FILE.")
+    return watch_check(path, arguments.words)
 
 
 def without_effect(arguments: argparse.Namespace, *, several: bool) -> None:
@@ -258,7 +277,12 @@ def for_machines(runs: Sequence[Run], arguments: argparse.Namespace) -> None:
 
     Raises:  RunError[SW403], once all that can be written is.
     """
-    if not (arguments.html or arguments.junit or arguments.sarif or arguments.github):
+    a = arguments
+    if a.tell:
+        from statewalk.checker.commands.everyday.watching import tell
+
+        tell(runs, a.tell)
+    if not (a.html or a.junit or a.sarif or a.github):
         return
     from statewalk.checker.machine import streams
     from statewalk.checker.machine.files import write_text
@@ -268,9 +292,9 @@ def for_machines(runs: Sequence[Run], arguments: argparse.Namespace) -> None:
 
     problem: RunError | None = None
     for option, file, text in (
-        ("--html", arguments.html, of_runs),
-        ("--junit", arguments.junit, ci.to_junit),
-        ("--sarif", arguments.sarif, ci.to_sarif),
+        ("--html", a.html, of_runs),
+        ("--junit", a.junit, ci.to_junit),
+        ("--sarif", a.sarif, ci.to_sarif),
     ):
         if file:
             try:
@@ -278,8 +302,8 @@ def for_machines(runs: Sequence[Run], arguments: argparse.Namespace) -> None:
                 write_text(Path(file), text(*runs), help=place, named=True)
             except RunError as error:
                 problem = problem or error
-    if arguments.github:
-        out = sys.stderr if arguments.json == "-" else streams.out()  # GitHub reads both
+    if a.github:
+        out = sys.stderr if a.json == "-" else streams.out()  # GitHub reads both
         out.write(ci.to_github(*runs))
     if problem is not None:
         raise problem

@@ -63,6 +63,11 @@ def place_of(frames: Frames, files: Iterable[str] = FILES) -> Place | None:
     return Place(f"'{name}'" if name else "the spec", *inner) if inner else None
 
 
+def files_of_specs() -> set[str]:
+    """The files of the specs that were loaded, or begun to be."""
+    return set(FILES)
+
+
 def place_of_error(error: BaseException) -> Place | None:
     """Where the spec was running when something was raised in it."""
     frames = []

@@ -30,7 +30,12 @@ def subparser(command: str) -> argparse.ArgumentParser:
 
 @pytest.mark.parametrize("command", ["check", "replay", "show"])
 def test_every_option_is_documented_and_nothing_else(command: str) -> None:
-    options = {o for a in subparser(command)._actions for o in a.option_strings if o[:2] == "--"}
+    options = {
+        o
+        for a in subparser(command)._actions
+        for o in a.option_strings
+        if o[:2] == "--" and a.help != argparse.SUPPRESS
+    }
 
     assert set() == {o for o in options if f"`{o}" not in PAGE}
     if command == "check":

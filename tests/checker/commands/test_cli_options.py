@@ -74,7 +74,7 @@ PAIRS: dict[str, tuple[str, str]] = {
 ELSEWHERE = {
     "--help", "--json", "--html", "--out", "--graph", "--junit", "--sarif", "--github", "--props",
     "--checkpoint-every", "--fizzbee-counts", "--threads", "--fingerprint-bits",
-    "--master",
+    "--master", "--watch", "--tell",
 }  # fmt: skip
 
 

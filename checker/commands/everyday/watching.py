@@ -1,0 +1,199 @@
+"""``--watch``: do it again whenever a file is saved that it was done with."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from statewalk.checker.commands.everyday.saved import Files
+from statewalk.checker.machine import streams
+from statewalk.checker.machine.files import write_text
+from statewalk.checker.machine.limits import Interruptions
+from statewalk.checker.machine.places import files_of_specs
+from statewalk.checker.report.page import Page, plural
+from statewalk.checker.report.since import since_page
+from statewalk.checker.verdict import exits
+
+if TYPE_CHECKING:
+    from statewalk.checker.verdict.result import Result
+    from statewalk.checker.verdict.run import Run
+
+OPTION = "--watch"
+TELL = "--tell"  # of the check that is begun: where it says what it was made of and what it found
+_LOOK = 0.2  # seconds between two looks
+_SPECS = (".py", ".fizz")
+_NAMED = 3  # files that are named
+
+
+class Watched(Protocol):
+    """A command that is done again and again."""
+
+    words: Sequence[str]
+
+    def files(self) -> Iterable[str]:
+        """The files to look at, as far as they are known now."""
+
+    def done(self) -> Page | None:
+        """Called once it was done, to its end: what there is to say then."""
+
+
+def without(words: Sequence[str]) -> list[str]:
+    """A command without ``--watch``, which may be abbreviated."""
+    return [w for w in words if not (len(w) > len("--") and OPTION.startswith(w))]
+
+
+def watch(job: Watched) -> int:
+    """Do it, and again after each save, until the user ends it: the exit code of the last time."""
+    files = Files(job.files)
+    with Interruptions() as asked:
+        while True:
+            code = _done(job, files, asked)
+            if code is not None:
+                if asked():
+                    return code
+                _show(job.done())
+                files.keep_up()
+                looked = plural(len(files.known), "file")
+                _say(f"watching {looked}, Ctrl-C ends it", "dim")
+            while not files.saved():
+                if asked():
+                    return exits.INCONCLUSIVE if code is None else code
+                time.sleep(_LOOK)
+            names = files.settled()
+            more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+            named = ", ".join(map(os.path.relpath, names[:_NAMED]))
+            streams.out().write("\n")
+            _say(f"{clock()}  saved: {named}{more}", "head")
+
+
+def clock() -> str:
+    """The time of day."""
+    return time.strftime("%H:%M:%S")
+
+
+def _say(text: str, style: str) -> None:
+    page = Page(streams.width())
+    page.add((text, style))
+    _show(page)
+
+
+def _show(page: Page | None) -> None:
+    if page is not None:
+        page.show(streams.out())
+        streams.out().flush()
+
+
+def _done(job: Watched, files: Files, asked: Callable[[], bool]) -> int | None:
+    """Do it once: the exit code; None where a file was saved meanwhile, which ends it."""
+    streams.out().flush()
+    process = subprocess.Popen(
+        [sys.executable, "-P", "-m", "statewalk", *job.words],
+        stdin=subprocess.DEVNULL,
+        stdout=streams.out().fileno(),
+    )
+    late = passed_on = False
+    try:
+        while True:
+            with suppress(subprocess.TimeoutExpired):
+                code = process.wait(_LOOK)
+                return None if late and not asked() else code
+            if not passed_on and (asked() or files.saved()):
+                passed_on, late = True, not asked()
+                process.terminate()
+    except BaseException:
+        process.kill()
+        raise
+
+
+# -- a check ---------------------------------------------------------------------------------------
+
+
+def tell(runs: Sequence[Run], file: str) -> None:
+    """Write what checks were made of and what they found, for whoever began them."""
+    files = {file for run in runs for file in run.evidence.sources}
+    for run in runs:
+        error = run.evidence.error
+        if error is not None:
+            files |= files_of_specs() | ({error.span.file} if error.span is not None else set())
+    data = {
+        "files": sorted(os.path.abspath(f) for f in files if os.path.exists(f)),
+        "runs": {name: run.result.to_dict() for name, run in zip(_names(runs), runs, strict=True)},
+    }
+    write_text(Path(file), json.dumps(data))
+
+
+def _names(runs: Sequence[Run]) -> Iterator[str]:
+    """What tells runs apart: their configurations, or else the constants that differ."""
+    configs = {run.evidence.options.config for run in runs}
+    if len(configs) == len(runs):
+        yield from ("" if len(runs) == 1 else str(r.evidence.options.config) for r in runs)
+        return
+    first = runs[0].constants
+    shared = [n for n in first if all(n in run.constants for run in runs)]
+    varied = [n for n in shared if len({str(run.constants[n]) for run in runs}) > 1]
+    for run in runs:
+        head = f"{run.evidence.options.config} " if len(configs) > 1 else ""
+        yield head + " ".join(f"{n}={run.constants[n]}" for n in varied)
+
+
+@dataclass
+class WatchedCheck:
+    """``statewalk check``: compared with the last check that had a result."""
+
+    spec: str
+    given: Sequence[str]
+    folder: str
+    words: Sequence[str] = ()
+    known: set[str] = field(default_factory=set)
+    mistaken: bool = True
+    before: tuple[str, dict[str, Result]] | None = None
+
+    def __post_init__(self) -> None:
+        self.told = Path(self.folder, "told.json")
+        self.words = [*without(self.given), TELL, str(self.told)]
+
+    def files(self) -> Iterator[str]:
+        """What the last check was made of; after a mistake, also what may mend it."""
+        yield from {self.spec, *self.known}
+        if self.mistaken:
+            beside = os.path.dirname(self.spec)
+            with suppress(OSError):
+                names = os.listdir(beside)
+                yield from (os.path.join(beside, n) for n in names if n.endswith(_SPECS))
+
+    def done(self) -> Page | None:
+        """What is not as it was before."""
+        from statewalk.checker.verdict.result import read_result
+
+        self.mistaken = True
+        try:
+            data = json.loads(self.told.read_text(encoding="utf-8"))
+            self.told.unlink()
+        except (OSError, ValueError):
+            return None
+        now = {name: read_result(result) for name, result in data["runs"].items()}
+        self.mistaken = any(result.verdict == "error" for result in now.values())
+        self.known = {*data["files"], *(self.known if self.mistaken else ())}
+        before = self.before
+        if not self.mistaken:
+            self.before = (clock(), now)
+        if before is None:
+            return None
+        page = since_page(before[1], now, before[0], width=streams.width())
+        page.lines.insert(0, [])
+        return page
+
+
+def watch_check(spec: str, given: Sequence[str]) -> int:
+    """Check a spec again and again; the exit code."""
+    with tempfile.TemporaryDirectory(prefix="statewalk-") as folder:
+        return watch(WatchedCheck(os.path.abspath(spec), given, folder))

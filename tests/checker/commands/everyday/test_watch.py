@@ -1,0 +1,171 @@
+"""``--watch`` checks again when something is saved, and says what changed."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from statewalk.checker.cli import main
+from statewalk.checker.commands.everyday.saved import Files
+from statewalk.checker.commands.everyday.watching import without
+from statewalk.checker.report.since import since_page
+from statewalk.checker.verdict.result import ActionResult, Counts, PropertyResult, Result
+
+SPEC = """
+from statewalk import State, action, always, require
+from limit import LIMIT
+
+class Counter(State):
+    n: int = 0
+
+    @action
+    def up(self) -> None:
+        require(self.n < LIMIT)
+        self.n += 1
+
+    @action
+    def back(self) -> None:
+        require(self.n == LIMIT)
+        self.n = 0
+
+counter = Counter()
+
+@always
+def small() -> bool:
+    return counter.n < 4
+"""
+MARK = "Ctrl-C ends it\n"
+
+
+@contextmanager
+def watching(folder: Path, *words: str) -> Iterator[subprocess.Popen[str]]:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "statewalk", "check", "spec.py", "--watch", *words],
+        cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        env=os.environ | {"PYTHONUNBUFFERED": "1"},
+    )  # fmt: skip
+    try:
+        yield process
+    finally:
+        process.terminate()
+        process.communicate()
+
+
+def said(process: subprocess.Popen[str]) -> str:
+    """What is printed until the next save is waited for."""
+    assert process.stdout is not None
+    text = ""
+    while not text.endswith(MARK):
+        line = process.stdout.readline()
+        assert line, text
+        text += line
+    return text
+
+
+def test_what_is_saved_is_checked_again(tmp_path: Path) -> None:
+    """A module that it imports, a mistake, and what mends it."""
+    limit = tmp_path / "limit.py"
+    limit.write_text("LIMIT = 3\n")
+    (tmp_path / "spec.py").write_text(SPEC)
+
+    with watching(tmp_path, "--engine", "reference") as process:
+        assert said(process).startswith("HOLDS  1 invariant")
+        limit.write_text("LIMIT = \n")
+        mistaken = said(process)
+        assert "saved: limit.py\n" in mistaken
+        assert "limit.py:1:" in mistaken
+        assert "verdict   holds → error" in mistaken
+        limit.write_text("LIMIT = 4\n")
+        changed = said(process).partition("since the check at ")[2]
+        process.send_signal(signal.SIGINT)
+        assert 1 == process.wait()
+
+    assert [
+        "verdict   holds → violated",
+        "states    4 → 5 distinct · depth 4 → 5",
+        "property  small: holds → violated in 4 steps",
+        "property  Deadlock: holds → unknown",
+        "action    back does not fire any more",
+    ] == [line.strip() for line in changed.splitlines()[1:-1]]
+
+
+def test_a_save_ends_the_check_that_is_running(tmp_path: Path) -> None:
+    (tmp_path / "limit.py").write_text("LIMIT = 10**9\n")
+    (tmp_path / "spec.py").write_text(SPEC.replace("n < 4", "n >= 0"))
+
+    with watching(tmp_path, "--engine", "reference") as process:
+        (tmp_path / "limit.py").write_text("LIMIT = 3\n")
+        text = said(process)
+
+    assert "4 distinct states" in text
+    assert "since the check" not in text
+
+
+def result(**more: object) -> Result:
+    fields: dict[str, object] = {"spec": "s.py", "engine": "native", "verdict": "holds", **more}
+    return Result(**fields)  # type: ignore[arg-type]
+
+
+def test_what_is_new_and_what_is_gone() -> None:
+    a, b = (PropertyResult(name=name, kind="always", verdict="holds") for name in "ab")
+    before = result(constants={"N": 1}, properties=(a,), actions=(ActionResult(name="x", fired=1),))
+    now = result(constants={"M": 2}, properties=(b,), actions=(ActionResult(name="y", fired=1),))
+
+    text = since_page({"": before}, {"": now}, "12:00:00").plain()
+
+    for line in (
+        "constants N is gone · M=2 is new",
+        "new       property b: holds",
+        "gone      property a: holds",
+        "new       action y",
+        "gone      action x",
+    ):
+        assert line in text
+
+
+def test_of_several_checks_only_those_that_differ_are_named() -> None:
+    one, two = result(), result(counts=Counts(distinct=3))
+    before = {"N=1": one, "N=2": one, "N=3": one}
+
+    text = since_page(before, {"N=1": one, "N=2": two, "N=4": one}, "12:00:00").plain()
+
+    assert "N=1" not in text
+    assert "  N=2\n  states    0 → 3 distinct" in text
+    assert "gone      N=3" in text
+    assert "new       N=4 · holds" in text
+    assert since_page(before, before, "12:00:00").plain().endswith("the same verdicts and counts")
+
+
+def test_files_that_come_and_go_were_saved(tmp_path: Path) -> None:
+    one, two = tmp_path / "one", tmp_path / "two"
+    one.touch()
+    files = Files(lambda: [str(one), str(two)])
+
+    assert [] == files.saved()
+    two.write_text("2")
+    assert [str(two)] == files.settled()
+    one.unlink()
+    assert [str(one)] == files.saved()
+
+
+def test_the_check_that_is_begun_does_not_watch() -> None:
+    words = ["check", "s.py", "--watch", "--wat", "--view", "on", "-", "--"]
+
+    assert ["check", "s.py", "--view", "on", "-", "--"] == without(words)
+
+
+def test_a_result_alone_leaves_no_room_for_what_changed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "spec.py").write_text(SPEC)
+
+    assert 2 == main(["check", str(tmp_path / "spec.py"), "--watch", "--json", "-"])
+    assert re.search("SW326 --watch .*\n.*--json FILE", capsys.readouterr().err)
