@@ -1,6 +1,6 @@
 """Time the resolution of batches of transactions on Spark, beside executing them one by one.
 
-    python benchmarks/dataflow.py [--sizes 1000 10000 100000] [--master local[2]]
+    python -m benchmarks.dataflow [--sizes 1000 10000 100000] [--master local[2]]
 
 Each transaction requires one item and changes one. With a conflict rate of 0 all items are present
 and nothing is removed: one round settles the batch. With a rate of r, that share of the
@@ -15,8 +15,8 @@ import random
 import time
 from typing import TYPE_CHECKING
 
+from pipelines.resolving import CHANGES, COUNTS, REQUIRES, Batch, resolve_batch
 from statewalk.checker.spark.session.session import local_session
-from statewalk.models.stores.dataflow_spark import CHANGES, COUNTS, REQUIRES, Batch, resolve_batch
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

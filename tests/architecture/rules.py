@@ -8,6 +8,7 @@ from pathlib import Path
 
 from tests.architecture.entering import ENTERS, MODEL
 from tests.architecture.sources import (
+    AROUND,
     FOLDERS,
     Import,
     Source,
@@ -101,10 +102,13 @@ def entering_where_not_let_in(root: Path) -> list[str]:
 def wrong_directions(root: Path) -> list[str]:
     """`dsl` stands alone, `checker` knows no models, neither takes the public names made of them.
 
-    `import statewalk` asks where the package lies, and takes no name.
+    `import statewalk` asks where the package lies, and takes no name. What uses the package is not
+    known to it.
     """
 
     def wrong(i: Import) -> bool:
+        if i.of(*AROUND):
+            return True
         inside = ("statewalk.dsl", "statewalk.checker")
         if i.path.startswith("dsl/"):
             return i.of("statewalk") and not i.of("statewalk.dsl")
@@ -116,15 +120,11 @@ def wrong_directions(root: Path) -> list[str]:
 
 
 def models_beyond_the_public_names(root: Path) -> list[str]:
-    """A model imports what a user's spec may: public names, the pure library, other models.
-
-    A model's pipeline of DataFrames, `*_spark.py`, is not part of a spec and knows Spark too.
-    """
+    """A model imports what a user's spec may: public names, the pure library, other models."""
 
     def wrong(i: Import) -> bool:
         if not i.of("statewalk"):
-            pipeline = i.path.endswith("_spark.py") and i.of("pyspark")
-            return i.module.partition(".")[0] not in sys.stdlib_module_names and not pipeline
+            return i.module.partition(".")[0] not in sys.stdlib_module_names
         inside = i.of("statewalk.dsl", "statewalk.checker")
         return inside and not i.of("statewalk.dsl.library")
 

@@ -6,8 +6,8 @@ import random
 
 import pytest
 
+from pipelines.resolving import Resolved, named, resolve_batch, tables
 from statewalk.checker.spark.session.session import local_session
-from statewalk.models.stores.dataflow_spark import Resolved, named, resolve_batch, tables
 from statewalk.models.stores.resolution import Counts, Transaction, resolve, summed
 from tests.cases import slow
 

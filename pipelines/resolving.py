@@ -1,10 +1,11 @@
 """The ordered resolution of a batch as a pipeline of DataFrames.
 
-The same fixpoint as `resolution.resolve(..., "ordered")`, over tables instead of tuples: take out
-what aborted transactions write (an anti-join), add up per item in the order of ids what is left (a
-window), and see whose requirements fail; until a round changes nothing. A round costs a sort and a
-join of the batch, however many transactions it has, and ends all waiting chains at once: the rounds
-needed are those of the longest chain of transactions of which each decides over the next.
+The same fixpoint as `resolve(..., "ordered")` of `models/stores/resolution.py`, over tables
+instead of tuples: take out what aborted transactions write (an anti-join), add up per item in the
+order of ids what is left (a window), and see whose requirements fail; until a round changes
+nothing. A round costs a sort and a join of the batch, however many transactions it has, and ends
+all waiting chains at once: the rounds needed are those of the longest chain of transactions of
+which each decides over the next.
 """
 
 from __future__ import annotations
@@ -105,4 +106,5 @@ def tables(
 
 
 def named(item: tuple[int, int]) -> str:
+    """An edge as an item."""
     return f"{item[0]}-{item[1]}"

@@ -1,0 +1,157 @@
+"""Batches as files, what must come of them by the model's functions, and a job that is killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import sys
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from pipelines import epochs, streaming
+from pipelines.resolving import named
+from statewalk.models.stores.maintenance import looked_up, reach
+from statewalk.models.stores.resolution import Counts, Transaction, resolve, summed
+
+Epoch = list[Transaction]
+Found = dict[str, Any]
+
+
+def put(folder: Path, number: int, batch: Epoch) -> None:
+    """Write a batch; what it says of queries is said once for each node."""
+    lines: list[dict[str, object]] = []
+    for t in batch:
+        lines += [{"tid": t.tid, "requires": named(item)} for item in t.requires]
+        lines += [{"tid": t.tid, "item": named(item), "count": n} for item, n in t.changes]
+        lines += [{"tid": t.tid, "look_up": str(node)} for node in t.look_ups]
+        lines += [{"tid": t.tid, "root": str(node)} for node in t.roots]
+    lines.append({"end": number, "records": len(lines)})
+    folder.mkdir(exist_ok=True)
+    written = folder / f".{number:08}.json"
+    written.write_text("\n".join(map(json.dumps, lines)) + "\n", encoding="utf-8")
+    second = 1_700_000_000 + number  # Spark takes the older first
+    os.utime(written, (second, second))
+    written.rename(folder / f"{number:08}.json")
+
+
+def random_log(seed: int, length: int, size: int) -> list[Epoch]:
+    """Batches that insert edges among four nodes, and remove some that they require."""
+    pick = random.Random(seed)
+    edges = [(x, y) for x in range(4) for y in range(4)]
+
+    def one(tid: int) -> Transaction:
+        if pick.random() < 0.4:
+            gone = pick.choice(edges)
+            return Transaction(tid, (gone,), ((gone, -1),))
+        queries = (pick.randrange(4),) if pick.random() < 0.3 else ()
+        added = tuple((edge, 1) for edge in sorted(pick.sample(edges, 2)))
+        required = tuple(pick.sample(edges, pick.randint(0, 1)))
+        return Transaction(tid, required, added, queries, queries)
+
+    return [[one(tid) for tid in range(size)] for _ in range(length)]
+
+
+def expected(log: list[Epoch]) -> list[Found]:
+    """What each epoch says, executed one transaction after the other and asked afresh."""
+    collection: Counts = ()
+    nodes: dict[str, Counter[int]] = {"look_ups": Counter(), "roots": Counter()}
+    found: list[Found] = []
+    looked: Counts = ()
+    reached: Counts = ()
+    for batch in log:
+        done = resolve(collection, tuple(batch), "sequential")
+        collection = summed((*collection, *done.changes))
+        live = [t for t in batch if t.tid not in done.aborted]
+        for t in live:
+            nodes["look_ups"].update(t.look_ups)
+            nodes["roots"].update(t.roots)
+        now, got = looked_up(nodes["look_ups"], collection), reach(nodes["roots"], collection)
+        found.append(
+            {
+                "aborted": sorted(done.aborted),
+                "change": {named(item): n for item, n in done.changes},
+                "looked_up": difference(looked, now),
+                "reached": difference(reached, got),
+            }
+        )
+        looked, reached = now, got
+    return found
+
+
+def difference(before: Counts, after: Counts) -> dict[str, int]:
+    changes = summed((*after, *((row, -count) for row, count in before)))
+    return {named(row): count for row, count in changes}
+
+
+def said(out: Path) -> list[Found]:
+    """What the epochs in a folder say, read without Spark."""
+    found: list[Found] = []
+    for number, folder in enumerate(sorted((out / "epochs").iterdir()), start=1):
+        assert folder.name == f"{number:08}"
+        files = (folder / "rows").glob("*.json")
+        rows = [json.loads(line) for f in files for line in f.read_text("utf-8").splitlines()]
+        pairs = [(f"{r['item']}-{r['node']}", r["count"]) for r in rows if r["kind"] == "reached"]
+        found.append(
+            {
+                "aborted": sorted(r["tid"] for r in rows if r["kind"] == "aborted"),
+                "reached": dict(pairs),
+                **{
+                    kind: {r["item"]: r["count"] for r in rows if r["kind"] == kind}
+                    for kind in ("change", "looked_up")
+                },
+            }
+        )
+        told = sum(len(part) for part in found[-1].values())
+        assert told == sum(r["kind"] not in ("look_up", "root") for r in rows)  # no row twice
+    return found
+
+
+# -- a job that is killed --------------------------------------------------------------------------
+POINTS = ("taken", "resolved", "written", "kept")  # where: see `arm`
+
+
+def arm(point: str, epoch: int, strike: Callable[[], None]) -> None:
+    """Let something happen to this process at a point of an epoch."""
+
+    def around(place: Any, name: str, at: Callable[..., int], *, after: bool) -> None:
+        original = getattr(place, name)
+
+        def struck(*given: Any) -> Any:
+            if not after and at(*given) == epoch:
+                strike()
+            found = original(*given)
+            if after and at(*given) == epoch:
+                strike()
+            return found
+
+        setattr(place, name, struck)
+
+    match point:
+        case "taken":  # Spark has written down what it hands over
+            around(streaming.Job, "resolve", lambda _job, _records, mark: mark.epoch, after=False)
+        case "resolved":  # nothing of it is on disk
+            around(streaming.Job, "keep", lambda _job, _rows, mark: mark.epoch, after=False)
+        case "written":  # but not under its name
+            around(epochs, "publish", lambda _written, path: int(path.name), after=False)
+        case "kept":  # but Spark does not know that its batch is done
+            around(epochs, "publish", lambda _written, path: int(path.name), after=True)
+
+
+def main() -> None:
+    """Run a job that ends at a point: python -m tests.pipelines.batches BATCHES OUT POINT EPOCH."""
+    from statewalk.checker.spark.session.session import local_session
+
+    batches, out, who, point, epoch = sys.argv[1:]
+    spark = local_session("local[1]")
+    java = spark._jvm.java.lang.ProcessHandle.current().pid()
+    pid = java if who == "java" else os.getpid()
+    arm(point, int(epoch), lambda: os.kill(pid, signal.SIGKILL))
+    streaming.run(spark, Path(batches), Path(out), at_once=1)
+
+
+if __name__ == "__main__":
+    main()
