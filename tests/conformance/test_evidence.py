@@ -85,6 +85,13 @@ def test_the_page_is_fresh() -> None:
     assert PAGE["PAGE"].read_text(encoding="utf-8") == PAGE["page"](ROWS)
 
 
+def test_the_readme_says_how_many() -> None:
+    counted = [row for row in ROWS if row.group == "tlaplus" and row.counts]
+    readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+
+    assert f"(docs/evidence.md) on {len(counted)} configurations of public examples" in readme
+
+
 def test_each_example_is_a_row() -> None:
     shown = {row.spec for row in ROWS}
 
