@@ -18,7 +18,7 @@ export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-browser test-postgres test-slow lint format types check bench chaos clean
+.PHONY: help install demo test test-browser test-mariadb test-postgres test-slow lint format types check bench chaos clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/' | expand -t 17
@@ -51,8 +51,11 @@ test-browser: $(STAMP)  ## look at pages in a browser, Debian's chromium
 	@command -v chromium google-chrome >/dev/null || apt-get install --yes chromium || true
 	$(BIN)/pytest -m browser tests/checker/page
 
+test-mariadb: $(STAMP)  ## run the tests that need MariaDB, on a server of their own
+	$(BIN)/python -m tests.checker.history.mariadb_server $(BIN)/pytest -m mariadb tests/checker/history
+
 test-postgres: $(STAMP)  ## run the tests that need PostgreSQL, on a server of their own
-	$(BIN)/python tests/checker/history/postgres_server.py $(BIN)/pytest -m postgres tests/checker/history tests/examples
+	$(BIN)/python -m tests.checker.history.postgres_server $(BIN)/pytest -m postgres tests/checker/history tests/examples
 
 test-slow: $(STAMP)  ## run the slow tests, and generate more
 	$(PYTEST) -m "slow or hypothesis" --hypothesis-profile=default tests

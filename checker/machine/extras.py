@@ -13,6 +13,7 @@ EXTRAS = {
     "pandas": "spark",
     "psycopg": "collect",
     "pyarrow": "graph",
+    "pymysql": "collect",
     "pyspark": "spark",
 }
 

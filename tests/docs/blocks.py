@@ -261,6 +261,12 @@ NOT_RUN = {
         "Not parallel-si": "what PostgreSQL did once: tests/checker/history finds lost updates",
         "statewalk history check runs/ --engine spark": _CLUSTER,
     },
+    "docs/history-databases.md": {
+        "pip install": _INSTALLS,
+        "statewalk history": "needs a MariaDB server: `make test-mariadb`",
+        '{"statewalk-history"': "checked in tests/checker/history/test_docs.py",
+        "Not monotonic": "compared in tests/checker/history/test_docs.py",
+    },
     "docs/liveness.md": {"VIOLATED": _SHOWN},
     "docs/spark.md": {
         "statewalk check kafka/exactly_once": "takes hours, and a cluster",

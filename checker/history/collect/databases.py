@@ -1,98 +1,20 @@
-"""The databases that the workload driver knows: how to connect, begin, and say each operation.
-
-Everything goes through one table of registers and one of lists, both created by `prepare`.
-"""
+"""The databases that `history collect` knows by name, and which one a URL speaks of."""
 
 from __future__ import annotations
 
+import os
 import re
 import sqlite3
 import threading
-from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
+from urllib.parse import SplitResult, unquote, urlsplit
 
-from statewalk.checker.history.collect.recorder import RecordedConnection
+from statewalk.checker.history.collect.database import Database
+from statewalk.checker.history.collect.recorder import execute
 from statewalk.checker.history.errors import HistoryError
 from statewalk.checker.machine.extras import missing
-
-REGISTERS, LISTS = "statewalk_register", "statewalk_list"
-
-
-class Database:
-    """One database; each `connect` gives a connection of its own that is not in a transaction."""
-
-    mark = "?"
-    levels: tuple[str, ...] = ()
-    errors: tuple[type[Exception], ...] = ()
-    """What the driver raises when the database answers with an error, or not at all."""
-
-    def __init__(self, url: str, isolation: str | None) -> None:
-        """Name the database. Raises: HistoryError[SW708] for a level that it does not have."""
-        self.url = url
-        self.isolation = isolation or self.levels[0]
-        if self.isolation not in self.levels:
-            raise HistoryError(
-                f"no isolation level {self.isolation!r}",
-                expected=f"one of {', '.join(self.levels)}",
-                code="SW708",
-            )
-
-    def connect(self) -> Any:
-        """A new connection. Raises: one of `errors`."""
-        raise NotImplementedError
-
-    def begin(self, connection: Any) -> None:
-        """Begin a transaction."""
-        connection.execute("BEGIN")
-
-    def prepare(self, initial: Iterable[tuple[int, int]]) -> None:
-        """Create both tables anew, with the initial values of registers."""
-        connection = self.connect()
-        for table in (REGISTERS, LISTS):
-            kind = "BIGINT" if table == REGISTERS else "TEXT"
-            connection.execute(f"DROP TABLE IF EXISTS {table}")
-            connection.execute(f"CREATE TABLE {table} (k INTEGER PRIMARY KEY, v {kind} NOT NULL)")
-        self.begin(connection)
-        for key, value in initial:
-            self._run(connection, f"INSERT INTO {REGISTERS} VALUES (?, ?)", (key, value))
-        connection.commit()
-        connection.close()
-
-    # -- operations, run and recorded --------------------------------------------------------------
-
-    def read(self, c: RecordedConnection, key: int) -> int | None:
-        """The value of a register."""
-        row = self._run(c, f"SELECT v FROM {REGISTERS} WHERE k = ?", (key,)).fetchone()
-        c.saw(key, None if row is None else row[0])
-        return None if row is None else int(row[0])
-
-    def write(self, c: RecordedConnection, key: int, value: int) -> None:
-        """Set a register; recorded first, since a failure may come after the effect."""
-        c.wrote(key, value)
-        self._run(c, f"INSERT INTO {REGISTERS} VALUES (?, ?) "
-                     "ON CONFLICT (k) DO UPDATE SET v = excluded.v", (key, value))  # fmt: skip
-
-    def read_range(self, c: RecordedConnection, low: int, high: int) -> None:
-        """The registers between two keys."""
-        sql = f"SELECT k, v FROM {REGISTERS} WHERE k BETWEEN ? AND ? ORDER BY k"
-        c.saw_range(low, high, self._run(c, sql, (low, high)).fetchall())
-
-    def read_list(self, c: RecordedConnection, key: int) -> None:
-        """The elements of a list."""
-        row = self._run(c, f"SELECT v FROM {LISTS} WHERE k = ?", (key,)).fetchone()
-        c.saw(key, [] if row is None else [int(x) for x in row[0].split(",")])
-
-    def append(self, c: RecordedConnection, key: int, element: int) -> None:
-        """Append to a list, in one statement."""
-        c.appended(key, element)
-        sql = f"INSERT INTO {LISTS} VALUES (?, ?) ON CONFLICT (k) DO UPDATE SET v = {LISTS}.v"
-        self._run(c, f"{sql} || ',' || excluded.v", (key, str(element)))
-
-    def _run(self, c: Any, sql: str, parameters: tuple[Any, ...]) -> Any:
-        return c.execute(sql.replace("?", self.mark), parameters)
 
 
 class DuckDB(Database):
@@ -143,7 +65,10 @@ class SQLite(Database):
 
 
 class Postgres(Database):
-    """A PostgreSQL server by its URL, through psycopg (the extra `collect`)."""
+    """What speaks PostgreSQL's protocol, by its URL, through psycopg (the extra `collect`).
+
+    Nothing is prepared on the server: a pool between may give every transaction another one.
+    """
 
     mark = "%s"
     levels = ("read committed", "repeatable read", "serializable")
@@ -166,10 +91,76 @@ class Postgres(Database):
             ) from None
 
     def connect(self) -> Any:
-        return self._connect(self.url, autocommit=True, connect_timeout=5)
+        return self._connect(self.url, autocommit=True, connect_timeout=5, prepare_threshold=None)
 
     def begin(self, connection: Any) -> None:
         connection.execute(f"BEGIN ISOLATION LEVEL {self.isolation.upper()}")
+
+
+class MySQL(Database):
+    """A MySQL or MariaDB server by its URL, through PyMySQL (the extra `collect`).
+
+    `snapshot` is REPEATABLE READ with MariaDB's switch `innodb_snapshot_isolation`.
+    """
+
+    mark, text = "%s", "LONGTEXT"
+    or_set = "ON DUPLICATE KEY UPDATE v = {given}"
+    or_append = "ON DUPLICATE KEY UPDATE v = CONCAT(v, ',', {given})"
+    given = "VALUES(v)"
+    levels = (
+        "repeatable read",
+        "read uncommitted",
+        "read committed",
+        "serializable",
+        "snapshot",
+    )
+
+    def __init__(self, url: str, isolation: str | None) -> None:
+        """Name the server. Raises: RunError[SW329] when PyMySQL is not installed."""
+        super().__init__(url, isolation)
+        try:
+            import pymysql
+        except ImportError:
+            raise missing("pymysql", "MySQL") from None
+        self._driver, self.errors = pymysql, (pymysql.err.Error,)
+        self._parts = _mysql_parts(url)
+
+    def connect(self) -> Any:
+        parts = self._parts
+        try:
+            connection = self._driver.connect(
+                host=parts.hostname,
+                port=parts.port or 3306,
+                user=unquote(parts.username or ""),
+                password=unquote(parts.password or "") or os.environ.get("MYSQL_PWD", ""),
+                database=unquote(parts.path[1:]),
+                autocommit=True,
+                connect_timeout=5,
+            )
+        except RuntimeError as error:  # a way to log in that needs one more package
+            raise self._driver.err.OperationalError(str(error)) from None
+        snapshot = self.isolation == "snapshot"
+        level = "REPEATABLE READ" if snapshot else self.isolation.upper()
+        execute(connection, f"SET SESSION TRANSACTION ISOLATION LEVEL {level}")
+        if snapshot:
+            execute(connection, "SET SESSION innodb_snapshot_isolation = ON")
+        return connection
+
+
+def _mysql_parts(url: str) -> SplitResult:
+    """A URL taken apart. Raises: HistoryError[SW708], which does not repeat it."""
+    try:
+        parts = urlsplit(url)
+        whole = parts.scheme in ("mysql", "mariadb") and parts.hostname and len(parts.path) > 1
+        if whole and not parts.query and not parts.fragment and parts.port != 0:
+            return parts
+    except ValueError:
+        pass
+    raise HistoryError(
+        "the URL cannot be read",
+        expected="mysql://USER@HOST:PORT/DATABASE; the password in MYSQL_PWD",
+        code="SW708",
+    )
 
 
 def without_password(said: str, url: str) -> str:
@@ -186,8 +177,20 @@ def without_password(said: str, url: str) -> str:
     return said
 
 
+def database_of(url: str) -> str:
+    """The database that a URL speaks of: by its scheme, else DuckDB."""
+    return _SCHEMES.get(url.partition("://")[0], "duckdb")
+
+
 DATABASES: dict[str, type[Database]] = {
     "duckdb": DuckDB,
     "sqlite": SQLite,
     "postgres": Postgres,
+    "mysql": MySQL,
+}
+_SCHEMES = {
+    "postgresql": "postgres",
+    "postgres": "postgres",
+    "mysql": "mysql",
+    "mariadb": "mysql",
 }

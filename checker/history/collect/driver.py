@@ -11,12 +11,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from statewalk.checker.history.collect.databases import Database
+from statewalk.checker.history.collect.database import Database
 from statewalk.checker.history.collect.recorder import RecordedConnection, Recorder
 from statewalk.checker.history.collect.workloads import WORKLOADS, Plan, Shape, initial_of
 
 _RECONNECTS = 40
 _WAIT = 0.25
+
+
+class _GivenUpError(Exception):
+    """A transaction is to be rolled back, as its plan says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +96,8 @@ class _Session:
             for _ in range(self.turns):
                 try:
                     self.transact(connection, plan(self.rng, self.run.shape, self.number))
+                except _GivenUpError:
+                    pass
                 except self.database.errors:
                     if not connection.usable():
                         with suppress(Exception):
@@ -135,6 +141,8 @@ class _Session:
             database.append(connection, keys[0], self.fresh())
         elif word == "range":
             database.read_range(connection, keys[0], keys[1])
+        elif word == "abort":
+            raise _GivenUpError
         elif word == "pause":
             time.sleep(self.run.pause)
         elif word == "meet" and self.partner is not None:

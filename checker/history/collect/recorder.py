@@ -21,6 +21,7 @@ from statewalk.checker.history.errors import HistoryError
 Scalar = int | str
 _WRITES = ("w", "i", "d", "append")
 _IN_ERROR = 3  # libpq: the server will roll back whatever is asked of it
+_UNKNOWN = ("40003", "08007")  # SQLSTATE: statement completion, transaction resolution unknown
 
 
 class Recorder:
@@ -120,12 +121,7 @@ class RecordedConnection:
     def execute(self, sql: str, parameters: Any = ()) -> Any:
         """Run a statement as part of the transaction; the cursor with its result."""
         self.begin()
-        run = getattr(self.connection, "execute", None)
-        if run is None:  # DB-API proper has it on cursors only
-            cursor = self.connection.cursor()
-            cursor.execute(sql, parameters)
-            return cursor
-        return run(sql, parameters) if parameters else run(sql)
+        return execute(self.connection, sql, parameters)
 
     def cursor(self) -> Any:
         """A cursor of the connection; the transaction begins with its being asked for."""
@@ -178,7 +174,7 @@ class RecordedConnection:
         try:
             self.connection.commit()
         except BaseException as error:
-            answered = isinstance(error, Exception) and self.usable()
+            answered = isinstance(error, Exception) and self.usable() and not _unknown(error)
             self._finish(record, "fail" if answered else "info", intended)
             if not answered:
                 self.session = self.recorder.new_session()
@@ -241,6 +237,24 @@ class RecordedConnection:
             self.recorder.write({**record, "status": status, **ended})
         self.recorder.count(status)
         self._began, self._ops = None, []
+
+
+def execute(connection: Any, sql: str, parameters: Any = ()) -> Any:
+    """Run a statement on a connection of any driver; the cursor with its result."""
+    run = getattr(connection, "execute", None)
+    if run is not None:
+        return run(sql, parameters) if parameters else run(sql)
+    cursor = connection.cursor()  # DB-API proper has it on cursors only
+    if parameters:
+        cursor.execute(sql, parameters)
+    else:
+        cursor.execute(sql)
+    return cursor
+
+
+def _unknown(error: BaseException) -> bool:
+    """Whether the database itself says that it does not know how the commit ended."""
+    return getattr(error, "sqlstate", None) in _UNKNOWN
 
 
 def _doomed(connection: Any) -> bool:

@@ -1,8 +1,8 @@
 """What the driver's sessions run: transactions as lists of steps, and what is there before.
 
 Steps: ("r", k) read, ("w", k) write, ("list", k) read a list, ("append", k), ("range", low,
-high), ("meet",) wait until the session's partner is as far, ("pause",). BlindW is Cobra's (OSDI
-2020): reading and writing transactions apart, blind writes.
+high), ("meet",) wait until the session's partner is as far, ("pause",), ("abort",) give up.
+BlindW is Cobra's (OSDI 2020): reading and writing transactions apart, blind writes.
 """
 
 from __future__ import annotations
@@ -78,6 +78,23 @@ def _partners(*steps: str) -> Callable[[random.Random, Shape, int], Plan]:
     return plan
 
 
+def _dirty_read(_: random.Random, shape: Shape, session: int) -> Plan:
+    """One session writes and gives up; between, another reads."""
+    x = session // 2
+    if session % 2:
+        return [("meet",), ("r", x), ("meet",)]
+    return [("w", x), ("meet",), ("meet",), ("abort",)]
+
+
+def _late_append(_: random.Random, shape: Shape, session: int) -> Plan:
+    """One session reads two lists, lets another append to both, appends to one, reads both."""
+    x = 2 * (session // 2)
+    if session % 2:  # begins when the partner has read, and again when this is committed
+        return [("meet",), ("append", x), ("append", x + 1)]
+    lists: Plan = [("list", x), ("list", x + 1)]
+    return [*lists, ("meet",), ("meet",), ("append", x), *lists]
+
+
 WORKLOADS: dict[str, tuple[str, Callable[[random.Random, Shape, int], Plan]]] = {
     "blindw-rw": ("half read-only and half write-only transactions", _blindw(0.5)),
     "blindw-rm": ("nine in ten transactions read-only", _blindw(0.9)),
@@ -93,13 +110,18 @@ WORKLOADS: dict[str, tuple[str, Callable[[random.Random, Shape, int], Plan]]] = 
         "pairs of sessions read two keys, meet, and write one each",
         _partners("r-first", "r-second", "meet", "w-own"),
     ),
+    "late-append": (
+        "one session reads two lists, another appends to both, the first appends and reads",
+        _late_append,
+    ),
+    "dirty-read": ("one session writes, another reads, the first gives up", _dirty_read),
 }
 
 
 def initial_of(workload: str, shape: Shape) -> list[tuple[int, int]]:
-    """What registers hold before: 0, everywhere but in `append`, and for `range` in every other."""
-    if workload == "append":
+    """What registers hold before: 0, everywhere but for lists, and for `range` in every other."""
+    if workload in ("append", "late-append"):
         return []
-    if workload in ("lost-update", "write-skew"):
+    if workload in ("lost-update", "write-skew", "dirty-read"):
         return [(k, 0) for k in range(shape.sessions + 1)]
     return [(k, 0) for k in range(0, shape.keys, 2 if workload == "range" else 1)]

@@ -10,7 +10,11 @@ from pathlib import Path
 
 from statewalk.checker.commands.arguments import argument
 from statewalk.checker.contract.options import read_count
-from statewalk.checker.history.collect.databases import DATABASES, without_password
+from statewalk.checker.history.collect.databases import (
+    DATABASES,
+    database_of,
+    without_password,
+)
 from statewalk.checker.history.collect.driver import Run, collect
 from statewalk.checker.history.collect.workloads import WORKLOADS, Shape
 from statewalk.checker.history.errors import no_access
@@ -34,11 +38,15 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         + "\n".join(f"  {name:<14}{', '.join(d.levels)}" for name, d in DATABASES.items()),
     )
     parser.add_argument("out", type=Path, metavar="OUT", help="the history file to write, new")
-    parser.add_argument("--database", choices=tuple(DATABASES), default="duckdb")
+    parser.add_argument(
+        "--database",
+        choices=tuple(DATABASES),
+        help="without it, what the URL speaks of, else duckdb",
+    )
     parser.add_argument(
         "--url",
-        help="a file (duckdb: without one, in memory; sqlite), or postgresql://...; without --url, "
-        f"what {_URL} in the environment says",
+        help="a file (duckdb: without one, in memory; sqlite), postgresql://..., or mysql://...; "
+        f"without --url, what {_URL} in the environment says",
     )
     parser.add_argument("--isolation", metavar="LEVEL", help="the level to ask the database for")
     parser.add_argument("--workload", choices=tuple(WORKLOADS), default="blindw-rw")
@@ -79,6 +87,7 @@ def run_collect(args: argparse.Namespace) -> int:
         args.pause,
     )
     url = args.url if args.url is not None else os.environ.get(_URL, "")
+    args.database = args.database or database_of(url)
     try:
         database = DATABASES[args.database](url, args.isolation)
     except StatewalkError:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import islice, product
-from typing import Any
 
-from statewalk.checker.history.data import APPEND, INITIAL, LIST, RANGE, READ, WRITE, History
+from statewalk.checker.history.data import INITIAL, RANGE, History
 from statewalk.checker.history.decide.check import Verdict
 from statewalk.checker.history.decide.findings import Finding
 from statewalk.checker.history.decide.scan import Facts, scan
+from statewalk.checker.history.explain.cited import cited
 from statewalk.checker.history.explain.prove import Link, Order, Proof, Small, prove, small
 from statewalk.checker.history.explain.weak_prove import (
     closure_of,
@@ -318,8 +318,7 @@ class Explainer:
                 f"{_time(h, h.begin[b])}"
             )
             return Step(a, b, edge.kind, "", how, rule, (-1, -1), text)
-        one = _operation(h, a, key, writes=edge.kind != "rw")
-        two = _operation(h, b, key, writes=edge.kind != "wr")
+        one, two = cited(h, edge.kind, a, b, key)
         shown = tuple("?" if op < 0 else h.show(op) for op in (one, two))
         text = {
             "wr": f"{second} {shown[1]} returns what {first} wrote, {shown[0]}",
@@ -354,31 +353,6 @@ def _mildness(verdict: isolation.Verdict) -> tuple[int, int, int, int]:
     extra = 2 if "rt" in kinds else 1 if "so" in kinds else 0
     rank = next(i for i, names in enumerate(_SEVERITY) if base in names)
     return -extra, -rank, len(kinds), kinds.count("ww")
-
-
-def _operation(history: History, t: int, k: int, *, writes: bool) -> int:
-    """T's last write of key k, or its first read of it; -1 when only a range shows it."""
-    found = -1
-    for op in history.operations(t):
-        kind = int(history.kind[op])
-        if kind == RANGE:
-            if not writes and found < 0:
-                found = op if _in_range(history, op, k) else found
-        elif int(history.key[op]) == k:
-            if writes and WRITE <= kind <= APPEND:
-                found = op
-            if not writes and kind in (READ, LIST) and (found < 0 or history.kind[found] == RANGE):
-                return op
-    return found
-
-
-def _in_range(history: History, op: int, k: int) -> bool:
-    low: Any = history.bounds[op].low
-    high: Any = history.bounds[op].high
-    key: Any = history.keys[k]
-    if any(bound is not None and type(bound) is not type(key) for bound in (low, high)):
-        return False
-    return (low is None or low <= key) and (high is None or key <= high)
 
 
 def _time(history: History, value: float) -> str:

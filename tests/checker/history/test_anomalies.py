@@ -73,3 +73,22 @@ def test_a_store_that_misses_conflicts_loses_updates() -> None:
     known = scan(history)
 
     assert "lost-update" == explain(history, known[0], check(history, "si", known=known)).name
+
+
+def test_of_two_reads_of_a_key_the_one_that_shows_it_is_cited() -> None:
+    """As MariaDB does at REPEATABLE READ: an append works on more than the snapshot has."""
+    history = from_records(
+        [
+            {"session": 1, "ops": [["append", "x", 6], ["append", "y", 8]]},
+            {"session": 2, "ops": [["r", "x", []], ["append", "x", 1], ["r", "x", [6, 1]],
+                                   ["r", "y", []]]},
+        ]
+    )  # fmt: skip
+    known = scan(history)
+    found = explain(history, known[0], check(history, "monotonic-atomic-view", known=known))
+
+    assert "fractured-read" == found.name
+    assert [
+        "T2 r(y) = [] does not see T1's append(y, 8)",
+        "T2 r(x) = [6, 1] returns what T1 wrote, append(x, 6)",
+    ] == [step.text for step in found.cycle]

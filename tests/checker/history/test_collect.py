@@ -16,7 +16,8 @@ from typing import Any
 import pytest
 
 from statewalk.checker.history.collect import Recorder
-from statewalk.checker.history.collect.databases import DATABASES, Database
+from statewalk.checker.history.collect.database import Database
+from statewalk.checker.history.collect.databases import DATABASES, database_of
 from statewalk.checker.history.collect.driver import Run, collect
 from statewalk.checker.history.collect.workloads import WORKLOADS, Shape
 from statewalk.checker.history.decide.check import check, check_levels, summary
@@ -124,6 +125,31 @@ def test_a_commit_without_an_answer_is_indeterminate(
 
     assert status == history.status[0]
     assert (1 if alive else 2) == len(history.sessions)
+
+
+class Unsure(Broken):
+    """A database that answers, and says that it does not know how the commit ended."""
+
+    def commit(self) -> None:
+        error = OSError("commit")
+        error.sqlstate = "40003"  # type: ignore[attr-defined]
+        raise error
+
+
+def test_a_database_that_does_not_know_how_a_commit_ended_is_believed(tmp_path: Path) -> None:
+    with Recorder(tmp_path / "h.jsonl") as recorder:
+        connection = recorder.wrap(Unsure(alive=True))
+        connection.wrote("x", 1)
+        with pytest.raises(OSError, match="commit"):
+            connection.commit()
+
+    assert [2] == read(tmp_path / "h.jsonl").status.tolist()
+
+
+def test_a_url_says_which_database_it_is() -> None:
+    urls = ("", "a/file", "postgres://h/x", "postgresql://h/x", "mysql://h/x", "mariadb://h/x")
+
+    assert ["duckdb"] * 2 + ["postgres"] * 2 + ["mysql"] * 2 == [database_of(u) for u in urls]
 
 
 class Lost(sqlite3.Connection):

@@ -7,9 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from statewalk.checker.history.collect.databases import DATABASES
 from statewalk.checker.history.collect.workloads import WORKLOADS
 from statewalk.checker.history.commands.cli import FORMATS, add_parser
 from statewalk.checker.history.decide.check import check
+from statewalk.checker.history.decide.scan import scan
+from statewalk.checker.history.explain.anomaly import explain
+from statewalk.checker.history.explain.telling import lines as telling
 from statewalk.checker.history.formats import READERS, WRITERS, read
 from statewalk.checker.history.formats.jsonl import parse
 from statewalk.dsl.library.isolation import REFUTES
@@ -20,6 +24,7 @@ from tests.places import ROOT
 DOCS = ROOT / "docs"
 TEXT = (DOCS / "history-format.md").read_text(encoding="utf-8")
 GUIDE = (DOCS / "histories.md").read_text(encoding="utf-8")
+SHOWN = (DOCS / "history-databases.md").read_text(encoding="utf-8")
 
 
 def test_every_level_format_and_anomaly_is_documented() -> None:
@@ -78,3 +83,21 @@ def test_every_error_code_of_the_package_is_documented() -> None:
     codes = {c for file in sources for c in re.findall(r"SW7\d\d", file.read_text("utf-8"))}
 
     assert codes == set(re.findall(r"SW7\d\d", TEXT))
+
+
+def test_what_mariadb_showed_is_what_the_page_says() -> None:
+    block, said = (re.findall(rf"```{k}\n(.*?)```", SHOWN, flags=re.DOTALL)[0]
+                   for k in ("json", "text"))  # fmt: skip
+    history = parse(block.encode().splitlines(), "docs")
+    known = scan(history)
+    found = explain(history, known[0], check(history, "monotonic-atomic-view", known=known))
+
+    assert said.strip() == "Not monotonic-atomic-view. " + "\n".join(telling(history, found))
+    assert check(history, "strong-session-read-committed").holds
+
+
+def test_every_level_of_servers_is_on_the_page() -> None:
+    levels = {x.upper() for name in ("postgres", "mysql") for x in DATABASES[name].levels}
+
+    assert [] == sorted(x for x in levels - {"SNAPSHOT"} if x not in SHOWN)
+    assert set(WORKLOADS) >= set(re.findall(r"\| `([a-z-]+)` \|$", SHOWN, flags=re.MULTILINE))

@@ -9,9 +9,11 @@ import pytest
 from statewalk.checker.cli import main
 
 pytest.importorskip("psycopg")
+pytest.importorskip("pymysql")
 
 
 @pytest.mark.parametrize("given", ["argument", "environment"])
+@pytest.mark.parametrize("database", ["postgres", "mysql"])
 @pytest.mark.parametrize(
     "url",
     [
@@ -28,16 +30,22 @@ pytest.importorskip("psycopg")
         "host=127.0.0.1 port=1 password=SECRET",
         "host=127.0.0.1 port=1 password='SEC RET",
         "password=SECRET port=SECRET",
+        "mysql://u:SECRET@127.0.0.1:1/x",
+        "mysql://u:SEC%52ET@127.0.0.1:1/x",
+        "mysql://u:SEC/RET@127.0.0.1:1/x",
+        "mysql://u:SECRET@127.0.0.1:SECRET/x",
+        "mysql://u@127.0.0.1:1/x?password=SECRET",
     ],
 )
 def test_a_password_is_not_repeated(
     given: str,
+    database: str,
     url: str,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    command = ["history", "collect", str(tmp_path / "h.jsonl"), "--database", "postgres"]
+    command = ["history", "collect", str(tmp_path / "h.jsonl"), "--database", database]
     if given == "argument":
         command += ["--url", url]
     else:

