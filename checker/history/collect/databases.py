@@ -119,7 +119,7 @@ class MySQL(Database):
         """Name the server. Raises: RunError[SW329] when PyMySQL is not installed."""
         super().__init__(url, isolation)
         try:
-            import pymysql
+            import pymysql  # pyright: ignore[reportMissingImports]  # an extra
         except ImportError:
             raise missing("pymysql", "MySQL") from None
         self._driver, self.errors = pymysql, (pymysql.err.Error,)
