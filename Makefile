@@ -18,7 +18,7 @@ export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-browser test-mariadb test-postgres test-slow lint format types check bench chaos clean
+.PHONY: help install demo test test-browser test-mariadb test-postgres test-slow lint format types check bench cluster chaos clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/' | expand -t 17
@@ -77,6 +77,9 @@ check: lint types test  ## lint, types and test
 bench: $(STAMP)  ## measure time and memory of the engines
 	$(BIN)/python benchmarks/small.py
 	$(BIN)/python benchmarks/run.py --histories
+
+cluster: $(STAMP)  ## start a Spark cluster on this machine, check a spec on it, end it
+	$(BIN)/python benchmarks/cluster.py
 
 chaos: $(STAMP)  ## disturb saved searches and Spark runs at random, and compare the results
 	$(BIN)/python benchmarks/chaos_native.py

@@ -84,7 +84,7 @@ def measured(words: list[str]) -> dict[str, Any]:
 def row(name: str, found: dict[str, Any]) -> str:
     """A line of the table."""
     head = f"{name:<34} {found['distinct']:>12,} {found['wall']:>7.1f} {found['cpu']:>7.1f}"
-    if "jobs" not in found:
+    if not found.get("jobs"):
         return head
     times = [s for n, jobs, s in found["levels"][STARTING:] if n < SMALL]
     small = f"{median(times):.2f}" if times else "-"

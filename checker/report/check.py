@@ -156,6 +156,9 @@ def _distributed(run: Run) -> list[str]:
     found = run.evidence.statistics
     if "jobs" not in found:
         return []
+    if not found["jobs"]:
+        few = f"each level searched has fewer than {number(found['native_until'])} states"
+        return [f"no Spark job ran: {few} (--spark-native-until)"]
     # where Spark does not tell what it wrote: the size of what it was given
     moved = found["shuffled_bytes"] or found["sent_bytes"]
     items = [

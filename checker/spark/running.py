@@ -83,6 +83,7 @@ def _explore(
     finally:
         driver.close()
     statistics = {k: v for k, v in exploration.statistics.items() if k not in _ABOUT_MEMORY}
+    statistics |= {"jobs": 0, "native_until": settings.native_until}
     if driver.spread is not None:
         statistics |= driver.spread.statistics(exploration.counts.distinct)
     return replace(exploration, engine="spark", statistics=statistics)

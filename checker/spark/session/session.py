@@ -29,6 +29,7 @@ from urllib.parse import urlsplit
 import statewalk
 from statewalk.checker.machine import supervisor
 from statewalk.checker.spark.session.java import find_java
+from statewalk.checker.spark.session.shipping import ship
 from statewalk.dsl.errors import RunError
 
 SECRET = "STATEWALK_SPARK_SECRET"
@@ -120,12 +121,14 @@ def _context(settings: dict[str, str], memory: str) -> Any:
     """A context whose JVM is started here."""
     import pyspark
 
+    master = settings["spark.master"]
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-    if _is_here(settings["spark.master"]):
+    if master.startswith("local"):
         os.environ["PYSPARK_PYTHON"] = sys.executable
-        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     else:
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # a path on the nodes
+    if _is_here(master):
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     home = str(Path(pyspark.__file__).parent)
     work = tempfile.mkdtemp(prefix="statewalk-spark-")
     atexit.register(shutil.rmtree, work, True)
@@ -143,6 +146,8 @@ def _context(settings: dict[str, str], memory: str) -> Any:
     finally:
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGINT, handler)  # Spark takes it for itself
+    if not master.startswith("local"):
+        ship(context, Path(work))
     atexit.register(context.stop)  # runs before the JVM is ended
     supervisor.note(leaving=_LEAVE_SECONDS)
     return context

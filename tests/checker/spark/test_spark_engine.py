@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -106,6 +107,17 @@ def test_bounds_stop_at_the_same_state() -> None:
 
     assert explore_natively(model, options).counts == found.counts
     assert found.stopped == "depth"
+
+
+def test_a_search_without_a_large_level_says_that_no_job_ran(tmp_path: Path) -> None:
+    words = ["--engine", "spark", "--spark-native-until", "300", "--out", str(tmp_path)]
+    told = subprocess.run(
+        [sys.executable, "-m", "statewalk", "check", str(MODELS / "toys/die_hard.py"), *words],
+        capture_output=True, text=True, check=False,
+    ).stdout  # fmt: skip
+
+    said = "no Spark job ran: each level searched has fewer than 300 states (--spark-native-until)"
+    assert said in " ".join(told.split())
 
 
 def test_what_it_cannot_do_is_said_before_it_starts() -> None:
