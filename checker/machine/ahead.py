@@ -29,6 +29,11 @@ _TUPLES = {
         "arrays",
         "u8[][] u8[][] i8[][] i4[][] i8[] i8[][] i8[] i8[] i8[] u1[]",
     ),
+    "Walks": (
+        "arrays",
+        "u4[][] u4[][] u8[][] u8[] i8[] i8[] i8[] i8[][] i8[][] u1[][] i8[][] i8[][] i8[]",
+    ),
+    "Stride": ("arrays", "i4[] i4[] i4[] i4[] u4[] u8[] i8[] i8[] u1[]"),
     "Scratch": ("arrays", "i4[] i4[] i4[] u8[] u8[] i8[]"),
     "OrbitTables": (
         "orbit_arrays",
@@ -51,6 +56,9 @@ _KERNELS = {
             "Rows Tries Outcomes Batch Scratch i8 i8[] i8[] i8[] i8[] i8 i8 i8[] i8[] u1[]"
         ),
         "call_result": "i8[] i8 Tries Scratch",
+    },
+    "native.kernels.random_walks": {
+        "go_on": "Walks Tries Outcomes Scratch Stride i8[][] i8[] i8[] i8[] i8 i8",
     },
     "native.kernels.tables": {
         "insert": "Rows Outcomes Batch i8 u8[] u8[] i8 Segment i8[] i8[] i8",

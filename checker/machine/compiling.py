@@ -28,8 +28,8 @@ SOURCES = (
     "history/decide/kernels/weak.py", "history/errors.py", "liveness/kernels.py",
     "machine/compiling.py", "native/kernels/arrays.py", "native/kernels/expand.py",
     "native/kernels/numbering.py", "native/kernels/orbit_arrays.py",
-    "native/kernels/orbit_kernels.py", "native/kernels/tables.py", "native/kernels/walking.py",
-    "spark/tasks/run_kernels.py",
+    "native/kernels/orbit_kernels.py", "native/kernels/random_walks.py",
+    "native/kernels/tables.py", "native/kernels/walking.py", "spark/tasks/run_kernels.py",
 )  # fmt: skip
 
 

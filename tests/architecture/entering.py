@@ -8,8 +8,8 @@ Files beside the folders (`dsl/loader.py`, `checker/api.py`) join them, and have
 MODEL = ("dsl/declared", "dsl/errors", "dsl/files", "dsl/model", "dsl/view")
 ENTERS: dict[str, str] = {
     "checker/behaviours": (
-        "Model dsl/inputs dsl/loader dsl/state dsl/values contract library liveness machine "
-        "refinement states traces verdict"
+        "Model dsl/inputs dsl/loader dsl/state dsl/values contract engines library liveness "
+        "machine native refinement states traces verdict"
     ),
     "checker/commands": (
         "Model dsl/fizz/convert dsl/words api behaviours compare contract diary engines explore "

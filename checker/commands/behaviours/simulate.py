@@ -14,7 +14,7 @@ from statewalk.checker.verdict.exits import HOLDS, INCONCLUSIVE, MISTAKE, VIOLAT
 from statewalk.dsl.model import SEARCH_KINDS, WITNESS_KINDS
 
 if TYPE_CHECKING:
-    from statewalk.checker.behaviours.simulate import Simulation
+    from statewalk.checker.behaviours.random_walk import Simulation
     from statewalk.checker.report.page import Page
     from statewalk.dsl.model import Model
 
@@ -63,6 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
             runs=arguments.runs,
             depth=arguments.depth,
             seed=arguments.seed,
+            keep=bool(arguments.events or arguments.pytest),
             interrupted=asked,
         )
         written = _write(model, found, arguments)

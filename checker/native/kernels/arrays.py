@@ -118,6 +118,43 @@ class Segment(NamedTuple):
     link: Array  # int64
 
 
+# What becomes of a random walk: it goes on, waits for something to be learned, has ended, ended
+# where no step was left, or does what plain Python has to look at.
+GOING, WAITING, ENDED, NO_STEP, TOLD = range(5)
+
+
+class Walks(NamedTuple):
+    """N random walks side by side. What a walk tried and did not complete is in none of these."""
+
+    values: Array  # (N, W) uint32: the state it is in
+    coming: Array  # (N, W) uint32: the state that was looked at when something was missed
+    quiet: Array  # (N, B) uint64: as in Rows
+    chance: Array  # (N,) uint64: where its random numbers are
+    length: Array  # (N,) int64: steps, -1 before its initial state was judged
+    status: Array  # (N,) int64
+    tried: Array  # (N,) int64: steps, those that a constraint refused too
+    fired: Array  # (N, actions) int64
+    cut: Array  # (N, constraints of states, then of steps) int64
+    met: Array  # (N, watched) uint8: 1 for a witness that was met
+    log: Array  # (N, steps to keep) int64: (action << 32) | number of the leaf
+    misses: Array  # as in Batch
+    counters: Array
+
+
+class Stride(NamedTuple):
+    """Room for one step of a walk."""
+
+    root: Array  # int32: of each way to go
+    ordinal: Array  # int32: its number among the root's
+    leaf: Array  # int32
+    drawn: Array  # int32: roots of the ways that were tried
+    row: Array  # (W,) uint32: the state after it
+    quiet: Array  # (B,) uint64
+    pair: Array  # (2 W,) int64: both rows, interleaved: after, before
+    cut: Array  # int64, as a row of Walks
+    met: Array  # uint8, as a row of Walks
+
+
 def make_scratch(size: int) -> Scratch:
     """Scratch for so many leaves, calls or waiting children."""
     stack, calls, leaves = (np.zeros(size, np.int32) for _ in range(3))

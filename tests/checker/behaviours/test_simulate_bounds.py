@@ -8,7 +8,8 @@ from random import Random
 import pytest
 
 from statewalk import check
-from statewalk.checker.behaviours.simulate import Simulation, simulate
+from statewalk.checker.behaviours.random_walk import Simulation
+from statewalk.checker.behaviours.simulate import simulate
 from statewalk.checker.cli import main
 from statewalk.checker.verdict.run import Run
 from statewalk.dsl.loader import load

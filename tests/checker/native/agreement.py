@@ -12,8 +12,8 @@ def told(exploration: Exploration) -> dict[str, Any]:
     return {
         "counts": exploration.counts,
         "levels": exploration.levels,
-        "findings": tuple(map(_finding, exploration.findings)),
-        "witnesses": tuple(map(_finding, exploration.witnesses)),
+        "findings": tuple(map(told_finding, exploration.findings)),
+        "witnesses": tuple(map(told_finding, exploration.witnesses)),
         "fired": _some(exploration.fired),
         "fresh": _some(exploration.fresh),
         "cut": _some(exploration.cut),
@@ -23,7 +23,7 @@ def told(exploration: Exploration) -> dict[str, Any]:
     }
 
 
-def _finding(finding: Finding) -> tuple[object, ...]:
+def told_finding(finding: Finding) -> tuple[object, ...]:
     error = finding.error
     return (
         finding.property,

@@ -1,0 +1,174 @@
+"""A random walk by running the spec: what one is, and what it counts.
+
+A walk starts in a random initial state and takes random steps, every (action, choices) that is
+possible with equal chance. What a constraint refuses is judged and not walked on from, as in a
+check (`checker.contract.search`, rule 3); another step is drawn in its place.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from statewalk.checker.behaviours.chance import Chance
+from statewalk.checker.contract.search import ASSERTION, DEADLOCK, NO_ERROR, Finding, Step
+from statewalk.checker.machine.places import Place
+from statewalk.checker.states.attempts import attempts
+from statewalk.dsl.model import WITNESS_KINDS
+from statewalk.dsl.state.plain_view import PlainView, apply_writes
+
+if TYPE_CHECKING:
+    from statewalk.dsl.model import Model, Property
+
+
+@dataclass
+class Simulation:
+    """What some walks met. ``findings`` hold a violation of each property that was violated."""
+
+    seed: int
+    runs: int = 0
+    steps: int = 0
+    longest: int = 0
+    fired: Counter[str] = field(default_factory=Counter)
+    ended: int = 0
+    findings: dict[str, Finding] = field(default_factory=dict)
+    witnesses: Counter[str] = field(default_factory=Counter)
+    cut: Counter[str] = field(default_factory=Counter)  # by constraint, what it refused
+    walks: list[tuple[int, tuple[Step, ...]]] = field(default_factory=list)
+    """Those that met no violation, where they are kept."""
+    running: Place | None = None  # where the spec was, if it had to be ended
+
+
+@dataclass(frozen=True)
+class _Move:
+    step: Step
+    after: Any = None
+    error: BaseException | None = None
+
+
+def walk_plainly(
+    model: Model, result: Simulation, number: int, depth: int, keep: bool = False
+) -> None:
+    """Walk up to ``depth`` steps, as the walk of that number; with ``keep`` its steps are kept."""
+    chance = Chance.of_walk(result.seed, number)
+    initial = chance.below(len(model.initial_states))
+    walk = Walk(model, result, initial, dict(model.initial_states[initial]))
+    walk.to_its_end(chance, depth, keep)
+
+
+class _RaisedError(Exception):
+    """A property, constraint or terminal predicate raised; ``step`` where it is about a step."""
+
+    def __init__(self, error: Exception, step: Step | None) -> None:
+        super().__init__(str(error))
+        self.error = error
+        self.step = step
+
+
+@dataclass
+class Walk:
+    """One walk so far, by running the spec; it defines what compiled walks do."""
+
+    model: Model
+    result: Simulation
+    initial: int
+    state: Any
+    steps: list[Step] = field(default_factory=list)
+    met: set[str] = field(default_factory=set)
+
+    def to_its_end(
+        self, chance: Chance, depth: int, keep: bool = False, looked: bool = False
+    ) -> None:
+        """Go on up to ``depth`` steps, and count the walk; ``looked`` if its state was judged."""
+        result = self.result
+        result.runs += 1
+        try:
+            going = looked or self.look()
+            while going and len(self.steps) < depth:
+                going = self.go_on(chance)
+        except _RaisedError as raised:
+            result.findings[NO_ERROR] = Finding(
+                NO_ERROR, "error", self.initial, tuple(self.steps), raised.step, raised.error
+            )
+        if keep and not result.findings:
+            result.walks.append((self.initial, tuple(self.steps)))
+        result.longest = max(result.longest, len(self.steps))
+        result.witnesses.update(self.met)
+
+    def go_on(self, chance: Chance) -> bool:
+        """Take a random step that no constraint refuses; whether the walk can go on."""
+        moves, before = self.moves(), self.state
+        if not moves and self.model.check_deadlock and not self.any_holds(self.model.terminal):
+            self.find(DEADLOCK, "deadlock")
+        while moves and not self.result.findings:
+            if self.take(moves.pop(chance.below(len(moves)))):
+                return True
+            if not self.result.findings:
+                self.steps.pop()
+                self.state = before
+        self.result.ended += not self.result.findings or DEADLOCK in self.result.findings
+        return False
+
+    def take(self, move: _Move) -> bool:
+        """Take a step and judge it; whether the walk can go on from there."""
+        self.result.steps += 1
+        if move.error is not None:
+            failed = isinstance(move.error, AssertionError)
+            self.find(*((ASSERTION, "assertion") if failed else (NO_ERROR, "error")), move)
+            return False
+        self.result.fired[self.model.actions[move.step.action].name] += 1
+        for prop in self.model.properties:
+            if prop.kind == "on_step" and not self.holds(prop, move.after, move):
+                self.find(prop.name, "on_step", move)
+        kept = self.keep(self.model.step_constraints, move.after, move)
+        self.steps.append(move.step)
+        self.state = move.after
+        return self.look() and kept
+
+    def find(self, name: str, kind: str, move: _Move | None = None) -> None:
+        """Note what is wrong here, or with a step from here."""
+        step, error = (move.step, move.error) if move is not None else (None, None)
+        self.result.findings[name] = Finding(
+            name, kind, self.initial, tuple(self.steps), step, error
+        )
+
+    def look(self) -> bool:
+        """Judge the state; whether the walk can go on from here."""
+        for prop in self.model.properties:
+            if prop.kind in WITNESS_KINDS and self.holds(prop, self.state):
+                self.met.add(prop.name)
+            elif prop.kind == "always" and not self.holds(prop, self.state):
+                self.find(prop.name, "always")
+        return self.keep(self.model.constraints, self.state) and not self.result.findings
+
+    def keep(
+        self, constraints: tuple[Property, ...], state: Any, move: _Move | None = None
+    ) -> bool:
+        """Whether constraints keep a state, or the step there; what one refuses is counted."""
+        refusing = next((c.name for c in constraints if not self.holds(c, state, move)), None)
+        self.result.cut.update([refusing] if refusing is not None else [])
+        return refusing is None
+
+    def moves(self) -> list[_Move]:
+        """Every possible step, in the order of actions and choices."""
+        return [
+            _Move(
+                Step(action.index, attempt.choices),
+                None if attempt.error else apply_writes(self.state, attempt.writes),
+                attempt.error,
+            )
+            for action in self.model.actions
+            for attempt in attempts(self.model, action, self.state)
+        ]
+
+    def any_holds(self, properties: tuple[Property, ...]) -> bool:
+        return any(self.holds(p, self.state) for p in properties)
+
+    def holds(self, prop: Property, state: Any, move: _Move | None = None) -> bool:
+        """The truth of a property in a state, or of the step there. Raises _RaisedError."""
+        before = PlainView(self.state) if move is not None else None
+        try:
+            return self.model.holds(prop.whole, PlainView(state), before)
+        except Exception as error:
+            raise _RaisedError(error, move.step if move is not None else None) from error
