@@ -74,7 +74,8 @@ types: $(STAMP)  ## check the types, with mypy and with pyright
 
 check: lint types test  ## lint, types and test
 
-bench: $(STAMP)  ## measure time and memory of the engines
+bench: $(STAMP)  ## measure time and memory of the engines; fails where worse than recorded
+	$(BIN)/python benchmarks/beside.py --guard
 	$(BIN)/python benchmarks/small.py
 	$(BIN)/python benchmarks/run.py --histories
 
