@@ -85,7 +85,7 @@ def load(
             inputs = partial(reading.inputs, loading)
             model = model_of(loading, str(path), optimize=optimize, inputs=inputs)
             if source.dialect == "fizz":
-                _check_options(source, model)
+                model = _warned_of_options(source, loading, model)
         return replace(model, inputs=reading.inputs(loading))
     except RecursionError as error:
         raise _too_deep(error, source) from None
@@ -144,16 +144,19 @@ def read_spec(path: str, *, counting: bool = False) -> Source:
     from statewalk.dsl.fizz.rules.allowed import builtins_of_fizz
 
     text = read_text(path)
-    tree = read_fizz(path, text, counting=counting).tree
-    return Source(path, text, tree, "fizz", builtins_of_fizz())
+    spec = read_fizz(path, text, counting=counting)
+    return Source(path, text, spec.tree, "fizz", builtins_of_fizz(), spec.warnings)
 
 
-def _check_options(source: Source, model: Model) -> None:
-    """Raises SpecError[SW151] for options of instances that there are not."""
-    from statewalk.dsl.fizz.translate.caps import check_instances
+def _warned_of_options(source: Source, loading: Loading, model: Model) -> Model:
+    """The Model with warnings of options of actions and instances that there are not."""
+    from statewalk.dsl.fizz.translate.caps import warn_of_instances
     from statewalk.dsl.fizz.translate.counts import options_in
 
-    check_instances(options_in(source.path, source.text), model.roles)
+    options = options_in(source.path, source.text)
+    found = [*source.warnings, *warn_of_instances(options, model.roles)]
+    said = [w for w in found if not allowed(loading, w)]
+    return replace(model, warnings=(*model.warnings, *said)) if said else model
 
 
 def model_of(
@@ -235,7 +238,7 @@ def _assembled(
         check_deadlock=deadlock and stuck is None,
         no_liveness=loading.declared.options.get("no_liveness", ""),
         optimized=optimize,
-        warnings=tuple(w for w in mistakes.warned if not allowed(tree, w)),
+        warnings=tuple(w for w in mistakes.warned if not allowed(loading, w)),
         choice_names=_choice_names(tree),
         flows=flows if flows.actions else None,
         functions=_functions(loading),

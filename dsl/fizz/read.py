@@ -17,6 +17,7 @@ class FizzSpec:
 
     tree: ast.Module
     options: Options
+    warnings: tuple[SpecError, ...] = ()
 
 
 def parsed(path: str, text: str) -> ast.Module:
@@ -35,9 +36,9 @@ def read_fizz(path: str, text: str, *, counting: bool = False) -> FizzSpec:
     options = read_options(path, front, line)
     tree = parse(body, path)
     try:
-        module = translate(tree, path, options, counting=counting)
+        module, warnings = translate(tree, path, options, counting=counting)
         compile(module, path, "exec", dont_inherit=True)
     except SyntaxError as error:
         at = Span(path, error.lineno or 1, error.offset or 1)
         raise SpecError("SW153", f"This does not fit together: {error.msg}.", at=at) from None
-    return FizzSpec(module, options)
+    return FizzSpec(module, options, warnings)

@@ -35,6 +35,7 @@ from statewalk.dsl.rules.warnings import (
     warn_of_old,
 )
 from statewalk.dsl.source.effects import Effects
+from statewalk.dsl.source.modules import Loading
 from statewalk.dsl.source.ranges import check_ranges
 from statewalk.dsl.source.tree import SpecTree
 
@@ -95,9 +96,9 @@ def check_tree(tree: SpecTree, mistakes: Mistakes) -> None:
         spec_rule(tree, effects, mistakes)
 
 
-def allowed(tree: SpecTree, warning: SpecError) -> bool:
+def allowed(loading: Loading, warning: SpecError) -> bool:
     """Whether the line of a warning says ``# allow SW603``."""
-    for module in tree.loading.modules:
+    for module in loading.modules:
         if warning.at is not None and module.source.path == warning.at.file:
             line = source_lines(module.source.text)[warning.at.line - 1]
             return f"allow {warning.code}" in line.partition("#")[2]

@@ -28,6 +28,7 @@ class Source:
     """The text of a spec module and its syntax tree.
 
     ``builtins`` are all that its code has without importing it; None: Python's.
+    ``warnings`` are those of reading it.
     """
 
     path: str
@@ -35,6 +36,7 @@ class Source:
     tree: ast.Module
     dialect: Dialect = "python"
     builtins: Mapping[str, Any] | None = None
+    warnings: tuple[SpecError, ...] = ()
 
     @cached_property
     def imported(self) -> frozenset[str]:

@@ -289,8 +289,15 @@ def _instance_in_run(cls: type[Role]) -> Any:
     """A role made while the initial state is computed: the next of its class in this run."""
     path = (cls.__name__, -1, "@count")
     view = current_view()
-    count = view.get(path)
-    index = 0 if count is ABSENT else count
+    index = view.get(path)
+    if index is ABSENT:
+        raise SpecError(
+            "SW211",
+            f"{cls.__name__}(...) makes a role in a step.",
+            why="Which roles there are is known before the search: each has its actions.",
+            help="Make as many as there may be on module level, with a field that says which of "
+            "them are in use.",
+        )
     view.set(path, index + 1)
     while index >= len(cls._instances):
         role = object.__new__(cls)

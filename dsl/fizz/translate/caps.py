@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -65,26 +65,43 @@ class Cap:
         return names.make("starts", *of, self.action)
 
 
+def of_actions(names: Names, options: Options) -> tuple[dict[str, Cap], list[SpecError]]:
+    """The bounds by their keys, and warnings (SW613) of keys for which there is no action.
+
+    Raises:  SpecError[SW151] for a key that cannot be one of an action.
+    """
+    known = [n for n, m in names.members.items() if isinstance(m, tree.Act)]
+    for role, info in names.roles.items():
+        known += [f"{role}.{n}" for n, m in info.members.items() if isinstance(m, tree.Act)]
+    found: dict[str, Cap] = {}
+    warnings: list[SpecError] = []
+    for key, bounds in options.action_options.items():
+        of, at = Cap.of(key, bounds), options.places[key]
+        if of is None:
+            said = f"'{key}' cannot be an action to give options to."
+            help = "It is written Action, Role.Action, Role#.Action or Role#2.Action."
+            raise SpecError("SW151", said, at=at, help=help)
+        if of.name in known:
+            found[key] = of
+            continue
+        said = f"There is no action '{key}' to give options to, so they change nothing."
+        warnings.append(SpecError("SW613", said, at=at, help=did_you_mean(of.name, known)))
+    return found, warnings
+
+
 class Caps:
     """The bounds of one specification.
 
-    Raises:  SpecError[SW151] for what there is no action of; [SW153] for one of several instances
-             that are interchangeable.
+    Raises:  SpecError[SW151] for what is no key, or given twice; [SW153] for one of several
+             instances that are interchangeable.
     """
 
     def __init__(self, names: Names, options: Options, x: Expressions) -> None:
         self.x = x
-        known = [n for n, m in names.members.items() if isinstance(m, tree.Act)]
-        for role, info in names.roles.items():
-            known += [f"{role}.{n}" for n, m in info.members.items() if isinstance(m, tree.Act)]
+        found, self.warnings = of_actions(names, options)
         self.caps: list[Cap] = []
-        for key, bounds in options.action_options.items():
-            cap, at = Cap.of(key, bounds), options.places[key]
-            if cap is None or cap.name not in known:
-                raise SpecError(
-                    "SW151", f"There is no action '{key}' to give options to.", at=at,
-                    help=did_you_mean(cap.name if cap else key, known),
-                )  # fmt: skip
+        for key, cap in found.items():
+            at = options.places[key]
             same = [c for c in self.caps if c.counter(names) == cap.counter(names)]
             if any((c.role, c.each) == (cap.role, cap.each) for c in same):
                 said = f"The options of {key} are given already, by another key for the same."
@@ -144,20 +161,22 @@ class Caps:
         return lines
 
 
-def check_instances(options: Options, roles: Mapping[str, tuple[Any, ...]]) -> None:
-    """Raises SpecError[SW151] for bounds of one instance that there is not. ``roles``: all of them,
-    as Init made them.
+def warn_of_instances(
+    options: Options, roles: Mapping[str, tuple[Any, ...]]
+) -> Iterator[SpecError]:
+    """Warnings (SW613) of bounds of one instance that there is not. ``roles``: all of them, as Init
+    made them.
     """
     for key, bounds in options.action_options.items():
-        cap = Cap.of(key, bounds)
-        if cap is None or cap.role is None or cap.index is None:
+        of = Cap.of(key, bounds)
+        if of is None or of.role is None or of.index is None or of.role not in roles:
             continue
-        there = roles[cap.role]
-        if cap.index >= len(there):
-            raise SpecError(
-                "SW151",
-                f"There is no {cap.role}#{cap.index} to give options to.",
+        there = roles[of.role]
+        if of.index >= len(there):
+            made = f"Init made {', '.join(map(repr, there)) or f'no {of.role}'}."
+            yield SpecError(
+                "SW613",
+                f"There is no {of.role}#{of.index} to give options to: {made}",
                 at=options.places[key],
-                why=f"Init made {', '.join(map(repr, there)) or f'no {cap.role}'}.",
-                help=f"For each of them: {cap.role}#.{cap.action}",
+                help=f"For each of them: {of.role}#.{of.action}",
             )

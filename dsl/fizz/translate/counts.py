@@ -8,7 +8,7 @@ from statewalk.dsl.fizz.names import collect
 from statewalk.dsl.fizz.text import tree
 from statewalk.dsl.fizz.text.options import Options, read_options
 from statewalk.dsl.fizz.text.parse import parse, split_front_matter
-from statewalk.dsl.fizz.translate.caps import Cap
+from statewalk.dsl.fizz.translate.caps import of_actions
 from statewalk.dsl.model import Element, Model, Property
 
 BACK = "@back to the start"
@@ -42,8 +42,8 @@ def counters_of(path: str) -> frozenset[str]:
     """The fields that count starts of single actions: Fizzbee's states do not hold these."""
     text, _, _ = split_front_matter(read_text(path))
     names = collect(parse(text, path))
-    caps = [Cap.of(key, bounds) for key, bounds in options_of(path).action_options.items()]
-    made = [(cap, cap.counter(names)) for cap in caps if cap is not None]
+    caps, _ = of_actions(names, options_of(path))
+    made = [(cap, cap.counter(names)) for cap in caps.values()]
     return frozenset(counter for cap, counter in made if cap.starts > 0)
 
 

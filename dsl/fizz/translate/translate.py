@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from statewalk.dsl.blocks.step_ends import Threads
+from statewalk.dsl.errors import SpecError
 from statewalk.dsl.fizz.names import (
     Names,
     RoleInfo,
@@ -50,8 +51,8 @@ _KINDS = (
 
 def translate(
     module: ast.Module, file: str, options: Options, *, counting: bool = False
-) -> ast.Module:
-    """The module of the embedded language that means the same.
+) -> tuple[ast.Module, tuple[SpecError, ...]]:
+    """The module of the embedded language that means the same, and warnings.
 
     ``counting`` makes the module tell states apart as Fizzbee does: also by what the last action
     returned.
@@ -60,7 +61,8 @@ def translate(
     """
     names = collect(module)
     check_names(names, file)
-    return Translation(names, file, options, counting).module()
+    translation = Translation(names, file, options, counting)
+    return translation.module(), tuple(translation.caps.warnings)
 
 
 class Translation(Header):

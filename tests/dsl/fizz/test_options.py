@@ -7,6 +7,7 @@ import pytest
 from statewalk import check
 from statewalk.dsl.errors import SpecError
 from statewalk.dsl.fizz.text.options import read_options
+from statewalk.dsl.loader import load
 
 
 def test_nothing_said_gives_fizzbees_defaults() -> None:
@@ -182,7 +183,7 @@ ONE_ROLE = (
 @pytest.mark.parametrize(
     ("init", "why"), [("r = R()", "Init made R#0."), ("r = 0", "Init made no R.")]
 )
-def test_options_of_an_instance_that_init_does_not_make_are_refused_with_their_line(
+def test_options_of_an_instance_that_init_does_not_make_are_a_warning_with_their_line(
     init: str, why: str, tmp_path: Path
 ) -> None:
     path = tmp_path / "spec.fizz"
@@ -191,13 +192,11 @@ def test_options_of_an_instance_that_init_does_not_make_are_refused_with_their_l
     )
     path.write_text(f"{options}{ONE_ROLE}action Init:\n    {init}\natomic action A:\n    pass\n")
 
-    with pytest.raises(SpecError) as caught:
-        check(path)
+    (warning,) = (w for w in load(path).warnings if w.code == "SW613")
 
-    error = caught.value
-    assert ("SW151", 4) == (error.code, error.at and error.at.line)
-    assert "There is no R#5 to give options to." == error.message
-    assert (why, "For each of them: R#.Up") == (error.why, error.help)
+    assert 4 == (warning.at and warning.at.line)
+    assert f"There is no R#5 to give options to: {why}" == warning.message
+    assert "For each of them: R#.Up" == warning.help
 
 
 def test_options_of_an_instance_that_there_is_bound_it(tmp_path: Path) -> None:
@@ -214,10 +213,23 @@ def test_options_of_an_action_that_there_is_not_name_their_file_and_line(tmp_pat
     path = tmp_path / "spec.fizz"
     path.write_text("action Init:\n    x = 0\natomic action A:\n    x = 1 - x\n")
 
-    with pytest.raises(SpecError) as caught:
-        check(path)
+    (warning,) = load(path).warnings
 
-    assert (str(tmp_path / "fizz.yaml"), 4) == (caught.value.at.file, caught.value.at.line)  # type: ignore[union-attr]
+    assert "SW613" == warning.code
+    assert (str(tmp_path / "fizz.yaml"), 4) == (warning.at.file, warning.at.line)  # type: ignore[union-attr]
+
+
+def test_options_of_an_action_that_there_is_not_change_nothing_and_can_be_allowed(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "spec.fizz"
+    text = "action Init:\n    x = 0\natomic action A:\n    x = (x + 1) % 3\n"
+    path.write_text(
+        f"---\naction_options:\n  B: {{max_actions: 1}}  # allow SW613\n  A: {{}}\n---\n{text}"
+    )
+
+    assert () == load(path).warnings
+    assert 3 == check(path, engine="reference").counts.distinct
 
 
 @pytest.mark.parametrize("to", ["missing", "fizz.yaml", "."])
