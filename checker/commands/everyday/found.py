@@ -40,6 +40,17 @@ def _at(path: str) -> list[str]:
     return [str(entry.path) for entry in matching(path)]
 
 
+def texts_in(paths: Sequence[str]) -> list[str]:
+    """The files that paths and names lead to, whether they are specs or what specs may import."""
+    found: list[str] = []
+    for path in paths:
+        if os.path.isdir(path):
+            found += map(os.path.normpath, _below(Path(path)))
+        else:
+            found += [path] if path.endswith((".py", ".fizz")) else _at(path)
+    return found
+
+
 def _below(folder: Path) -> Iterator[Path]:
     """The Python and .fizz files below a folder, but for hidden folders and installed packages."""
     for here, folders, files in os.walk(folder):

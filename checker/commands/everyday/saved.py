@@ -21,8 +21,8 @@ class Files:
         self.known = self._stamps()
 
     def keep_up(self) -> None:
-        """Take up files that were not looked at so far, as they are now."""
-        self.known = {**self._stamps(), **self.known}
+        """Look at the files that are to be looked at by now; those that are new, as they are."""
+        self.known = {f: self.known.get(f, stamp) for f, stamp in self._stamps().items()}
 
     def saved(self) -> list[str]:
         """The files that are not as they were; also those that are there now, or no more."""

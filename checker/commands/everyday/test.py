@@ -51,6 +51,9 @@ def add_parser(subparsers: Any) -> None:
         help="where only numbers differ, show what a spec would have to expect, and write it "
         "(in a terminal, asks first)",
     )
+    parser.add_argument(
+        "--watch", action="store_true", help="test again whenever a file in these places is saved"
+    )
     group = parser.add_argument_group("for machines")
     group.add_argument("--junit", metavar="FILE", help="also write what came out as JUnit XML")
     group.add_argument("--sarif", metavar="FILE", help="also write what is wrong as SARIF 2.1.0")
@@ -69,6 +72,8 @@ def run(arguments: argparse.Namespace) -> int:
     from statewalk.checker.commands.everyday.update import update
     from statewalk.checker.commands.release import VERSION
 
+    if arguments.watch:
+        return _watched(arguments)
     green = Green.read(VERSION)
     if arguments.all or arguments.update:
         green.specs.clear()
@@ -81,3 +86,14 @@ def run(arguments: argparse.Namespace) -> int:
         further["wanted"] = lambda configuration: configuration.name in names
         further["needed"] = names
     return run_tests(specs_in(arguments.paths or ["."]), how, green, outcomes=outcomes, **further)
+
+
+def _watched(arguments: argparse.Namespace) -> int:
+    """Test again and again; the exit code. Raises RunError[SW326]."""
+    from statewalk.checker.commands.everyday.watching import watch_tests
+    from statewalk.dsl.errors import RunError
+
+    if arguments.update:
+        said = "--update beside --watch would change specs with nobody to ask."
+        raise RunError("SW326", said, help="Give one of them.")
+    return watch_tests(arguments.paths or ["."], arguments.words)

@@ -14,7 +14,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from statewalk.checker.commands.everyday.found import texts_in
 from statewalk.checker.commands.everyday.saved import Files
+from statewalk.checker.commands.everyday.testing import Green
+from statewalk.checker.commands.release import VERSION
 from statewalk.checker.machine import streams
 from statewalk.checker.machine.files import write_text
 from statewalk.checker.machine.limits import Interruptions
@@ -31,6 +34,7 @@ OPTION = "--watch"
 TELL = "--tell"  # of the check that is begun: where it says what it was made of and what it found
 _LOOK = 0.2  # seconds between two looks
 _SPECS = (".py", ".fizz")
+_RARELY = 20  # times as long as it takes to look which files there are lie between two
 _NAMED = 3  # files that are named
 
 
@@ -191,6 +195,37 @@ class WatchedCheck:
         page = since_page(before[1], now, before[0], width=streams.width())
         page.lines.insert(0, [])
         return page
+
+
+# -- tests -----------------------------------------------------------------------------------------
+
+
+@dataclass
+class WatchedTests:
+    """``statewalk test``: what did not change is not checked again anyway."""
+
+    paths: Sequence[str]
+    words: Sequence[str]
+    found: list[str] = field(default_factory=list)
+    next: float = 0.0
+
+    def files(self) -> list[str]:
+        """All files that may be specs or parts of them, and what those that passed were made of."""
+        now = time.monotonic()
+        if now >= self.next:
+            green = Green.read(VERSION).specs.values()
+            made = {f for origins, _ in green for f in origins if os.path.isfile(f)}
+            self.found = sorted({*texts_in(self.paths), *made})
+            self.next = time.monotonic() + _RARELY * (time.monotonic() - now)
+        return self.found
+
+    def done(self) -> None:
+        """The table says it all."""
+
+
+def watch_tests(paths: Sequence[str], given: Sequence[str]) -> int:
+    """Test specs again and again; the exit code."""
+    return watch(WatchedTests(paths, without(given)))
 
 
 def watch_check(spec: str, given: Sequence[str]) -> int:

@@ -48,7 +48,7 @@ MARK = "Ctrl-C ends it\n"
 @contextmanager
 def watching(folder: Path, *words: str) -> Iterator[subprocess.Popen[str]]:
     process = subprocess.Popen(
-        [sys.executable, "-m", "statewalk", "check", "spec.py", "--watch", *words],
+        [sys.executable, "-m", "statewalk", *words, "--watch", "--engine", "reference"],
         cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         env=os.environ | {"PYTHONUNBUFFERED": "1"},
     )  # fmt: skip
@@ -76,7 +76,7 @@ def test_what_is_saved_is_checked_again(tmp_path: Path) -> None:
     limit.write_text("LIMIT = 3\n")
     (tmp_path / "spec.py").write_text(SPEC)
 
-    with watching(tmp_path, "--engine", "reference") as process:
+    with watching(tmp_path, "check", "spec.py") as process:
         assert said(process).startswith("HOLDS  1 invariant")
         limit.write_text("LIMIT = \n")
         mistaken = said(process)
@@ -101,12 +101,34 @@ def test_a_save_ends_the_check_that_is_running(tmp_path: Path) -> None:
     (tmp_path / "limit.py").write_text("LIMIT = 10**9\n")
     (tmp_path / "spec.py").write_text(SPEC.replace("n < 4", "n >= 0"))
 
-    with watching(tmp_path, "--engine", "reference") as process:
+    with watching(tmp_path, "check", "spec.py") as process:
         (tmp_path / "limit.py").write_text("LIMIT = 3\n")
         text = said(process)
 
     assert "4 distinct states" in text
     assert "since the check" not in text
+
+
+def test_tests_are_done_again_after_a_save(tmp_path: Path) -> None:
+    """Also where what is saved is a new file."""
+    (tmp_path / "spec.py").write_text(
+        SPEC.replace("from limit import LIMIT", "from statewalk import config, holds\nLIMIT = 3")
+        + 'config("it", expect=holds())\n'
+    )
+
+    with watching(tmp_path, "test") as process:
+        assert "ok   it" in said(process)
+        (tmp_path / "new.py").write_text("from statewalk import config\nconfig('a')\n")
+        text = said(process)
+        assert "saved: new.py" in text
+        assert "==   it" in text
+        process.send_signal(signal.SIGINT)
+        assert 2 == process.wait()
+
+
+def test_nobody_is_there_to_ask_for_an_update(capsys: pytest.CaptureFixture[str]) -> None:
+    assert 2 == main(["test", "--watch", "--update"])
+    assert "SW326 --update" in capsys.readouterr().err
 
 
 def result(**more: object) -> Result:
