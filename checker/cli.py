@@ -60,8 +60,8 @@ def make_parser(only: str | None = None) -> argparse.ArgumentParser:
 
 
 def prepare_streams() -> None:
-    """Make printing safe: what cannot be shown becomes ``?``, half a character is written as in
-    JSON, and a closed stream swallows all.
+    """Make printing safe: what a code page lacks becomes what looks alike, half a character is
+    written as in JSON, and a closed stream swallows all.
     """
     if sys.stdout is None:
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 (to the end)
@@ -70,7 +70,7 @@ def prepare_streams() -> None:
     for stream in (sys.stdout, sys.stderr):
         with suppress(AttributeError, OSError):
             unicode = stream.encoding.lower().replace("-", "") == "utf8"
-            errors = "backslashreplace" if unicode else "replace"
+            errors = "backslashreplace" if unicode else streams.FALL_BACK
             stream.reconfigure(errors=errors)  # type: ignore[union-attr]
 
 

@@ -143,6 +143,9 @@ def add_output_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--props", action="store_true", help="say along each trace where every property is true"
     )
+    group.add_argument(
+        "--levels", action="store_true", help="also draw how many states each level has"
+    )
     group.add_argument("--strict", action="store_true", help="warnings make the exit code 4")
     group.add_argument(
         "--watch",
@@ -239,7 +242,8 @@ def run(arguments: argparse.Namespace) -> int:
 
     if sweep.swept or len(configs) > 1:
         return run_several(*job, sweep, configs or [None], further)
-    return run_check(*job, sweep.fixed, further, props=arguments.props)
+    shown = {"props": arguments.props, "levels": arguments.levels}
+    return run_check(*job, sweep.fixed, further, **shown)
 
 
 def watched(path: str, arguments: argparse.Namespace) -> int:
@@ -265,6 +269,7 @@ def without_effect(arguments: argparse.Namespace, *, several: bool) -> None:
         (spark, "--engine spark", a.engine == "spark"),
         (saving, "--out DIR", bool(a.out)),
         (["--props"] * a.props, "a single check: a table shows no trace", not several),
+        (["--levels"] * a.levels, "a single check: a table has no room for it", not several),
         (["--html"] * bool(a.html), "a single check: a page shows one", not several),
     ):
         if given and not there:

@@ -23,6 +23,7 @@ from statewalk.checker.machine.locks import held
 from statewalk.checker.machine.places import place_of_error
 from statewalk.checker.machine.watch import CutShort
 from statewalk.checker.report.check import report
+from statewalk.checker.report.levels import levels_page
 from statewalk.checker.report.progress import ProgressBlock
 from statewalk.checker.report.runs import RunFolder, new_folder
 from statewalk.checker.states.shortening import fit
@@ -54,6 +55,7 @@ def run_check(
     further: Callable[[Sequence[Run]], None] = lambda runs: None,
     *,
     props: bool = False,
+    levels: bool = False,
 ) -> int:
     """One check; the exit code. ``further`` is done with the results once they are shown."""
     try:
@@ -66,7 +68,11 @@ def run_check(
             further([failed])
         raise
     if json_file != STDOUT:
-        report(run, width=streams.width(), props=props).show(streams.out())
+        page = report(run, width=streams.width(), props=props)
+        if levels:
+            page.blank()
+            page.join(levels_page(run.evidence.levels, width=streams.width()))
+        page.show(streams.out())
     if json_file is not None:
         write_json(run.to_dict(), json_file)
     try:

@@ -7,6 +7,7 @@ and only we know the other one.
 
 from __future__ import annotations
 
+import codecs
 import errno
 import os
 import stat
@@ -14,10 +15,28 @@ import sys
 from contextlib import suppress
 from typing import TextIO
 
+# What some code pages lack, and what stands for it.
+_FALLBACKS = {
+    "→": "->", "←": "<-", "·": "-", "…": "...", "–": "-", "—": "-", "⏎": "|", "└": "`", "├": "|",
+    "│": "|", "─": "-", "×": "x", "≤": "<=", "≥": ">=",
+    "▁": "_", "▂": ".", "▃": "-", "▄": "=", "▅": "+", "▆": "*", "▇": "%", "█": "#",
+}  # fmt: skip
+FALL_BACK = "statewalk.fall_back"  # how streams treat what they cannot encode
 _ours: TextIO | None = None
 _known: tuple[int, int] | None = None  # which file that is; None where we gave it up
 _OF_PYTHON = 3  # descriptors that are given away by number
 _USUAL, _NARROWEST = 100, 60  # columns of a report
+
+
+def _fall_back(error: UnicodeError) -> tuple[str, int]:
+    """Signs that look alike for those that a code page lacks; a question mark for others."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    lacking = error.object[error.start : error.end]
+    return "".join(_FALLBACKS.get(sign, "?") for sign in lacking), error.end
+
+
+codecs.register_error(FALL_BACK, _fall_back)
 
 
 def out() -> TextIO:
@@ -58,7 +77,7 @@ def divert() -> None:
     own = fcntl.fcntl(1, fcntl.F_DUPFD_CLOEXEC, _OF_PYTHON)
     os.dup2(2, 1)
     _known = _identity(own)
-    _ours = open(own, "w", encoding=encoding, errors="replace")  # noqa: SIM115 (to the end)
+    _ours = open(own, "w", encoding=encoding, errors=FALL_BACK)  # noqa: SIM115 (to the end)
     if sys.stdout is not None:
         sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from statewalk.checker.report.findings import show_failure, show_violation
+from statewalk.checker.report.levels import bars
 from statewalk.checker.report.page import Page, Segment, number, plural, seconds
 from statewalk.checker.report.terms import summary
 from statewalk.checker.states.shortening import fit
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 _COLUMN = 14
 # Kinds of warnings that have a row, or a place, of their own.
 _HAVE_ROWS: frozenset[NoticeKind] = frozenset({"error", "unchecked", "bounded", "never", "vacuous"})
-_LEVELS = "▁▂▃▄▅▆▇█"
 
 
 def report(run: Run, *, width: int = 100, props: bool = False) -> Page:
@@ -92,7 +92,9 @@ def _evidence(page: Page, run: Run) -> None:
         sizes.append(f"{number(evidence.queue)} left to expand")
     if evidence.stopped == "violation":
         sizes.append("stopped at the violation (--keep-going searches on)")
-    _row(page, "searched", [*sizes, *_sparkline(evidence)])
+    if shape := bars(evidence.levels):
+        sizes.append(f"levels {shape}")
+    _row(page, "searched", sizes)
     if run.verdict in ("violated", "error"):  # the headline says other things then
         _row(page, "bounded", [(f"by {bound}", "warn") for bound in evidence.bounds])
         left = [p.name for p in run.properties if p.verdict == "unknown"]
@@ -138,17 +140,6 @@ def _why_vacuous(prop: PropertyResult) -> str:
 def _row(page: Page, name: str, items: Sequence[Segment | str], between: str = " · ") -> None:
     if items:
         page.flow([(f"  {name:<{_COLUMN - 2}}", "dim")], items, between=between)
-
-
-def _sparkline(evidence: Evidence) -> list[str]:
-    """The sizes of the levels as little bars; most when there are many levels."""
-    if len(evidence.levels) < 4:
-        return []
-    levels, columns = evidence.levels, 16
-    size = -(-len(levels) // columns)
-    groups = [max(levels[i : i + size]) for i in range(0, len(levels), size)]
-    most = max(groups)
-    return ["levels " + "".join(_LEVELS[(g * 7 + most - 1) // most] for g in groups)]
 
 
 def _distributed(run: Run) -> list[str]:

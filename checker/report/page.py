@@ -13,18 +13,19 @@ from typing import IO
 
 from statewalk.dsl.errors import printable
 
+# Of the colours of terminals, those that can be read on white and on black.
 STYLES: dict[str, str] = {
     "": "",
-    "good": "bold green",
-    "bad": "bold red",
-    "warn": "yellow",
+    "good": "bold color(28)",
+    "bad": "bold color(196)",
+    "warn": "color(130)",
     "head": "bold",
     "dim": "dim",
-    "actor": "cyan",
+    "actor": "color(30)",
     "action": "bold",
-    "+": "green",
-    "-": "red",
-    "~": "yellow",
+    "+": "color(28)",
+    "-": "color(196)",
+    "~": "color(130)",
 }
 Segment = tuple[str, str]
 """(text, style)"""

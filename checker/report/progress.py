@@ -4,11 +4,16 @@ and then.
 
 from __future__ import annotations
 
+import math
 import os
 import time
+from collections import deque
 from collections.abc import Mapping
 from typing import IO, TYPE_CHECKING
 
+from statewalk.checker.contract.search import parted
+from statewalk.checker.machine.supervisor import memory_there
+from statewalk.checker.report.levels import bars, to_come, trend
 from statewalk.checker.report.page import number
 from statewalk.checker.states.shortening import cut
 from statewalk.dsl.errors import printable
@@ -16,12 +21,11 @@ from statewalk.dsl.errors import printable
 if TYPE_CHECKING:
     from statewalk.checker.contract.search import Progress
 
-_BARS = "▁▂▃▄▅▆▇█"
 _REFRESH = 0.2
 _QUIET = 10.0
 _FIRST = 1.0
 _UNITS = ((1e9, " G"), (1e6, " M"), (1e3, " k"))
-_TREND = 3
+_RECENTLY = 5.0  # seconds that the rate is of
 COMPILING = "compiling the engine, once: later checks start at once\n"
 
 
@@ -38,6 +42,7 @@ class ProgressBlock:
         self.last: Progress | None = None
         self.told_compiling = False
         self.warned: set[str] = set()
+        self.heard: deque[tuple[float, int]] = deque()  # (seconds, generated), of late
 
     def __call__(self, progress: Progress) -> None:
         """Note where the search is, and show it when it is time to; warnings at once."""
@@ -91,22 +96,35 @@ class ProgressBlock:
         p = self.last
         if p is None:
             return result
-        rate = p.generated / p.seconds if p.seconds > 0 else 0.0
+        rate = self._rate(p)
         parts = [
             f" depth {p.level}",
             f"{short(p.generated)} generated ({short(p.distinct)} distinct)",
-            f"queue {short(p.queue)} {bars(p.levels)} {trend(p.levels)}".rstrip(),
+            " ".join(filter(None, ("queue", short(p.queue), bars(p.levels), trend(p.levels)))),
             f"{short(rate)}/s",
         ]
         if p.memory:
-            parts.append(f"mem {p.memory / (1 << 30):.1f} GB")
+            parts.append(f"mem {p.memory / (1 << 30):.1f}{_of_all()} GB")
         if not self.live:
             return [*result, " · ".join(parts)]
         result += self._packed("", parts) + self._packed(" hot: ", self._hot(p))
-        result.append(f" {estimate(p.levels, rate, p)}")
+        if broken := dict.fromkeys(f.property for f in parted(p.findings)[0]):
+            result += self._packed(" violated so far: ", [*broken])
+        if said := outlook(p.levels, rate, p):
+            result.append(f" {said}")
         if p.saved:
             result.append(f" saved: {p.saved}")
         return result
+
+    def _rate(self, progress: Progress) -> float:
+        """What was generated each second of late."""
+        self.heard.append((progress.seconds, progress.generated))
+        while len(self.heard) > 2 and progress.seconds - self.heard[1][0] > _RECENTLY:
+            self.heard.popleft()
+        (since, before), (now, generated) = self.heard[0], self.heard[-1]
+        if now > since:
+            return (generated - before) / (now - since)
+        return generated / now if now > 0 else 0.0
 
     def _packed(self, head: str, parts: list[str]) -> list[str]:
         """Parts on as many lines as they need."""
@@ -143,6 +161,12 @@ class ProgressBlock:
         return parts
 
 
+def _of_all() -> str:
+    """The memory of the machine, where it is known."""
+    there = memory_there()
+    return f" of {there / (1 << 30):.0f}" if math.isfinite(there) else ""
+
+
 def clock(seconds: float) -> str:
     """``00:01:42``"""
     whole = int(seconds)
@@ -157,30 +181,21 @@ def short(n: float) -> str:
     return number(int(n))
 
 
-def bars(levels: tuple[int, ...]) -> str:
-    """The sizes of the last levels as little bars."""
-    last = levels[-len(_BARS) :]
-    top = max(last, default=0) or 1
-    return "".join(_BARS[min(7, n * 7 // top)] for n in last)
-
-
-def trend(levels: tuple[int, ...]) -> str:
-    """Whether the frontier grows."""
-    if len(levels) < _TREND:
+def outlook(levels: tuple[int, ...], rate: float, progress: Progress) -> str:
+    """What the sizes of the levels say about the end: a guess, and called one; or nothing."""
+    found = to_come(levels)
+    if found is None or rate <= 0:
         return ""
-    a, b, c = levels[-_TREND:]
-    return "growing" if a < b < c else "falling" if a > b > c else ""
-
-
-def estimate(levels: tuple[int, ...], rate: float, progress: Progress) -> str:
-    """What the last levels say about the end: a guess, and called one."""
-    if trend(levels) != "falling" or rate <= 0:
-        return "frontier is not shrinking: no estimate"
-    a, _, c = levels[-_TREND:]
-    ratio = (c / a) ** 0.5
-    left = c * ratio / (1 - ratio) if ratio < 1 else 0.0
-    factor = progress.generated / max(1, progress.distinct)
+    factor = progress.generated / max(1, progress.distinct - progress.queue)
+    now = min(progress.queue, levels[-1])
+    least, most = (span(int((now + states) * factor / rate)) for states in found)
     return (
-        f"frontier is shrinking by {100 * (1 - ratio):.0f} % per level: "
-        f"about {clock(left * factor / rate)} if that holds (a guess)"
+        f"past the largest level: {least if least == most else f'{least} to {most}'} more (a guess)"
     )
+
+
+def span(whole: int) -> str:
+    """``40 s``, ``3 min``, ``2 h``: seconds, roughly."""
+    if whole < 100:
+        return f"{max(1, whole)} s"
+    return f"{round(whole / 60)} min" if whole < 6000 else f"{round(whole / 3600)} h"

@@ -74,7 +74,7 @@ PAIRS: dict[str, tuple[str, str]] = {
 ELSEWHERE = {
     "--help", "--json", "--html", "--out", "--graph", "--junit", "--sarif", "--github", "--props",
     "--checkpoint-every", "--fizzbee-counts", "--threads", "--fingerprint-bits",
-    "--master", "--watch", "--tell",
+    "--master", "--watch", "--tell", "--levels",
 }  # fmt: skip
 
 
@@ -122,6 +122,7 @@ def test_no_option_is_forgotten() -> None:
         ("--spark-folder x", "--engine spark"),
         ("--props --set N=1..2", "a single check"),
         ("--props --config c --config d", "a single check"),
+        ("--levels --set N=1..2", "a single check"),
     ],
 )
 def test_an_option_that_would_do_nothing_is_a_mistake(

@@ -12,7 +12,7 @@ import pytest
 from statewalk.checker.cli import main
 from statewalk.checker.commands import COMMANDS
 from statewalk.checker.contract.search import Progress
-from statewalk.checker.report.progress import ProgressBlock, bars, clock, estimate, short, trend
+from statewalk.checker.report.progress import ProgressBlock, clock, outlook, short, span
 from tests.places import ROOT
 
 HEAVY = (
@@ -99,11 +99,11 @@ def test_the_progress_block_is_refreshed_on_a_terminal(monkeypatch: pytest.Monke
     first, second, _ = file.getvalue().split("\x1b[J")
 
     assert first.splitlines()[0] == "00:01:05  checking spec  N=3"
-    assert " depth 2 · 2.0 k generated (1.0 k distinct) · queue 5 ▂█ · 1.0 k/s" in first
+    assert " depth 2 · 2.0 k generated (1.0 k distinct) · queue 5 · 1.0 k/s" in first
     assert " hot: send 75 % of new states · receive 25 % · widest variable: net (1.2 k " in first
     assert all(len(line) < 100 for line in first.splitlines())
     assert "growing" in second
-    assert second.endswith("\x1b[4A")
+    assert second.endswith("\x1b[3A")
 
 
 def test_the_progress_block_fits_a_narrow_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -144,8 +144,13 @@ def test_elsewhere_it_is_a_line_now_and_then() -> None:
     assert file.getvalue().startswith("00:00:05 depth 2 · 2.0 k generated")
 
 
-def test_no_end_is_foretold_while_the_frontier_grows() -> None:
-    assert ("growing", "falling", "") == (trend((1, 2, 3)), trend((9, 4, 2)), trend((1, 2)))
-    assert "no estimate" in estimate((1, 2, 3), 100.0, progress(1, 2, 3))
-    assert "a guess" in estimate((900, 300, 100), 10.0, progress(900, 300, 100))
-    assert ("01:01:01", "12.9 M", "▁█") == (clock(3661), short(12_900_000), bars((0, 7)))
+def test_times_and_sizes_are_short() -> None:
+    assert ("01:01:01", "12.9 M") == (clock(3661), short(12_900_000))
+    assert ["1 s", "99 s", "2 min", "2 h"] == [*map(span, (0, 99, 100, 7000))]
+
+
+def test_an_end_is_foretold_only_behind_the_largest_level() -> None:
+    bell = (1, 4, 9, 16, 20, 16, 9, 4)
+
+    assert "" == outlook(bell[:6], 10.0, progress(*bell[:6]))
+    assert "past the largest level: 1 s more (a guess)" == outlook(bell, 10.0, progress(*bell))
