@@ -81,7 +81,7 @@ class Collector:
 
     def transitions(self, link: NDArray[np.int64], fp: Words, outcome: NDArray[np.int32]) -> None:
         """Hand on the steps of a batch."""
-        order = np.argsort(link)
+        order = np.argsort(link, kind="stable")  # it is in order in parts
         link = link[order]
         source = self.search.level.rows.fp[link >> POSITION_SHIFT]
         self.steps(source, link, fp[order], outcome[order])

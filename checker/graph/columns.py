@@ -31,6 +31,7 @@ TYPES: dict[Kind, pa.DataType] = {"int": pa.int64(), "bool": pa.bool_(), "text":
 RESERVED = ("fingerprint", "depth", "parent", "action", "actor", "arguments", "expanded")
 _EMPTY = {"dict": "{}", "set": "set()", "bag": "Bag([])", "list": "[]"}
 _REMEMBERED = 1 << 17
+_FEW = 1 << 10  # texts that may stand in a file although no row has them
 _PART, _MARK = 5, 3
 _INT64 = range(-(1 << 63), 1 << 63)
 
@@ -60,15 +61,17 @@ class Column:
         if not self.slots:
             return pa.array([self.empty] * len(rows), TYPES[self.kind])
         if self.layout == "whole" and len(self.slots) == 1:
-            there, inverse = np.unique(rows[:, self.slots[0]], return_inverse=True)
+            there, codes = _told_apart(rows[:, self.slots[0]])
             table = self.tables[0]
-            shown = [self.empty if id == 0 else table[id] for id in there.tolist()]
+            ids = rows[there, self.slots[0]].tolist()
+            shown = [self.empty if id == 0 else table[id] for id in ids]
         else:
-            part = np.ascontiguousarray(rows[:, list(self.slots)])
-            there, inverse = np.unique(part, axis=0, return_inverse=True)
-            shown = [self._together(row) for row in there]
-        values = pa.array(shown, TYPES[self.kind])
-        return values.take(pa.array(inverse.reshape(-1)))
+            part = rows[:, list(self.slots)]
+            there, codes = _told_apart(*part.T)
+            shown = [self._together(row) for row in part[there]]
+        if self.kind == "text":
+            return texts(shown, codes)
+        return pa.array(shown, TYPES[self.kind]).take(pa.array(codes))
 
     def _together(self, ids: NDArray[Any]) -> str | None:
         """The text of a field that is laid out in several slots."""
@@ -86,6 +89,40 @@ class Column:
             self.known.clear()
         self.known[key] = text
         return text
+
+
+def texts(shown: Sequence[str | None], codes: NDArray[Any]) -> pa.Array:
+    """A column of texts by number, each text held once: it is written as fast as numbers are."""
+    if len(shown) > _FEW:
+        there, codes_of = _told_apart(codes)
+        shown, codes = [shown[code] for code in codes[there].tolist()], codes_of
+    number: dict[str, int] = {}
+    numbers = [-1 if t is None else number.setdefault(t, len(number)) for t in shown]
+    coded = np.array(numbers, np.int32)[codes]
+    indices = pa.array(coded, mask=coded < 0 if None in shown else None)
+    return pa.DictionaryArray.from_arrays(indices, pa.array(list(number), pa.string()))
+
+
+def _told_apart(*columns: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int32]]:
+    """Positions of rows, one of each kind, and of each row the number of its kind."""
+    codes: NDArray[Any] = np.zeros(len(columns[0]), np.int64)
+    kinds = 1
+    for column in columns:
+        width = int(column.max(initial=0)) + 1
+        if kinds * width > _INT64.stop // 2:
+            codes, kinds = _numbered(codes)
+        codes = codes.astype(np.int64) * width + column
+        kinds *= width
+    numbers, n = _numbered(codes)
+    there = np.zeros(n, np.int64)
+    there[numbers[::-1]] = np.arange(len(numbers))[::-1]
+    return there, numbers
+
+
+def _numbered(codes: NDArray[Any]) -> tuple[NDArray[Any], int]:
+    """Small numbers instead of some, by hashing, and how many there are."""
+    encoded = pa.array(codes).dictionary_encode()
+    return encoded.indices.to_numpy(), len(encoded.dictionary)
 
 
 def columns_of(model: Model, layout: Layout) -> list[Column]:

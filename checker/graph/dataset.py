@@ -25,7 +25,8 @@ from statewalk.dsl.files import decoded, opened, read_text
 MANIFEST = "graph.json"
 STATES, TRANSITIONS = "states", "transitions"
 SCHEMA = 1
-_ROW_GROUP = 1 << 16
+_ROW_GROUP = 1 << 17
+_RANDOM, _REPEATED = {"fingerprint", "target"}, {"parent", "source"}
 _KINDS = (pa.int64(), pa.bool_(), pa.string())  # of the columns of variables
 _STEP = dict.fromkeys(("action", "actor", "arguments"), pa.string())
 _ALWAYS = {
@@ -79,9 +80,8 @@ class Table:
 
     def _flush(self) -> None:
         go_home()
-        table = pa.concat_tables(self._waiting)
-        writer = self._writer or pq.ParquetWriter(self.file, table.schema, compression="zstd")
-        self._writer = writer
+        table = pa.concat_tables(self._waiting).unify_dictionaries()
+        writer = self._writer = self._writer or _writer(self.file, table.schema)
         writer.write_table(table, row_group_size=_ROW_GROUP)
         self._waiting, self._held = [], 0
 
@@ -91,6 +91,19 @@ class Table:
             self._flush()
         if self._writer is not None:
             self._writer.close()
+
+
+def _writer(file: Path, schema: pa.Schema) -> pq.ParquetWriter:
+    """A writer. Fingerprints are written as they are: there is nothing to be saved on them."""
+    names, numbers = set(schema.names), [f.name for f in schema if f.type == pa.int64()]
+    return pq.ParquetWriter(
+        file,
+        schema,
+        compression={name: "none" if name in _RANDOM else "zstd" for name in names},
+        use_dictionary=[*names - _RANDOM - _REPEATED],
+        write_statistics=numbers,
+        store_schema=False,  # texts are read as texts, not as numbers with a list of texts
+    )
 
 
 @contextmanager

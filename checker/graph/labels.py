@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import pyarrow as pa
 
 from statewalk.checker.native.learn.tracing import TracingView
 from statewalk.checker.states.content import choice_shown, short_names
@@ -94,8 +93,3 @@ def _actor(actor: Any, names: Mapping[str, str]) -> str | None:
         return None
     shown = repr(actor)
     return names.get(shown.partition("#")[0], shown) or None
-
-
-def texts(dictionary: Sequence[str | None], numbers: NDArray[Any]) -> pa.Array:
-    """A column of texts by number."""
-    return pa.array(dictionary, pa.string()).take(pa.array(numbers))

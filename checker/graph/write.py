@@ -12,9 +12,9 @@ import pyarrow as pa
 
 from statewalk.checker.contract.search import NO_ERROR
 from statewalk.checker.graph.collect import Collected, Steps, collect, stopped_inside
-from statewalk.checker.graph.columns import Column, columns_of
+from statewalk.checker.graph.columns import Column, columns_of, texts
 from statewalk.checker.graph.dataset import STATES, TRANSITIONS, About, Table, finish, new_graph
-from statewalk.checker.graph.labels import Labels, texts
+from statewalk.checker.graph.labels import Labels
 from statewalk.checker.graph.rows import Aside, States
 from statewalk.checker.verdict.conclude import constant_json
 from statewalk.dsl.errors import EngineError
@@ -137,14 +137,14 @@ def state_table(part: States, columns: list[Column], names: Labels, expanded: in
     """States of one level as rows of the table of states."""
     n = len(part.fp)
     parent = signed(part.parent)
-    came = pa.array(part.action, mask=part.action < 0)
+    came = part.action  # -1 for none, which is the last
     cells: dict[str, Any] = {
         "fingerprint": signed(part.fp),
         "depth": pa.array(np.full(n, part.depth, np.int32)),
         "parent": parent if part.depth else pa.nulls(n, pa.int64()),
-        "action": pa.array(names.action, pa.string()).take(came),
-        "actor": pa.array(names.actor, pa.string()).take(came),
-        "arguments": pa.array(names.arguments, pa.string()).take(came),
+        "action": texts([*names.action, None], came),
+        "actor": texts([*names.actor, None], came),
+        "arguments": texts([*names.arguments, None], came),
         "expanded": pa.array(np.full(n, part.depth < expanded)),
     }
     return pa.table({**cells, **{c.name: c.of(part.values) for c in columns}})
