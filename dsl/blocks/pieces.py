@@ -117,16 +117,17 @@ class Pieces(ABC):
         rest, place = self.fresh("left"), self.fresh("at")
         target, elements = self.turns_head(node)
         names = {"LEFT": rest, "AT": place}
-        count = self.python("len", node, expression("LEFT", node, **names))
-        choice = self.any_of(self.python("range", node, count), node)
+        left, at = (expression(name, node, **names) for name in ("LEFT", "AT"))
+        choice = self.any_of(self.call("next_turns", node, left), node)
         inside = [
             statement("AT = V", node, **names, V=choice),
-            statement("T = LEFT[AT]", node, **names, T=target),
-            statement("LEFT = LEFT[:AT] + LEFT[AT + 1:]", node, **names),
+            statement("T = V", node, T=target, V=self.call("turn_of", node, left, at)),
+            statement("LEFT = V", node, **names, V=self.call("without_turn", node, left, at)),
             *body,
         ]
+        begin = self.call("remaining", node, elements)
         return [
-            statement("LEFT = V", node, **names, V=elements),
+            statement("LEFT = V", node, **names, V=begin),
             statement("while LEFT:\n BODY", node, **names, BODY=inside),
         ]
 

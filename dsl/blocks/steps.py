@@ -9,15 +9,23 @@ on the way taken, the step keeps a note, which begins afresh with each step:
     "chose"   a choice was the last thing to happen; that makes a step if nothing follows
     "acted"   something was done
     "over"    something was done, and the function was over with it: so is the step
+
+And what remains of a loop whose turns come in any order. Its elements have no order then, so plain
+values are kept as a bag: two runs that have the same turns left are the same, and members of a
+symmetric class stay interchangeable. What can be changed in place stays itself, in a list.
 """
 
 from __future__ import annotations
 
 import ast
+from enum import Enum
 from typing import Any
 
 from statewalk.dsl.binding import binding
 from statewalk.dsl.source.nodes import meaning
+from statewalk.dsl.state.roles import Role
+from statewalk.dsl.values.records import Bag
+from statewalk.dsl.values.stored import intern_key
 
 
 def acts() -> None:
@@ -82,6 +90,38 @@ def fell() -> bool:
 def took() -> bool:
     """Whether this is a step at all."""
     return binding.step != "idle"
+
+
+def remaining(elements: list[Any]) -> Any:
+    """What a loop in any order has before it."""
+    return Bag(elements) if all(map(_is_plain, elements)) else elements
+
+
+def next_turns(left: Any) -> Any:
+    """The turns of which one comes next: elements of a bag, places in a list."""
+    if isinstance(left, list):
+        return range(len(left))
+    return list({intern_key(element): element for element in left}.values())
+
+
+def turn_of(left: Any, chosen: Any) -> Any:
+    """The element of the chosen turn."""
+    return left[chosen] if isinstance(left, list) else chosen
+
+
+def without_turn(left: Any, chosen: Any) -> Any:
+    """What remains after the chosen turn."""
+    if isinstance(left, list):
+        return left[:chosen] + left[chosen + 1 :]
+    rest = left.copy()
+    rest.remove(chosen)
+    return rest
+
+
+def _is_plain(value: Any) -> bool:
+    if isinstance(value, tuple):
+        return all(map(_is_plain, value))
+    return value is None or isinstance(value, bool | int | str | Enum | Role)
 
 
 _QUESTIONS = (acted, gives_way, done, fell)

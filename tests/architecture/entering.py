@@ -87,7 +87,7 @@ ENTERS: dict[str, str] = {
     ),
     "checker/walk": ("Model dsl/state behaviours/guided contract engines states traces verdict"),
     "dsl/assemble": "binding declared errors flows lowering model source state values view words",
-    "dsl/blocks": "binding declared errors lowering source words",
+    "dsl/blocks": "binding declared errors lowering source state values words",
     "dsl/fizz": "blocks errors mutants source",
     "dsl/fizz/rules": "errors fizz/names fizz/text source state",
     "dsl/fizz/runtime": "binding declared errors flows state values view words",

@@ -36,8 +36,8 @@ SOURCES = {
         "keep_locals", "max_actions", "no_liveness", "record", "struct", "type_name",
     ),
     "statewalk.dsl.blocks.steps": (
-        "acted", "acts", "chooses", "chose", "done", "ends", "fell", "gives_way", "over",
-        "settles", "took", "waits",
+        "acted", "acts", "chooses", "chose", "done", "ends", "fell", "gives_way", "next_turns",
+        "over", "remaining", "settles", "took", "turn_of", "waits", "without_turn",
     ),
     "statewalk.dsl.fizz.runtime.symmetry": ("nominal",),
     "statewalk.dsl.fizz.runtime.next": ("before_step", "next_states"),

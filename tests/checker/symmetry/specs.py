@@ -148,6 +148,30 @@ ns = [N() for _ in range(3)]
 def few() -> bool:
     return sum(len(n.inbox) for n in ns) <= 2
 """,
+    "choices in turns that come in any order": """
+class Desk(State):
+    asked: dict["N", bool] = {}
+    on: bool = False
+    @action(flow="serial")
+    def ask(self):
+        require(not self.on)
+        self.on = True
+        with parallel():
+            for n in ns:
+                with atomic():
+                    self.asked[n] = any_of([False, True])
+    @action
+    def drop(self) -> None:
+        self.asked.pop(any_of([n for n in self.asked if self.asked[n]]))
+class N(Role, symmetric=True):
+    seen: int = 0
+    @action
+    def look(self) -> None:
+        require(self in desk.asked)
+        self.seen = 1
+desk = Desk()
+ns = [N() for _ in range(3)]
+""",
     "initial states, constraints and steps": """
 class N(Role, symmetric=True):
     level: int = 0
