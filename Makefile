@@ -86,6 +86,9 @@ chaos: $(STAMP)  ## disturb saved searches and Spark runs at random, and compare
 	$(BIN)/python benchmarks/chaos_native.py
 	$(BIN)/python benchmarks/chaos.py
 
+release: $(STAMP)  ## build wheel and sdist, and try the wheel with each Python there is
+	$(BIN)/python -m tests.package.release
+
 clean:  ## remove caches, build output and runs; .venv stays
 	rm -rf build dist .statewalk .pytest_cache .hypothesis .mypy_cache .ruff_cache .coverage htmlcov spark-warehouse
 	find . -path ./$(VENV) -prune -o -type d -name __pycache__ -print0 | xargs -0 rm -rf
