@@ -113,7 +113,7 @@ def _parsed(arguments: list[str]) -> argparse.Namespace:
             setattr(parsed, late, unknown.pop())
     if unknown:
         _refuse(parser, parsed, unknown)
-    parsed.words = arguments
+    parsed.command_line = arguments
     return parsed
 
 

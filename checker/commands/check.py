@@ -254,7 +254,7 @@ def watched(path: str, arguments: argparse.Namespace) -> int:
     if arguments.json == "-":
         said = "--watch says what changed where --json - leaves the result alone."
         raise RunError("SW326", said, help="Write the result to a file: --json FILE.")
-    return watch_check(path, arguments.words)
+    return watch_check(path, arguments.command_line)
 
 
 def without_effect(arguments: argparse.Namespace, *, several: bool) -> None:

@@ -62,6 +62,7 @@ def write(folder: Path, site: Path) -> Path:
     """Write the pages of a folder; the file to begin with."""
     pages = read(folder)
     specs = [file for file in (folder / "diary").glob("*/*") if file.suffix in _SPECS]
+    specs += folder.glob("*.ipynb")
     known = {one.source for one in pages} | {file.relative_to(folder) for file in specs}
     for file in specs:
         copied = site / file.relative_to(folder)

@@ -188,6 +188,18 @@ WALKS = (
         ),
     ),
     Walk(
+        "docs/start.md",
+        (
+            Step("statewalk new leases", ("statewalk test",)),
+            Step(
+                '"""Workers take a job',
+                ("fenced holds; 28 states", "violated done_once in 5; 27", "2 as expected, 0 not"),
+                file="leases/leases.py",
+                then="statewalk test leases --engine reference --jobs 1",
+            ),
+        ),
+    ),
+    Walk(
         "docs/spark.md",
         (
             Step(
@@ -239,6 +251,8 @@ NOT_RUN = {
         "{": "its fields are compared in tests/docs/test_checking.py",
         "  checkpoint": _SHOWN,
         "counter.py": _SHOWN,
+        "statewalk check spec.py --watch": "waits for saves, as tests/checker/commands do",
+        "since the check at": _SHOWN,
         "[tool.pytest": "tests/package/test_projects.py has a project with this setting",
     },
     "docs/compare.md": {"statewalk compare SPEC": _FORM},
@@ -272,6 +286,11 @@ NOT_RUN = {
     "docs/spark.md": {
         "statewalk check kafka/exactly_once": "takes hours, and a cluster",
         "statewalk check SPEC": _FORM,
+    },
+    "docs/start.md": {
+        "pip install": _INSTALLS,
+        "cd": "the reader's shell",
+        "statewalk": "given elsewhere on the page, or in tests/package/release.py",
     },
     "docs/tla.md": {"Send(c, b)": "TLA+: TLC's, not read here"},
     "examples/transactions/README.md": {

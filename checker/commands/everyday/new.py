@@ -36,6 +36,7 @@ def add_parser(subparsers: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Write the files, and say what to do next; the exit code."""
     from statewalk.checker.commands.everyday import templates
+    from statewalk.checker.commands.release import VERSION
     from statewalk.checker.machine.files import write_text
     from statewalk.dsl.errors import RunError
 
@@ -55,14 +56,25 @@ def run(arguments: argparse.Namespace) -> int:
     for name, content in (
         (Path(spec), text),
         (Path(".gitignore"), templates.IGNORED),
-        (workflow, templates.WORKFLOW),
+        (workflow, templates.WORKFLOW.replace("{version}", VERSION)),
     ):
         write_text(folder / name, content, help="Give another place.")
     streams.out().write(
         f"{folder / spec} is your spec. Check what it promises:\n"
-        f"  cd {folder}\n  statewalk test\n  statewalk check {spec}\n"
+        f"  cd {folder}\n  statewalk test\n  statewalk check {spec} --watch\n"
     )
+    above = _repository(folder)
+    if above is not None:
+        streams.out().write(
+            f"GitHub reads workflows at the top of a repository only: move {folder / '.github'} "
+            f"to {above}, or what is in it to the workflows there.\n"
+        )
     return HOLDS
+
+
+def _repository(folder: Path) -> Path | None:
+    """The repository that a folder lies in, if any."""
+    return next((p for p in folder.resolve().parents if (p / ".git").exists()), None)
 
 
 def _spec_name(folder: Path) -> str:

@@ -165,7 +165,7 @@ jobs:
       - uses: actions/setup-python@v5
         with:
           python-version: "3.12"
-      - run: pip install statewalk
+      - run: pip install statewalk=={version}  # or the wheel, where you keep it: ./statewalk-...whl
       - uses: actions/cache@v4  # what was green is checked again only where it changed
         with:
           path: .statewalk/green.json

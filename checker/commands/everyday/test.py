@@ -96,4 +96,4 @@ def _watched(arguments: argparse.Namespace) -> int:
     if arguments.update:
         said = "--update beside --watch would change specs with nobody to ask."
         raise RunError("SW326", said, help="Give one of them.")
-    return watch_tests(arguments.paths or ["."], arguments.words)
+    return watch_tests(arguments.paths or ["."], arguments.command_line)

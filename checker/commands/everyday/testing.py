@@ -174,7 +174,7 @@ def _remember(green: Green, spec: _Spec, rows: Sequence[Row]) -> None:
 
 def _summary(codes: Sequence[int], unchanged: int) -> str:
     good = codes.count(exits.HOLDS)
-    text = f"{good} as expected, {len(codes) - good} not"
+    text = f"{good + unchanged} as expected, {len(codes) - good} not"
     if unchanged:
-        text += f"; {unchanged} unchanged since they last were (--all checks them too)"
+        text += f"; {unchanged} of them unchanged since they were (--all checks them too)"
     return text + "\n"

@@ -9,6 +9,7 @@ import pytest
 from statewalk import check, load
 from statewalk.checker.cli import main
 from statewalk.checker.commands.everyday.new import TEMPLATES
+from statewalk.checker.commands.release import VERSION
 
 
 @pytest.fixture(autouse=True)
@@ -40,6 +41,17 @@ def test_a_model_of_the_library_is_copied() -> None:
     assert 0 == main(["new", "pids", "--from", "kafka/init_pid"])
 
     assert "pids" == load("pids/pids.py").name
+
+
+def test_what_ci_installs_is_what_wrote_it(capsys: pytest.CaptureFixture[str]) -> None:
+    """And where nobody would read the workflow, that is said."""
+    assert 0 == main(["new", "alone"])
+    assert "move" not in capsys.readouterr().out
+    assert f"statewalk=={VERSION} " in Path("alone/.github/workflows/specs.yml").read_text()
+
+    Path(".git").mkdir()
+    assert 0 == main(["new", "specs/part"])
+    assert "move specs/part/.github to" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
