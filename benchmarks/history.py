@@ -56,7 +56,7 @@ def rows(quick: bool) -> list[dict[str, Any]]:
     return [
         *(
             {"work": {**rw, "kind": kind}, "order": order, "level": level}
-            for kind in ("rw", "rm", "mixed", "range", "tpcc")
+            for kind in ("rw", "rm", "mixed", "range", "c-tpcc", "c-rubis", "c-twitter")
             for order in orders
             for level in (session, "si")
         ),

@@ -39,7 +39,7 @@ def main() -> None:
         seconds(list(simulate(Workload("mixed", 60))), level, Options())
     print(f"{platform.machine()}, Python {platform.python_version()}; si, no session order")
     print(f"{'':<8}" + "".join(f"{n:>9}" for n in sizes))
-    for kind in ("rw", "rm", "mixed", "range", "tpcc"):
+    for kind in ("rw", "rm", "mixed", "range", "c-tpcc", "c-rubis", "c-twitter"):
         row = [
             seconds(shuffled(list(simulate(Workload(kind, n))), 1), "si", PLAIN)[0] for n in sizes
         ]

@@ -1,9 +1,11 @@
 """Recording a history while an application runs, and an application to run: a workload driver.
 
-`Recorder` wraps DB-API 2.0 connections; `statewalk history collect` drives a database. What they
-write is our JSON Lines format (docs/history-format.md); docs/histories.md shows how to use them.
+`Recorder` wraps DB-API 2.0 connections; `Front` is a store of keys and values that records itself;
+`statewalk history collect` drives a database. What they write is our JSON Lines format
+(docs/history-format.md); docs/histories.md shows how to use them.
 """
 
+from statewalk.checker.history.collect.front import Front
 from statewalk.checker.history.collect.recorder import RecordedConnection, Recorder
 
-__all__ = ["RecordedConnection", "Recorder"]
+__all__ = ["Front", "RecordedConnection", "Recorder"]

@@ -1,6 +1,7 @@
 """What the workload driver asks of a database: how to connect, begin, and say each operation.
 
-Everything goes through one table of registers and one of lists, both created by `prepare`.
+The driver's tables, of registers and of lists, are made by `prepare`, the front's of pairs by
+`prepare_pairs`.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any
 from statewalk.checker.history.collect.recorder import RecordedConnection, execute
 from statewalk.checker.history.errors import HistoryError
 
-REGISTERS, LISTS = "statewalk_register", "statewalk_list"
+REGISTERS, LISTS, PAIRS = "statewalk_register", "statewalk_list", "statewalk_pairs"
 
 
 class Database:
@@ -19,7 +20,9 @@ class Database:
 
     mark = "?"
     text = "TEXT"
-    """The type of a column that holds a list."""
+    """The type of a column that holds a list, or a value with its tag."""
+    name = "VARCHAR(255)"
+    """The type of a column that holds a key, to the letter."""
     or_set = "ON CONFLICT (k) DO UPDATE SET v = {given}"
     or_append = "ON CONFLICT (k) DO UPDATE SET v = {table}.v || ',' || {given}"
     given = "excluded.v"
@@ -48,32 +51,39 @@ class Database:
         execute(connection, "BEGIN")
 
     def prepare(self, initial: Iterable[tuple[int, int]]) -> None:
-        """Create both tables anew, with the initial values of registers."""
+        """Create the driver's tables anew, with the initial values of registers."""
+        self._make(REGISTERS, "INTEGER", "BIGINT", initial)
+        self._make(LISTS, "INTEGER", self.text, ())
+
+    def prepare_pairs(self, initial: Iterable[tuple[str, str]]) -> None:
+        """Create the front's table anew, with what it holds at the beginning."""
+        self._make(PAIRS, self.name, self.text, initial)
+
+    def _make(self, table: str, key: str, value: str, rows: Iterable[tuple[Any, Any]]) -> None:
         connection = self.connect()
-        for table in (REGISTERS, LISTS):
-            kind = "BIGINT" if table == REGISTERS else self.text
+        try:
             execute(connection, f"DROP TABLE IF EXISTS {table}")
-            sql = f"CREATE TABLE {table} (k INTEGER PRIMARY KEY, v {kind} NOT NULL)"
+            sql = f"CREATE TABLE {table} (k {key} PRIMARY KEY, v {value} NOT NULL)"
             execute(connection, sql)
-        self.begin(connection)
-        for key, value in initial:
-            self._run(connection, f"INSERT INTO {REGISTERS} VALUES (?, ?)", (key, value))
-        connection.commit()
-        connection.close()
+            self.begin(connection)
+            for row in rows:
+                self._run(connection, f"INSERT INTO {table} VALUES (?, ?)", row)
+            connection.commit()
+        finally:
+            connection.close()
 
     # -- operations, run and recorded --------------------------------------------------------------
 
     def read(self, c: RecordedConnection, key: int) -> int | None:
         """The value of a register."""
-        row = self._run(c, f"SELECT v FROM {REGISTERS} WHERE k = ?", (key,)).fetchone()
-        c.saw(key, None if row is None else row[0])
-        return None if row is None else int(row[0])
+        value = self._value(c, REGISTERS, key)
+        c.saw(key, value)
+        return None if value is None else int(value)
 
     def write(self, c: RecordedConnection, key: int, value: int) -> None:
         """Set a register; recorded first, since a failure may come after the effect."""
         c.wrote(key, value)
-        rule = self.or_set.format(given=self.given)
-        self._run(c, f"INSERT INTO {REGISTERS} VALUES (?, ?) {rule}", (key, value))
+        self._set(c, REGISTERS, key, value)
 
     def read_range(self, c: RecordedConnection, low: int, high: int) -> None:
         """The registers between two keys."""
@@ -82,14 +92,33 @@ class Database:
 
     def read_list(self, c: RecordedConnection, key: int) -> None:
         """The elements of a list."""
-        row = self._run(c, f"SELECT v FROM {LISTS} WHERE k = ?", (key,)).fetchone()
-        c.saw(key, [] if row is None else [int(x) for x in row[0].split(",")])
+        value = self._value(c, LISTS, key)
+        c.saw(key, [] if value is None else [int(x) for x in value.split(",")])
 
     def append(self, c: RecordedConnection, key: int, element: int) -> None:
         """Append to a list, in one statement."""
         c.appended(key, element)
         rule = self.or_append.format(given=self.given, table=LISTS)
         self._run(c, f"INSERT INTO {LISTS} VALUES (?, ?) {rule}", (key, str(element)))
+
+    # -- what a front records itself --------------------------------------------------------------
+
+    def read_pair(self, c: RecordedConnection, key: str) -> str | None:
+        """What is stored at a key; None where nothing is."""
+        value = self._value(c, PAIRS, key)
+        return None if value is None else str(value)
+
+    def write_pair(self, c: RecordedConnection, key: str, stored: str) -> None:
+        """Store at a key."""
+        self._set(c, PAIRS, key, stored)
+
+    def _value(self, c: Any, table: str, key: Any) -> Any:
+        row = self._run(c, f"SELECT v FROM {table} WHERE k = ?", (key,)).fetchone()
+        return None if row is None else row[0]
+
+    def _set(self, c: Any, table: str, key: Any, value: Any) -> None:
+        rule = self.or_set.format(given=self.given)
+        self._run(c, f"INSERT INTO {table} VALUES (?, ?) {rule}", (key, value))
 
     def _run(self, c: Any, sql: str, parameters: tuple[Any, ...]) -> Any:
         return execute(c, sql.replace("?", self.mark), parameters)

@@ -103,7 +103,7 @@ class MySQL(Database):
     `snapshot` is REPEATABLE READ with MariaDB's switch `innodb_snapshot_isolation`.
     """
 
-    mark, text = "%s", "LONGTEXT"
+    mark, text, name = "%s", "LONGTEXT", "VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"
     or_set = "ON DUPLICATE KEY UPDATE v = {given}"
     or_append = "ON DUPLICATE KEY UPDATE v = CONCAT(v, ',', {given})"
     given = "VALUES(v)"
@@ -136,6 +136,7 @@ class MySQL(Database):
                 database=unquote(parts.path[1:]),
                 autocommit=True,
                 connect_timeout=5,
+                charset="utf8mb4",
             )
         except RuntimeError as error:  # a way to log in that needs one more package
             raise self._driver.err.OperationalError(str(error)) from None

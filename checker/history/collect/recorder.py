@@ -143,6 +143,10 @@ class RecordedConnection:
         """A write of a value that nobody else writes to this key."""
         self._note("w", key, value)
 
+    def deleted(self, key: Scalar, tombstone: Scalar) -> None:
+        """A delete of a key, which left a tombstone that nobody else writes to it."""
+        self._note("d", key, tombstone)
+
     def appended(self, key: Scalar, element: Scalar) -> None:
         """An append of an element that nobody else appends to this list."""
         self._note("append", key, element)
@@ -156,6 +160,11 @@ class RecordedConnection:
     def _note(self, *op: Any) -> None:
         self.begin()
         self._ops.append(list(op))
+
+    @property
+    def open(self) -> bool:
+        """Whether a transaction has begun and not ended."""
+        return self._began is not None
 
     # -- outcomes ----------------------------------------------------------------------------------
 

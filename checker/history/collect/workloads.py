@@ -11,6 +11,8 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from statewalk.checker.history.collect.applications import APPLICATIONS, Application
+
 Step = tuple[str, *tuple[int, ...]]
 Plan = list[Step]
 _WIDTH = 10
@@ -65,6 +67,13 @@ def _bank(rng: random.Random, shape: Shape, _: int) -> Plan:
     return [("r", a), ("r", b), ("pause",), ("w", a), ("w", b)]
 
 
+def _application(application: Application) -> Callable[[random.Random, Shape, int], Plan]:
+    def plan(rng: random.Random, shape: Shape, _: int) -> Plan:
+        return application.plan(rng, shape.keys)
+
+    return plan
+
+
 def _partners(*steps: str) -> Callable[[random.Random, Shape, int], Plan]:
     """Two sessions meet over two keys of their own: x and y, or y and x, by who it is."""
 
@@ -114,12 +123,15 @@ WORKLOADS: dict[str, tuple[str, Callable[[random.Random, Shape, int], Plan]]] = 
         "one session reads two lists, another appends to both, the first appends and reads",
         _late_append,
     ),
+    **{name: (a.text, _application(a)) for name, a in APPLICATIONS.items()},
     "dirty-read": ("one session writes, another reads, the first gives up", _dirty_read),
 }
 
 
 def initial_of(workload: str, shape: Shape) -> list[tuple[int, int]]:
     """What registers hold before: 0, everywhere but for lists, and for `range` in every other."""
+    if workload in APPLICATIONS:
+        return [(k, 0) for k in APPLICATIONS[workload].initial(shape.keys)]
     if workload in ("append", "late-append"):
         return []
     if workload in ("lost-update", "write-skew", "dirty-read"):

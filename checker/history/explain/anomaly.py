@@ -29,6 +29,11 @@ _SEVERITY = (
     ("long-fork", "G-nonadjacent", "stale-read"),
     ("write-skew", "read-only-anomaly", "G2-item"),
 )
+# What a level is refuted by that those below it are not; the general name is first.
+_NAMES = {
+    "serializable": ("G2-item", "write-skew", "read-only-anomaly"),
+    "si": ("G-nonadjacent",),
+}
 _FINDINGS = (
     "G1a",
     "G1b",
@@ -150,10 +155,11 @@ class Explainer:
             self._reason(p, rule) for p, (how, rule) in status.items() if how != "observed"
         )
         members = tuple(int(t) for t in self.facts.members)
+        refuted = weakest_refuted(self.history, self.facts, self.level, self.clock_error)
         return Explanation(
             self.level.name,
-            verdict.anomaly,
-            weakest_refuted(self.history, self.facts, self.level, self.clock_error),
+            fitting(verdict.anomaly, refuted),
+            refuted,
             members,
             self._shown(),
             steps,
@@ -339,6 +345,16 @@ class Explainer:
             )
             for t in self.facts.members
         }
+
+
+def fitting(name: str, refuted: str) -> str:
+    """The name, or the general one of the level that is refuted where the name says too much.
+
+    Of many version orders only some are tried, and the mildest of those may be none that excuses
+    as much as the weakest level that was decided.
+    """
+    names = _NAMES.get(refuted, (name,))
+    return name if name in names else names[0]
 
 
 def _known(status: dict[Order, tuple[str, int]], premise: Order | None) -> tuple[str, int]:

@@ -1,7 +1,8 @@
 """Jepsen and Elle histories in EDN: list-append and rw-register transactions.
 
 One operation map per line, or one vector of them; invocations are paired with completions by
-process; other processes than numbers (the nemesis) are skipped.
+process; other processes than numbers (the nemesis) are skipped. Where none is given, nobody knows
+what came first: each transaction is a session of its own.
 """
 
 from __future__ import annotations
@@ -49,36 +50,40 @@ def read(path: Path) -> History:
     except UnicodeDecodeError as error:
         raise build.fail("not UTF-8 text", f"byte {error.start}", "an EDN file") from None
     operations = _operations(build, text)
-    open_: dict[int, tuple[dict[str, Any], int]] = {}
+    open_: dict[int | None, tuple[dict[str, Any], int]] = {}
     crashed = dict[int, int]()
     for op, line in operations:
-        process = op.get(":process", 0)
-        if not isinstance(process, int) or isinstance(process, bool):
+        process = op.get(":process")
+        if ":process" in op and (not isinstance(process, int) or isinstance(process, bool)):
             continue
         kind = op.get(":type", ":ok")
         kind = kind if isinstance(kind, str) else repr(kind)
         if kind == ":invoke":
             if process in open_:
+                name = "nobody" if process is None else f"process {process}"
                 raise build.fail(
-                    f"process {process} invokes while its last transaction is open",
+                    f"{name} invokes while its last transaction is open",
                     f"line {line}",
                     "its completion first",
                 )
             open_[process] = (op, line)
         elif kind in _TYPES:
             begun = open_.pop(process, None)
-            _transaction(build, op, begun, line, _session(process, crashed))
-            if kind == ":info":
+            _transaction(build, op, begun, line, _session(process, crashed, line))
+            if kind == ":info" and process is not None:
                 crashed[process] = crashed.get(process, 0) + 1
         else:
             raise build.fail(f":type is {show(kind)}", f"line {line}", ":invoke :ok :fail :info")
     for process, (op, line) in open_.items():  # no completion was recorded: indeterminate
-        _transaction(build, {**op, ":type": ":info"}, (op, line), line, _session(process, crashed))
+        session = _session(process, crashed, line)
+        _transaction(build, {**op, ":type": ":info"}, (op, line), line, session)
     return build.history()
 
 
-def _session(process: int, crashed: dict[int, int]) -> Scalar:
+def _session(process: int | None, crashed: dict[int, int], line: int) -> Scalar:
     """The session of a process; one that goes on after a crash is another session."""
+    if process is None:
+        return f"line {line}"
     times = crashed.get(process, 0)
     return f"{process} after crash {times}" if times else process
 

@@ -1,6 +1,7 @@
 """PolySI's text format: one operation per line, `w(key,value,session,transaction)`.
 
-Everything listed committed; the order of lines is session order; value 0 is the initial one.
+Everything listed committed; the order of lines is session order; value 0 is the initial one. A
+first transaction that writes nothing but 0 says which keys there are.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ def read(path: Path) -> History:
     """
     build = Builder(str(path), "polysi")
     current: tuple[int, int] | None = None
+    initial: tuple[int, int] | None = None
     closed = set[int]()
     with opened(path, MOST) as lines:
         for number, line in enumerate(lines, 1):
@@ -36,6 +38,16 @@ def read(path: Path) -> History:
                     f"{text!r}", f"line {number}", "r(key,value,session,transaction) or w(...)"
                 )
             key, value, session, txn = (int(x) for x in found.groups()[1:])
+            first = current is None and initial in (None, (session, txn))
+            if first and found[1] == b"w" and not value:
+                initial = session, txn
+                continue
+            if initial == (session, txn):
+                raise build.fail(
+                    "an operation in the transaction of the initial values",
+                    f"line {number}",
+                    "a transaction of its own",
+                )
             if current != (session, txn):
                 if txn in closed:
                     raise build.fail(

@@ -12,7 +12,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-WORKLOADS = ("rw", "rm", "mixed", "range", "tpcc", "blind", "append")
+from statewalk.checker.history.collect.applications import APPLICATIONS
+
+WORKLOADS = ("rw", "rm", "mixed", "range", "blind", "append", *APPLICATIONS)
 Record = dict[str, Any]
 Op = list[Any]
 _APPENDS_PER_KEY = 16
@@ -22,8 +24,8 @@ _RANGE = 10
 @dataclass(frozen=True, slots=True)
 class Workload:
     """What is run: `rw` half read-only and half write-only transactions, `rm` nine in ten
-    read-only, `mixed` random operations, `range` queries and blind writes, `tpcc` five kinds of
-    transaction over few hot and many cold keys, `blind` `writes` of writes, `append` lists.
+    read-only, `mixed` random operations, `range` queries and blind writes, `blind` `writes` of
+    writes, `append` lists, or an application of the collector.
 
     `stale` lets a snapshot be that many commits old, but not older than its session's last
     commit unless `session_order` is off; `lost` is the chance that a write conflict is missed.
@@ -156,31 +158,10 @@ def _plan(work: Workload, rng: random.Random, appended: dict[int, int]) -> list[
             appended[slot] = appended.get(slot, 0) + (word == "append")
             plan.append((word, slot + work.keys * (appended[slot] // _APPENDS_PER_KEY)))
         return plan
-    if work.kind == "tpcc":
-        return _tpcc(rng)
+    if work.kind in APPLICATIONS:
+        steps = APPLICATIONS[work.kind].plan(rng, work.keys // 10 or 1)
+        return [(step[0], step[1]) for step in steps if len(step) > 1]
     raise ValueError(f"workload {work.kind!r} is not one of {', '.join(WORKLOADS)}")
-
-
-def _tpcc(rng: random.Random) -> list[tuple[str, int]]:
-    """One of five kinds of transaction over warehouses, districts, customers and stock."""
-    kind, house = rng.random(), rng.randrange(10)
-    district, customer = 100 + 10 * house + rng.randrange(10), 1000 + rng.randrange(30_000)
-    stock = [100_000 + rng.randrange(20_000) for _ in range(8)]
-    if kind < 0.45:
-        return [
-            ("r", house),
-            ("rmw", district),
-            ("r", customer),
-            *(("rmw", k) for k in stock[:5]),
-            ("w", 1_000_000 + rng.randrange(10**9)),
-        ]
-    if kind < 0.88:
-        return [("rmw", house), ("rmw", district), ("rmw", customer)]
-    if kind < 0.92:
-        return [("r", district), ("r", customer)]
-    if kind < 0.96:
-        return [("r", district), *(("r", k) for k in stock)]
-    return [("rmw", 1000 + rng.randrange(30_000)) for _ in range(4)]
 
 
 def shuffled(records: list[Record], seed: int) -> list[Record]:

@@ -142,6 +142,31 @@ def test_jepsen_operations_are_paired_and_crashes_are_indeterminate(tmp_path: Pa
     assert check(history, "strict-serializable").holds
 
 
+def test_a_transaction_without_a_process_is_a_session_of_its_own(tmp_path: Path) -> None:
+    path = tmp_path / "h.edn"
+    path.write_text(
+        "{:type :invoke :value [[:append 5 1]]}\n{:type :ok :value [[:append 5 1]]}\n"
+        "{:type :invoke :value [[:r 5 nil]]}\n{:type :ok :value [[:r 5 []]]}\n"
+    )
+    history = formats.read(path)
+
+    assert 2 == len(history) == len(history.sessions)
+    assert check(history, "strong-session-serializable").holds
+
+
+def test_a_first_transaction_of_zeros_is_polysi_s_initial_state(tmp_path: Path) -> None:
+    path = tmp_path / "h.txt"
+    path.write_text("w(1,0,0,0)\nw(2,0,0,0)\nr(1,0,1,1)\nw(2,7,1,1)\n")
+
+    assert 1 == len(formats.read(path))
+    path.write_text("w(1,0,0,0)\nw(2,7,0,0)\n")
+    with pytest.raises(HistoryError, match="initial values"):
+        formats.read(path)
+    path.write_text("w(1,0,0,0)\nw(2,7,1,1)\nw(1,0,2,2)\n")
+    with pytest.raises(HistoryError, match="a write of 0"):
+        formats.read(path)
+
+
 def test_viper_rules_are_honoured(tmp_path: Path) -> None:
     (tmp_path / "J1.log").write_text(
         '{"value": [["w", 1, 5, false], ["w", 1, 6, true], ["r", 2, 0, true]]}\n'
@@ -211,7 +236,7 @@ COBRA_END = struct.pack(">cQ", b"S", 1) + struct.pack(">c3Q", b"W", 5, 1, 5)
         ),
         ("a.txt", b"w(1,2,3," + b"9" * 5000 + b")\n", "line 1", "r(key,value"),
         ("a.txt", b"w(1,2,3,4)\nw(1,3,3\n", "line 2", "r(key,value,session,transaction)"),
-        ("a.txt", b"w(1,0,3,4)\n", "line 1", "0 is the initial one"),
+        ("a.txt", b"r(1,0,3,3)\nw(1,0,3,4)\n", "line 2", "0 is the initial one"),
         ("a.bin", bytes(40) + bytes(24) + struct.pack("<Q", 0) + b"x", "byte 72", "the end"),
         ("a.bin", bytes(40) + bytes(24) + struct.pack("<Q", 9), "byte 64", "sessions"),
         ("d/c.log", COBRA_END + b"Q", "byte 34", "S, W, R or C"),

@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from statewalk.checker.history.collect import Recorder
+from statewalk.checker.history.collect import Front, Recorder
+from statewalk.checker.history.collect.applications import APPLICATIONS
 from statewalk.checker.history.collect.databases import MySQL
 from statewalk.checker.history.collect.driver import Run, collect
 from statewalk.checker.history.collect.workloads import Shape
@@ -82,7 +83,9 @@ PROMISED = {
 }
 
 
-@pytest.mark.parametrize("workload", ["blindw-rw", "blindw-rm", "rmw", "append", "range", "bank"])
+@pytest.mark.parametrize(
+    "workload", ["blindw-rw", "blindw-rm", "rmw", "append", "range", "bank", *APPLICATIONS]
+)
 @pytest.mark.parametrize("isolation", MySQL.levels)
 def test_every_workload_keeps_the_level_that_is_promised(
     workload: str, isolation: str, tmp_path: Path
@@ -122,6 +125,17 @@ def test_a_connection_that_is_killed_in_its_transaction_is_another_session(tmp_p
 
     assert [INFO, 0] == history.status.tolist()
     assert (["strict-serializable"], []) == summary(check_levels(history))
+
+
+def test_a_front_tells_keys_apart_to_the_letter(tmp_path: Path) -> None:
+    with Front(tmp_path / "h.jsonl", SERVER, initial={"a": 1, "A": 2, "á": 3}) as front:
+        with front.transaction() as t:
+            t.put("Á", "100% “ok” 😀")
+        with front.transaction() as t:
+            seen = [t.get(key) for key in ("a", "A", "á", "Á")]
+
+    assert [1, 2, 3, "100% “ok” 😀"] == seen
+    assert check(read(tmp_path / "h.jsonl"), "strict-serializable").holds
 
 
 def test_a_deadlock_is_an_abort(tmp_path: Path) -> None:

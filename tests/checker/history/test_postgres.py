@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from statewalk.checker.history.collect import Recorder
+from statewalk.checker.history.collect.applications import APPLICATIONS
 from statewalk.checker.history.collect.databases import Postgres
 from statewalk.checker.history.collect.driver import Run, collect
 from statewalk.checker.history.collect.workloads import Shape
@@ -84,7 +85,9 @@ def test_higher_levels_lose_no_update(isolation: str, tmp_path: Path) -> None:
     assert check(history, "strong-si").holds
 
 
-@pytest.mark.parametrize("workload", ["blindw-rw", "blindw-rm", "rmw", "append", "range", "bank"])
+@pytest.mark.parametrize(
+    "workload", ["blindw-rw", "blindw-rm", "rmw", "append", "range", "bank", *APPLICATIONS]
+)
 @pytest.mark.parametrize(
     ("isolation", "level"),
     [("read committed", "strong-session-monotonic-atomic-view"),

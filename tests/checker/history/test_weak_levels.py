@@ -102,7 +102,7 @@ PLANTED = {
 
 
 @pytest.mark.parametrize(
-    ("anomaly", "kind"), some(product(PLANTED, ["rw", "mixed", "range", "tpcc"]), every=5)
+    ("anomaly", "kind"), some(product(PLANTED, ["rw", "mixed", "range", "c-tpcc"]), every=5)
 )
 def test_a_planted_anomaly_leaves_the_levels_that_allow_it(anomaly: str, kind: str) -> None:
     base = list(simulate(Workload(kind, 300, keys=600, seed=4)))
