@@ -21,6 +21,10 @@ _OURS = [
     for p in (_PACKAGE / name, (_PACKAGE / name).resolve())
 ]
 
+# Asked for once, now: Python 3.13 finds out by importing a module, and while a spec is loaded each
+# import asks us whether that is installed, before there is an answer.
+_STDLIB = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib")]
+
 
 @contextmanager
 def searching(folder: str) -> Iterator[None]:
@@ -85,7 +89,7 @@ def lies_with(path: Path, folders: tuple[str, ...]) -> bool:
 def _is_package(path: Path) -> bool:
     if {"site-packages", "dist-packages"} & set(path.parts):
         return True
-    return any(path.is_relative_to(sysconfig.get_path(p)) for p in ("stdlib", "platstdlib"))
+    return any(map(path.is_relative_to, _STDLIB))
 
 
 @lru_cache(maxsize=4096)

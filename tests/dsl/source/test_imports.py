@@ -1,5 +1,6 @@
 """A spec may import its own modules in every way that Python has; they are run as part of it."""
 
+import sysconfig
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from statewalk import check
 from statewalk.dsl.errors import SpecError
 from statewalk.dsl.loader import load
+from statewalk.dsl.source.imports import is_installed
 from tests.cases import some
 
 MODEL = """
@@ -129,3 +131,16 @@ def test_a_module_that_is_not_there_is_named_with_its_place(line: str, tmp_path:
         load(path)
 
     assert ("SW303", 1) == (refused.value.code, refused.value.at and refused.value.at.line)
+
+
+def test_python_is_not_asked_where_it_lies_while_a_spec_is_loaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Python 3.13 imports a module to find out, which would ask us again before there is an
+    answer.
+    """
+    monkeypatch.setattr(sysconfig, "get_path", {}.__getitem__)
+    is_installed.cache_clear()
+    (tmp_path / "spec.py").write_text("from typing import Literal\n" + MODEL + "node = Node()\n")
+
+    assert 3 == check(str(tmp_path / "spec.py"), engine="reference").counts.distinct
