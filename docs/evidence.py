@@ -65,7 +65,8 @@ refused. The files are Fizzbee's: name the folder that holds them in `FIZZBEE_EX
 **Depth, in three rows.** Three searches in plain Python, without any of statewalk, agree with
 the depths here (`tests/conformance/plain.py`), and so does TLC 2.15 itself with one worker, on the
 example's own text: 10, 9 and 5 (23 November 2026). With several workers, as the manifest's runs
-have, TLC may come to a state on a way that is not the shortest, and its depth is that of the way.
+have, TLC may come to a state on a way that is not the shortest, and its depth is that of the way:
+with eight workers it said 9 and 10 of EWD 840 in turn.
 
 **Generated, by reasons.** Where an action begins with `A \\/ B`, TLC counts a successor for `A`
 and one for `B` when both are true, though they are the same step. statewalk counts a step once.

@@ -7,7 +7,7 @@ frozen one is SW202. Equal means equal fields; the hash follows the content.
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from enum import Enum
 from typing import Any, ClassVar, Generic, TypeVar, dataclass_transform
 
@@ -26,6 +26,7 @@ from statewalk.dsl.values.stored import (
 
 T = TypeVar("T")
 R = TypeVar("R", bound="Record")
+_SIMPLE = frozenset({int, str, bool, type(None)})
 
 
 def field_names(cls: type) -> tuple[str, ...]:
@@ -281,31 +282,30 @@ def own(value: Any) -> Any:
     return value
 
 
-def check_option(option: Any) -> None:
+def check_options(options: Collection[Any]) -> None:
     """Raises SpecError for what cannot be chosen; does not look at the state.
 
     SW203 for what is no value, SW208 for a record without a value in some field.
     """
-    kind = type(option)
-    if kind in (int, str, bool):
+    if _SIMPLE.issuperset(map(type, options)):
         return
-    if kind in (tuple, list) or isinstance(option, set | frozenset):
-        for part in option:
-            check_option(part)
-    elif kind is dict:
-        for part in (*option, *option.values()):
-            check_option(part)
-    elif isinstance(option, Enum):
-        check_named(kind)
-    elif isinstance(option, Record) and kind is record_class(option):
-        check_named(kind)
-        for name in fields_of(option) if "_bytes" not in option.__dict__ else ():
-            check_option(getattr(option, name))
-    elif not hasattr(kind, "_canonical") and not hasattr(kind, "_freeze") and option is not None:
-        error = unstorable(option)
-        error.message = error.message.replace("The state cannot hold", "any_of cannot choose")
-        error.why = error.why.replace("It holds", "What is chosen tells steps apart. It can be")
-        raise error
+    for option in options:
+        kind = type(option)
+        if kind in (tuple, list) or isinstance(option, set | frozenset):
+            check_options(option)
+        elif kind is dict:
+            check_options((*option, *option.values()))
+        elif isinstance(option, Enum):
+            check_named(kind)
+        elif isinstance(option, Record) and kind is record_class(option):
+            check_named(kind)
+            names = fields_of(option) if "_bytes" not in option.__dict__ else ()
+            check_options([getattr(option, name) for name in names])
+        elif not (kind in _SIMPLE or hasattr(kind, "_canonical") or hasattr(kind, "_freeze")):
+            error = unstorable(option)
+            error.message = error.message.replace("The state cannot hold", "any_of cannot choose")
+            error.why = error.why.replace("It holds", "What is chosen tells steps apart. It can be")
+            raise error
 
 
 def _unfrozen(cls: type[Record], content: dict[str, Any]) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Annotated, Any, Literal, NoReturn, TypeAlias, TypeVar, overload
 
@@ -19,7 +19,7 @@ from statewalk.dsl.declared import (
     marks,
 )
 from statewalk.dsl.errors import SpecError, did_you_mean
-from statewalk.dsl.values.records import check_option
+from statewalk.dsl.values.records import check_options
 from statewalk.dsl.values.stored import ordered
 from statewalk.dsl.view import Disabled
 from statewalk.dsl.words.lasting import lasting, without_places
@@ -192,11 +192,10 @@ def any_of(options: Iterable[T], /, *, fair: Fairness = "none") -> T:
     if fair not in FAIRNESSES:
         close = did_you_mean(str(fair), FAIRNESSES, quoted=True)
         raise SpecError("SW119", f"There is no fairness {fair!r} of a choice. {close}")
-    found = ordered(options) if isinstance(options, set | frozenset) else list(options)
+    found = _listed(options)
     view = binding.view
-    if view is not None:
-        for option in found:
-            check_option(option)
+    if view is not None and type(found) is not range:
+        check_options(found)
     if view is None and declaring:
         raise SpecError(
             "SW303",
@@ -218,6 +217,14 @@ def any_of(options: Iterable[T], /, *, fair: Fairness = "none") -> T:
         )
     chosen: T = view.choose(found, fair)
     return chosen
+
+
+def _listed(options: Iterable[T]) -> Sequence[T]:
+    """Options in their order; a range stays what it is, as it may be long."""
+    if type(options) is range:
+        numbers: Any = options
+        return numbers  # type: ignore[no-any-return]
+    return ordered(options) if isinstance(options, set | frozenset) else list(options)
 
 
 def maybe() -> bool:

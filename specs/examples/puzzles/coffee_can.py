@@ -80,4 +80,5 @@ def last_one_tells() -> bool:
 
 
 config("hundred", expect=holds(distinct=5150, generated=20002, depth=1))
+config("thousand", MOST=1000, expect=holds(distinct=501500, generated=2000002, depth=1))
 config("ten", MOST=10, expect=holds(distinct=65))

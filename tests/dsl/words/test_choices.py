@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from statewalk import check
+from statewalk import any_of, check
 from statewalk.checker.cli import main
 from statewalk.checker.traces import reading
 from statewalk.checker.traces.exports import FORMATS
@@ -122,6 +122,10 @@ def test_what_is_no_value_cannot_be_chosen(options: str, engine: str, tmp_path: 
 
     assert "error" == result.verdict
     assert "SW203 any_of cannot choose" in str(result)
+
+
+def test_a_choice_of_numbers_is_not_written_out() -> None:
+    assert 0 == any_of(range(10**15))
 
 
 @pytest.mark.parametrize("engine", ["reference", "native"])
