@@ -41,36 +41,57 @@ from statewalk.dsl.model import Element, Model, Property
 from statewalk.dsl.view import FairChoice
 
 _FIRST_TABLE = 1 << 10
-_LOAD = 0.6
+_LOAD = 0.7
+
+
+class Grown:
+    """An array that grows by what is put behind it, where it lies: it is never there twice."""
+
+    def __init__(self, kind: Any) -> None:
+        self.data: NDArray[Any] = np.zeros(0, kind)
+
+    def add(self, more: NDArray[Any]) -> None:
+        """Put some values behind those there are."""
+        self.extend(len(more))[:] = more
+
+    def extend(self, count: int) -> NDArray[Any]:
+        """Room for so many more, to be filled before the next call."""
+        used = len(self.data)
+        self.data.resize(used + count, refcheck=False)
+        return self.data[used:]
+
+    def cut(self, used: int) -> None:
+        """Forget all but the first values."""
+        self.data.resize(used, refcheck=False)
 
 
 class Numbers:
     """State numbers by fingerprint: open addressing, doubled beyond a load of `_LOAD`."""
 
     def __init__(self) -> None:
-        self.keys: Words = np.zeros(_FIRST_TABLE, np.uint64)
-        self.values: Ints = np.full(_FIRST_TABLE, -1, np.int32)
-        self.used = 0
+        self.fingerprints = Grown(np.uint64)
+        self.table: Ints = np.full(_FIRST_TABLE, -1, np.int32)
+
+    @property
+    def used(self) -> int:
+        """How many states have numbers."""
+        return len(self.fingerprints.data)
 
     def add(self, fingerprints: Words) -> None:
         """Number these states from the next free number on."""
-        needed = self.used + len(fingerprints)
-        if needed > _LOAD * len(self.keys):
-            size = len(self.keys)
-            while needed > _LOAD * size:
-                size *= 2
-            filled = self.values >= 0
-            keys, values = self.keys[filled], self.values[filled]
-            self.keys, self.values = np.zeros(size, np.uint64), np.full(size, -1, np.int32)
-            enter(keys, values, self.keys, self.values)
-        numbers = np.arange(self.used, needed, dtype=np.int32)
-        enter(fingerprints, numbers, self.keys, self.values)
-        self.used = needed
+        first = self.used
+        self.fingerprints.add(fingerprints)
+        size = len(self.table)
+        while self.used > _LOAD * size:
+            size *= 2
+        if size > len(self.table):
+            first, self.table = 0, np.full(size, -1, np.int32)
+        enter(self.fingerprints.data, first, self.table)
 
     def of(self, fingerprints: Words) -> Ints:
         """The number of each state; -1 where there is none."""
         result: Ints = np.full(len(fingerprints), -1, np.int32)
-        find(fingerprints, self.keys, self.values, result)
+        find(fingerprints, self.fingerprints.data, self.table, result)
         return result
 
 
@@ -85,13 +106,13 @@ class Keeper:
     rows: list[NDArray[Any]] | None = None
     loops: bool = False
     numbers: Numbers = field(default_factory=Numbers)
-    fingerprints: list[Words] = field(default_factory=list)
     truth: list[list[NDArray[np.bool_]]] = field(default_factory=list)
     base: int = 0
     pending: list[tuple[Ints, Words, NDArray[Any]]] = field(default_factory=list)
-    counts: list[Positions] = field(default_factory=list)
-    targets: list[Ints] = field(default_factory=list)
-    labels: list[NDArray[Any]] = field(default_factory=list)
+    ends: Grown = field(default_factory=lambda: Grown(np.int64))
+    targets: Grown = field(default_factory=lambda: Grown(np.int32))
+    labels: Grown = field(default_factory=lambda: Grown(np.uint8))
+    last: tuple[int, int] = (0, 0)  # states expanded, transitions, before the last level
     table: dict[Label, int] = field(default_factory=dict)
     fair: dict[tuple[FairChoice, ...], int] = field(default_factory=lambda: {(): 0})
 
@@ -115,24 +136,25 @@ class Keeper:
     def level(self, before: Words) -> None:
         """Number the states of the new level; put the transitions that lead there in order."""
         found = self.search.level.rows
-        self.fingerprints.append(found.fp.copy())
         if self.rows is not None:
             self.rows.append(found.values.copy())
         self.numbers.add(found.fp)
         if not len(before):
             return  # the initial states
-        none = np.zeros(0, np.int32)
-        sources = np.concatenate([none, *(source for source, _, _ in self.pending)])
-        to = np.concatenate([none, *(self.numbers.of(fp) for _, fp, _ in self.pending)])
-        names = np.concatenate([none.astype(np.uint8), *(name for _, _, name in self.pending)])
-        self.pending = []
-        counts = np.bincount(sources, minlength=len(before)).astype(np.int64)
+        counts = np.zeros(len(before), np.int64)
+        for source, _, _ in self.pending:
+            counts += np.bincount(source, minlength=len(before))
+        many = int(counts.sum())
+        self.last = (len(self.ends.data), len(self.targets.data))
         starts = np.cumsum(counts) - counts
-        targets, labels = np.empty_like(to), np.empty_like(names)
-        compiled(put_in_order)(sources, to, names, starts, targets, labels)
-        self.counts.append(counts)
-        self.targets.append(targets)
-        self.labels.append(labels)
+        self.ends.add(self.last[1] + starts + counts)
+        if (kind := label_type(len(self.table))) != self.labels.data.dtype:
+            self.labels.data = self.labels.data.astype(kind)
+        targets, labels = self.targets.extend(many), self.labels.extend(many)
+        for source, fp, name in self.pending:
+            to, names = self.numbers.of(fp), name.astype(kind, copy=False)
+            compiled(put_in_order)(source, to, names, starts, targets, labels)
+        self.pending = []
         self.base += len(before)
 
     def names(self, codes: Positions, outcomes: Ints) -> NDArray[Any]:
@@ -166,36 +188,36 @@ class Keeper:
 
     def all_differ(self) -> bool:
         """Whether no two states have one number."""
-        found = np.concatenate(self.fingerprints)
+        found = self.numbers.fingerprints.data
         return len(np.unique(found)) == len(found)
 
     def drop_level(self) -> None:
         """Forget the transitions of the last level, of which some states may not be expanded."""
-        if self.counts:
-            self.base -= len(self.counts.pop())
-            self.targets.pop()
-            self.labels.pop()
+        expanded, steps = self.last
+        self.base -= len(self.ends.data) - expanded
+        self.ends.cut(expanded)
+        self.targets.cut(steps)
+        self.labels.cut(steps)
 
     def graph(self, stopped: StoppedBy | None, keys: list[str]) -> StateGraph:
         """The arrays."""
         if stopped in get_args(Limit):  # perhaps in the middle of a level
             self.drop_level()
         n = self.numbers.used
-        left = np.zeros(n - sum(map(len, self.counts)), np.int64)
-        offsets = np.zeros(n + 1, np.int64)
-        np.cumsum(np.concatenate([*self.counts, left]), out=offsets[1:])
+        offsets = np.full(n + 1, len(self.targets.data), np.int64)
+        offsets[0] = 0
+        offsets[1 : len(self.ends.data) + 1] = self.ends.data
         kind = label_type(len(self.table))
         layout, wide = self.search.layout, self.search.shape.wide
         prints = [layout.fingerprint(layout.row(s)) for s in self.search.model.initial_states]
         shift = 64 if wide else 0
         first = np.array([p >> shift for p in prints], np.uint64)
-        none = np.zeros(0, np.int32)
         return StateGraph(
             offsets=offsets,
-            targets=np.concatenate([*self.targets, none]),
-            labels=np.concatenate([*self.labels, none]).astype(kind, copy=False),
+            targets=self.targets.data,
+            labels=self.labels.data.astype(kind, copy=False),
             table=tuple(self.table),
-            fingerprints=np.concatenate(self.fingerprints),
+            fingerprints=self.numbers.fingerprints.data,
             initial=tuple(self.numbers.of(first).tolist()),
             truth={
                 key: pack(np.concatenate([level[at] for level in self.truth]))

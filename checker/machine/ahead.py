@@ -71,7 +71,7 @@ _KERNELS = {
         "hashed_child": "u8[] i4[] i8 i8",
     },
     "native.kernels.numbering": {
-        "enter": "u8[] i4[] u8[] i4[]",
+        "enter": "u8[] i8 i4[]",
         "find": "u8[] u8[] i4[] i4[]",
     },
     "native.kernels.orbit_kernels": {

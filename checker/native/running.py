@@ -19,7 +19,7 @@ from statewalk.checker.native.checks import Check, check_states
 from statewalk.checker.native.findings import Stage
 from statewalk.checker.native.kernels.arrays import POSITION_SHIFT, Rows, nonzero
 from statewalk.checker.native.learn.learned import Learned
-from statewalk.checker.native.learn.learning import Learner, make_roots
+from statewalk.checker.native.learn.learning import Learner, make_roots, no_reason
 from statewalk.checker.native.learn.tracing import TracingView
 from statewalk.checker.native.orbits import Orbits
 from statewalk.checker.native.profiling import profile_of
@@ -184,6 +184,9 @@ def run(loop: Loop, resumed: bool = False) -> StoppedBy | None:
         return cut.reason
     finally:
         loop.search.workers.close()
+        loop.search.learner.urgent = (
+            no_reason  # or its arrays would wait for the collector of cycles
+        )
 
 
 def _run_levels(loop: Loop, resumed: bool) -> StoppedBy | None:

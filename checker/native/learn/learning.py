@@ -109,6 +109,11 @@ class Stopped(Exception):
         self.reason: StoppedBy = reason
 
 
+def no_reason() -> StoppedBy | None:
+    """None to stop."""
+    return None
+
+
 class Learner:
     """Runs the spec where the kernels do not know what it does; ``seconds`` is what that took.
 
@@ -126,7 +131,7 @@ class Learner:
         self.evaluations: Array = np.zeros(len(roots.all), np.int64)
         self.time: Array = np.zeros(len(roots.all), np.float64)
         self.filled = 0
-        self.urgent: Callable[[], StoppedBy | None] = lambda: None
+        self.urgent: Callable[[], StoppedBy | None] = no_reason
         self._runs = 0
         self._too_deep = False  # a call of the spec ended there, not always at the same place
         self._view = TracingView(self.learned) if view is None else view(self.learned, model)
