@@ -22,11 +22,12 @@ class Binding:
     evaluated, if one is. ``classes`` are the classes of the model's values by name, ``actions`` the
     action instances that a property may look ahead along. ``step`` and ``ended`` are notes that a
     step makes about itself, see `dsl.blocks.steps`; ``handed`` are the values that it took into
-    use, see `dsl.fizz.runtime.symmetry`.
+    use, see `dsl.fizz.runtime.symmetry`; ``gone`` are the roles that ended in it.
     """
 
     __slots__ = (
-        "actions", "before", "classes", "ended", "handed", "reading", "references", "step", "view",
+        "actions", "before", "classes", "ended", "gone", "handed", "reading", "references",
+        "step", "view",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -39,6 +40,7 @@ class Binding:
         self.step = "idle"
         self.ended = ""
         self.handed: tuple[str, ...] = ()
+        self.gone: tuple[Any, ...] = ()
 
 
 binding = Binding()
@@ -64,14 +66,14 @@ class bound:  # noqa: N801 (reads as a verb: with bound(view): ...)
     def __enter__(self) -> None:
         b = binding
         self._saved = (b.view, b.before, b.references, b.reading, b.classes, b.actions)
-        self._notes = (b.step, b.ended, b.handed)
-        b.step, b.ended, b.handed = "idle", "", ()
+        self._notes = (b.step, b.ended, b.handed, b.gone)
+        b.step, b.ended, b.handed, b.gone = "idle", "", (), ()
         b.view, b.before, b.references, b.reading, b.classes, b.actions = self._new
 
     def __exit__(self, *error: object) -> None:
         b = binding
         b.view, b.before, b.references, b.reading, b.classes, b.actions = self._saved
-        b.step, b.ended, b.handed = self._notes
+        b.step, b.ended, b.handed, b.gone = self._notes
 
 
 class before_the_step:  # noqa: N801

@@ -11,6 +11,7 @@ from types import FunctionType
 from typing import Any, Literal
 
 from statewalk.dsl.assemble.build import field_table, make_actions, make_fields
+from statewalk.dsl.assemble.coming import come_and_go
 from statewalk.dsl.assemble.crashes import crashes_of_roles
 from statewalk.dsl.assemble.initial import InitialStates
 from statewalk.dsl.assemble.instances import make_instances, make_leads
@@ -234,7 +235,7 @@ def _assembled(
         symmetric=tuple(c.__name__ for c in tree.roles if c._symmetric),
         max_depth=loading.declared.options.get("max_depth"),
         symmetric_values=tuple(loading.declared.symmetric_values),
-        fresh_values=bool(loading.declared.options.get("fresh_values")),
+        fresh_values=bool(loading.declared.options.get("fresh_values")) or come_and_go(tree),
         check_deadlock=deadlock and stuck is None,
         no_liveness=loading.declared.options.get("no_liveness", ""),
         optimized=optimize,

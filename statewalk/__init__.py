@@ -24,6 +24,7 @@ from statewalk.dsl.declared import Expectation, Fairness
 from statewalk.dsl.state.roles import Role, State
 from statewalk.dsl.values.records import Bag, Message, Record, replace
 from statewalk.dsl.view import Disabled
+from statewalk.dsl.words.coming import end, instances
 from statewalk.dsl.words.declare import (
     Auxiliary,
     Constant,
@@ -83,11 +84,11 @@ if TYPE_CHECKING:
 __all__ = [
     "Auxiliary", "Bag", "Constant", "Disabled", "Ephemeral", "Expectation", "Fairness", "Flow",
     "Message", "Record", "Role", "State", "action", "always", "any_of", "atomic", "config",
-    "constraint", "crash", "crashes", "deadlock", "enabled", "eventually", "exists", "holds",
-    "init", "interrupt", "leads_to", "maybe", "mutant", "named", "next_steps", "old", "on_step",
-    "oneof", "pairs", "parallel", "refines", "replace", "require", "serial", "symmetric_values",
-    "terminal",
-    "threads", "unreachable", "until", "violates",
+    "constraint", "crash", "crashes", "deadlock", "enabled", "end", "eventually", "exists",
+    "holds", "init", "instances", "interrupt", "leads_to", "maybe", "mutant", "named",
+    "next_steps", "old", "on_step", "oneof", "pairs", "parallel", "refines", "replace",
+    "require", "serial", "symmetric_values", "terminal", "threads", "unreachable", "until",
+    "violates",
 ]  # fmt: skip
 
 _CHECKING = {

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from statewalk.dsl.assemble.coming import come_and_go, coming, in_a_step
 from statewalk.dsl.errors import Mistakes
 from statewalk.dsl.flows.run import Flows, slot_of
 from statewalk.dsl.model import CONTINUED, Action, FieldInfo
@@ -28,7 +29,7 @@ def make_fields(
     fields: dict[tuple[str, str], Field] = {}
     crashing = may_crash(tree)
     fresh = bool(tree.loading.declared.options.get("fresh_values"))  # all that is stored is listed
-    listed = fresh or tree.loading.listed
+    listed = fresh or tree.loading.listed or come_and_go(tree)
     for cls in [*tree.records, *tree.roles]:
         hints = _hints(tree, cls, mistakes)
         if not issubclass(cls, Role):
@@ -45,6 +46,8 @@ def make_fields(
                 field.layout = "elements"
             field.keys = usage.listed or listed
             field.constant = not (usage.written or _reached(domain, usage.reach))
+            if cls._room is not None:  # a step may give it its first value
+                field.layout, field.constant = "whole", False
             fields[(cls.__name__, name)] = field
             defaults[name] = default_of(cls, name)
         cls._defaults = defaults  # type: ignore[attr-defined]
@@ -123,6 +126,7 @@ def make_actions(tree: SpecTree, flows: Flows, mistakes: Mistakes) -> list[Actio
                 run = _runner(function, actor, values, flows)
                 if slot is not None:
                     run = partial(flows.start, function, actor, values, concurrent)
+                run = in_a_step(tree, run, coming((actor, *values)))
                 given = tuple(zip(names, map(freeze, values), strict=True))
                 made = make(
                     len(actions), name, arguments=given, run=run, fairness=fair, fault=fault
@@ -130,7 +134,7 @@ def make_actions(tree: SpecTree, flows: Flows, mistakes: Mistakes) -> list[Actio
                 actions.append(made)
             if slot is None:
                 continue
-            run = partial(flows.proceed, function, actor, concurrent)
+            run = in_a_step(tree, partial(flows.proceed, function, actor, concurrent), ())
             again, at = name + CONTINUED, len(actions)
             made = make(at, again, arguments=(), run=run, fairness=resumed, continues=True)
             actions.append(made)

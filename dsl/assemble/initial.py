@@ -58,10 +58,20 @@ class InitialStates:
                 raise raised(error, when, paths) from error
             else:
                 states.append(self._finish(apply_writes(defaults, view.writes), static))
+        self._leave_room(states)
         self._lay_out(states, wanted)
         if states and may_crash(self.tree):
             keep_starts(self.tree.roles, self.fields, states, _value_in)
         return states, self._fix(states)
+
+    def _leave_room(self, states: list[dict[Path, Any]]) -> None:
+        """The instances that steps may make, and those that only other runs made, are not there."""
+        for cls in self.tree.roles:
+            for index in range(cls._room or 0):
+                if index == len(cls._instances):
+                    cls._spare()
+                for state in states:
+                    state.setdefault((cls.__name__, index, "there"), False)
 
     def _as_a_whole(self) -> dict[Field, RoleLayout]:
         """Keep fields that may start without a value in one slot; the layouts they would have."""
@@ -111,7 +121,7 @@ class InitialStates:
         """Drop the counters, and note how many roles the run made. Raises SpecError[SW111]."""
         made = {cls: state.pop((cls.__name__, -1, "@count"), n) for cls, n in static.items()}
         for cls, count in made.items():
-            if self.made.setdefault(cls, count) != count:
+            if self.made.setdefault(cls, count) != count and cls._room is None:
                 raise SpecError(
                     "SW111",
                     f"Initial states differ in how many {cls.__name__} they have: "

@@ -7,6 +7,7 @@ import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from statewalk.dsl.assemble.coming import coming, of_those_there
 from statewalk.dsl.declared import LeadsTo, property_name
 from statewalk.dsl.errors import Mistakes, Span
 from statewalk.dsl.lowering.conjuncts import checked
@@ -25,7 +26,7 @@ def make_instances(
     doc = ast.get_docstring(function.node) or ""
     for values in itertools.product(*domains):
         shown = f"{name}({', '.join(map(repr, map(freeze, values)))})"
-        whole = checked(_given(function.function, values), shown, span)
+        whole = checked(_of_kind(kind, _given(function.function, values), values), shown, span)
         bindings = tuple(
             zip((a.arg for a in function.parameters()), map(freeze, values), strict=True)
         )
@@ -47,10 +48,19 @@ def make_leads(
     for values in itertools.product(*domains):
         shown = f"{name}({', '.join(map(repr, map(freeze, values)))})" if values else name
         given = values if second is not None and second.parameters() else ()
-        premise = checked(_given(lead.premise, values), shown, span)
-        yield Property(
-            shown, kind, (), checked(_given(lead.conclusion, given), shown, span), premise, span
-        )
+        roles = coming(values)
+        cause = of_those_there(_given(lead.premise, values), roles, otherwise=False)
+        effect = of_those_there(_given(lead.conclusion, given), coming(given), otherwise=True)
+        premise = checked(cause, shown, span)
+        yield Property(shown, kind, (), checked(effect, shown, span), premise, span)
+
+
+def _of_kind(
+    kind: PropertyKind, holds: Callable[[], bool], values: tuple[Any, ...]
+) -> Callable[[], bool]:
+    """What a property says of roles that need not be there: nothing, while they are not."""
+    found = kind not in ("exists", "eventually")
+    return of_those_there(holds, coming(values), otherwise=found, steps=kind == "on_step")
 
 
 def _given(function: Callable[..., bool], values: tuple[Any, ...]) -> Callable[[], bool]:

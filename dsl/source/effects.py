@@ -306,7 +306,9 @@ class _Scan:
             if name in PURE_NAMES:
                 made = [f for n in MAKING if value is replace for f in self.effects.methods(n)]
                 return Cause(node, "pure", text, callees=tuple(made))
-            return Cause(node, "reads" if name == "old" else "effects", text, known=False)
+            return Cause(
+                node, "reads" if name in ("old", "instances") else "effects", text, known=False
+            )
         if getattr(builtins, name, None) is value and value is not None:
             return Cause(node, "effects" if name in DOING_BUILTINS else "pure", text, known=False)
         if is_pure_library(value):

@@ -13,7 +13,7 @@ from statewalk.dsl.values.frozen import SET_METHODS
 
 # What a spec imports from `dsl`: what makes a step depend on more than the state, and what only
 # computes.
-CHOOSING = frozenset({"any_of", "maybe", "require", "interrupt", "crash"})
+CHOOSING = frozenset({"any_of", "maybe", "require", "interrupt", "crash", "end"})
 PURE_NAMES = frozenset(
     {"pairs", "replace", "symmetric_values", "Bag", "unreachable", "Record", "Message"}
 )

@@ -161,6 +161,7 @@ _MAKING = dict.fromkeys(
     ),
 )
 _INDEX = ("It is the number of a role among its like.", "Give it another name.")
+_THERE = ("It says whether a role of a class with at_most is there.", "Give it another name.")
 
 
 @dataclass_transform(kw_only_default=True, eq_default=False)
@@ -170,12 +171,21 @@ class Role:
     _fields: ClassVar[tuple[str, ...]] = ()
     _symmetric: ClassVar[bool] = False
     _instances: ClassVar[list[Any]] = []
+    _room: ClassVar[int | None] = None  # how many there may be, where steps make and end them
     _fizz: ClassVar[bool] = False  # written as a role, or as global variables, of a .fizz file
 
-    def __init_subclass__(cls, *, symmetric: bool = False, **options: Any) -> None:
+    def __init_subclass__(
+        cls, *, symmetric: bool = False, at_most: int | None = None, **options: Any
+    ) -> None:
         super().__init_subclass__(**options)
-        check_own(cls, Role, {**_MAKING, **LOOKING, "index": _INDEX})
+        reserved = {"index": _INDEX} | ({} if at_most is None else {"there": _THERE})
+        check_own(cls, Role, {**_MAKING, **LOOKING, **reserved})
         check_kept(cls, Role, {*private(Role), "_bytes", "_defaults", "_index"})
+        cls._room = at_most
+        if at_most is not None:
+            _check_room(cls, at_most)
+            cls.__annotations__ = {**cls.__dict__.get("__annotations__", {}), "there": bool}
+            cls.there = True  # type: ignore[method-assign, assignment]
         own = declared_fields(cls)
         inherited = [
             n for base in reversed(cls.__mro__[1:]) for n in base.__dict__.get("_fields", ())
@@ -193,15 +203,24 @@ class Role:
             raise TypeError(f"{cls.__name__} takes its fields by name: {cls.__name__}({shown})")
         if binding.view is not None:
             return _instance_in_run(cls)
+        if len(cls._instances) == cls._room:
+            raise no_room(cls)
         role = object.__new__(cls)
         role.__dict__["_index"] = len(cls._instances)
         cls._instances.append(role)
         return role
 
+    @classmethod
+    def _spare(cls) -> None:
+        """One more instance, of which the state knows nothing yet."""
+        role = object.__new__(cls)
+        role.__dict__["_index"] = len(cls._instances)
+        cls._instances.append(role)
+
     def __init__(self, **fields: Any) -> None:
         cls = type(self)
         for name in fields:
-            if name not in cls._fields:
+            if name not in cls._fields or (name == "there" and cls._room is not None):
                 raise no_field(cls, name, cls._fields)
         for name in cls._fields:
             value = fields.get(name, ABSENT)
@@ -212,7 +231,7 @@ class Role:
             if binding.view is None:
                 self.__dict__[name] = value
             else:
-                setattr(self, name, value)
+                object.__setattr__(self, name, value)
 
     def __getattr__(self, name: str) -> Any:
         if name[:1] == "_":
@@ -225,6 +244,12 @@ class Role:
         cls = type(self)
         if name not in cls._fields and not isinstance(getattr(cls, name, None), property):
             raise no_field(cls, name, cls._fields)
+        if name == "there" and cls._room is not None:
+            raise SpecError(
+                "SW212",
+                f"Whether {self!r} is there is not assigned.",
+                help=f"{cls.__name__}(...) makes one, end({self!r}) ends it.",
+            )
         object.__setattr__(self, name, value)
 
     @property
@@ -232,6 +257,11 @@ class Role:
         """0, 1, 2, ... in order of creation within its class."""
         number: int = self.__dict__["_index"]
         return number
+
+    @property
+    def there(self) -> bool:
+        """Whether a role of a class with ``at_most`` is there; one of another class always is."""
+        return True
 
     def _freeze(self) -> Any:
         return self
@@ -256,6 +286,13 @@ class Role:
 def no_value(role: Role, name: str) -> SpecError:
     """The error of a field that is read before it has a value."""
     cls = type(role)
+    if cls._room is not None and binding.view is not None and not role.there:
+        return SpecError(
+            "SW208",
+            f"{role!r} is not there, so {role!r}.{name} has no value.",
+            why="No step has made it yet, or it has ended.",
+            help=f"Ask for {name} of what is there: instances({cls.__name__}), role.there.",
+        )
     if cls._fizz:
         shared = isinstance(role, State)
         return SpecError(
@@ -286,24 +323,54 @@ def default_of(cls: type, name: str) -> Any:
 
 
 def _instance_in_run(cls: type[Role]) -> Any:
-    """A role made while the initial state is computed: the next of its class in this run."""
+    """A role made while the initial state is computed: the next of its class in this run. In a
+    step: the first of its class that is not there.
+    """
     path = (cls.__name__, -1, "@count")
     view = current_view()
     index = view.get(path)
     if index is ABSENT:
+        return _made_in_step(cls)
+    if index == cls._room:
+        raise no_room(cls)
+    view.set(path, index + 1)
+    while index >= len(cls._instances):
+        cls._spare()
+    return cls._instances[index]
+
+
+def _made_in_step(cls: type[Role]) -> Any:
+    if cls._room is None:
         raise SpecError(
             "SW211",
             f"{cls.__name__}(...) makes a role in a step.",
-            why="Which roles there are is known before the search: each has its actions.",
-            help="Make as many as there may be on module level, with a field that says which of "
-            "them are in use.",
+            why="Which roles there may be is known before the search: each has its actions.",
+            help=f"Say how many: class {cls.__name__}(Role, at_most=3).",
         )
-    view.set(path, index + 1)
-    while index >= len(cls._instances):
-        role = object.__new__(cls)
-        role.__dict__["_index"] = len(cls._instances)
-        cls._instances.append(role)
-    return cls._instances[index]
+    for role in cls._instances:
+        if not role.there and role not in binding.gone:
+            return role
+    raise no_room(cls)
+
+
+def no_room(cls: type[Role]) -> SpecError:
+    """The error of one role too many."""
+    return SpecError(
+        "SW212",
+        f"There is no room for another {cls.__name__}: there are at most {cls._room}.",
+        why="A bound that is met without a word would hide what comes after it.",
+        help=f"Raise it, class {cls.__name__}(Role, at_most=...), or end one before; or say that "
+        f"the step waits: require(len(instances({cls.__name__})) < {cls._room}).",
+    )
+
+
+def _check_room(cls: type[Role], room: object) -> None:
+    if type(room) is not int or room < 1:
+        raise SpecError(
+            "SW212",
+            f"at_most of {cls.__name__} is a number from 1 on, not {room!r}.",
+            help=f"class {cls.__name__}(Role, at_most=3)",
+        )
 
 
 def _is_there(value: Any) -> bool:

@@ -172,6 +172,27 @@ class N(Role, symmetric=True):
 desk = Desk()
 ns = [N() for _ in range(3)]
 """,
+    "roles that come and go": """
+class N(Role, symmetric=True, at_most=3):
+    likes: "N | None" = None
+    @action
+    def like(self, other: "N") -> None:
+        self.likes = other
+    @action
+    def leave(self) -> None:
+        require(not any(n.likes == self for n in instances(N) if n != self))
+        self.likes = None
+        if desk.first == self:
+            desk.first = None
+        end(self)
+class Desk(State):
+    first: "N | None" = None
+    @action
+    def come(self) -> None:
+        require(len(instances(N)) < 3)
+        self.first = N(likes=any_of([None, self.first]))
+desk = Desk()
+""",
     "initial states, constraints and steps": """
 class N(Role, symmetric=True):
     level: int = 0
