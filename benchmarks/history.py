@@ -16,7 +16,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -32,8 +31,11 @@ _HEAD = (
     ("level", 18, "<"),
     ("verdict", 12, "<"),
     ("start", 6, ">"),
-    ("parse", 6, ">"),
-    ("check", 6, ">"),
+    ("read", 6, ">"),
+    ("build", 6, ">"),
+    ("prune", 6, ">"),
+    ("search", 6, ">"),
+    ("replay", 6, ">"),
     ("explain", 8, ">"),
     ("MB", 5, ">"),
     ("decided by", 12, "<"),
@@ -96,20 +98,19 @@ def measure(file: Path, level: str) -> dict[str, Any]:
     from statewalk.checker.history.decide.check import Options, check
     from statewalk.checker.history.decide.scan import scan
     from statewalk.checker.history.explain.anomaly import explain
+    from statewalk.checker.history.explain.report import phases
 
-    clock = [time.process_time()]
+    loaded = time.process_time()
     history = formats.read(file)
-    clock.append(time.process_time())
-    known = scan(history)
-    verdict = check(history, level, Options(via_sessions=False, timeout=300), known=known)
-    clock.append(time.process_time())
-    name = "holds"
-    if not verdict.holds:
-        name = explain(history, known[0], verdict).name
-    clock.append(time.process_time())
-    steps = [b - a for a, b in pairwise(clock)]
-    return {"verdict": name, "start": clock[0] - begin, "steps": steps, "memory": peak_memory(),
-            "stage": verdict.stage, "stats": verdict.stats}  # fmt: skip
+    read = time.process_time() - loaded
+    verdict = check(history, level, Options(via_sessions=False, timeout=300))
+    spent = phases({level: verdict}, read)
+    facts = None if verdict.holds else scan(history)[0]
+    known = time.process_time()
+    name = "holds" if facts is None else explain(history, facts, verdict).name
+    spent["explain"] = time.process_time() - known
+    return {"verdict": name, "start": loaded - begin, "steps": [*spent.values()],
+            "memory": peak_memory(), "stage": verdict.stage, "stats": verdict.stats}  # fmt: skip
 
 
 def peak_memory() -> int:

@@ -38,12 +38,12 @@ def main() -> None:
         seconds(list(simulate(Workload("mixed", 60))), level, PLAIN)
         seconds(list(simulate(Workload("mixed", 60))), level, Options())
     print(f"{platform.machine()}, Python {platform.python_version()}; si, no session order")
-    print(f"{'':<8}" + "".join(f"{n:>9}" for n in sizes))
+    print(f"{'':<10}" + "".join(f"{n:>9}" for n in sizes))
     for kind in ("rw", "rm", "mixed", "range", "c-tpcc", "c-rubis", "c-twitter"):
         row = [
             seconds(shuffled(list(simulate(Workload(kind, n))), 1), "si", PLAIN)[0] for n in sizes
         ]
-        print(f"{kind:<8}" + "".join(f"{x:>9.2f}" for x in row))
+        print(f"{kind:<10}" + "".join(f"{x:>9.2f}" for x in row))
     n = sizes[-1]
     print(f"\n{n} transactions of rw, shuffled; with a planted anomaly for each level that fails")
     base = list(simulate(Workload("rw", n)))

@@ -139,12 +139,14 @@ def _check(row: Row, asked: Asked) -> None:
             expected=f"statewalk history check {path.resolve()}",
             code="SW709",
         )
+    began = time.process_time()
     history = formats.read(path, asked.format, asked.initial)
+    read = time.process_time() - began
     row.transactions = len(history)
     verdicts, found = judged(history, asked.level, asked.options)
     row.strongest, row.weakest = summary(verdicts)
     row.anomalies = [e.name for e in found.values()]
-    row.result = json.loads(report.as_json(history, verdicts, found))
+    row.result = json.loads(report.as_json(history, verdicts, found, read))
     row.outcome = HOLDS if verdicts[asked.level or "si"].holds else VIOLATED
 
 

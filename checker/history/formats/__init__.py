@@ -45,6 +45,8 @@ def recognise(path: Path) -> tuple[str, Path]:
         raise _unknown(path, "session files J*.log (viper), *.log (cobra) or history.edn in it")
     with opened(path) as file:
         head = file.read(_HEAD)
+    if dbcop.looks_like(head, path.stat().st_size):  # text is none: its counts would be huge
+        return "dbcop", path
     if polysi.looks_like(head):
         return "polysi", path
     if jsonl.looks_like(head):
@@ -53,8 +55,6 @@ def recognise(path: Path) -> tuple[str, Path]:
         return "edn", path
     if head.lstrip()[:1] in (b"{", b"["):
         return "jsonl", path  # its reader says what is wrong
-    if dbcop.looks_like(head, path.stat().st_size):
-        return "dbcop", path
     raise _unknown(path, f"one of {', '.join(READERS)} (docs/history-format.md)")
 
 

@@ -167,6 +167,19 @@ def test_a_first_transaction_of_zeros_is_polysi_s_initial_state(tmp_path: Path) 
         formats.read(path)
 
 
+@pytest.mark.parametrize("first", b"[{r;#")
+def test_a_number_that_is_a_letter_of_another_format_is_still_dbcop(
+    first: int, tmp_path: Path
+) -> None:
+    path = tmp_path / "history.bincode"
+    formats.write(from_records([{"session": 1, "ops": [["w", 3, 4]]}]), path, "dbcop")
+    data = path.read_bytes()
+    path.write_bytes(bytes([first]) + data[1:])  # the history's number, which says nothing
+
+    assert "dbcop" == formats.recognise(path)[0]
+    assert 1 == len(formats.read(path))
+
+
 def test_viper_rules_are_honoured(tmp_path: Path) -> None:
     (tmp_path / "J1.log").write_text(
         '{"value": [["w", 1, 5, false], ["w", 1, 6, true], ["r", 2, 0, true]]}\n'

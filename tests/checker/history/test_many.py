@@ -88,6 +88,7 @@ def test_the_json_of_a_folder_has_each_result(
     assert {"a.jsonl": "holds", "b.jsonl": "unreadable", "deep/c.jsonl": "holds",
             "viper": "holds"} == outcomes  # fmt: skip
     assert {"prefix"} == set(result["files"][0]["result"]["levels"])
+    assert 0 < result["files"][0]["result"]["phases"]["read"]
 
 
 def test_a_folder_that_is_one_history_is_checked_as_one(
