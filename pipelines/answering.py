@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 NODES = "node string, count long"  # registered queries; a query is there while it is positive
-REACHED = "root string, node string"
 
 
 class Edges(NamedTuple):
@@ -54,22 +53,21 @@ def reached(old: DataFrame, edges: Edges, roots: Queries) -> DataFrame:
     """The pairs of a root and a node that can be got to from it, from what they were before."""
     from pyspark.sql import functions as f
 
-    wanted = there(roots.after).select(f.col("node").alias("root"), "node").localCheckpoint()
-    if wanted.isEmpty():
+    wanted, any_ = settled(there(roots.after).select(f.col("node").alias("root"), "node"))
+    if not any_:
         return wanted
     before, after = ends(edges.before), ends(edges.after)
-    old = old.join(wanted.select("root"), "root", "left_semi").localCheckpoint()
-    gone = before.join(after, ["x", "y"], "left_anti").localCheckpoint()
-    kept = old
-    if not gone.isEmpty():
+    old = old.join(wanted.select("root"), "root", "left_semi")
+    gone, any_ = settled(before.join(after, ["x", "y"], "left_anti"))
+    if any_:
         cut = step(old, gone).where("root <> node").distinct()
         lost = closed(cut, cut, before)
         kept = old.join(lost, ["root", "node"], "left_anti").unionByName(wanted).distinct()
         return closed(kept, kept, after)
-    new = after.join(before, ["x", "y"], "left_anti").localCheckpoint()
-    begun = wanted.join(old, ["root", "node"], "left_anti").unionByName(step(old, new))
-    begun = begun.join(old, ["root", "node"], "left_anti").distinct().localCheckpoint()
-    return closed(kept.unionByName(begun), begun, after)
+    new = after.join(before, ["x", "y"], "left_anti")
+    begun = wanted.unionByName(step(old, new)).distinct()
+    begun = begun.join(old, ["root", "node"], "left_anti")
+    return closed(old.unionByName(begun), begun, after)
 
 
 def ends(items: DataFrame) -> DataFrame:
@@ -77,7 +75,7 @@ def ends(items: DataFrame) -> DataFrame:
     from pyspark.sql import functions as f
 
     x, y = (f.split_part("item", f.lit("-"), f.lit(n)) for n in (1, 2))
-    return there(items).select(x.alias("x"), y.alias("y")).localCheckpoint()
+    return there(items).select(x.alias("x"), y.alias("y")).localCheckpoint(eager=False)
 
 
 def step(pairs: DataFrame, edges: DataFrame) -> DataFrame:
@@ -87,12 +85,20 @@ def step(pairs: DataFrame, edges: DataFrame) -> DataFrame:
 
 def closed(found: DataFrame, newest: DataFrame, edges: DataFrame) -> DataFrame:
     """Pairs, with all that edges lead to from the newest of them."""
-    found, newest = found.localCheckpoint(), newest.localCheckpoint()
-    while not newest.isEmpty():
+    newest, more = settled(newest)
+    found = found.localCheckpoint(eager=False)
+    while more:
         newest = step(newest, edges).distinct().join(found, ["root", "node"], "left_anti")
-        newest = newest.localCheckpoint()
-        found = found.unionByName(newest).localCheckpoint()
-    return found
+        newest, more = settled(newest)
+        found = found.unionByName(newest)
+    parts = found.sparkSession.conf.get("spark.sql.shuffle.partitions")
+    return found.coalesce(int(parts or 1)).localCheckpoint(eager=False)  # it adds up their parts
+
+
+def settled(table: DataFrame) -> tuple[DataFrame, int]:
+    """A table, computed once and for all, and the number of its rows."""
+    table = table.localCheckpoint(eager=False)
+    return table, table.count()
 
 
 def changed(before: DataFrame, after: DataFrame) -> DataFrame:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from statewalk.models.stores.resolution import Counts, Transaction
+    from statewalk.models.stores.resolution import Counts, Item, Transaction
 
 REQUIRES = "tid long, item string"
 CHANGES = "tid long, item string, count long"
@@ -47,15 +47,15 @@ def resolve_batch(before: DataFrame, batch: Batch) -> Resolved:
     from pyspark.sql import functions as f
 
     spark = before.sparkSession
-    requires = batch.requires.dropDuplicates().localCheckpoint()
-    changes = batch.changes.localCheckpoint()
-    base = before.select(f.lit(None).cast("long").alias("tid"), "item", "count").localCheckpoint()
+    requires = batch.requires.dropDuplicates().localCheckpoint(eager=False)
+    changes = batch.changes.localCheckpoint(eager=False)
+    base = before.select(f.lit(None).cast("long").alias("tid"), "item", "count")
     aborted = spark.createDataFrame([], ABORTED)
     rounds = 0
     while True:
         rounds += 1
         live = changes.join(aborted, "tid", "left_anti")
-        failed = failing(requires, base.unionByName(live)).localCheckpoint()
+        failed = failing(requires, base.unionByName(live)).localCheckpoint(eager=False)
         if same(failed, aborted):
             return Resolved(failed, collected(base.unionByName(live)), rounds)
         aborted = failed
@@ -105,6 +105,6 @@ def tables(
     )
 
 
-def named(item: tuple[int, int]) -> str:
-    """An edge as an item."""
-    return f"{item[0]}-{item[1]}"
+def named(item: Item) -> str:
+    """An item of the model as one of the pipeline."""
+    return "-".join(str(part) for part in item)

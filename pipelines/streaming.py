@@ -71,13 +71,15 @@ class Job:
         def summed(kind: str, *columns: str) -> DataFrame:
             found = rows.where(f.col("kind") == kind).groupBy(*columns)
             counted = found.agg(f.sum("count").alias("count")).where("count <> 0")
-            return counted.localCheckpoint()
+            return counted.localCheckpoint(eager=False)
 
         self.collection = summed(epochs.CHANGE, "item")
         self.look_ups = summed(epochs.LOOK_UP, "node")
         self.roots = summed(epochs.ROOT, "node")
         pairs = summed(epochs.REACHED, "item", "node")
-        self.reached = pairs.select(f.col("item").alias("root"), "node").localCheckpoint()
+        self.reached = pairs.select(f.col("item").alias("root"), "node").localCheckpoint(
+            eager=False
+        )
 
     def take(self, new: DataFrame, _: int) -> None:
         """What Spark calls with the batches that are new to it."""
@@ -89,7 +91,7 @@ class Job:
 
     def resolve_all(self, new: DataFrame) -> None:
         """Make epochs of new batches, in the order of their numbers. Raises Refused."""
-        new = new.localCheckpoint()
+        new = new.localCheckpoint(eager=False)
         for row in examined(new):
             mark = Mark(row["number"], row["records"], row["digest"], 0, 0, 0)
             kept = self.saved.mark(mark.epoch)
@@ -112,8 +114,8 @@ class Job:
         requires = records.where("requires is not null").selectExpr("tid", "requires as item")
         changes = records.where("item is not null").select("tid", "item", "count")
         resolved = resolve_batch(self.collection, Batch(requires, changes))
-        live = records.join(resolved.aborted, "tid", "left_anti").localCheckpoint()
-        after = resolved.after.localCheckpoint()
+        live = records.join(resolved.aborted, "tid", "left_anti").localCheckpoint(eager=False)
+        after = resolved.after.localCheckpoint(eager=False)
         count = f.coalesce("count", f.lit(1)).alias("count")
         new = {
             name: live.where(f.col(name).isNotNull()).select(f.col(name).alias("node"), count)
@@ -146,7 +148,7 @@ class Job:
         table = rows[0]
         for more in rows[1:]:
             table = table.unionByName(more)
-        table = table.coalesce(1).localCheckpoint()
+        table = table.coalesce(1).localCheckpoint(eager=False)
         found = table.agg(f.count("*").alias("rows"), epochs.digest().alias("digest")).first()
         assert found is not None
         self.saved.keep(table, mark._replace(rows=found["rows"], digest=found["digest"]))
@@ -160,7 +162,7 @@ def added(*counted: DataFrame) -> DataFrame:
     for more in counted[1:]:
         table = table.unionByName(more)
     summed = table.groupBy("node").agg(f.sum("count").alias("count"))
-    return summed.where("count <> 0").localCheckpoint()
+    return summed.where("count <> 0").localCheckpoint(eager=False)
 
 
 def said(kind: str, table: DataFrame) -> DataFrame:

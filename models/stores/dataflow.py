@@ -14,24 +14,26 @@ is what is resolved together.
 from statewalk import always, config, eventually, exists, old, on_step, terminal
 from statewalk.dsl.library.recording import Recorded
 from statewalk.models.stores.dataflow_rows import ROWS
-from statewalk.models.stores.maintenance import Rows, looked_up, reach
-from statewalk.models.stores.pipeline import (
+from statewalk.models.stores.dataflow_settings import (
     CRASHES,
     EPOCHS,
     HOW,
     LENGTH,
     SERVE,
     WORKLOAD,
+)
+from statewalk.models.stores.maintenance import Rows, recomputed
+from statewalk.models.stores.pipeline import (
     Epoch,
     Output,
+    asked,
+    before,
     client,
     engine,
     log,
     outputs,
-    queries,
 )
 from statewalk.models.stores.resolution import (
-    Counts,
     Item,
     Resolution,
     executions,
@@ -39,7 +41,7 @@ from statewalk.models.stores.resolution import (
     resolve,
     summed,
 )
-from statewalk.models.stores.workloads import ANSWERS
+from statewalk.models.stores.workloads import ABORTED, CHANGED
 
 
 def sequentially(epochs: list[Epoch]) -> list[Resolution]:
@@ -49,12 +51,6 @@ def sequentially(epochs: list[Epoch]) -> list[Resolution]:
         found.append(resolve(collection, epoch, "sequential"))
         collection = summed((*collection, *found[-1].changes))
     return found
-
-
-def before(epoch: int) -> Counts:
-    """The collection that an epoch is resolved on."""
-    resolved = engine.resolved[:epoch]
-    return summed((*log.start, *(pair for r in resolved for pair in r.changes)))
 
 
 @always
@@ -93,14 +89,11 @@ def serial_in_order_of_ids() -> bool:
 @always
 def maintained_equals_recomputed() -> bool:
     """Each answer is what asking afresh gives, whatever was inserted and removed."""
-    return all(output.current == recomputed(output, output.frontier) for output in outputs)
+    return all(output.current == afresh(output, output.frontier) for output in outputs)
 
 
-def recomputed(output: Output, epochs: int) -> Rows:
-    edges = before(epochs)
-    if output.answers == "reach":
-        return reach(queries(epochs).roots, edges)
-    return looked_up(queries(epochs).look_ups, edges)
+def afresh(output: Output, epochs: int) -> Rows:
+    return recomputed(output.answers, asked(output.answers, epochs), before(epochs))
 
 
 @always
@@ -126,8 +119,7 @@ def durable_ack() -> bool:
     """What a client was told stays so: its epochs are in the log, and resolve to what it knows."""
     return len(client.told) <= len(log.epochs) and all(
         told.aborted == engine.resolved[e].aborted
-        and told.looked_up == recomputed(outputs[0], e + 1)
-        and told.reached == recomputed(outputs[1], e + 1)
+        and told.answers == tuple(afresh(output, e + 1) for output in outputs)
         for e, told in enumerate(client.told)
         if e < len(engine.resolved)
     )
@@ -154,7 +146,7 @@ def recorded_history() -> tuple[Recorded, ...]:
 
 
 def key(item: Item) -> str:
-    return f"{item[0]}-{item[1]}"
+    return "-".join(str(part) for part in item)
 
 
 def value(name: tuple[int, int]) -> int:
@@ -162,15 +154,17 @@ def value(name: tuple[int, int]) -> int:
     return name[0] * LENGTH + name[1]
 
 
-if WORKLOAD == "session" and EPOCHS == "each" and CRASHES == 0:
+if WORKLOAD in CHANGED and EPOCHS == "each" and CRASHES == 0:
 
     @always
     def session_answers() -> bool:
         """Clients get the answers that are written down with the workload."""
         return all(
-            told.aborted == (frozenset({6}) if e == 5 else frozenset())
-            and told.looked_up == summed(pair for rows, _ in ANSWERS[: e + 1] for pair in rows)
-            and told.reached == summed(pair for _, rows in ANSWERS[: e + 1] for pair in rows)
+            told.aborted == frozenset(t for t in ABORTED[WORKLOAD] if t == e + 1)
+            and all(
+                rows == summed(pair for epoch in CHANGED[WORKLOAD][: e + 1] for pair in epoch[o])
+                for o, rows in enumerate(told.answers)
+            )
             for e, told in enumerate(client.told)
         )
 
@@ -184,7 +178,7 @@ if SERVE:
         return engine.up and not log.buffer and len(client.told) == len(log.epochs)
 
 
-if WORKLOAD in ("free", "session") or (WORKLOAD == "mutual" and HOW != "naive"):
+if WORKLOAD in ("free", "session", "colours") or (WORKLOAD == "mutual" and HOW != "naive"):
 
     @exists
     def some_abort() -> bool:

@@ -61,6 +61,25 @@ row(
     CRASHES=1,
     MUTANT="replay_twice",
 )
+LOADED: Settings = {"WORKLOAD": "dependent", "RECOVERY": "differences", "CRASHES": 1}
+for harm in ("damaged", "lost"):
+    row(f"differences-{harm}", holds(distinct=1994), **LOADED, DAMAGE=harm)
+row(
+    "differences-unchecked",
+    violates(DIFFERS, "deterministic", length=8, states=1902),
+    **LOADED,
+    DAMAGE="damaged",
+    MUTANT="no_checksum",
+)
+row(
+    "differences-in-their-order",
+    violates(DIFFERS, "deterministic", length=13, states=2239),
+    **LOADED,
+    DAMAGE="lost",
+    MUTANT="in_their_order",
+)
+LAST: Settings = {**LOADED, "WORKLOAD": "insert"}  # one epoch: none comes after the lost one
+row("differences-lost-last", holds(distinct=130), **LAST, DAMAGE="lost", MUTANT="in_their_order")
 row("free-2-crash", holds(distinct=371676, depth=27), WORKLOAD="free", CRASHES=1)
 
 # -- answers kept up to date -----------------------------------------------------------------------
@@ -77,3 +96,37 @@ row(
 )
 row("session", holds(distinct=101046), WORKLOAD="session", EPOCHS="each")
 row("session-at-once", holds(distinct=231), WORKLOAD="session", EPOCHS="one", CRASHES=1)
+
+# -- a join, queries that are taken back, merged differences ---------------------------------------
+row("colours", holds(distinct=1374), WORKLOAD="colours")
+row("colours-answers", holds(distinct=630), WORKLOAD="colours", EPOCHS="each")
+for mutant, steps in (("edges_alone", 8), ("both_after", 4)):
+    row(
+        f"colours-{mutant}",
+        violates(WRONG, length=steps, states=1374),
+        WORKLOAD="colours",
+        MUTANT=mutant,
+    )
+BACK: Settings = {"WORKLOAD": "taken_back", "EPOCHS": "each"}
+row("taken-back", holds(distinct=4446), **BACK)
+row(
+    "taken-back-left",
+    violates(WRONG, length=16, states=4446),
+    **BACK,
+    MUTANT="answers_left",
+)
+row(
+    "taken-back-once",
+    violates("session_answers", length=23, states=4446),
+    **BACK,
+    MUTANT="asked_or_not",
+)
+row("merged", holds(distinct=2789), WORKLOAD="twice", MERGES=True)
+row("merged-crash", holds(distinct=61143), **BACK, MERGES=True, CRASHES=1)
+row(
+    "merged-too-far",
+    violates("durable_ack", length=14, states=3173),
+    WORKLOAD="twice",
+    MERGES=True,
+    MUTANT="all_that_is_complete",
+)

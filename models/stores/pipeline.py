@@ -3,40 +3,41 @@
 See `dataflow` for what must hold of them.
 """
 
-from typing import Literal
-
-from statewalk import Constant, Record, Role, State, action, any_of, init, mutant, require
+from statewalk import Record, Role, State, action, any_of, init, mutant, require
+from statewalk.models.stores.dataflow_settings import (
+    ACK,
+    CRASHES,
+    DAMAGE,
+    EPOCHS,
+    HOW,
+    LENGTH,
+    MERGES,
+    RECOVERY,
+    REMOVALS,
+    SCRIPT,
+    SERVE,
+    WORKLOAD,
+)
 from statewalk.models.stores.maintenance import (
+    Change,
     Rows,
     differences,
+    kept,
     kept_edges,
-    kept_look_up,
-    kept_reach,
+    merged,
 )
 from statewalk.models.stores.resolution import (
+    Answers,
     Counts,
-    How,
     Item,
     Resolution,
     Transaction,
     resolve,
     summed,
 )
-from statewalk.models.stores.workloads import ITEMS, SCRIPTS, Workload, starts
+from statewalk.models.stores.saving import Saved, usable
+from statewalk.models.stores.workloads import ITEMS, OUTPUTS, SERVED, starts
 
-# -- constants -------------------------------------------------------------------------------------
-WORKLOAD: Constant[Workload] = "mutual"
-TRANSACTIONS: Constant[int] = 2  # of the free workload
-REMOVALS: Constant[bool] = True  # whether the free workload has them
-EPOCHS: Constant[Literal["any", "each", "one"]] = "any"  # how the log is cut
-HOW: Constant[How] = "ordered"  # how an epoch is resolved
-SERVE: Constant[bool] = True  # outputs, durability and acknowledgements, or resolution alone
-ACK: Constant[Literal["durable", "early"]] = "durable"  # early: before the epoch is on disk
-RECOVERY: Constant[Literal["replay", "differences"]] = "replay"
-CRASHES: Constant[int] = 0
-
-SCRIPT = SCRIPTS[WORKLOAD]
-LENGTH = TRANSACTIONS if WORKLOAD == "free" else len(SCRIPT)
 Epoch = tuple[Transaction, ...]
 
 
@@ -86,7 +87,7 @@ class Engine(Role):
     up: bool = True
     resolved: list[Resolution] = []  # by epoch
     collection: Counts = ()
-    saved: list[Resolution] = []  # differences on disk
+    saved: list[Saved] = []  # differences on disk
     crashes: int = 0
 
     @action(fair="weak")
@@ -100,8 +101,9 @@ class Engine(Role):
     @action(fair="weak")
     def save_differences(self) -> None:
         require(SERVE and self.up and RECOVERY == "differences")
-        require(len(self.saved) < min(log.durable, len(self.resolved)))
-        self.saved.append(self.resolved[len(self.saved)])
+        epoch = len(self.saved)
+        require(epoch < min(log.durable, len(self.resolved)))
+        self.saved.append(Saved(epoch, self.resolved[epoch]))
 
     @action
     def crash(self) -> None:
@@ -118,24 +120,36 @@ class Engine(Role):
 
     @action(fair="weak")
     def recover(self) -> None:
+        """Add up what was saved, as far as it is sound; the log has the rest."""
         require(not self.up)
         self.up = True
-        self.collection = log.start
-        for resolution in self.saved:
-            self.collection = summed((*self.collection, *resolution.changes))
-        self.resolved = self.saved
+        self.saved = usable(self.saved[:])
+        self.resolved = [saved.resolution for saved in self.saved]
+        self.collection = before(len(self.resolved))
+
+    if DAMAGE != "none":
+        harmed: bool = False  # whether one of them was
+
+        @action
+        def harm(self) -> None:
+            """While nobody looks, one of the saved differences is damaged, or gets lost."""
+            require(not self.up and not self.harmed and self.saved)
+            self.harmed = True
+            epoch = any_of(range(len(self.saved)))
+            if DAMAGE == "lost":
+                self.saved.pop(epoch)
+            else:
+                self.saved[epoch] = Saved(epoch, Resolution(frozenset(), (), 1), sound=False)
 
 
-class Change(Record):
-    """Of an answer: a row is so many times more in it from an epoch on."""
-
-    epoch: int
-    row: Item
-    count: int
+def before(epoch: int) -> Counts:
+    """The collection that an epoch is resolved on."""
+    resolved = engine.resolved[:epoch]
+    return summed((*log.start, *(pair for r in resolved for pair in r.changes)))
 
 
 class Output(Role):
-    answers: Literal["look_up", "reach"] = "look_up"
+    answers: Answers = "look_up"
     frontier: int = 0  # epochs taken in
     reported: int = 0  # epochs said to be complete
     edges: Counts = ()
@@ -148,23 +162,27 @@ class Output(Role):
         epoch = self.frontier
         require(SERVE and engine.up and epoch < len(engine.resolved))
         after = kept_edges(self.edges, engine.resolved[epoch].changes)
-        answer = self.kept(after, queries(epoch), queries(epoch + 1))
+        nodes = asked(self.answers, epoch), asked(self.answers, epoch + 1)
+        answer = kept(self.answers, self.current, nodes, (self.edges, after))
         for row, count in differences(self.current, answer):
             self.changes.append(Change(epoch, row, count))
         self.edges = after
         self.current = answer
         self.frontier += 1
 
-    def kept(self, after: Counts, before: "Queries", now: "Queries") -> Rows:
-        if self.answers == "reach":
-            return kept_reach(self.current, now.roots, self.edges, after)
-        new = now.look_ups - before.look_ups
-        return kept_look_up(self.current, new, now.look_ups, after, differences(self.edges, after))
-
     @action(fair="weak")
     def report(self) -> None:
         require(SERVE and engine.up and self.reported < self.frontier)
         self.reported = self.frontier
+
+    if MERGES:
+
+        @action(fair="weak")
+        def merge(self) -> None:
+            """Take the changes of all epochs that nobody will ask for to the first one that is."""
+            changes = merged(self.changes[:], mergeable(self))
+            require(engine.up and self.changes != changes)
+            self.changes = changes
 
     def forget(self) -> None:
         self.frontier = self.reported = 0
@@ -173,34 +191,29 @@ class Output(Role):
         self.changes = []
 
 
-class Queries(Record):
-    """The nodes with standing queries."""
-
-    look_ups: frozenset[int]
-    roots: frozenset[int]
+def mergeable(output: Output) -> int:
+    """The first epoch that somebody may still ask for, of those that the output has taken in."""
+    return min(len(client.told), output.frontier)
 
 
-def queries(epochs: int) -> Queries:
-    """Those that committed transactions of the first epochs have registered."""
-    live = [
-        t
-        for epoch in range(epochs)
-        for t in log.epochs[epoch]
-        if t.tid not in engine.resolved[epoch].aborted
-    ]
-    return Queries(
-        frozenset(node for t in live for node in t.look_ups),
-        frozenset(node for t in live for node in t.roots),
-    )
+def asked(answers: Answers, epochs: int) -> frozenset[int]:
+    """The nodes with standing queries after the first epochs, by their committed transactions."""
+    counts: dict[int, int] = {}
+    for epoch in range(epochs):
+        for t in log.epochs[epoch]:
+            if t.tid not in engine.resolved[epoch].aborted:
+                for kind, node, count in t.queries:
+                    if kind == answers:
+                        counts[node] = counts.get(node, 0) + count
+    return frozenset(node for node, count in counts.items() if count > 0)
 
 
 # -- the client ------------------------------------------------------------------------------------
 class Told(Record):
-    """What a client knows of an epoch: the transactions that aborted and the answers after it."""
+    """What a client knows of an epoch: the transactions that aborted and each answer after it."""
 
     aborted: frozenset[int]
-    looked_up: Rows
-    reached: Rows
+    answers: tuple[Rows, ...]
 
 
 class Client(State):
@@ -211,11 +224,8 @@ class Client(State):
         epoch = len(self.told)
         require(SERVE and engine.up and epoch < min(output.reported for output in outputs))
         require(ACK == "early" or epoch < log.durable)
-        self.told.append(
-            Told(
-                engine.resolved[epoch].aborted, answer(outputs[0], epoch), answer(outputs[1], epoch)
-            )
-        )
+        answers = tuple(answer(output, epoch) for output in outputs)
+        self.told.append(Told(engine.resolved[epoch].aborted, answers))
 
 
 def answer(output: Output, epoch: int) -> Rows:
@@ -225,7 +235,7 @@ def answer(output: Output, epoch: int) -> Rows:
 
 log = Log()
 engine = Engine()
-outputs = [Output(answers="look_up"), Output(answers="reach")]
+outputs = [Output(answers=answers) for answers in OUTPUTS.get(WORKLOAD, SERVED)]
 client = Client()
 
 
@@ -251,5 +261,24 @@ def replay_twice(self: Engine) -> None:
     require(not self.up)
     self.up = True
     self.collection = log.start
-    for resolution in self.saved:
-        self.collection = summed((*self.collection, *resolution.changes))
+    for saved in self.saved:
+        self.collection = summed((*self.collection, *saved.resolution.changes))
+
+
+@mutant(mergeable)
+def all_that_is_complete(output: Output) -> int:
+    """Changes are merged up to the last epoch that is complete, whoever lags behind."""
+    return max(output.reported - 1, 0)
+
+
+@mutant(asked)
+def asked_or_not(answers: Answers, epochs: int) -> frozenset[int]:
+    """A query is there or not: taking it back once is enough, however often it was registered."""
+    nodes: set[int] = set()
+    for epoch in range(epochs):
+        for t in log.epochs[epoch]:
+            if t.tid not in engine.resolved[epoch].aborted:
+                for kind, node, count in t.queries:
+                    if kind == answers:
+                        nodes = nodes | {node} if count > 0 else nodes - {node}
+    return frozenset(nodes)

@@ -26,19 +26,22 @@ from statewalk import Record, mutant
 from statewalk.dsl.library.isolation import INITIAL, Read, Verdict, judge
 from statewalk.dsl.library.isolation import Transaction as Recorded
 
-Item = tuple[int, int]  # an edge: from, to
+Edge = tuple[int, int]  # from, to
+Coloured = tuple[int, int, str]  # what is said of an edge; it is there without the edge too
+Item = Edge | Coloured
 Counts = tuple[tuple[Item, int], ...]  # a multiset of items, ascending, without zeros
+Answers = Literal["look_up", "reach", "red_degree"]  # what a query is about: see `maintenance`
+Query = tuple[Answers, int, int]  # of a node: so many times more registered, or less
 How = Literal["naive", "ordered", "sequential"]
 
 
 class Transaction(Record):
-    """Records of one transaction; `look_ups` and `roots` are nodes it registers queries for."""
+    """Records of one transaction; queries are registered and taken back if it commits."""
 
     tid: int
     requires: tuple[Item, ...] = ()
     changes: Counts = ()
-    look_ups: tuple[int, ...] = ()
-    roots: tuple[int, ...] = ()
+    queries: tuple[Query, ...] = ()
 
 
 class Resolution(Record):
@@ -121,7 +124,7 @@ def failing(
     found = set()
     for worker in range(workers):
         for at, t in enumerate(batch):
-            mine = [item for item in t.requires if sum(item) % workers == worker]
+            mine = [item for item in t.requires if (item[0] + item[1]) % workers == worker]
             seen = [
                 u
                 for place, u in enumerate(batch)

@@ -5,7 +5,7 @@ Nodes are small numbers, an item is an edge between two of them.
 
 from typing import Literal
 
-from statewalk.models.stores.resolution import Counts, Item, Transaction
+from statewalk.models.stores.resolution import Answers, Counts, Edge, Item, Query, Transaction
 
 Workload = Literal[
     "free",  # any transactions with one requirement and one change at most, over two items
@@ -16,20 +16,30 @@ Workload = Literal[
     "ring",  # a root, and a ring behind it that is cut off
     "twice",  # an edge is inserted twice and removed once
     "session",  # a tree, queries, conditional insertions, and an edge that closes a ring
+    "colours",  # edges become red and stop to be; how many red ones leave a node is asked
+    "taken_back",  # a query is registered twice and taken back twice, while edges come
 ]
 
-A: Item = (0, 1)
-B: Item = (1, 0)
-ITEMS: tuple[Item, Item] = (A, B)
+A: Edge = (0, 1)
+B: Edge = (1, 0)
+ITEMS: tuple[Edge, Edge] = (A, B)
 STARTS: tuple[Counts, ...] = ((), ((A, 1),), ((A, 1), (B, 1)))
 
 
-def added(*edges: Item) -> Counts:
-    return tuple((edge, 1) for edge in edges)
+def added(*items: Item) -> Counts:
+    return tuple((item, 1) for item in items)
 
 
-def removed(*edges: Item) -> Counts:
-    return tuple((edge, -1) for edge in edges)
+def removed(*items: Item) -> Counts:
+    return tuple((item, -1) for item in items)
+
+
+def asked(node: int, *answers: Answers, count: int = 1) -> tuple[Query, ...]:
+    return tuple((kind, node, count) for kind in answers)
+
+
+def red(edge: Edge) -> Item:
+    return (*edge, "red")
 
 
 SCRIPTS: dict[str, tuple[Transaction, ...]] = {
@@ -37,13 +47,13 @@ SCRIPTS: dict[str, tuple[Transaction, ...]] = {
     "dependent": (Transaction(1, changes=added(A)), Transaction(2, (A,), added(B))),
     "mutual": (Transaction(1, (A,), removed(B)), Transaction(2, (B,), removed(A))),
     "zero": (Transaction(0, (A,)),),
-    "insert": (Transaction(1, changes=added(A), look_ups=(0,), roots=(0,)),),
+    "insert": (Transaction(1, changes=added(A), queries=asked(0, "look_up", "reach")),),
     "ring": (
-        Transaction(1, changes=added((0, 1), (1, 2), (2, 3), (3, 1)), roots=(0,)),
+        Transaction(1, changes=added((0, 1), (1, 2), (2, 3), (3, 1)), queries=asked(0, "reach")),
         Transaction(2, changes=removed((0, 1))),
     ),
     "twice": (
-        Transaction(1, changes=added(A), look_ups=(0,), roots=(0,)),
+        Transaction(1, changes=added(A), queries=asked(0, "look_up", "reach")),
         Transaction(2, changes=added(A)),
         Transaction(3, changes=removed(A)),
     ),
@@ -51,23 +61,52 @@ SCRIPTS: dict[str, tuple[Transaction, ...]] = {
         Transaction(1, changes=added((0, 1), (0, 2))),
         Transaction(2, changes=added((1, 3))),
         Transaction(3, changes=added((1, 4))),
-        Transaction(4, look_ups=(1,), roots=(1,)),
+        Transaction(4, queries=asked(1, "look_up", "reach")),
         Transaction(5, ((0, 2),), added((2, 5))),
         Transaction(6, ((5, 1),), added((4, 5))),  # there is no such edge
         Transaction(7, ((1, 3),), added((3, 0))),  # closes the ring 0, 1, 3
     ),
+    "colours": (
+        Transaction(1, changes=added((0, 1), red((0, 1)), (0, 2)), queries=asked(0, "red_degree")),
+        Transaction(2, ((0, 2),), added(red((0, 2)))),
+        Transaction(3, (red((0, 2)),), removed(red((0, 1)))),
+        Transaction(4, (red((0, 1)),), removed((0, 1))),  # it is not red any more
+    ),
+    "taken_back": (
+        Transaction(1, changes=added((0, 1)), queries=asked(0, "look_up", "reach")),
+        Transaction(2, queries=asked(0, "look_up", "reach")),
+        Transaction(3, queries=asked(0, "look_up", "reach", count=-1)),
+        Transaction(4, changes=added((0, 2)), queries=asked(0, "look_up", count=-1)),
+    ),
 }
+OUTPUTS: dict[str, tuple[Answers, ...]] = {"colours": ("red_degree",)}
+SERVED: tuple[Answers, ...] = ("look_up", "reach")  # by other workloads
 
-# What each transaction of "session" changes: edges looked up, and nodes got to from the root.
-ANSWERS: tuple[tuple[Counts, Counts], ...] = (
-    ((), ()),
-    ((), ()),
-    ((), ()),
-    (added((1, 3), (1, 4)), added((1, 1), (1, 3), (1, 4))),
-    ((), ()),
-    ((), ()),
-    ((), added((1, 0), (1, 2), (1, 5))),
-)
+# Of some workloads: the transactions that abort, and how each transaction changes each answer.
+ABORTED = {"session": (6,), "colours": (4,), "taken_back": ()}
+CHANGED: dict[str, tuple[tuple[Counts, ...], ...]] = {
+    "session": (
+        ((), ()),
+        ((), ()),
+        ((), ()),
+        (added((1, 3), (1, 4)), added((1, 1), (1, 3), (1, 4))),
+        ((), ()),
+        ((), ()),
+        ((), added((1, 0), (1, 2), (1, 5))),
+    ),
+    "colours": (
+        (added((0, 1)),),
+        ((*added((0, 2)), *removed((0, 1))),),
+        ((*added((0, 1)), *removed((0, 2))),),
+        ((),),
+    ),
+    "taken_back": (
+        (added((0, 1)), added((0, 0), (0, 1))),
+        ((), ()),
+        ((), ()),
+        (removed((0, 1)), added((0, 2))),
+    ),
+}
 
 
 def starts(workload: Workload) -> tuple[Counts, ...]:

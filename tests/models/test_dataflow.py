@@ -24,14 +24,14 @@ from statewalk.dsl.declared import Configuration
 from statewalk.dsl.loader import load
 from statewalk.models.stores import resolution
 from statewalk.models.stores.maintenance import (
-    differences,
+    Change,
+    kept,
     kept_edges,
-    kept_look_up,
-    kept_reach,
-    looked_up,
-    reach,
+    merged,
+    recomputed,
 )
 from statewalk.models.stores.resolution import (
+    Answers,
     Counts,
     Item,
     Resolution,
@@ -191,15 +191,46 @@ def test_all_orders_of_the_mutual_case() -> None:
     assert found == {frozenset({2, 3})}
 
 
-@given(st.lists(changes, max_size=6), st.sets(st.sampled_from(NODES)))
-def test_answers_are_kept_up_to_date(steps: list[Counts], nodes: set[int]) -> None:
+ANSWERS: tuple[Answers, ...] = ("look_up", "reach", "red_degree")
+coloured = st.dictionaries(
+    st.one_of(edges, edges.map(lambda edge: (*edge, "red"))),
+    st.sampled_from((-1, 1, 2)),
+    max_size=4,
+).map(lambda counts: tuple(sorted(counts.items())))
+steps = st.tuples(coloured, st.frozensets(st.sampled_from(NODES)))
+
+
+@pytest.mark.parametrize("answers", ANSWERS)
+@given(st.lists(steps, max_size=6))
+def test_answers_are_kept_up_to_date(
+    answers: Answers, log: list[tuple[Counts, frozenset[int]]]
+) -> None:
     collection: Counts = ()
-    looked, reached = looked_up(nodes, collection), reach(nodes, collection)
-    for step in steps:
-        wanted = tuple((edge, n) for edge, n in step if n > 0 or dict(collection).get(edge, 0) > 0)
+    nodes: frozenset[int] = frozenset()
+    current: Counts = ()
+    for step, asked in log:
+        wanted = tuple((item, n) for item, n in step if n > 0 or dict(collection).get(item, 0) > 0)
         after = kept_edges(collection, wanted)
-        looked = kept_look_up(looked, (), nodes, after, differences(collection, after))
-        reached = kept_reach(reached, nodes, collection, after)
-        assert looked == looked_up(nodes, after)
-        assert reached == reach(nodes, after)
-        collection = after
+        current = kept(answers, current, (nodes, asked), (collection, after))
+        assert current == recomputed(answers, asked, after)
+        collection, nodes = after, asked
+
+
+emitted = st.builds(Change, st.integers(0, 4), edges, st.sampled_from((-1, 1)))
+
+
+@given(st.lists(emitted, max_size=8), st.integers(0, 4))
+def test_merged_changes_give_the_same_from_the_frontier_on(
+    changes: list[Change], since: int
+) -> None:
+    def as_of(found: list[Change], epoch: int) -> Counts:
+        return summed((c.row, c.count) for c in found if c.epoch <= epoch)
+
+    after = merged(changes, since)
+
+    assert [as_of(changes, e) for e in range(since, 5)] == [
+        as_of(after, e) for e in range(since, 5)
+    ]
+    assert len({(c.epoch, c.row) for c in after if c.epoch <= since}) == sum(
+        c.epoch <= since for c in after
+    )

@@ -14,9 +14,17 @@ from typing import Any
 
 from pipelines import epochs, streaming
 from pipelines.resolving import named
-from statewalk.models.stores.maintenance import looked_up, reach
-from statewalk.models.stores.resolution import Counts, Transaction, resolve, summed
+from statewalk.models.stores.maintenance import recomputed
+from statewalk.models.stores.resolution import (
+    Answers,
+    Counts,
+    Query,
+    Transaction,
+    resolve,
+    summed,
+)
 
+KINDS: tuple[Answers, ...] = ("look_up", "reach")
 Epoch = list[Transaction]
 Found = dict[str, Any]
 
@@ -27,8 +35,9 @@ def put(folder: Path, number: int, batch: Epoch) -> None:
     for t in batch:
         lines += [{"tid": t.tid, "requires": named(item)} for item in t.requires]
         lines += [{"tid": t.tid, "item": named(item), "count": n} for item, n in t.changes]
-        lines += [{"tid": t.tid, "look_up": str(node)} for node in t.look_ups]
-        lines += [{"tid": t.tid, "root": str(node)} for node in t.roots]
+        for kind, node, count in t.queries:
+            said = "root" if kind == "reach" else kind
+            lines.append({"tid": t.tid, said: str(node), "count": count})
     lines.append({"end": number, "records": len(lines)})
     folder.mkdir(exist_ok=True)
     written = folder / f".{number:08}.json"
@@ -39,7 +48,7 @@ def put(folder: Path, number: int, batch: Epoch) -> None:
 
 
 def random_log(seed: int, length: int, size: int) -> list[Epoch]:
-    """Batches that insert edges among four nodes, and remove some that they require."""
+    """Batches that insert edges among four nodes, remove some that they require, and ask."""
     pick = random.Random(seed)
     edges = [(x, y) for x in range(4) for y in range(4)]
 
@@ -47,10 +56,12 @@ def random_log(seed: int, length: int, size: int) -> list[Epoch]:
         if pick.random() < 0.4:
             gone = pick.choice(edges)
             return Transaction(tid, (gone,), ((gone, -1),))
-        queries = (pick.randrange(4),) if pick.random() < 0.3 else ()
+        queries: tuple[Query, ...] = ()
+        if pick.random() < 0.4:
+            queries = ((pick.choice(KINDS), pick.randrange(4), pick.choice((1, 1, -1))),)
         added = tuple((edge, 1) for edge in sorted(pick.sample(edges, 2)))
         required = tuple(pick.sample(edges, pick.randint(0, 1)))
-        return Transaction(tid, required, added, queries, queries)
+        return Transaction(tid, required, added, queries)
 
     return [[one(tid) for tid in range(size)] for _ in range(length)]
 
@@ -58,27 +69,26 @@ def random_log(seed: int, length: int, size: int) -> list[Epoch]:
 def expected(log: list[Epoch]) -> list[Found]:
     """What each epoch says, executed one transaction after the other and asked afresh."""
     collection: Counts = ()
-    nodes: dict[str, Counter[int]] = {"look_ups": Counter(), "roots": Counter()}
+    counts: dict[Answers, Counter[int]] = {kind: Counter() for kind in KINDS}
+    answers: dict[Answers, Counts] = dict.fromkeys(KINDS, ())
     found: list[Found] = []
-    looked: Counts = ()
-    reached: Counts = ()
     for batch in log:
         done = resolve(collection, tuple(batch), "sequential")
         collection = summed((*collection, *done.changes))
         live = [t for t in batch if t.tid not in done.aborted]
         for t in live:
-            nodes["look_ups"].update(t.look_ups)
-            nodes["roots"].update(t.roots)
-        now, got = looked_up(nodes["look_ups"], collection), reach(nodes["roots"], collection)
+            for kind, node, count in t.queries:
+                counts[kind][node] += count
+        old = answers
+        answers = {kind: recomputed(kind, +counts[kind], collection) for kind in KINDS}
         found.append(
             {
                 "aborted": sorted(done.aborted),
                 "change": {named(item): n for item, n in done.changes},
-                "looked_up": difference(looked, now),
-                "reached": difference(reached, got),
+                "looked_up": difference(old["look_up"], answers["look_up"]),
+                "reached": difference(old["reach"], answers["reach"]),
             }
         )
-        looked, reached = now, got
     return found
 
 

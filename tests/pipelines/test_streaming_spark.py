@@ -39,10 +39,10 @@ WHERE = [(who, at, epoch) for epoch in (1, 2, 3) for at in POINTS for who in ("p
 @pytest.mark.spark
 @pytest.mark.parametrize(
     ("who", "point", "epoch"),
-    [w if w == ("python", "written", 2) else slow(*w) for w in WHERE],
+    [w if w == ("python", "written", 1) else slow(*w) for w in WHERE],
 )
 def test_a_killed_job_goes_on(tmp_path: Path, who: str, point: str, epoch: int) -> None:
-    log = random_log(7, epoch if (who, point) == ("python", "written") else LENGTH, 6)
+    log = random_log(7, 1 if (who, point, epoch) == ("python", "written", 1) else LENGTH, 6)
     for number, batch in enumerate(log, start=1):
         put(tmp_path / "in", number, batch)
 
@@ -56,6 +56,7 @@ def test_a_killed_job_goes_on(tmp_path: Path, who: str, point: str, epoch: int) 
 
 
 @pytest.mark.spark
+@pytest.mark.slow
 def test_what_cannot_go_on_is_refused(tmp_path: Path) -> None:
     log = random_log(3, 1, 4)
     put(tmp_path / "in", 1, log[0])
