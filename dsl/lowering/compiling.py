@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -79,4 +80,7 @@ def compile_function(function: Function, node: ast.FunctionDef) -> Any:
 
 def install(function: Function, node: ast.FunctionDef) -> None:
     """Compile a rewritten function and give its code to the function object everyone holds."""
-    function.function.__code__ = compile_function(function, node).__code__
+    code = compile_function(function, node).__code__
+    with warnings.catch_warnings():  # Python 3.13 warns where a generator becomes none
+        warnings.simplefilter("ignore", DeprecationWarning)
+        function.function.__code__ = code

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
 from typing import Any, TypeVar
 
 from lark import Token, v_args
@@ -50,10 +49,10 @@ class Build(BuildExpressions):  # pyright: ignore[reportGeneralTypeIssues]
     def temporal(self, meta: Meta, parts: Parts) -> str:
         return "temporal:" + str(parts[0])
 
-    def _node(self, meta: Meta, kind: Callable[..., N], **values: object) -> N:
-        node = kind()
-        for name, value in values.items():
-            setattr(node, name, value)
+    def _node(self, meta: Meta, kind: type[N], **values: object) -> N:
+        node = kind(**{name: values[name] for name in kind._fields if name in values})
+        for name in values.keys() - set(kind._fields):
+            setattr(node, name, values[name])
         return placed(node, meta)
 
     def action(self, meta: Meta, parts: Parts) -> ast.stmt:
