@@ -68,6 +68,7 @@ CASES = (
         "models/kafka/transactions.py",
         ("MAX_ELECTIONS=2",),
     ),
+    Case("Paxos Commit", "specs/examples/commit/paxos_commit.py"),
 )
 
 # The setting in which the public Paimon spec's README finds dangling deletion vectors.

@@ -23,6 +23,7 @@ REMARKS = {
     "depth": "TLC says {depth}: see below",
     "bound": "bounded by a constraint, so liveness is not asked",
     "orbits": "with symmetry on",
+    "own": "counted for this page by TLC 2.15 with one worker: the manifest has no numbers",
     "two ways": "TLC generates {generated}: it counts each way in which a condition is true",
 }
 GROUPS = {
@@ -67,6 +68,9 @@ the depths here (`tests/conformance/plain.py`), and so does TLC 2.15 itself with
 example's own text: 10, 9 and 5 (23 November 2026). With several workers, as the manifest's runs
 have, TLC may come to a state on a way that is not the shortest, and its depth is that of the way:
 with eight workers it said 9 and 10 of EWD 840 in turn.
+
+**Left out**: examples whose specs have no behaviours to search but a constant to compute, as
+CarTalkPuzzle, Stones and TransitiveClosure.
 
 **Generated, by reasons.** Where an action begins with `A \\/ B`, TLC counts a successor for `A`
 and one for `B` when both are true, though they are the same step. statewalk counts a step once.
