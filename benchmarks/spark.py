@@ -4,7 +4,8 @@ Each case is a process of its own, from nothing to the result. CPU seconds are t
 process tree, the JVM and Spark's Python workers included, read from /proc while it runs. *small
 level* is the median time of the levels that expand fewer than 20,000 states, without the first two,
 in which the workers start. *moved* is what Spark's tasks wrote for one another; *max/mean* compares
-the largest partition of a level with the mean, for the worst level.
+the largest partition of a level with the mean, for the worst level. *driver MB* is the most memory
+that the driver's Python held of its own, without the files that it maps.
 """
 
 from __future__ import annotations
@@ -61,14 +62,25 @@ def usage(pid: int, known: dict[tuple[str, int], float]) -> None:
         queue += children.get(here, [])
 
 
+def held(pid: int) -> float:
+    """Megabytes that a process holds without what it maps of files; 0 where it is gone."""
+    try:
+        text = Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return 0.0
+    return sum(int(t.split()[1]) for t in text.splitlines() if t.startswith("RssAnon:")) / 1024
+
+
 def measured(words: list[str]) -> dict[str, Any]:
-    """Run a case in a process of its own: its figures, with ``cpu`` and ``wall`` in seconds."""
+    """Run a case in a process of its own: its figures, and ``wall``, ``cpu``, ``driver_mb``."""
     started = time.perf_counter()
     command = [sys.executable, __file__, "--one", *words]
     child = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
     known: dict[tuple[str, int], float] = {}
+    most = 0.0
     while child.poll() is None:
         usage(child.pid, known)
+        most = max(most, held(child.pid))
         time.sleep(0.02)
     wall = time.perf_counter() - started
     assert child.stdout is not None
@@ -78,12 +90,14 @@ def measured(words: list[str]) -> dict[str, Any]:
     parts: dict[str, float] = {}
     for (kind, _), used in known.items():
         parts[kind] = parts.get(kind, 0.0) + used
-    return {**json.loads(text), "wall": wall, "cpu": sum(parts.values()), "parts": parts}
+    return {**json.loads(text), "wall": wall, "cpu": sum(parts.values()), "parts": parts,
+            "driver_mb": most}  # fmt: skip
 
 
 def row(name: str, found: dict[str, Any]) -> str:
     """A line of the table."""
     head = f"{name:<34} {found['distinct']:>12,} {found['wall']:>7.1f} {found['cpu']:>7.1f}"
+    head += f" {found['driver_mb']:>6.0f}"
     if not found.get("jobs"):
         return head
     times = [s for n, jobs, s in found["levels"][STARTING:] if n < SMALL]
@@ -118,9 +132,9 @@ def main() -> None:
     words += ["--tasks", str(given.tasks)] if given.tasks else []
     words += ["--form", given.form] if given.form else []
     print(
-        f"{'':<34} {'states':>12} {'wall s':>7} {'CPU s':>7} {'jobs':>5} {'small':>7}"
+        f"{'':<34} {'states':>12} {'wall s':>7} {'CPU s':>7} {'driver':>6} {'jobs':>5} {'small':>7}"
         f" {'moved':>9} {'max/mean':>9}   of the CPU seconds\n"
-        f"{'':<34} {'':>12} {'':>7} {'':>7} {'':>5} {'level s':>7} {'B/state':>9}"
+        f"{'':<34} {'':>12} {'':>7} {'':>7} {'MB':>6} {'':>5} {'level s':>7} {'B/state':>9}"
     )
     name = f"{Path(given.spec).stem} {' '.join(constants)}"
     for engine in ("spark",) if given.no_native else ("native", "spark"):

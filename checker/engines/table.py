@@ -43,7 +43,7 @@ ENGINES: dict[str, EngineEntry] = {
         EngineEntry(
             "reference", "statewalk.checker.engines.reference", symmetry=True, compares_states=True
         ),
-        EngineEntry("spark", "statewalk.checker.spark", ("pyspark",)),
+        EngineEntry("spark", "statewalk.checker.spark", ("pyspark",), symmetry=True),
     )
 }
 NAMES = ("auto", *ENGINES)

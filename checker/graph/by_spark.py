@@ -21,7 +21,7 @@ import numpy as np
 
 from statewalk.checker.graph.collect import Collected, Collector, Steps, bare, collected
 from statewalk.checker.graph.labels import NamingView
-from statewalk.checker.native.kernels.arrays import POSITION_SHIFT, Array, Outcomes, Tries
+from statewalk.checker.native.kernels.arrays import POSITION_SHIFT, Array
 from statewalk.checker.native.manifests import Damaged
 from statewalk.checker.native.running import loop_of, run, start
 from statewalk.checker.spark.driver.cluster import Cluster
@@ -53,9 +53,7 @@ _COLUMNS = ("source", "link", "target", "outcome")
 class GraphExpander(Expander):
     """Expands a task's states once more, all being learned, and notes every step."""
 
-    def __init__(self, plan: Plan, tries: Tries, outcomes: Outcomes, task: int) -> None:
-        super().__init__(plan, tries, outcomes, task)
-        self.found: list[tuple[Array, ...]] = []
+    found: list[tuple[Array, ...]]
 
     def expand_batch(self, here: Here, chosen: Array | None) -> None:
         """Note the steps of a batch; those that a constraint refuses are taken out."""
@@ -83,6 +81,7 @@ class GraphExpander(Expander):
 
     def steps_of(self) -> Stored:
         """The steps of the task's states, in order, as a file."""
+        self.found = []
         for _ in self.run():
             pass
         kinds = (np.uint64, np.int64, np.uint64, np.int32)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from statewalk.checker.contract.search import ASSERTION, DEADLOCK, NO_ERROR, Finding, Step, parted
-from statewalk.checker.native.kernels.arrays import NO_LINK, Array
+from statewalk.checker.native.kernels.arrays import NO_LINK
 from statewalk.checker.native.state import Column, Search
 from statewalk.checker.native.states import unpack
 from statewalk.checker.states.attempts import attempts, unrepeatable
@@ -100,7 +100,7 @@ class Stage:
 
     # -- what comes of it ------------------------------------------------------------------------
 
-    def close(self, fingerprints: Column, lows: Array) -> None:
+    def close(self, fingerprints: Column, lows: Column) -> None:
         """Turn the candidates into findings; ``fingerprints`` are those of the expanded level."""
         found: dict[str, Finding] = {}
         for name, candidate in self.events.items():
@@ -127,7 +127,7 @@ class Stage:
             return Way(link, (), self.search.model.initial_states[link])
         return follow(self.search, link)
 
-    def _errors(self, fps: Column, lows: Array) -> Iterator[tuple[Rank, Finding]]:
+    def _errors(self, fps: Column, lows: Column) -> Iterator[tuple[Rank, Finding]]:
         model, options = self.search.model, self.search.options
 
         def fingerprint(position: int) -> int:
@@ -183,7 +183,7 @@ class Stage:
         return Finding(name, kind, way.initial, way.steps, after.steps[-1], error)
 
 
-def _whole(fps: Column, lows: Array, position: int) -> int:
+def _whole(fps: Column, lows: Column, position: int) -> int:
     """A fingerprint of 64 or 128 bits."""
     high = int(fps[position])
     return (high << 64) + int(lows[position]) if len(lows) else high

@@ -9,7 +9,7 @@ out in Python once per value, as everything is learned here.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -35,6 +35,8 @@ from statewalk.checker.symmetry.facts import Slice
 from statewalk.checker.symmetry.programs import Fact, Lanes
 from statewalk.dsl.errors import EngineError
 
+_FACTS = 64  # that relate members, in a state: room to begin with
+LOOKED_AT = STATES  # states of each level that are tried out
 _MOST_MEASURED = 170  # members: the largest factorial that is a float
 
 
@@ -62,7 +64,6 @@ class LearnedOrbits:
         self.layout = layout
         self.colouring = layout.colouring
         self.lanes = 2 if layout.fingerprints.bits == 128 else 1
-        self.most_nodes = 1
         self._known: list[int] = []  # per slot: values that are in the arrays
         self._numbers: dict[int, int] = {}  # facts: place in the arrays by number
         self._entry = Memo()
@@ -76,11 +77,6 @@ class LearnedOrbits:
         self._cell = np.array([cell + 1 for cell in facts.cell], np.uint64)
         self._always = np.array(self.colouring.base[: self.lanes], np.uint64)
         self._constants = np.array([programs.LANES, programs.SELF, programs.APART], np.uint64)
-
-    @property
-    def n_members(self) -> int:
-        """How many members may change places."""
-        return len(self._cell)
 
     def refresh(self) -> None:
         """Take in the values that are new since the last time."""
@@ -115,7 +111,6 @@ class LearnedOrbits:
                 self._ordered.append(node.ordered)
                 self._digest.append(self._words(node.digest))
                 self._arguments.append(node.arguments)
-            self.most_nodes = max(self.most_nodes, len(fact.nodes))
             known = self._numbers[fact.number] = self._members.append(fact.members)
         return known
 
@@ -152,6 +147,68 @@ class LearnedOrbits:
         )
 
 
+# -- by what was learned: in threads, and in processes that know nothing else ---------------------
+
+
+def names(
+    tables: OrbitTables, slots: int, rows: Rows, links: Array, outcome: Array, outcomes: Outcomes
+) -> tuple[Array, Array]:
+    """Fingerprints of the states that links lead to, and how many permutations fix each."""
+    lanes, n_facts = tables.rest.shape[1], _FACTS
+    fps = np.empty((len(links), lanes), np.uint64)
+    fixes = np.empty(len(links), np.float64)
+    progress = np.zeros(1, np.int64)
+    rest = np.zeros(lanes, np.uint64)
+    most_nodes = max(1, int(tables.node_count.max()))
+    while True:
+        scratch = make_orbit_scratch(slots, n_facts, most_nodes, len(tables.cell), lanes)
+        status = orbit_kernels.orbits(
+            rows.values, links, outcome, outcomes, tables, scratch, rest, fps, fixes, progress
+        )
+        if status == DONE:
+            return fps, fixes
+        if status != SCRATCH_FULL:
+            raise EngineError("SW314", "A state holds a value that was never taken apart.")
+        n_facts *= 2
+
+
+def replace(
+    tables: OrbitTables, slots: int, worker: Worker, rows: Rows, outcomes: Outcomes, shift: int
+) -> None:
+    """Give a worker's candidates the fingerprints of their orbits, in canonical order."""
+    batch = worker.batch
+    used = [(partition, int(n)) for partition, n in enumerate(batch.used.tolist()) if n]
+    if not used:
+        return
+    links = np.concatenate([batch.link[partition, :n] for partition, n in used])
+    outcome = np.concatenate([batch.outcome[partition, :n] for partition, n in used])
+    order = np.argsort(links, kind="stable")
+    links, outcome = links[order], outcome[order]
+    fps, _ = names(tables, slots, rows, links, outcome, outcomes)
+    orbit_kernels.spread(batch, fps, links, outcome, shift)
+    worker.retried = False  # they are in order now
+
+
+def permutations(tables: OrbitTables, slots: int, rows: Rows, outcomes: Outcomes) -> dict[int, int]:
+    """How many states are fixed by how many permutations; nothing for too many members.
+
+    Rounded where the size of the group is not exact as a float (a class of 23 members).
+    """
+    if len(tables.cell) > _MOST_MEASURED:
+        return {}
+    n = len(rows.values)
+    links = np.arange(n, dtype=np.int64) << POSITION_SHIFT
+    _, fixes = names(tables, slots, rows, links, np.full(n, -1, np.int32), outcomes)
+    sizes, times = np.unique(fixes, return_counts=True)
+    return {round(size): int(n) for size, n in zip(sizes.tolist(), times.tolist(), strict=True)}
+
+
+def orbits_of(search: Search) -> Orbits | None:
+    """What names the orbits of a search, where they are searched."""
+    symmetry = search.layout.symmetry
+    return Orbits(search.layout, Sample(symmetry, search.options)) if symmetry else None
+
+
 class Orbits:
     """Fingerprints of orbits for one search."""
 
@@ -161,72 +218,31 @@ class Orbits:
         self.learned = LearnedOrbits(layout)
         self.order = layout.symmetry.order
         self._layout = layout
-        self._n_facts = 64
 
-    def of(
-        self, rows: Rows, links: Array, outcome: Array, outcomes: Outcomes
-    ) -> tuple[Array, Array]:
-        """Fingerprints of the states that links lead to, and how many permutations fix each."""
-        learned = self.learned
-        fps = np.empty((len(links), learned.lanes), np.uint64)
-        fixes = np.empty(len(links), np.float64)
-        progress = np.zeros(1, np.int64)
-        rest = np.zeros(learned.lanes, np.uint64)
-        while True:
-            scratch = make_orbit_scratch(
-                len(self._layout.slots), self._n_facts, learned.most_nodes, learned.n_members,
-                learned.lanes,
-            )  # fmt: skip
-            status = orbit_kernels.orbits(
-                rows.values, links, outcome, outcomes, learned.tables(), scratch, rest, fps, fixes,
-                progress,
-            )  # fmt: skip
-            if status == DONE:
-                return fps, fixes
-            if status != SCRATCH_FULL:
-                raise EngineError("SW314", "A state holds a value that was never taken apart.")
-            self._n_facts = max(self._n_facts, 2 * len(scratch.facts))
+    def tables(self) -> OrbitTables:
+        """What every value that there is by now says of members."""
+        self.learned.refresh()
+        return self.learned.tables()
 
     def replace_all(self, search: Search, workers: list[Worker]) -> None:
         """Give the workers' candidates the fingerprints of their orbits, in canonical order."""
-        self.learned.refresh()
-        rows, outcomes = search.level.rows, search.learner.learned.outcomes()
-        shift = search.seen.shift
+        tables, slots, rows = self.tables(), len(self._layout.slots), search.level.rows
+        outcomes, shift = search.learner.learned.outcomes(), search.seen.shift
         search.workers.in_threads(
-            [partial(self._replace, worker, rows, outcomes, shift) for worker in workers]
+            [partial(replace, tables, slots, w, rows, outcomes, shift) for w in workers]
         )
 
-    def _replace(self, worker: Worker, rows: Rows, outcomes: Outcomes, shift: int) -> None:
-        batch = worker.batch
-        used = [(partition, int(n)) for partition, n in enumerate(batch.used.tolist()) if n]
-        if not used:
-            return
-        links = np.concatenate([batch.link[partition, :n] for partition, n in used])
-        outcome = np.concatenate([batch.outcome[partition, :n] for partition, n in used])
-        order = np.argsort(links, kind="stable")
-        links, outcome = links[order], outcome[order]
-        fps, _ = self.of(rows, links, outcome, outcomes)
-        orbit_kernels.spread(batch, fps, links, outcome, shift)
-        worker.retried = False  # they are in order now
-
-    def look(self, depth: int, rows: Rows) -> None:
+    def look(self, depth: int, rows: Array) -> None:
         """Try exchanges on the first states of a level. Raises SpecError[SW209]."""
         if self.sample.wants(depth):
-            first = rows.values[:STATES].tolist()
+            first = rows[:STATES].tolist()
             self.sample.look(depth, [self._layout.state(row) for row in first])
 
     def measure(self, rows: Rows, outcomes: Outcomes) -> int:
-        """The sizes of the orbits of a level's states, added up.
+        """The sizes of the orbits of a level's states, added up; 0 where there are too many."""
+        found = permutations(self.tables(), len(self._layout.slots), rows, outcomes)
+        return self.sizes(found)
 
-        Rounded where the size of the group is not exact as a float (a class of 23 members); 0 for
-        so many members that it is none.
-        """
-        if self.learned.n_members > _MOST_MEASURED:
-            return 0
-        self.learned.refresh()
-        n = len(rows.values)
-        links = np.arange(n, dtype=np.int64) << POSITION_SHIFT
-        _, fixes = self.of(rows, links, np.full(n, -1, np.int32), outcomes)
-        sizes, times = np.unique(fixes, return_counts=True)
-        found = zip(sizes.tolist(), times.tolist(), strict=True)
-        return sum(self.order // round(size) * count for size, count in found)
+    def sizes(self, found: Mapping[int, int]) -> int:
+        """The sizes of orbits, added up, by how many permutations fix how many states."""
+        return sum(self.order // size * count for size, count in found.items())

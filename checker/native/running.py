@@ -21,14 +21,13 @@ from statewalk.checker.native.kernels.arrays import POSITION_SHIFT, Rows, nonzer
 from statewalk.checker.native.learn.learned import Learned
 from statewalk.checker.native.learn.learning import Learner, make_roots, no_reason
 from statewalk.checker.native.learn.tracing import TracingView
-from statewalk.checker.native.orbits import Orbits
+from statewalk.checker.native.orbits import orbits_of
 from statewalk.checker.native.profiling import profile_of
 from statewalk.checker.native.search import Elsewhere, Loop, Sink
 from statewalk.checker.native.state import Search
 from statewalk.checker.native.states import Level, Seen, Shape
 from statewalk.checker.native.steps import StepChecks
 from statewalk.checker.native.workers import Workers
-from statewalk.checker.symmetry.breaking import Sample
 from statewalk.checker.symmetry.group import Symmetry
 from statewalk.dsl.model import Model
 
@@ -71,12 +70,11 @@ def loop_of(
     check: Check = check_states, elsewhere: Elsewhere | None = None,
 ) -> Loop:  # fmt: skip
     """The loop of a search that was started, with what its model and options ask for."""
-    symmetry = search.layout.symmetry
     return Loop(
         search,
         check=check,
         steps=StepChecks(search) if search.roots.steps else None,
-        orbits=Orbits(search.layout, Sample(symmetry, search.options)) if symmetry else None,
+        orbits=orbits_of(search),
         writer=writer,
         sink=sink,
         elsewhere=elsewhere,
@@ -201,7 +199,7 @@ def _run_levels(loop: Loop, resumed: bool) -> StoppedBy | None:
         if stopped:
             return stopped
         if loop.orbits is not None:
-            loop.orbits.look(len(search.links) - 1, search.level.rows)
+            loop.orbits.look(len(search.links) - 1, search.level.rows.values)
         stage = Stage(search)
         stopped = _expand(loop, stage)
         if stopped and loop.writer and totals:

@@ -136,6 +136,15 @@ class Partition:
         found = self.table[self.table != 0]
         return np.append(found, np.uint64(0)) if (found == 1).any() else found
 
+    def seen_words(self) -> tuple[Array, Array]:
+        """The fingerprints seen, in two words; 0 and 1 are one to the table, so both."""
+        if not self.shape.wide:
+            return self.seen, self.table_low
+        there = self.table != 0
+        fps, lows = self.table[there], self.table_low[there]
+        again = lows[fps == 1]
+        return np.append(fps, np.zeros(len(again), np.uint64)), np.append(lows, again)
+
     def release(self, rows: Rows, link: Array, first: int) -> None:
         """Move the segment's states to a level, in the order of their fingerprints.
 

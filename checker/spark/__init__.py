@@ -16,8 +16,6 @@ def unable(model: Model, options: SearchOptions) -> str:
     """Why this engine cannot do a search, in words; empty where it can."""
     from statewalk.checker.spark.session.settings import mistake
 
-    if options.fingerprint_bits != 64:
-        return "it works with fingerprints of 64 bits"
     return mistake(options.engine_settings)
 
 

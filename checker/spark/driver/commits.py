@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from statewalk.checker.native.state import Search
     from statewalk.checker.native.states import Level
 
-FORMAT = 3
+FORMAT = 4
 _OURS = ("level-", "rows-", "seen-", "early-", "values-", "aside-", "missed-", "learned-")
 
 

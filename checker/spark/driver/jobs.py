@@ -17,10 +17,9 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-from statewalk.checker.native.kernels.arrays import Outcomes, Tries
 from statewalk.checker.spark.session.session import is_connect
 from statewalk.checker.spark.tasks.expanding import expand_task
-from statewalk.checker.spark.tasks.feed import Version, learned
+from statewalk.checker.spark.tasks.feed import Learned, Version, learned
 from statewalk.checker.spark.tasks.merging import merge_task
 from statewalk.checker.spark.tasks.plan import Expanded, Merged, Plan
 from statewalk.dsl.errors import RunError
@@ -119,16 +118,16 @@ def _gave_up(error: Exception) -> RunError:
 # -- in the driver -------------------------------------------------------------------------------
 
 
-def level_here(plan: Plan, tries: Tries, outcomes: Outcomes) -> list[Report]:
+def level_here(plan: Plan, known: Learned) -> list[Report]:
     """Run a level without Spark, one task after the other: what is cheaper for a small one."""
     found: list[Report] = []
     tasks = range(plan.division.tasks)
     arrived: list[list[tuple[str, Any]]] = [[] for _ in tasks]
     for task in tasks:
-        for target, item in expand_task(plan, (tries, outcomes), task):
+        for target, item in expand_task(plan, known, task):
             arrived[target].append(item)
     for task in tasks:
-        found += merge_task(plan, (tries, outcomes), task, iter(arrived[task]))
+        found += merge_task(plan, known, task, iter(arrived[task]))
         arrived[task].clear()
     return found
 

@@ -50,7 +50,7 @@ def look_ahead(search: Search, rows: Rows) -> None:
     """
     search.widen()
     n_roots, learned = len(search.roots.all), search.learner.learned
-    worker = Worker(2, n_roots, 1 << 12, False)
+    worker = Worker(2, n_roots, 1 << 12, learned.wide)
     worker.begin(0, len(rows.fp), search.roots.first_action)
     level = Level(rows, np.zeros(len(rows.fp), np.int64))
     search.workers.complete([worker], _runner(search, "act", rows), level)
@@ -63,7 +63,7 @@ def look_ahead(search: Search, rows: Rows) -> None:
         if partition.n and search.roots.watched:
             new, link = search.shape.rows(partition.n), np.empty(partition.n, np.int64)
             partition.release(new, link, 0)
-            checker = Worker(1, n_roots, 1, False)
+            checker = Worker(1, n_roots, 1, learned.wide)
             checker.begin(0, len(link), 0)
             search.workers.complete([checker], _runner(search, "check", new), Level(new, link))
 
@@ -81,9 +81,9 @@ def _walk(search: Search, span: str, found: list[tuple[int, tuple[int, ...]]]) -
     for at, (_, row) in enumerate(found):
         values[at, : len(row)] = row
     rows = shape.rows(n)._replace(values=values)
-    rows.fp[:] = 0
+    rows.fp[:] = rows.low[:] = 0
     rows.quiet[:] = np.uint64((1 << 64) - 1)
-    worker = Worker(2, len(search.roots.all), 1 << 10, False)
+    worker = Worker(2, len(search.roots.all), 1 << 10, search.shape.wide)
     worker.begin(0, n, 0)
     worker.pairs = np.array([(at, root) for at, (root, _) in enumerate(found)], np.int64)
     worker.finished = True

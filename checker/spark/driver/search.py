@@ -94,13 +94,14 @@ def spill(search: Search, cluster: Cluster) -> Spread:
         for task, own in enumerate(shares)
         if own.stop > own.start
     )
-    visited, seen = _visited(search), []
+    (visited, lows), seen = _visited(search), []
     for task in range(division.tasks):
-        known = visited[division.share(visited, task)]
-        if len(known):
+        own = division.share(visited, task)
+        if own.stop > own.start:
             name = file_name("seen", depth, cluster.token, 0, task)
-            stored = write(cluster.folder, name, {"fp": known}, cluster.durable)
-            seen.append(division.part(task, len(known), stored))
+            known = {"fp": visited[own], "low": lows[own]}
+            stored = write(cluster.folder, name, known, cluster.durable)
+            seen.append(division.part(task, own.stop - own.start, stored))
     early = write(
         cluster.folder,
         file_name("early", depth, cluster.token, 0, 0),
@@ -115,7 +116,7 @@ def _spill_part(
 ) -> Part:
     """Write a task's share of the level."""
     level, depth = search.level, len(search.links) - 1
-    ids = {"fp": level.rows.fp[own], "link": level.link[own]}
+    ids = {"fp": level.rows.fp[own], "low": level.rows.low[own], "link": level.link[own]}
     how = packing(search)
     about = columns_of(how.pack(level.rows.values[own]), level.rows.quiet[own], how)
     names = [file_name(what, depth, cluster.token, 0, task) for what in ("level", "rows")]
@@ -126,7 +127,9 @@ def _spill_part(
     return division.part(task, own.stop - own.start, *written)
 
 
-def _visited(search: Search) -> Array:
-    """All fingerprints seen so far, sorted."""
-    result: Array = np.sort(np.concatenate([p.seen for p in search.seen.partitions]))
-    return result
+def _visited(search: Search) -> tuple[Array, Array]:
+    """All fingerprints seen so far, sorted, and their second words."""
+    found = [p.seen_words() for p in search.seen.partitions]
+    fps, lows = map(np.concatenate, zip(*found, strict=True))
+    order = np.lexsort((lows, fps)) if search.shape.wide else np.argsort(fps)
+    return fps[order], lows[order] if search.shape.wide else lows

@@ -12,8 +12,9 @@ import numpy as np
 from statewalk.checker.contract.search import DEADLOCK, StoppedBy
 from statewalk.checker.native.checkpoints import totals_of
 from statewalk.checker.native.findings import Stage
-from statewalk.checker.native.kernels.arrays import Rows
+from statewalk.checker.native.kernels.arrays import Array, Rows
 from statewalk.checker.native.manifests import damaged
+from statewalk.checker.native.orbits import LOOKED_AT, Orbits, orbits_of
 from statewalk.checker.native.state import Search
 from statewalk.checker.spark.driver.cluster import Cluster
 from statewalk.checker.spark.driver.commits import Committed, Committer
@@ -21,7 +22,7 @@ from statewalk.checker.spark.driver.jobs import Stopped, level_here, waiting
 from statewalk.checker.spark.driver.learning import learn, look_ahead
 from statewalk.checker.spark.driver.levels import FileLevel
 from statewalk.checker.spark.tasks.blobs import Packing, packing_of, rows_of
-from statewalk.checker.spark.tasks.feed import Feed, Version
+from statewalk.checker.spark.tasks.feed import Feed, Learned, Version
 from statewalk.checker.spark.tasks.files import Part, Stored, opened
 from statewalk.checker.spark.tasks.plan import Division, Expanded, Left, Merged, Miss, Plan, sources
 from statewalk.checker.spark.tasks.room import forget
@@ -33,6 +34,7 @@ _BALANCED = 100  # states per task, below which nothing is said of how even the 
 _SAMPLE = 8192  # states looked at before the others, while there is something to learn
 _AGAIN = 40  # times as many states may a level have of which only some pairs are looked at again
 _PAIR_BYTES = 24
+_NONE: Array = np.zeros(0, np.uint64)
 _RUNS = 6  # visited runs until some of them are made one
 
 
@@ -74,12 +76,14 @@ class Spread:
     forget: bool = False  # the level's rows were written by another driver
     pool: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1))
     known: tuple[int, int] = (-1, -1)  # evaluations and memo entries that were sent
+    orbits: Orbits | None = field(init=False)
 
     def __post_init__(self) -> None:
         """Begin to send what is learned."""
         jobs = self.cluster.jobs
         self.feed = Feed(self.cluster.token, jobs.send, jobs.drop)
         self.shuffled_before = jobs.shuffled()
+        self.orbits = orbits_of(self.search)
 
     # -- one level ---------------------------------------------------------------------------------
 
@@ -91,6 +95,8 @@ class Spread:
         started = time.monotonic()
         self.tasks = self._tasks()
         self.compact = _first_to_merge([sum(p.n for p in run) for run in self.runs])
+        if self.orbits is not None:
+            self.orbits.look(len(search.links) - 1, self._first())
         left: tuple[Left, ...] = ()
         again: frozenset[int] = frozenset()
         reasons: list[StoppedBy] = []
@@ -106,8 +112,7 @@ class Spread:
             plan = self.plan(attempt, left, again)
             try:
                 if self._is_small(left):
-                    learned = search.learner.learned
-                    reports = level_here(plan, learned.tries(), learned.outcomes())
+                    reports = level_here(plan, self._learned())
                 else:
                     run = partial(self.cluster.jobs.level, plan, self.version())
                     self.figures.jobs += 1
@@ -142,25 +147,39 @@ class Spread:
 
     def _sample(self) -> Rows:
         """Some states of the level, as good as any: they are in the order of fingerprints."""
-        part, shape = self.level.parts[0], self.search.shape
+        return self._rows(self.level.parts[0], _SAMPLE)
+
+    def _first(self) -> Array:
+        """The value ids of the states with the least fingerprints."""
+        self.search.widen()
+        found = [self._rows(part, LOOKED_AT).values for part in self.level.parts[:LOOKED_AT]]
+        return np.concatenate(found)[:LOOKED_AT]
+
+    def _rows(self, part: Part, n: int) -> Rows:
+        """The first states of a part of the level."""
+        shape = self.search.shape
         assert part.rows is not None
         ids, found = (opened(self.cluster.folder, stored) for stored in (part.ids, part.rows))
-        rows = rows_of(found, slice(_SAMPLE))
+        rows = rows_of(found, slice(n))
         values, quiet = rows.values(shape.width, shape.dtype), rows.quiet
         if self.forget:
             quiet[:] = np.uint64((1 << 64) - 1)
-        return Rows(values, ids["fp"][:_SAMPLE], np.zeros(0, np.uint64), quiet)
+        return Rows(values, ids["fp"][:n], ids["low"][:n], quiet)
 
     def version(self) -> Version:
         """What is learned by now, on its way to the executors."""
         learner = self.search.learner
         known = (self._evaluations(), learner.filled)
         if known != self.known:
-            learned = learner.learned
-            learned.contribute_all()  # tasks add up fingerprints
-            self.feed.update(learned.tries(), learned.outcomes())
+            self.feed.update(self._learned())
             self.known = known
         return self.feed.version
+
+    def _learned(self) -> Learned:
+        learned = self.search.learner.learned
+        learned.contribute_all()  # tasks add up fingerprints
+        orbits = None if self.orbits is None else self.orbits.tables()
+        return Learned(learned.tries(), learned.outcomes(), orbits)
 
     def _tasks(self) -> int:
         """How many tasks this level is given."""
@@ -187,7 +206,8 @@ class Spread:
             before=left,
             again=again,
             forget=self.forget,
-            base=search.layout.base,
+            base=_words(search),
+            orbits=self.orbits is not None,
             packing=packing(search),
             width=search.shape.width,
             wide_ids=search.shape.dtype == np.dtype(np.uint32),
@@ -245,7 +265,7 @@ class Spread:
         parts = tuple(m.part for _, m in sorted(self.merged.items()) if m.part is not None)
         if self.new_runs:
             self.runs[self.compact :] = [tuple(p for _, p in sorted(self.new_runs.items()))]
-        stage.close(before.column("fp"), np.zeros(0, np.uint64))
+        stage.close(before.column("fp"), before.column("low") if search.shape.wide else _NONE)
         self.level = FileLevel(self.cluster.folder, parts)
         if self.level.n:
             self.runs.append(tuple(_only_ids(part) for part in parts))
@@ -283,11 +303,12 @@ class Spread:
             assert report.walks is not None
             search.fresh += report.fresh
             search.walks += report.walks
-            for group, (fp, link) in report.events.items():
-                stage.event(search.roots.watched[group], (fp, 0), link)
+            for group, (key, link) in report.events.items():
+                stage.event(search.roots.watched[group], key, link)
             if report.state_error is not None:
-                fp, link = report.state_error
-                stage.check_failed((fp, 0), link)
+                stage.check_failed(*report.state_error)
+            if self.orbits is not None:
+                search.represented += self.orbits.sizes(report.orbits)
             for group, times in report.cut.items():
                 search.cut[search.roots.watched[group].name] += times
 
@@ -335,6 +356,13 @@ def take_over(
     search.level = search.level.kept(np.zeros(search.level.n, np.bool_))
     search.queue = level.n
     return Spread(search, cluster, level, runs, early, levels)
+
+
+def _words(search: Search) -> Array:
+    """The part of fingerprints that all states have in common."""
+    base = search.layout.base
+    words = [base >> 64, base & ((1 << 64) - 1)] if search.shape.wide else [base]
+    return np.array(words, np.uint64)
 
 
 def packing(search: Search) -> Packing:

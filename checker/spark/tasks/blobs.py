@@ -22,6 +22,7 @@ from statewalk.checker.spark.tasks.run_kernels import (
     number_rows,
     pack,
     unpack,
+    wide_fingerprints,
     widen_links,
 )
 from statewalk.dsl.errors import EngineError
@@ -96,17 +97,19 @@ def _narrowest(codes: Array, n: int) -> Array:
 class States(NamedTuple):
     """States in the order of their fingerprints, each once.
 
-    Shapes:  packed (n, K) uint8, fp (n,), quiet (n, B), link (n,)
+    Shapes:  packed (n, K) uint8, fp, low (n,), quiet (n, B), link (n,); low is empty where
+             fingerprints are one word
     """
 
     packed: Array
     fp: Array
+    low: Array
     quiet: Array
     link: Array
 
     def pick(self, which: Any) -> States:
         """Some of them, by mask, position or slice."""
-        return States(*(array[which] for array in self))
+        return States(*(array[which] if len(array) else array for array in self))
 
 
 # -- on the way ----------------------------------------------------------------------------------
@@ -117,7 +120,8 @@ class Blob(NamedTuple):
 
     Fingerprints of a ``part`` are less than those of the next, where there is more than one.
 
-    Shapes:  packed (n, K) uint8, ways (n, L) uint8, codes (n,), known (d, B)
+    Shapes:  packed (n, K) uint8, ways (n, L) uint8, codes (n,), known (d, B), fps (words, n): none
+             but where they cannot be added up again
     """
 
     part: int
@@ -125,13 +129,14 @@ class Blob(NamedTuple):
     ways: Array  # links, see `narrow_links`
     codes: Array
     known: Array
+    fps: Array
     first: int  # subtracted from the links' positions
     ordinal_bits: int  # of the links kept
 
     @property
     def nbytes(self) -> int:
         """The size of its columns."""
-        return sum(array.nbytes for array in self[1:5])
+        return sum(array.nbytes for array in self[1:6])
 
 
 @dataclass(frozen=True)
@@ -144,6 +149,7 @@ class Sender:
     values: Array
     link: Array
     quiet: Coded
+    fps: tuple[Array, ...] = ()
 
     def blob(self, order: Array) -> Blob:
         """The states at some positions, in that order."""
@@ -158,7 +164,8 @@ class Sender:
         narrow_links(link, np.arange(len(order)), first, self.ordinal_bits, kept, ways)
         codes = _narrowest(self.quiet.codes[order], len(self.quiet.known))
         packed = self.packing.pack(self.values, order)
-        return Blob(self.part, packed, ways, codes, self.quiet.known, first, kept)
+        fps = np.array([words[order] for words in self.fps], np.uint64)
+        return Blob(self.part, packed, ways, codes, self.quiet.known, fps, first, kept)
 
 
 class Arrived:
@@ -167,44 +174,65 @@ class Arrived:
     ``quiet`` numbers rows of ``known``; else as for `States`.
     """
 
-    def __init__(self, blobs: Sequence[Blob], packing: Packing, base: int, ordinal_bits: int,
+    def __init__(self, blobs: Sequence[Blob], packing: Packing, base: Array, ordinal_bits: int,
                  outcomes: Outcomes) -> None:  # fmt: skip
         sizes = [len(blob.codes) for blob in blobs]
         total = sum(sizes)
         self.packed: Array = np.empty((total, packing.n_bytes), np.uint8)
         self.fp: Array = np.empty(total, np.uint64)
+        self.low: Array = np.empty(total if len(base) > 1 else 0, np.uint64)
         self.link: Array = np.empty(total, np.int64)
         self.code: Array = np.empty(total, np.uint32)
         self.known: Array = np.concatenate([blob.known for blob in blobs])
         self.runs: list[tuple[int, int]] = []
         at = n_known = 0
-        start, contribution = outcomes.contribution_base, outcomes.contribution
         for blob, n in zip(blobs, sizes, strict=True):
             here = slice(at, at + n)
             self.packed[here] = blob.packed
             self.code[here] = blob.codes
             self.code[here] += np.uint32(n_known)
             widen_links(blob.ways, blob.first, ordinal_bits, blob.ordinal_bits, self.link[here])
-            fps = self.fp[here]
-            if not fingerprints(
-                blob.packed, packing.bits, np.uint64(base), start, contribution, fps
-            ):
+            if not _name(blob, packing, base, outcomes, self.fp[here], self.low[here]):
                 raise EngineError("SW906", "States arrived in another order than they were sent.")
             self._add_run(at, at + n)
             at, n_known = here.stop, n_known + len(blob.known)
 
     def _add_run(self, first: int, end: int) -> None:
         """Note a run, as part of the one before where it goes on with that."""
-        if self.runs and self.fp[first - 1] < self.fp[first]:
+        if self.runs and self._key(first - 1) < self._key(first):
             first = self.runs.pop()[0]
         self.runs.append((first, end))
 
+    def _key(self, at: int) -> tuple[int, int]:
+        return int(self.fp[at]), int(self.low[at]) if len(self.low) else 0
+
     def pick(self, which: Array, into: States) -> None:
         """Some of the states, by position, to where there is room for them."""
+        if len(self.low):
+            into.low[:] = self.low[which]
         into.packed[:], into.fp[:], into.link[:] = (
             self.packed[which], self.fp[which], self.link[which],
         )  # fmt: skip
         into.quiet[:] = self.known[self.code[which]]
+
+
+def _name(
+    blob: Blob, packing: Packing, base: Array, outcomes: Outcomes, fp: Array, low: Array
+) -> bool:
+    """Fill in the fingerprints of a blob's states; whether they ascend, each being there once."""
+    start, contribution = outcomes.contribution_base, outcomes.contribution
+    if len(blob.fps):
+        fp[:] = blob.fps[0]
+        low[:] = blob.fps[1] if len(low) else low
+        tied = fp[1:] == fp[:-1]
+        after = low[1:] > low[:-1] if len(low) else np.zeros(len(tied), np.bool_)
+        return bool(((fp[1:] > fp[:-1]) | (tied & after)).all())
+    if len(base) > 1:
+        lows = outcomes.contribution_low
+        return bool(
+            wide_fingerprints(blob.packed, packing.bits, base, start, contribution, lows, fp, low)
+        )
+    return bool(fingerprints(blob.packed, packing.bits, base[0], start, contribution, fp))
 
 
 # -- in files ------------------------------------------------------------------------------------

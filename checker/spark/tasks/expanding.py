@@ -29,10 +29,13 @@ from statewalk.checker.native.kernels.arrays import (
     Rows,
     Tries,
 )
+from statewalk.checker.native.kernels.orbit_arrays import OrbitTables
 from statewalk.checker.native.manifests import Damaged
+from statewalk.checker.native.orbits import replace
 from statewalk.checker.native.states import Partition
 from statewalk.checker.native.workers import Worker
 from statewalk.checker.spark.tasks.blobs import Blob, Sender, coded, rows_of
+from statewalk.checker.spark.tasks.feed import Learned
 from statewalk.checker.spark.tasks.files import opened, verified, write
 from statewalk.checker.spark.tasks.plan import Examples, Expanded, Here, Plan, same_sources
 from statewalk.checker.spark.tasks.room import borrow, give_back
@@ -60,7 +63,7 @@ class Missed:
             self.parts.append(np.stack([positions, roots, moved], 1).astype(np.int64))
 
 
-def expand_task(plan: Plan, learned: tuple[Tries, Outcomes], task: int) -> Iterator[Item]:
+def expand_task(plan: Plan, learned: Learned, task: int) -> Iterator[Item]:
     """(task of destination, (kind, content)): successors, and one report to the task itself.
 
     Raises:  RunError[SW334] where the driver runs other code
@@ -77,8 +80,10 @@ def expand_task(plan: Plan, learned: tuple[Tries, Outcomes], task: int) -> Itera
 class Expander:
     """One task's work."""
 
-    def __init__(self, plan: Plan, tries: Tries, outcomes: Outcomes, task: int) -> None:
-        self.plan, self.tries, self.outcomes = plan, tries, outcomes
+    def __init__(
+        self, plan: Plan, tries: Tries, outcomes: Outcomes, orbits: OrbitTables | None, task: int
+    ) -> None:
+        self.plan, self.tries, self.outcomes, self.orbits = plan, tries, outcomes, orbits
         self.report = Expanded(task)
         self.tell = Examples(self.report.misses).tell
         n_actions = plan.end_action - plan.first_action
@@ -104,8 +109,8 @@ class Expander:
         for part, offset in plan.division.touched(plan.parts, task):
             assert part.rows is not None
             look = verified if plan.durable and pairs is None else opened
-            fps, rows = look(plan.folder, part.ids)["fp"], look(plan.folder, part.rows)
-            own = plan.division.share(fps, task)
+            ids, rows = look(plan.folder, part.ids), look(plan.folder, part.rows)
+            own = plan.division.share(ids["fp"], task)
             if pairs is None:
                 self._reserve(own.stop - own.start)
             for first in range(own.start, own.stop, BATCH):
@@ -117,7 +122,7 @@ class Expander:
                     if not len(chosen):
                         continue
                 batch = slice(first, end)
-                self.expand_batch(Here(_rows(plan, rows, fps, batch), offset + first), chosen)
+                self.expand_batch(Here(_rows(plan, rows, ids, batch), offset + first), chosen)
                 held = sum(p.n for p in self.kept)
                 most = max(most, held)
                 if held > _FLUSH:
@@ -133,11 +138,13 @@ class Expander:
 
     def _reserve(self, n: int) -> None:
         """Have room for the successors of so many states, which costs nothing until they come."""
+        plan = self.plan
         room = 64 + min(_FLUSH, _EACH * n) // len(self.kept)
         for partition in self.kept:
             partition.reserve(room)
             if not partition.entries and len(partition.table) < room:
                 partition.table = np.zeros(1 << room.bit_length(), np.uint64)
+                partition.table_low = np.zeros(len(partition.table) * plan.wide, np.uint64)
 
     def _pairs(self, task: int) -> Array | None:
         """The pairs to take up, in order; None in the first attempt, which takes up all."""
@@ -172,6 +179,8 @@ class Expander:
             lambda: worker.expand(here.rows, self.tries, self.outcomes, fixed),
             here.rows,
         )
+        if self.orbits is not None:
+            replace(self.orbits, plan.width, worker, here.rows, self.outcomes, self.shift)
         worker.sort()
         moved |= worker.batch.moves[:n] > 0
         base = here.offset << POSITION_SHIFT
@@ -228,8 +237,9 @@ class Expander:
 
     def _not_terminal(self, here: Here, stuck: Array) -> Array:
         plan, rows = self.plan, here.rows
-        part = Rows(rows.values[stuck], rows.fp[stuck], rows.low, rows.quiet[stuck])
-        helper = Worker(1, plan.n_roots, 1, False)
+        low = rows.low[stuck] if plan.wide else rows.low
+        part = Rows(rows.values[stuck], rows.fp[stuck], low, rows.quiet[stuck])
+        helper = Worker(1, plan.n_roots, 1, plan.wide)
         numbers = np.arange(plan.end_action, plan.end_terminal)
         pairs = np.stack(
             [np.repeat(np.arange(len(stuck)), len(numbers)), np.tile(numbers, len(stuck))], 1
@@ -272,12 +282,13 @@ class Expander:
     def _blobs(self, partition: Partition) -> Iterator[tuple[int, Blob]]:
         """The states of a partition, which is empty afterwards, by task of destination."""
         plan, segment, n = self.plan, partition.segment, partition.n
-        fps = segment.fp[:n]
-        order = np.argsort(fps)
+        fps, lows = segment.fp[:n], segment.low[:n]
+        order = np.lexsort((lows, fps)) if plan.wide else np.argsort(fps)
+        sent = (fps, lows)[: 1 + plan.wide] if plan.orbits else ()
         cuts = np.searchsorted(fps, plan.division.cuts(), sorter=order).tolist()
         sender = Sender(
             partition.number, plan.packing, plan.ordinal_bits, segment.values, segment.link,
-            coded(segment.quiet[:n]),
+            coded(segment.quiet[:n]), sent,
         )  # fmt: skip
         for target, (start, stop) in enumerate(pairwise([0, *cuts, n])):
             if stop > start:
@@ -287,10 +298,10 @@ class Expander:
         self.report.records += n
 
 
-def _rows(plan: Plan, found: dict[str, Array], fps: Array, own: slice) -> Rows:
+def _rows(plan: Plan, found: dict[str, Array], ids: dict[str, Array], own: slice) -> Rows:
     """Some of the states of a file, as wide as rows are by now."""
     packed = rows_of(found, own)
     if plan.forget:
         packed.quiet[:] = np.uint64((1 << 64) - 1)
     values = packed.values(plan.width, plan.shape().dtype)
-    return Rows(values, fps[own], np.zeros(0, np.uint64), packed.quiet)
+    return Rows(values, ids["fp"][own], ids["low"][own], packed.quiet)

@@ -10,17 +10,27 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from statewalk.checker.native.kernels.arrays import Array, Outcomes, Tries
+from statewalk.checker.native.kernels.orbit_arrays import OrbitTables
 
 _BLOCK = 1 << 12  # elements
 _LONGEST = 16  # versions until a new base is sent
+_WITHOUT_ORBITS = len(Tries._fields) + len(Outcomes._fields)
 
 # A change: per array (its number, shape, type, [(start, elements)]).
 Change = list[tuple[int, tuple[int, ...], str, list[tuple[int, Array]]]]
+
+
+class Learned(NamedTuple):
+    """What tasks replay; ``orbits`` where those are searched."""
+
+    tries: Tries
+    outcomes: Outcomes
+    orbits: OrbitTables | None = None
 
 
 @dataclass(frozen=True)
@@ -53,9 +63,9 @@ class Feed:
         """Begin with nothing sent."""
         self.version = Version(self.token, 0, ())
 
-    def update(self, tries: Tries, outcomes: Outcomes) -> Version:
+    def update(self, found: Learned) -> Version:
         """Send what changed, if anything did."""
-        arrays = [*tries, *outcomes]
+        arrays = [*found.tries, *found.outcomes, *(found.orbits or ())]
         rebase = len(self._sizes) >= _LONGEST or sum(self._sizes[1:]) > sum(self._sizes[:1])
         if rebase and self._changes(arrays):
             for place in self.version.places:
@@ -118,7 +128,7 @@ def _blocks(old: Array, new: Array) -> list[tuple[int, Array]]:
 _newest: dict[str, tuple[int, list[Array]]] = {}
 
 
-def learned(version: Version, load: Callable[[Any], bytes]) -> tuple[Tries, Outcomes]:
+def learned(version: Version, load: Callable[[Any], bytes]) -> Learned:
     """The arrays of a version, from the newest one this process has where possible."""
     number, arrays = _newest.get(version.token, (-1, []))
     if not version.first <= number <= version.number:
@@ -127,8 +137,9 @@ def learned(version: Version, load: Callable[[Any], bytes]) -> tuple[Tries, Outc
         arrays = _applied(arrays, _read(load(place)))
     _newest.clear()
     _newest[version.token] = (version.number, arrays)
-    n_tries = len(Tries._fields)
-    return Tries(*arrays[:n_tries]), Outcomes(*arrays[n_tries:])
+    outcomes = arrays[len(Tries._fields) : _WITHOUT_ORBITS]
+    orbits = OrbitTables(*arrays[_WITHOUT_ORBITS:]) if len(arrays) > _WITHOUT_ORBITS else None
+    return Learned(Tries(*arrays[: len(Tries._fields)]), Outcomes(*outcomes), orbits)
 
 
 def _read(data: bytes) -> Change:
@@ -146,7 +157,7 @@ def _read(data: bytes) -> Change:
 
 
 def _applied(arrays: list[Array], changes: Change) -> list[Array]:
-    result = list(arrays) or [np.zeros(0)] * (len(Tries._fields) + len(Outcomes._fields))
+    result = list(arrays) or [np.zeros(0)] * (1 + max(number for number, *_ in changes))
     for number, shape, dtype, blocks in changes:
         old = result[number].reshape(-1)
         new = np.zeros(int(np.prod(shape)), dtype)

@@ -22,17 +22,20 @@ from statewalk.checker.native.kernels.arrays import (
     Rows,
     Tries,
 )
+from statewalk.checker.native.kernels.orbit_arrays import OrbitTables
 from statewalk.checker.native.manifests import Damaged
+from statewalk.checker.native.orbits import permutations
 from statewalk.checker.native.workers import Worker
 from statewalk.checker.spark.tasks.blobs import Arrived, Blob, States, columns_of, rows_of
 from statewalk.checker.spark.tasks.expanding import BATCH, NEVER
+from statewalk.checker.spark.tasks.feed import Learned
 from statewalk.checker.spark.tasks.files import Part, Stored, opened, write
 from statewalk.checker.spark.tasks.plan import Examples, Expanded, Left, Merged, Plan
 from statewalk.checker.spark.tasks.run_kernels import mark, merge
 
 
 def merge_task(
-    plan: Plan, learned: tuple[Tries, Outcomes], task: int, arrived: Iterable[tuple[str, Any]]
+    plan: Plan, learned: Learned, task: int, arrived: Iterable[tuple[str, Any]]
 ) -> Iterator[Expanded | Merged]:
     """The reports of both halves of a task."""
     blobs: dict[str, list[Blob]] = {"states": [], "aside": []}
@@ -47,11 +50,17 @@ def merge_task(
         yield Merged(task, damaged=str(damage))
 
 
+Run = tuple[Array, Array]  # fingerprints, and their second words
+
+
 class Merger:
     """One task's work."""
 
-    def __init__(self, plan: Plan, tries: Tries, outcomes: Outcomes, task: int) -> None:
+    def __init__(
+        self, plan: Plan, tries: Tries, outcomes: Outcomes, orbits: OrbitTables | None, task: int
+    ) -> None:
         self.plan, self.tries, self.outcomes, self.task = plan, tries, outcomes, task
+        self.orbits = orbits
         self.report = Merged(task)
         self.report.fresh = np.zeros(plan.end_action - plan.first_action, np.int64)
         self.report.walks = np.zeros(plan.n_roots, np.int64)
@@ -71,10 +80,11 @@ class Merger:
         old, cut, outside = self._before()
         states = self._merged([old, cut], self._unseen(blobs.pop("states"), runs))
         behind = self._unseen(blobs.pop("aside"), runs)
-        aside = _without(self._merged([outside], behind), states.fp)
+        aside = _without(self._merged([outside], behind), states)
         keep = self._check(states)
         self._check(aside, constraints=False)
         self._write(states, keep, aside)
+        self._measure(states if keep.all() else states.pick(keep))
         kept = states.link if keep.all() else states.link[keep]
         actions = (kept >> plan.ordinal_bits) & ((1 << (POSITION_SHIFT - plan.ordinal_bits)) - 1)
         assert report.fresh is not None
@@ -83,24 +93,30 @@ class Merger:
 
     # -- what is there ---------------------------------------------------------------------------
 
-    def _own(self, run: tuple[Part, ...]) -> Array:
+    def _own(self, run: tuple[Part, ...]) -> Run:
         """The fingerprints of a run that are this task's."""
         division, found = self.plan.division, []
         for part, _ in division.touched(run, self.task):
-            fps = opened(self.plan.folder, part.ids)["fp"]
-            found.append(fps[division.share(fps, self.task)])
+            ids = opened(self.plan.folder, part.ids)
+            own = division.share(ids["fp"], self.task)
+            found.append((ids["fp"][own], ids["low"][own]))
         if len(found) == 1:
             return found[0]
-        return np.concatenate(found) if found else np.zeros(0, np.uint64)
+        return _joined(found)
 
-    def _compacted(self, runs: list[Array]) -> Part | None:
+    def _compacted(self, runs: list[Run]) -> Part | None:
         """Some runs of this task as one."""
         plan, task = self.plan, self.task
-        fps = np.concatenate(runs) if runs else np.zeros(0, np.uint64)
+        fps, lows = _joined(runs)
         if not len(fps):
             return None
-        fps.sort(kind="stable")  # merges sorted runs
-        stored = write(plan.folder, plan.name("seen", task), {"fp": fps}, plan.durable)
+        if plan.wide:
+            order = np.lexsort((lows, fps))
+            fps, lows = fps[order], lows[order]
+        else:
+            fps.sort(kind="stable")  # merges sorted runs
+        columns = {"fp": fps, "low": lows}
+        stored = write(plan.folder, plan.name("seen", task), columns, plan.durable)
         return plan.division.part(task, len(fps), stored)
 
     def _before(self) -> tuple[States, States, States]:
@@ -116,7 +132,7 @@ class Merger:
             outside, cut = both.pick(columns["outside"]), both.pick(~columns["outside"])
         return old, cut, outside
 
-    def _unseen(self, blobs: list[Blob], runs: list[Array]) -> States:
+    def _unseen(self, blobs: list[Blob], runs: list[Run]) -> States:
         """Each state that arrived once, by its least link, without those that were visited.
 
         Part by part: what is looked at together then stays in the processor's cache. Room that
@@ -129,12 +145,14 @@ class Merger:
             here = [blob for blob in blobs if blob.part == blobs[0].part]
             del blobs[: len(here)]
             arrived = Arrived(here, plan.packing, plan.base, plan.ordinal_bits, self.outcomes)
-            order = _order(arrived.fp, arrived.link, arrived.runs)
+            order = _order(arrived.fp, arrived.low, arrived.link, arrived.runs)
             fps = arrived.fp[order]
+            lows = arrived.low[order] if plan.wide else arrived.low
             known = np.zeros(len(fps), np.bool_)
-            for run in runs:
-                low, high = np.searchsorted(run, fps[[0, -1]])
-                mark(fps, run[low : high + 1], known)
+            for run, run_low in runs:
+                first = int(np.searchsorted(run, fps[0]))
+                near = slice(first, int(np.searchsorted(run, fps[-1], side="right")))
+                mark(fps, lows, run[near], run_low[near], known)
             new = order[~known]
             arrived.pick(new, found.pick(slice(n, n + len(new))))
             n += len(new)
@@ -147,7 +165,7 @@ class Merger:
             return groups[0] if groups else new
         all_of = States(*map(np.concatenate, zip(*groups, strict=True)))
         ends = np.cumsum([len(group.fp) for group in groups]).tolist()
-        return all_of.pick(_order(all_of.fp, all_of.link, list(pairwise([0, *ends]))))
+        return all_of.pick(_order(all_of.fp, all_of.low, all_of.link, list(pairwise([0, *ends]))))
 
     # -- checking --------------------------------------------------------------------------------
 
@@ -162,7 +180,7 @@ class Merger:
         if not constraints:
             groups = groups.copy()
             groups[2, groups[0] >= plan.n_properties] = 0
-        worker = Worker(1, plan.n_roots, 1, False)
+        worker = Worker(1, plan.n_roots, 1, plan.wide)
         for first in range(0, len(keep), BATCH):
             batch = states.pick(slice(first, first + BATCH))
             due = np.flatnonzero(_due(batch.quiet, plan.first_action))
@@ -181,7 +199,7 @@ class Merger:
         """Check states in which something is due; the positions of those that are cut."""
         plan, report = self.plan, self.report
         values = plan.packing.unpack(states.packed, plan.shape().dtype)
-        rows = Rows(values, states.fp, np.zeros(0, np.uint64), states.quiet)
+        rows = Rows(values, states.fp, states.low, states.quiet)
         events = np.full(plan.n_watched, NEVER)
         cut_by = np.full(len(values) if constraints else 0, NEVER)
         worker.begin(0, len(values), 0)
@@ -203,14 +221,27 @@ class Merger:
         """Note the least state per property, and the least in which a predicate raised."""
         report = self.report
 
-        def found(at: int) -> tuple[int, int]:
-            return int(states.fp[at]), int(states.link[at])
+        def found(at: int) -> tuple[tuple[int, int], int]:
+            low = int(states.low[at]) if len(states.low) else 0
+            return (int(states.fp[at]), low), int(states.link[at])
 
         if failed != NO_LINK:
             report.state_error = min(filter(None, (report.state_error, found(failed))))
         for group in np.flatnonzero(events[: self.plan.n_properties] != NEVER).tolist():
             here = found(int(events[group]))
             report.events[group] = min(report.events.get(group, here), here)
+
+    def _measure(self, states: States) -> None:
+        """Note how many permutations fix the states that are kept."""
+        if self.orbits is None:
+            return
+        plan, found = self.plan, self.report.orbits
+        for first in range(0, len(states.fp), BATCH):
+            batch = states.pick(slice(first, first + BATCH))
+            values = plan.packing.unpack(batch.packed, plan.shape().dtype)
+            rows = Rows(values, batch.fp, batch.low, batch.quiet)
+            for size, n in permutations(self.orbits, plan.width, rows, self.outcomes).items():
+                found[size] = found.get(size, 0) + n
 
     # -- writing ---------------------------------------------------------------------------------
 
@@ -220,7 +251,7 @@ class Merger:
         level = plan.level + 1
         kept = states if keep.all() else states.pick(keep)
         if len(kept.fp):
-            ids = {"fp": kept.fp, "link": kept.link}
+            ids = {"fp": kept.fp, "low": kept.low, "link": kept.link}
             rows = columns_of(kept.packed, kept.quiet, plan.packing)
             self.report.part = plan.division.part(
                 task,
@@ -239,6 +270,7 @@ class Merger:
         columns = {
             **columns_of(states.packed, states.quiet, self.plan.packing),
             "fp": states.fp,
+            "low": states.low,
             "link": states.link,
             "outside": outside,
         }
@@ -252,13 +284,15 @@ def _room(plan: Plan, n: int) -> States:
     """States that are not filled in."""
     packed = np.empty((n, plan.packing.n_bytes), np.uint8)
     quiet = np.empty((n, plan.words), np.uint64)
-    return States(packed, np.empty(n, np.uint64), quiet, np.empty(n, np.int64))
+    low = np.empty(n * plan.wide, np.uint64)
+    return States(packed, np.empty(n, np.uint64), low, quiet, np.empty(n, np.int64))
 
 
 def _states(plan: Plan, ids: Mapping[str, Array], rows: Mapping[str, Array]) -> States:
     """States of an attempt before, as they would arrive now."""
     found = rows_of(rows)
-    return States(found.repacked(plan.packing), ids["fp"], found.quiet, ids["link"])
+    packed = found.repacked(plan.packing)
+    return States(packed, ids["fp"], ids["low"], found.quiet, ids["link"])
 
 
 def _due(quiet: Array, n_checks: int) -> Array:
@@ -269,14 +303,21 @@ def _due(quiet: Array, n_checks: int) -> Array:
     return result
 
 
-def _without(states: States, run: Array) -> States:
-    """States but for those of a run."""
+def _joined(runs: list[Run]) -> Run:
+    """Runs one after the other."""
+    none = np.zeros(0, np.uint64)
+    fps, lows = map(np.concatenate, zip((none, none), *runs, strict=True))
+    return fps, lows
+
+
+def _without(states: States, others: States) -> States:
+    """States but for some others."""
     known = np.zeros(len(states.fp), np.bool_)
-    mark(states.fp, run, known)
+    mark(states.fp, states.low, others.fp, others.low, known)
     return states.pick(~known) if known.any() else states
 
 
-def _order(fps: Array, links: Array, runs: list[tuple[int, int]]) -> Array:
+def _order(fps: Array, lows: Array, links: Array, runs: list[tuple[int, int]]) -> Array:
     """The positions of states that are runs one after the other, merged."""
     lists = [np.arange(first, end) for first, end in runs]
     while len(lists) > 1:
@@ -288,6 +329,6 @@ def _order(fps: Array, links: Array, runs: list[tuple[int, int]]) -> Array:
                 continue
             first, second = pair
             merged = np.empty(len(first) + len(second), np.int64)
-            n = merge(fps, links, first, len(first), second, len(second), merged)
+            n = merge(fps, lows, links, first, len(first), second, len(second), merged)
             lists.append(merged[:n])
     return lists[0]

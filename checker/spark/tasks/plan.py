@@ -123,7 +123,8 @@ class Plan:
     ``durable`` files outlive the search. After the first attempt ``before`` holds per task what the
     attempt before left, and only tasks in ``again`` have to look at it without new states.
     ``forget`` tells that the driver does not know any more why a root was quiet in a state: another
-    one found it out. ``base`` is the part of the fingerprint that all states have in common.
+    one found it out. ``base`` is the part of the fingerprint that all states have in common, in as
+    many words as a fingerprint has. Where ``orbits`` are searched, they are what fingerprints name.
     """
 
     sources: bytes
@@ -139,7 +140,8 @@ class Plan:
     before: tuple[Left, ...]
     again: frozenset[int]
     forget: bool
-    base: int
+    base: Array
+    orbits: bool
     packing: Packing
     width: int
     wide_ids: bool
@@ -160,7 +162,12 @@ class Plan:
     def shape(self) -> Shape:
         """The shape of new rows."""
         dtype = np.dtype(np.uint32 if self.wide_ids else np.uint16)
-        return Shape(self.width, dtype, self.words, False)
+        return Shape(self.width, dtype, self.words, self.wide)
+
+    @property
+    def wide(self) -> bool:
+        """Whether fingerprints have two words."""
+        return len(self.base) > 1
 
     def name(self, what: str, task: int, level: int | None = None) -> str:
         """The name of a file of this attempt."""
@@ -215,8 +222,9 @@ class Merged:
     run: Part | None = None
     fresh: Array | None = None
     walks: Array | None = None
-    events: dict[int, tuple[int, int]] = field(default_factory=dict)
-    state_error: tuple[int, int] | None = None
+    events: dict[int, tuple[tuple[int, int], int]] = field(default_factory=dict)
+    state_error: tuple[tuple[int, int], int] | None = None
+    orbits: dict[int, int] = field(default_factory=dict)  # how many have so many permutations
     cut: dict[int, int] = field(default_factory=dict)
     changed: bool = True
     damaged: str = ""

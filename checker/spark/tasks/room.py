@@ -29,7 +29,10 @@ class Room:
     @property
     def bytes(self) -> int:
         """What it takes."""
-        held = (*self.worker.batch, *(a for p in self.partitions for a in (*p.segment, p.table)))
+        held = (
+            *self.worker.batch,
+            *(a for p in self.partitions for a in (*p.segment, p.table, p.table_low)),
+        )
         return sum(array.nbytes for array in held)
 
 
@@ -41,7 +44,7 @@ def borrow(bits: int, n_roots: int, shape: Shape) -> Room:
         if (len(room.partitions), room.n_roots, room.shape) == (n, n_roots, shape):
             return room
     partitions = [Partition(number, n, shape) for number in range(n)]
-    return Room(n_roots, shape, Worker(n, n_roots, _CANDIDATES, False), partitions)
+    return Room(n_roots, shape, Worker(n, n_roots, _CANDIDATES, shape.wide), partitions)
 
 
 def give_back(room: Room, needed: int) -> None:

@@ -1,6 +1,7 @@
 """The kernels of sorted runs of fingerprints, and of rows packed into few bits to be sent.
 
-A *run* is a stretch of fingerprints in ascending order, each once.
+A *run* is a stretch of fingerprints in ascending order, each once. The second words of fingerprints
+of 128 bits are arrays of their own, ``lows``; they are empty where there are none.
 """
 
 # mypy: disable-error-code="no-untyped-call,no-untyped-def,call-arg"
@@ -18,23 +19,31 @@ BYTE = uint64(255)
 S8 = uint64(8)
 
 
+@inlined
+def _before(fps, lows, one, other):
+    """Whether one fingerprint is less than another."""
+    if fps[one] != fps[other]:
+        return fps[one] < fps[other]
+    return lows.shape[0] > 0 and lows[one] < lows[other]
+
+
 @kernel
-def merge(fps, links, first, first_n, second, second_n, merged):
+def merge(fps, lows, links, first, first_n, second, second_n, merged):
     """Merge two lists of positions, each ascending by fingerprint, into one; how many there are.
 
     Of positions with the same fingerprint the one with the least link stays.
 
-    Shapes:     fps (n,) uint64, links (n,) int64; first, second, merged int64: positions in them
+    Shapes:     fps, lows (n,) uint64, links (n,) int64; first, second, merged int64: positions
     Slow twin:  tests.checker.native.test_run_kernels.merged
     """
     a = b = n = 0
     while a < first_n and b < second_n:
         left = first[a]
         right = second[b]
-        if fps[left] < fps[right]:
+        if _before(fps, lows, left, right):
             merged[n] = left
             a += 1
-        elif fps[right] < fps[left]:
+        elif _before(fps, lows, right, left):
             merged[n] = right
             b += 1
         else:
@@ -53,36 +62,44 @@ def merge(fps, links, first, first_n, second, second_n, merged):
     return n
 
 
+@inlined
+def _is_less(run, run_low, at, fp, low):
+    """Whether a fingerprint of a run is less than another."""
+    here = run[at]
+    return here < fp or (run_low.shape[0] > 0 and here == fp and run_low[at] < low)
+
+
 @kernel
-def mark(fps, run, found):
+def mark(fps, lows, run, run_low, found):
     """Set ``found`` where a fingerprint of one run is in another.
 
     Steps that double are taken through the other run, so a short run costs little.
 
-    Shapes:     fps (n,), run (m,) uint64 ascending; found (n,) bool
+    Shapes:     fps, lows (n,), run, run_low (m,) uint64 ascending; found (n,) bool
     Slow twin:  numpy.isin
     """
     at = 0
     m = run.shape[0]
     for i in range(fps.shape[0]):
         fp = fps[i]
+        low = lows[i] if run_low.shape[0] else U0
         if at >= m:
             return
-        if run[at] < fp:
+        if _is_less(run, run_low, at, fp, low):
             step = 1
-            low = at
-            while low + step < m and run[low + step] < fp:
-                low += step
+            first = at
+            while first + step < m and _is_less(run, run_low, first + step, fp, low):
+                first += step
                 step *= 2
-            high = min(low + step, m)
-            while high - low > 1:
-                middle = (low + high) // 2
-                if run[middle] < fp:
-                    low = middle
+            high = min(first + step, m)
+            while high - first > 1:
+                middle = (first + high) // 2
+                if _is_less(run, run_low, middle, fp, low):
+                    first = middle
                 else:
                     high = middle
             at = high
-        if at < m and run[at] == fp:
+        if at < m and run[at] == fp and (run_low.shape[0] == 0 or run_low[at] == low):
             found[i] = True
 
 
@@ -170,6 +187,40 @@ def fingerprints(packed, bits, base, start, contribution, fps):
         fps[i] = total
         ascending &= i == 0 or before < total
         before = total
+    return ascending
+
+
+@kernel
+def wide_fingerprints(packed, bits, base, start, contribution, contribution_low, fps, lows):
+    """As `fingerprints`, of two words each; ``base`` (2,) uint64.
+
+    Slow twin:  statewalk.checker.engines.layout.Layout.fingerprint
+    """
+    ascending = True
+    for i in range(packed.shape[0]):
+        held = U0
+        n_held = 0
+        at = 0
+        total = base[0]
+        rest = base[1]
+        for slot in range(bits.shape[0]):
+            n = bits[slot]
+            if n == 0:
+                continue
+            at, held, n_held = _more(packed, i, at, held, n_held, n)
+            id = held & ((U1 << uint64(n)) - U1)
+            place = uint64(start[slot]) + id
+            added = rest + contribution_low[place]
+            total += contribution[place]
+            if added < rest:
+                total += U1
+            rest = added
+            held >>= uint64(n)
+            n_held -= n
+        fps[i] = total
+        lows[i] = rest
+        if i > 0:
+            ascending &= _before(fps, lows, i - 1, i)
     return ascending
 
 

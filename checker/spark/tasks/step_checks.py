@@ -130,7 +130,10 @@ class StepChecker:
             aside.take(rows, self.outcomes, refused, ignored, plan.ordinal_bits)
             aside.segment.link[before : aside.n] += base
         parents = batch.link[partition, :n] >> POSITION_SHIFT
-        leave(batch, partition, kept & (batch.fp[partition, :n] != rows.fp[parents]))
+        moved = batch.fp[partition, :n] != rows.fp[parents]
+        if plan.wide:
+            moved |= batch.low[partition, :n] != rows.low[parents]
+        leave(batch, partition, kept & moved)
 
 
 def changed(row: list[int], outcome: int, outcomes: Outcomes) -> list[int]:

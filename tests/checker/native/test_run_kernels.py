@@ -15,44 +15,64 @@ from statewalk.checker.spark.tasks.run_kernels import (
     mark,
     merge,
     narrow_links,
+    wide_fingerprints,
     widen_links,
 )
 
 FPS = st.lists(st.one_of(st.integers(0, 40), st.integers(0, (1 << 64) - 1)), max_size=60)
 
 
-def run_of(values: list[int]) -> np.ndarray:
-    return np.array(sorted(set(values)), np.uint64)
+WORD = (1 << 64) - 1
 
 
-def merged(fps: np.ndarray, links: np.ndarray) -> list[int]:
+def run_of(values: list[int], wide: bool) -> tuple[np.ndarray, np.ndarray]:
+    """A run: its first words, and its second ones where there are two (of few first ones)."""
+    ascending = sorted(set(values))
+    if not wide:
+        return np.array(ascending, np.uint64), np.zeros(0, np.uint64)
+    words = [((value >> 2) & WORD, value & 3) for value in ascending]
+    return np.array([w[0] for w in words], np.uint64), np.array([w[1] for w in words], np.uint64)
+
+
+def merged(fps: list[int], links: np.ndarray) -> list[int]:
     """The slow twin: per fingerprint the position with the least link, in order."""
     least: dict[int, int] = {}
-    for at in np.lexsort((links, fps)).tolist():
-        least.setdefault(int(fps[at]), at)
+    for at in sorted(range(len(fps)), key=lambda at: (fps[at], links[at])):
+        least.setdefault(fps[at], at)
     return [least[fp] for fp in sorted(least)]
 
 
+def whole(fps: np.ndarray, lows: np.ndarray) -> list[int]:
+    """Fingerprints as numbers."""
+    if not len(lows):
+        return [int(fp) for fp in fps]
+    return [(int(fp) << 64) + int(low) for fp, low in zip(fps, lows, strict=True)]
+
+
 @settings(deadline=None)  # the first call compiles
-@given(FPS, FPS, st.randoms(use_true_random=False))
-def test_two_runs_become_one(first: list[int], second: list[int], dice: object) -> None:
-    a, b = run_of(first), run_of(second)
-    fps = np.concatenate([a, b])
-    links = np.array(dice.sample(range(1000), len(fps)), np.int64)  # type: ignore[attr-defined]
+@given(FPS, FPS, st.booleans(), st.randoms(use_true_random=False))
+def test_two_runs_become_one(
+    first: list[int], second: list[int], wide: bool, dice: random.Random
+) -> None:
+    a, b = run_of(first, wide), run_of(second, wide)
+    fps, lows = (np.concatenate(words) for words in zip(a, b, strict=True))
+    n_first, n_second = len(a[0]), len(b[0])
+    links = np.array(dice.sample(range(1000), len(fps)), np.int64)
     found = np.zeros(len(fps), np.int64)
-    n = merge(fps, links, np.arange(len(a)), len(a), np.arange(len(a), len(fps)), len(b), found)
+    both = np.arange(n_first), n_first, np.arange(n_first, len(fps)), n_second
+    n = merge(fps, lows, links, *both, found)
 
-    assert merged(fps, links) == found[:n].tolist()
+    assert merged(whole(fps, lows), links) == found[:n].tolist()
 
 
 @settings(deadline=None)  # the first call compiles
-@given(FPS, FPS)
-def test_what_of_a_run_is_in_another(first: list[int], second: list[int]) -> None:
-    a, b = run_of(first), run_of(second)
-    found = np.zeros(len(a), np.bool_)
-    mark(a, b, found)
+@given(FPS, FPS, st.booleans())
+def test_what_of_a_run_is_in_another(first: list[int], second: list[int], wide: bool) -> None:
+    a, b = run_of(first, wide), run_of(second, wide)
+    found = np.zeros(len(a[0]), np.bool_)
+    mark(*a, *b, found)
 
-    assert np.isin(a, b).tolist() == found.tolist()
+    assert np.isin(whole(*a), whole(*b)).tolist() == found.tolist()
 
 
 def packed(row: list[int], bits: list[int]) -> list[int]:
@@ -111,6 +131,38 @@ def test_fingerprints_are_added_up(
     ascending = fingerprints(packed_rows, packing.bits, np.uint64(base), start, flat, fps)
 
     assert expected == fps.tolist()
+    assert all(a < b for a, b in pairwise(expected)) == ascending
+
+
+@settings(deadline=None)  # the first call compiles
+@given(rows_with_bits(), st.integers(0, (1 << 128) - 1), st.data())
+def test_fingerprints_of_two_words_are_added_up(
+    drawn: tuple[list[int], list[tuple[int, ...]]], base: int, data: st.DataObject
+) -> None:
+    bits = [min(n, 3) for n in drawn[0]]
+    rows = [tuple(v & ((1 << n) - 1) for v, n in zip(r, bits, strict=True)) for r in drawn[1]]
+    numbers = st.one_of(st.integers(0, (1 << 128) - 1), st.just(WORD), st.just(1 << 64))
+    shares = [data.draw(st.lists(numbers, min_size=1 << n, max_size=1 << n)) for n in bits]
+    for share in shares:
+        share[0] = 0
+    flat = [c for share in shares for c in share]
+    high, low = (
+        np.array([c >> 64 for c in flat], np.uint64),
+        np.array([c & WORD for c in flat], np.uint64),
+    )
+    start = np.cumsum([0, *map(len, shares)])[:-1]
+    expected = [
+        (base + sum(share[id] for share, id in zip(shares, row, strict=True))) % (1 << 128)
+        for row in rows
+    ]
+    packing, fps, lows = packing_of(bits), *np.zeros((2, len(rows)), np.uint64)
+    packed_rows, words = (
+        packing.pack(np.array(rows, np.uint32)),
+        np.array([base >> 64, base & WORD], np.uint64),
+    )
+    ascending = wide_fingerprints(packed_rows, packing.bits, words, start, high, low, fps, lows)
+
+    assert expected == whole(fps, lows)
     assert all(a < b for a, b in pairwise(expected)) == ascending
 
 

@@ -126,7 +126,6 @@ def test_what_it_cannot_do_is_said_before_it_starts() -> None:
     def reason(**settings: Any) -> str:
         return unable(model, SearchOptions(engine_settings=settings))
 
-    assert "64 bits" in unable(model, SearchOptions(fingerprint_bits=128))
     assert "power of two" in reason(buckets=12)
     assert "--spark-tasks" in reason(buckets=4, tasks=5)
     assert "form" in reason(form="table")

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from statewalk.checker.contract.search import SearchOptions
 from statewalk.checker.engines.layout import Layout, Orbit
 from statewalk.checker.native.kernels.arrays import POSITION_SHIFT
+from statewalk.checker.native.orbits import names
 from statewalk.checker.native.running import loop_of, start
 from statewalk.checker.native.state import Search
 from statewalk.checker.symmetry.group import Symmetry
@@ -148,10 +149,9 @@ def _compiled(search: Search, row: tuple[int, ...], bits: int) -> tuple[int, int
     learned.contribute_all()
     values = np.zeros((1, len(search.layout.slots)), np.uint16)
     values[0, : len(row)] = row
-    orbits.learned.refresh()
     rows = search.level.rows._replace(values=values)
     links, itself = np.zeros(1, np.int64) << POSITION_SHIFT, np.full(1, -1, np.int32)
-    fps, fixes = orbits.of(rows, links, itself, learned.outcomes())
+    fps, fixes = names(orbits.tables(), values.shape[1], rows, links, itself, learned.outcomes())
     words = [int(word) for word in fps[0]]
     fingerprint = (words[0] << 64) + words[1] if bits == 128 else words[0]
     return fingerprint, orbits.order // round(float(fixes[0]))

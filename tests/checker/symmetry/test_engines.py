@@ -150,14 +150,6 @@ def test_liveness_does_without() -> None:
     assert "liveness was checked without symmetry and view, on 316 states" in result.warnings
 
 
-def test_spark_refuses() -> None:
-    pytest.importorskip("pyspark")
-    with pytest.raises(RunError) as caught:
-        check(MODELS / INIT_PID, symmetry=True, engine="spark")
-
-    assert "SW307" == caught.value.code
-
-
 @pytest.mark.parametrize("kernel", [slow(orbit_kernels.orbits), orbit_kernels.spread])
 def test_kernels_do_not_count_references(kernel: Any, tmp_path: Path) -> None:
     native.explore(load_text(tmp_path, SPECS["an ordered queue of members"]),
