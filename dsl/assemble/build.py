@@ -13,7 +13,7 @@ from statewalk.dsl.errors import Mistakes
 from statewalk.dsl.flows.run import Flows, slot_of
 from statewalk.dsl.model import CONTINUED, Action, FieldInfo
 from statewalk.dsl.source.ranges import domains_of, no_instance, warn_of_nothing
-from statewalk.dsl.source.tree import Function, SpecTree, class_span, may_crash
+from statewalk.dsl.source.tree import Function, SpecTree, class_span, field_span, may_crash
 from statewalk.dsl.source.usage import Analysis, Reach, Usage
 from statewalk.dsl.state.roles import Field, Role, default_of
 from statewalk.dsl.values.domains import ANYTHING, Domain, domain_of
@@ -48,12 +48,24 @@ def make_fields(
             field.constant = not (usage.written or _reached(domain, usage.reach))
             if cls._room is not None:  # a step may give it its first value
                 field.layout, field.constant = "whole", False
+                if field.ephemeral:
+                    _refuse_ephemeral(tree, cls, name, mistakes)
             fields[(cls.__name__, name)] = field
             defaults[name] = default_of(cls, name)
         cls._defaults = defaults  # type: ignore[attr-defined]
         for name in cls._fields:
             setattr(cls, name, fields[(cls.__name__, name)])
     return fields
+
+
+def _refuse_ephemeral(tree: SpecTree, cls: type, name: str, mistakes: Mistakes) -> None:
+    mistakes.add(
+        "SW212",
+        f"{cls.__name__}.{name} is Ephemeral, and a {cls.__name__} may be made in a step.",
+        at=field_span(tree, cls, name),
+        why="A crash gives back what a field held when the run began, and there was none then.",
+        help="Write the crash as an action: interrupt(self), and the fields as they begin.",
+    )
 
 
 def _reached(domain: Domain, reach: Reach) -> bool:
@@ -139,7 +151,7 @@ def make_actions(tree: SpecTree, flows: Flows, mistakes: Mistakes) -> list[Actio
             made = make(at, again, arguments=(), run=run, fairness=resumed, continues=True)
             actions.append(made)
             if flows.crashes and options.get("crash", True):
-                run = partial(flows.crash, slot)
+                run = in_a_step(tree, partial(flows.crash, slot), ())
                 made = make(len(actions), name + CRASHED, arguments=(), run=run, fault=True)
                 actions.append(made)
     return actions

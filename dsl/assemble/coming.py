@@ -25,6 +25,7 @@ from statewalk.dsl.values.stored import (
     freeze,
 )
 from statewalk.dsl.view import Path
+from statewalk.dsl.words.coming import end
 from statewalk.dsl.words.declare import old, require
 
 
@@ -51,6 +52,7 @@ def in_a_step(
         found = run()
         for role in binding.gone:
             _check_gone(tree, role)
+        collect(tree)
         return found
 
     return go
@@ -75,70 +77,106 @@ def of_those_there(
     return holds_there
 
 
+def collect(tree: SpecTree) -> None:
+    """End the roles of ``collected`` classes that nothing in the state leads to any more."""
+    left = {r for cls in tree.roles if cls._collected for r in cls._instances if r.there}
+    if not left:
+        return
+    lead: dict[Role | None, set[Role]] = {}
+    for owner, _, found in _everywhere(tree, ("mentions",), _roles_in):
+        lead.setdefault(owner if owner in left else None, set()).update(found)
+    todo = list(lead.get(None, ()))
+    while todo:
+        role = todo.pop()
+        if role in left:
+            left.remove(role)
+            todo += lead.get(role, ())
+    for role in sorted(left, key=lambda r: (type(r).__name__, r.index)):
+        end(role)
+
+
 def _check_gone(tree: SpecTree, role: Role) -> None:
     """Raises SpecError[SW212] where the state mentions a role that ended."""
-    for place in _places(tree, role):
-        raise SpecError(
-            "SW212",
-            f"{role!r} ended in this step, and {place} still mentions it.",
-            why=f"The next {type(role).__name__} may be made in its place, and would be taken for "
-            "it.",
-            help="Remove what mentions it in the same step.",
-        )
+    for _, place, found in _everywhere(tree, ("mentions",), _roles_in):
+        if role in found:
+            raise SpecError(
+                "SW212",
+                f"{role!r} ended in this step, and {place} still mentions it.",
+                why=f"The next {type(role).__name__} may be made in its place, and would be taken "
+                "for it.",
+                help="Remove what mentions it in the same step.",
+            )
 
 
-def _places(tree: SpecTree, role: Role) -> Iterator[str]:
-    """What mentions a role in the state."""
-    view, key = current_view(), ("mentions", type(role).__name__, role.index)
-
-    def mentioned(value: Any) -> bool:
-        return _mentions(value, role)
-
-    def in_slot(path: Path) -> bool:
-        return bool(view.project(path, key, mentioned))
-
+def _everywhere(
+    tree: SpecTree, key: tuple[str, ...], ask: Callable[[Any], tuple[Role, ...]]
+) -> Iterator[tuple[Role | None, str, tuple[Role, ...]]]:
+    """What is asked of each slot of the state: (whose it is, its place, the answer). A suspended
+    run is nobody's, and mentions its actor.
+    """
+    view = current_view()
     for cls in tree.roles:
         for one in cls._instances:
             for name in cls._fields:
-                field = getattr(cls, name)
-                if isinstance(field, Field) and _in_field(field, one, mentioned, in_slot):
-                    yield show_place(field.path(one), ())
-    flows = getattr(type(role), "_flows", None)
-    for owner, actions in flows.actions.items() if flows is not None else ():
+                field: Field = getattr(cls, name)
+                path = field.path(one)
+                for slot, fixed in _slots_of(field, one):
+                    found = ask(fixed) if slot is None else view.project(slot, key, ask)
+                    yield one, show_place(path, ()), found
+    for owner, actions in _flows_of(tree).items():
         actors = [None] if owner == "@module" else binding.classes[owner]._instances  # type: ignore[attr-defined]
         for action, _ in actions:
             for actor in actors:
-                if in_slot(slot_of(actor, action)) or (
-                    actor is role and view.get(slot_of(actor, action)) is not ABSENT
-                ):
-                    yield f"a suspended run of {action}"
+                slot = slot_of(actor, action)
+                found = view.project(slot, key, ask)
+                if actor is not None and view.project(slot, "waits", _is_there):
+                    found = (*found, actor)
+                yield None, f"a suspended run of {action}", found
 
 
-def _in_field(
-    field: Field, role: Role, mentioned: Callable[[Any], bool], in_slot: Callable[[Path], bool]
-) -> bool:
+def _flows_of(tree: SpecTree) -> dict[str, list[tuple[str, int]]]:
+    flows = next((f for f in (getattr(cls, "_flows", None) for cls in tree.roles) if f), None)
+    return flows.actions if flows is not None else {}
+
+
+def _slots_of(field: Field, role: Role) -> Iterator[tuple[Path | None, Any]]:
+    """The slots of a field, or a value that it holds for good."""
     if field.constant:
-        return mentioned(freeze(role.__dict__.get(field.name)))
+        yield None, freeze(role.__dict__.get(field.name))
+        return
     path = field.path(role)
     if field.layout != "entries":
-        return in_slot(path)
+        yield path, None
+        return
     keys = current_view().get((*path, "keys"))
-    if keys is ABSENT:
-        return False
-    entries = (slot for slot, _ in field.slots(role, dict.fromkeys(keys)) if slot[3] == "key")
-    return mentioned(keys) or any(map(in_slot, entries))
+    if keys is not ABSENT:
+        yield None, keys
+        for slot, _ in field.slots(role, dict.fromkeys(keys)):
+            if slot[3] == "key":
+                yield slot, None
 
 
-def _mentions(value: Any, role: Role) -> bool:
-    """Whether a stored value holds a role; in a suspended run it is its class and index."""
+def _roles_in(value: Any) -> tuple[Role, ...]:
+    """The roles that may come and go in a stored value, in order."""
+    found = {(type(r).__name__, r.index): r for r in _inside(value)}
+    return tuple(found[key] for key in sorted(found))
+
+
+def _inside(value: Any) -> Iterator[Role]:
     kind = type(value)
-    if value is role:
-        return True
     parts: Iterable[Any] = ()
-    if kind is FrozenDict:
+    if isinstance(value, Role):
+        if kind._room is not None:
+            yield value
+    elif kind is FrozenDict:
         parts = (part for item in value.items() for part in item)
     elif kind in (tuple, FrozenList, FrozenSet, FrozenBag):
         parts = value
     elif isinstance(value, Record):
         parts = (getattr(value, name) for name in fields_of(value))
-    return any(_mentions(part, role) for part in parts)
+    for part in parts:
+        yield from _inside(part)
+
+
+def _is_there(value: Any) -> bool:
+    return value is not ABSENT

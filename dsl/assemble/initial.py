@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from statewalk.dsl.assemble.coming import collect
 from statewalk.dsl.assemble.crashes import keep_starts
 from statewalk.dsl.binding import binding, bound
 from statewalk.dsl.errors import SpecError, StatewalkError, place_of, raised
@@ -48,6 +49,7 @@ class InitialStates:
                 with bound(view, classes=self.classes):
                     for function in inits:
                         function.function()
+                    collect(self.tree)
             except Disabled:
                 pass
             except StatewalkError as error:

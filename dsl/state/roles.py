@@ -172,16 +172,22 @@ class Role:
     _symmetric: ClassVar[bool] = False
     _instances: ClassVar[list[Any]] = []
     _room: ClassVar[int | None] = None  # how many there may be, where steps make and end them
+    _collected: ClassVar[bool] = False  # whether one ends by itself when nothing leads to it
     _fizz: ClassVar[bool] = False  # written as a role, or as global variables, of a .fizz file
 
     def __init_subclass__(
-        cls, *, symmetric: bool = False, at_most: int | None = None, **options: Any
+        cls,
+        *,
+        symmetric: bool = False,
+        at_most: int | None = None,
+        collected: bool = False,
+        **options: Any,
     ) -> None:
         super().__init_subclass__(**options)
         reserved = {"index": _INDEX} | ({} if at_most is None else {"there": _THERE})
         check_own(cls, Role, {**_MAKING, **LOOKING, **reserved})
         check_kept(cls, Role, {*private(Role), "_bytes", "_defaults", "_index"})
-        cls._room = at_most
+        cls._room, cls._collected = at_most, collected and at_most is not None
         if at_most is not None:
             _check_room(cls, at_most)
             cls.__annotations__ = {**cls.__dict__.get("__annotations__", {}), "there": bool}
@@ -359,7 +365,9 @@ def no_room(cls: type[Role]) -> SpecError:
         "SW212",
         f"There is no room for another {cls.__name__}: there are at most {cls._room}.",
         why="A bound that is met without a word would hide what comes after it.",
-        help=f"Raise it, class {cls.__name__}(Role, at_most=...), or end one before; or say that "
+        help=f"Raise it at the top of the file: AT_MOST_{cls.__name__} = {2 * (cls._room or 1)}"
+        if cls._fizz
+        else f"Raise it, class {cls.__name__}(Role, at_most=...), or end one before; or say that "
         f"the step waits: require(len(instances({cls.__name__})) < {cls._room}).",
     )
 

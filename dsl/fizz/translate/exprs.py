@@ -198,10 +198,10 @@ class Expressions(Words):
     def _create(self, node: ast.Call, word: str) -> ast.expr:
         """A new role: made in a statement of its own, so that its Init runs right after."""
         if not self.may_create:
-            raise self.refuse(
+            raise self.wrong(
                 node,
-                f"{word}(...) makes a role after the start",
-                help="Make it in the action Init, with a field that tells whether it is there yet.",
+                f"{word}(...) makes a role outside of Init and of steps.",
+                help="Make it in an action, or in a func that one calls.",
             )
         if self._inside:
             raise self.wrong(

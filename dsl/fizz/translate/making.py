@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 
+from statewalk.dsl.fizz.names import Names
+from statewalk.dsl.fizz.text import tree
 from statewalk.dsl.fizz.translate.exprs import Expressions
-from statewalk.dsl.source.nodes import Transformer
+from statewalk.dsl.source.nodes import Transformer, walk
 from statewalk.dsl.source.templates import statement
 
 
@@ -31,6 +33,36 @@ def with_created(x: Expressions, node: ast.stmt, name: str) -> list[ast.stmt]:
     making = statement("NAME = CALL", call, NAME=name, CALL=call)
     _Swap(call, x.name(name, call)).visit(node)
     return [making, _initialise(x.name(name, call), call), node]
+
+
+ROOM = 8  # how many roles of a class steps make, where the file does not say
+
+
+def room_of(x: Expressions, role: tree.Role) -> list[ast.keyword]:
+    """What the class of a role says of how many there may be, where steps make some.
+
+    A constant ``AT_MOST_Role`` says it. Raises SpecError[SW153] for one that comes too late.
+    """
+    if role.name not in _made_in_steps(x.names):
+        return []
+    said = f"AT_MOST_{role.name}"
+    most: ast.expr = ast.Constant(ROOM)
+    if said in x.names.constants:
+        most, given = ast.Name(said, ast.Load()), x.names.constants[said]
+        if getattr(given, "lineno", 0) > role.lineno:
+            raise x.wrong(given, f"{said} is given below the role.", "Write it above.")
+    return [ast.keyword("at_most", most), ast.keyword("collected", ast.Constant(True))]
+
+
+def _made_in_steps(names: Names) -> set[str]:
+    found: set[str] = set()
+    for node in walk(names.module):
+        if not isinstance(node, tree.Act | tree.Func) or node is names.init:
+            continue
+        if id(node) not in names.from_init_only:
+            calls = (n.func for n in walk(node) if isinstance(n, ast.Call))
+            found |= {f.id for f in calls if isinstance(f, ast.Name) and f.id in names.roles}
+    return found
 
 
 def _initialise(role: ast.expr, at: ast.AST) -> ast.stmt:

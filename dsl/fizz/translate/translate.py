@@ -33,6 +33,7 @@ from statewalk.dsl.fizz.translate.blocks import Blocks, Body, Kind, NeedsFlag
 from statewalk.dsl.fizz.translate.exprs import AT_ONCE
 from statewalk.dsl.fizz.translate.functions import Functions
 from statewalk.dsl.fizz.translate.header import Header
+from statewalk.dsl.fizz.translate.making import room_of
 from statewalk.dsl.fizz.translate.pieces import FizzPieces
 from statewalk.dsl.fizz.translate.words import Scope
 from statewalk.dsl.source.nodes import parts_of, walk
@@ -171,7 +172,7 @@ class Translation(Header):
         returns = name if self.returns and kind == "action" else None
         act = node if kind == "action" and isinstance(node, tree.Act) else None
         self.blocks.body = Body(kind, name, scope.role, None, returns, act)
-        self.x.may_create = kind == "init" or id(node) in self.names.from_init_only
+        self.x.may_create = kind in ("init", "action", "func")
         twin = isinstance(node, tree.Func) and name != node.name
         self.x.at_once = kind in ("init", "property", "def") or twin
         with self.x.within(scope):
@@ -293,6 +294,7 @@ class Translation(Header):
         keywords = []
         if node.symmetric:
             keywords = [ast.keyword("symmetric", ast.Constant(True))]
+        keywords += room_of(self.x, node)
         base = self.x.imported("Role", node)
         made = ast.ClassDef(node.name, [base], keywords, body or [ast.Pass()], [])
         made.type_params = []  # type: ignore[attr-defined,unused-ignore]
