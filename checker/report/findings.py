@@ -110,7 +110,7 @@ def _blocked(page: Page, violation: Violation) -> None:
     page.add("  no action is possible in the last state:")
     groups: dict[tuple[str, int, str] | None, list[tuple[str, Guard | None]]] = {}
     for label, guard in violation.blocked:
-        key = (guard.file, guard.line, guard.shown) if guard else None
+        key = (guard.file, guard.line, guard.why or guard.shown) if guard else None
         groups.setdefault(key, []).append((label, guard))
     for alike in list(groups.values())[:_MAX_GUARDS]:
         label, guard = alike[0]

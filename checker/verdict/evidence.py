@@ -28,7 +28,8 @@ _IDLE = "it does nothing, and what does nothing is no step"
 class Guard:
     """The line that stops an action, and the values it looked at: (text, value).
 
-    Without a file it is no line of the spec: so many runs are suspended that none may begin.
+    Without a file it is no line of the spec: ``why``, or so many runs are suspended that none may
+    begin.
     ``idle``: no guard is false, but a step of a text spec comes to its end and has done nothing.
     """
 
@@ -36,6 +37,7 @@ class Guard:
     line: int
     values: tuple[tuple[str, Any], ...] = ()
     idle: bool = False
+    why: str = ""
 
     @property
     def text(self) -> str:
@@ -47,7 +49,7 @@ class Guard:
         """What stops the action, in a sentence: the line in back-quotes."""
         if self.idle:
             return _IDLE
-        return f"`{self.text}`" if self.file else _BUSY
+        return f"`{self.text}`" if self.file else self.why or _BUSY
 
     @property
     def shown(self) -> str:

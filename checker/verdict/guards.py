@@ -61,7 +61,7 @@ def _guard(
             found = (trace.tb_frame, trace.tb_lineno, _column(trace))
         trace = trace.tb_next
     if found is None:
-        return Guard("", 0)
+        return Guard("", 0, why=str(error))
     frame, line, column = found
     file = frame.f_code.co_filename
     if model.dialect == "fizz" and _NO_GUARD.match(line_of(file, line, column)):

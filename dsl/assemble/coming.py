@@ -24,9 +24,9 @@ from statewalk.dsl.values.stored import (
     FrozenSet,
     freeze,
 )
-from statewalk.dsl.view import Path
+from statewalk.dsl.view import Disabled, Path
 from statewalk.dsl.words.coming import end
-from statewalk.dsl.words.declare import old, require
+from statewalk.dsl.words.declare import old
 
 
 def come_and_go(tree: SpecTree) -> bool:
@@ -48,7 +48,8 @@ def in_a_step(
 
     def go() -> Any:
         for role in needed:
-            require(role.there)
+            if not role.there:
+                raise Disabled(f"{role!r} is not there")
         found = run()
         for role in binding.gone:
             _check_gone(tree, role)

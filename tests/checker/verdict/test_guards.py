@@ -208,3 +208,27 @@ def test_what_stops_a_run_is_a_guard_or_that_it_would_do_nothing(tmp_path: Path)
         ("`require y == 1`", 13),
         ("it does nothing, and what does nothing is no step", 10),
     ] == [(g.said, g.line) for g in stopping if g]
+
+
+def test_what_stops_an_action_of_a_role_that_is_not_there(tmp_path: Path) -> None:
+    path = tmp_path / "spec.py"
+    path.write_text("""
+from statewalk import *
+class Session(Role, at_most=1):
+    n: int = 0
+    @action
+    def send(self) -> None:
+        self.n = 1
+class Server(State):
+    up: bool = False
+    @action
+    def connect(self) -> None:
+        require(self.up)
+        Session()
+server = Server()
+""")
+    model = load(path)
+
+    assert [
+        (label, guard and guard.said) for label, guard in blocked(model, model.initial_states[0])
+    ] == [("Session#0.send", "Session#0 is not there"), ("Server#0.connect", "`require(self.up)`")]
