@@ -47,13 +47,17 @@ def main() -> int:
     """Build, try, tell; the exit code."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--out", default="dist", help="where what is built goes (%(default)s)")
-    out = Path(parser.parse_args().out).resolve()
+    parser.add_argument(
+        "--python", action="append", choices=PYTHONS, help="try it with this one only (repeatable)"
+    )
+    arguments = parser.parse_args()
+    out = Path(arguments.out).resolve()
     problems = [*unready()]
     for problem in problems:
         print(f"not ready: {problem}")
     wheel = built(out)
     tried = failed = 0
-    for version in PYTHONS:
+    for version in arguments.python or PYTHONS:
         python = found(version)
         if python is None:
             print(f"Python {version}: none here, skipped")
