@@ -28,8 +28,8 @@ State = Mapping[Path, Any]
 
 
 class Disabled(BaseException):
-    """A guard is false, or a choice has no option: the step is not possible. What no line of the spec
-    says is in its text.
+    """A guard is false, or a choice has no option: the step is not possible. What no line
+    of the spec says is in its text.
 
     Not an `Exception`, so that ``except Exception`` in a spec does not swallow it.
     """
