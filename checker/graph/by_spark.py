@@ -24,6 +24,7 @@ from statewalk.checker.graph.labels import NamingView
 from statewalk.checker.native.kernels.arrays import POSITION_SHIFT, Array
 from statewalk.checker.native.manifests import Damaged
 from statewalk.checker.native.running import loop_of, run, start
+from statewalk.checker.native.states import ids_type
 from statewalk.checker.spark.driver.cluster import Cluster
 from statewalk.checker.spark.driver.search import Driver
 from statewalk.checker.spark.running import folder_of
@@ -145,13 +146,14 @@ class FileCollector:
 
     def _states(self, spread: Spread) -> None:
         """Hand on states in files; parents by their positions in the level before."""
-        folder, dtype = spread.cluster.folder, spread.search.shape.dtype
+        folder = spread.cluster.folder
         before = np.concatenate([opened(folder, part.ids)["fp"] for part in spread.levels[-2]])
         for part in spread.level.parts:
             ids = opened(folder, part.ids)
             assert part.rows is not None
             rows = rows_of(opened(folder, part.rows))
-            values = rows.values(len(rows.packing.bits), dtype)
+            bits = rows.packing.bits
+            values = rows.values(len(bits), ids_type(1 << max(bits, default=0)))
             parent = before[ids["link"] >> POSITION_SHIFT]
             self.collector.states(values, ids["fp"], parent, self.collector.action(ids["link"]))
 

@@ -4,6 +4,9 @@ A kernel is compiled when it is first called, once on each machine. Whoever does
 the middle of a check compiles all of them before, for the types that they are called with; here
 these are written down. What only large models meet stays for then: slots of more than 65,535
 values, more than 256 actions in a graph with liveness.
+
+Rows of states are of bytes where every value's number is one, else of two: kernels over them are
+compiled for both.
 """
 
 from __future__ import annotations
@@ -16,10 +19,11 @@ from multiprocessing import get_context
 from typing import Any
 
 # A type is what numpy calls it, with a [] for each dimension; or a named tuple of `_TUPLES`, which
-# stands in a module of the folder of the kernel.
+# stands in a module of the folder of the kernel. An id is one or two bytes.
+_IDS = ("u1", "u2")
 _TUPLES = {
-    "Rows": ("arrays", "u2[][] u8[] u8[] u8[][]"),
-    "Segment": ("arrays", "u2[][] u8[] u8[] u8[][] i8[]"),
+    "Rows": ("arrays", "id[][] u8[] u8[] u8[][]"),
+    "Segment": ("arrays", "id[][] u8[] u8[] u8[][] i8[]"),
     "Tries": ("arrays", "i4[] i4[][] i4[] u8[] i4[] i8[] i8[] i4[] i4[]"),
     "Outcomes": (
         "arrays",
@@ -75,7 +79,7 @@ _KERNELS = {
         "find": "u8[] u8[] i4[] i4[]",
     },
     "native.kernels.orbit_kernels": {
-        "orbits": "u2[][] i8[] i4[] Outcomes OrbitTables OrbitScratch u8[] u8[][] f8[] i8[]",
+        "orbits": "id[][] i8[] i4[] Outcomes OrbitTables OrbitScratch u8[] u8[][] f8[] i8[]",
         "spread": "Batch u8[][] i8[] i4[] i8",
     },
     "liveness.kernels": {
@@ -120,7 +124,7 @@ _KERNELS = {
     "spark.tasks.run_kernels": {
         "merge": "u8[] u8[] i8[] i8[] i8 i8[] i8 i8[]",
         "mark": "u8[] u8[] u8[] u8[] b1[]",
-        "pack": "u2[][] i8[] i8[] u1[][]",
+        "pack": "id[][] i8[] i8[] u1[][]",
         "unpack": "u1[][] i8[] u2[][]",
         "fingerprints": "u1[][] i8[] u8 i8[] u8[] u8[]",
         "wide_fingerprints": "u1[][] i8[] u8[] i8[] u8[] u8[] u8[] u8[]",
@@ -143,17 +147,20 @@ def compiled(module: str, name: str) -> Any:
     made = getattr(there, name)
     if module == "liveness.kernels":  # plain Python as long as a graph is small
         made = there.compiled(made)
-    made.compile(types_of(module, name))
+    for types in types_of(module, name):
+        made.compile(types)
     return made
 
 
-def types_of(module: str, name: str) -> tuple[Any, ...]:
-    """The types of a kernel's arguments, as numba has them."""
+def types_of(module: str, name: str) -> list[tuple[Any, ...]]:
+    """The types of a kernel's arguments, as numba has them: one way, or by the type of ids."""
     folder = module.rpartition(".")[0]
-    return tuple(_type(text, folder) for text in _KERNELS[module][name].split())
+    words = _KERNELS[module][name].split()
+    found = [tuple(_type(word, folder, ids) for word in words) for ids in _IDS]
+    return found if found[0] != found[1] else found[:1]
 
 
-def _type(text: str, folder: str) -> Any:
+def _type(text: str, folder: str, ids: str) -> Any:
     from numba import from_dtype, types
     from numpy import dtype
 
@@ -161,8 +168,8 @@ def _type(text: str, folder: str) -> Any:
         module, fields = _TUPLES[text]
         made = getattr(import_module(f"statewalk.checker.{folder}.{module}"), text)
         tuples: Any = types.BaseTuple
-        return tuples.from_types([_type(f, folder) for f in fields.split()], made)
-    element = from_dtype(dtype(text.rstrip("[]")))
+        return tuples.from_types([_type(f, folder, ids) for f in fields.split()], made)
+    element = from_dtype(dtype(text.rstrip("[]").replace("id", ids)))
     dimensions = text.count("[")
     return types.Array(element, dimensions, "C") if dimensions else element
 

@@ -25,7 +25,7 @@ from statewalk.checker.native.orbits import orbits_of
 from statewalk.checker.native.profiling import profile_of
 from statewalk.checker.native.search import Elsewhere, Loop, Sink
 from statewalk.checker.native.state import Search
-from statewalk.checker.native.states import Level, Seen, Shape
+from statewalk.checker.native.states import Level, Seen, Shape, ids_type
 from statewalk.checker.native.steps import StepChecks
 from statewalk.checker.native.workers import Workers
 from statewalk.checker.symmetry.group import Symmetry
@@ -49,9 +49,8 @@ def start(
     rows = [layout.row(state) for state in model.initial_states]
     learner.learned.contribute_all()
     learned = learner.learned
-    wide_ids = learned.widest > 1 << 16
-    dtype = np.dtype(np.uint32 if wide_ids else np.uint16)
-    shape = Shape(len(layout.slots), dtype, learned.words, learned.wide)
+    kind = ids_type(learned.widest)
+    shape = Shape(len(layout.slots), kind, learned.words, learned.wide)
     threads = max(1, options.threads)
     seen = Seen(shape, max(3, (4 * threads - 1).bit_length()))
     workers = Workers(threads, 1 << seen.partition_bits, len(roots.all), learner)

@@ -15,7 +15,7 @@ from statewalk.checker.machine.places import Place
 from statewalk.checker.machine.watch import memory_in_use
 from statewalk.checker.native.kernels.arrays import Array
 from statewalk.checker.native.learn.learning import Learner, Roots
-from statewalk.checker.native.states import Level, Seen, Shape
+from statewalk.checker.native.states import Level, Seen, Shape, ids_type
 from statewalk.checker.native.workers import Workers
 from statewalk.dsl.model import Model
 
@@ -98,10 +98,16 @@ class Search:
         return None
 
     def widen(self) -> None:
-        """Let new rows hold every slot and every value id there is by now."""
+        """Let new rows hold every slot and every value id there is by now.
+
+        Where ids need more room, the level's rows get it too, so that kernels see one type.
+        """
         self.shape.width = max(self.shape.width, len(self.layout.slots))
-        if self.learner.learned.widest > 1 << 16:
-            self.shape.dtype = np.dtype(np.uint32)
+        kind = ids_type(self.learner.learned.widest)
+        if kind.itemsize > self.shape.dtype.itemsize:
+            self.shape.dtype = kind
+            rows = self.level.rows
+            self.level.rows = rows._replace(values=rows.values.astype(kind))
 
     def groups(self, first: int, end: int) -> Array:
         """Per root: its group, the group's end, whether wanted, whether it may be skipped later."""

@@ -22,7 +22,16 @@ from statewalk.checker.native.kernels.arrays import (
 )
 
 _FIRST_TABLE = 1 << 8
+_SMALL_TABLE = 1 << 16
 _FIRST_SEGMENT = 64
+
+
+def ids_type(widest: int) -> Any:
+    """The type of value ids below a number."""
+    for kind in (np.uint8, np.uint16):
+        if widest <= np.iinfo(kind).max + 1:
+            return np.dtype(kind)
+    return np.dtype(np.uint32)
 
 
 @dataclass
@@ -48,19 +57,27 @@ class Shape:
         return Segment(*self.rows(n), np.empty(n, np.int64))
 
 
+def _lines(size: int) -> Array:
+    """So many empty cells, each eight of them in one line of the processor's cache."""
+    cells = np.zeros(size + 8, np.uint64)
+    first = -cells.ctypes.data % 64 // 8
+    return cells[first : first + size]
+
+
 class Partition:
     """The states whose fingerprints begin with certain bits: those seen, and the new ones.
 
-    The table doubles at a load between 0.55 and 0.75 that differs between partitions, so that they
-    do not all grow at once; only one partition exists twice while it is copied.
+    The table grows at a load between 0.75 and 0.85 that differs between partitions, so that they do
+    not all grow at once; only one partition exists twice while it is copied. By half, since it may
+    be most of the memory; by more as long as it is small.
     """
 
     def __init__(self, number: int, of: int, shape: Shape) -> None:
         self.number = number
-        self.table: Array = np.zeros(_FIRST_TABLE, np.uint64)
-        self.table_low: Array = np.zeros(_FIRST_TABLE if shape.wide else 0, np.uint64)
+        self.table = _lines(_FIRST_TABLE)
+        self.table_low = _lines(_FIRST_TABLE if shape.wide else 0)
         self.entries = 0
-        self.load = 0.55 + 0.2 * number / of
+        self.load = 0.75 + 0.1 * number / of
         self.shape = shape
         self.segment = shape.segment(0)
         self.n = 0
@@ -97,8 +114,8 @@ class Partition:
 
     def _grow_table(self) -> None:
         old, old_low = self.table, self.table_low
-        self.table = np.zeros(2 * len(old), np.uint64)
-        self.table_low = np.zeros(2 * len(old_low), np.uint64)
+        size = 4 * len(old) if len(old) < _SMALL_TABLE else len(old) // 16 * 24
+        self.table, self.table_low = _lines(size), _lines(size if len(old_low) else 0)
         tables.refill(self.table, self.table_low, old, old_low)
 
     def _resize(self, capacity: int) -> None:

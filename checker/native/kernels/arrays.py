@@ -76,7 +76,7 @@ class Outcomes(NamedTuple):
 class Rows(NamedTuple):
     """The states of a level, in the order of their fingerprints."""
 
-    values: Array  # (N, W) uint16 or uint32: value ids
+    values: Array  # (N, W) uint8, uint16 or uint32: value ids
     fp: Array  # (N,) uint64
     low: Array
     quiet: Array  # (N, B) uint64: bit set where a root must be looked at

@@ -22,6 +22,7 @@ from statewalk.checker.native.kernels.arrays import (
     MISSES_FULL,
     N_CANDIDATES,
     N_MISSES,
+    OPERATION,
     POSITION_SHIFT,
     QUIET,
     SCRATCH_FULL,
@@ -31,6 +32,7 @@ from statewalk.checker.native.kernels.walking import (
     U0,
     U1,
     U6,
+    follow,
     next_root,
     note_miss,
     old_value,
@@ -41,25 +43,86 @@ from statewalk.checker.native.kernels.walking import (
 
 
 @inlined
+def _emit(batch, new, low, link, outcome, shift):
+    """Note a candidate; there is room."""
+    partition = new >> uint64(shift)
+    at = uint64(batch.used[partition])
+    batch.fp[partition, at] = new
+    if batch.low.shape[1] > 0:
+        batch.low[partition, at] = low
+    batch.link[partition, at] = link
+    batch.outcome[partition, at] = outcome
+    batch.used[partition] = at + U1
+    batch.counters[N_CANDIDATES] += 1
+
+
+@inlined
+def _fire_one(
+    rows, outcomes, batch, scratch, position, first, root, first_action, ordinal_bits, shift,
+    keep_loops, outcome,
+):  # fmt: skip
+    """Emit the one successor that an action has, as most have; what `_fire` does, without scratch.
+
+    A candidate that is not wanted is written too, and overwritten by the next: no branch depends on
+    it, which nobody could predict.
+    """
+    if batch.counters[N_CANDIDATES] == batch.fp.shape[1]:
+        return CANDIDATES_FULL
+    batch.walks[uint64(root)] += 1
+    row = rows.values[uint64(position)]
+    fp = rows.fp[uint64(position)]
+    new = fp + outcomes.delta[outcome]
+    write = uint64(outcomes.start[outcome])
+    end = write + uint64(outcomes.blind[outcome])
+    while write < end:
+        slot = uint64(outcomes.slot[write])
+        old = old_value(row, slot)
+        value = written(outcomes, write, old)
+        if value < 0:
+            scratch.miss[0] = OPERATION
+            scratch.miss[1] = -1 - int64(outcomes.value[write])
+            scratch.miss[2] = old
+            note_miss(batch, scratch, position, root)
+            return DONE
+        base = outcomes.contribution_base[slot]
+        new += outcomes.contribution[uint64(base + value)]
+        new -= outcomes.contribution[uint64(base + old)]
+        write += U1
+    wanted = uint64(new != fp) | uint64(keep_loops)
+    partition = new >> uint64(shift)
+    at = uint64(batch.used[partition])
+    batch.fp[partition, at] = new
+    batch.link[partition, at] = (int64(position) << POSITION_SHIFT) | (
+        (root - first_action) << ordinal_bits
+    )
+    batch.outcome[partition, at] = outcome
+    batch.used[partition] = at + wanted
+    batch.counters[N_CANDIDATES] += int64(wanted)
+    batch.fired[uint64(root)] += 1
+    batch.moves[uint64(position - first)] = 1
+    return DONE
+
+
+@inlined
 def _fire(
-    rows,
-    tries,
-    outcomes,
-    batch,
-    scratch,
-    position,
-    first,
-    root,
-    first_action,
-    ordinal_bits,
-    shift,
-    keep_loops,
-):
+    rows, tries, outcomes, batch, scratch, position, first, root, first_action, ordinal_bits,
+    shift, keep_loops,
+):  # fmt: skip
     """Walk one action in one state and emit its successors; DONE, or what has to grow first."""
     if batch.counters[N_MISSES] == batch.misses.shape[0]:
         return MISSES_FULL
     row = rows.values[uint64(position)]
-    n_leaves = walk(row, root, int64(tries.roots[uint64(root)]), tries, scratch)
+    node = follow(row, int64(tries.roots[uint64(root)]), tries)
+    if node == QUIET:
+        batch.walks[uint64(root)] += 1
+        rows.quiet[uint64(position), uint64(root) >> U6] &= ~(U1 << (uint64(root) & S63))
+        return DONE
+    if node <= FIRST_RESULT and outcomes.delta_low.shape[0] == 0:
+        return _fire_one(
+            rows, outcomes, batch, scratch, position, first, root, first_action, ordinal_bits,
+            shift, keep_loops, uint64(FIRST_RESULT - node),
+        )  # fmt: skip
+    n_leaves = walk(row, root, node, tries, scratch)
     batch.walks[uint64(root)] += 1
     if n_leaves == 0:
         rows.quiet[uint64(position), uint64(root) >> U6] &= ~(U1 << (uint64(root) & S63))
@@ -92,15 +155,8 @@ def _fire(
         new = scratch.fp[uint64(leaf)]
         same = new == fp and (not wide or scratch.low[leaf] == low)
         if not same or keep_loops:
-            partition = new >> uint64(shift)
-            at = uint64(batch.used[partition])
-            batch.fp[partition, at] = new
-            if wide:
-                batch.low[partition, at] = scratch.low[leaf]
-            batch.link[partition, at] = link + fired
-            batch.outcome[partition, at] = FIRST_RESULT - code
-            batch.used[partition] = at + U1
-            batch.counters[N_CANDIDATES] += 1
+            new_low = scratch.low[leaf] if wide else U0
+            _emit(batch, new, new_low, link + fired, FIRST_RESULT - code, shift)
         fired += 1
     if fired >> ordinal_bits:
         batch.counters[FIRST_ERROR] = -1
@@ -143,19 +199,9 @@ def expand(
     while current < stop:
         if n_pairs >= 0:
             status = _fire(
-                rows,
-                tries,
-                outcomes,
-                batch,
-                scratch,
-                pairs[current, 0],
-                first,
-                pairs[current, 1],
-                first_action,
-                ordinal_bits,
-                shift,
-                keep_loops,
-            )
+                rows, tries, outcomes, batch, scratch, pairs[current, 0], first, pairs[current, 1],
+                first_action, ordinal_bits, shift, keep_loops,
+            )  # fmt: skip
             if status != DONE:
                 at[0] = current
                 return status
@@ -166,19 +212,9 @@ def expand(
                 if root >= end_action:
                     break
                 status = _fire(
-                    rows,
-                    tries,
-                    outcomes,
-                    batch,
-                    scratch,
-                    current,
-                    first,
-                    root,
-                    first_action,
-                    ordinal_bits,
-                    shift,
-                    keep_loops,
-                )
+                    rows, tries, outcomes, batch, scratch, current, first, root, first_action,
+                    ordinal_bits, shift, keep_loops,
+                )  # fmt: skip
                 if status != DONE:
                     at[0] = current
                     at[1] = root
@@ -233,18 +269,21 @@ def check(
             root = next_root(quiet, root, last)
             if root >= last:
                 break
-            if not groups[2, root]:
+            if not groups[2, uint64(root)]:
                 root = groups[1, root]
                 continue
             if batch.counters[N_MISSES] == batch.misses.shape[0]:
                 at[0] = current
                 at[1] = root
                 return MISSES_FULL
-            n_leaves = walk(row, root, int64(tries.roots[uint64(root)]), tries, scratch)
-            batch.walks[root] += 1
+            node = follow(row, int64(tries.roots[uint64(root)]), tries)
+            n_leaves = 0
+            if node != QUIET:
+                n_leaves = walk(row, root, node, tries, scratch)
+            batch.walks[uint64(root)] += 1
             if n_leaves == 0:
-                if groups[3, root]:
-                    quiet[root >> 6] &= ~(U1 << (uint64(root) & S63))
+                if groups[3, uint64(root)]:
+                    quiet[uint64(root) >> U6] &= ~(U1 << (uint64(root) & S63))
                 root += 1
                 continue
             if n_leaves == -2:

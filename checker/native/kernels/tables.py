@@ -1,14 +1,18 @@
 """The kernels of the seen table, of segments, and of hashed nodes.
 
-Shapes are those of `checker.native.kernels.arrays`. A table is open addressing with linear probing
-over fingerprints, 0 for an empty cell; its length is a power of two.
+Shapes are those of `checker.native.kernels.arrays`. A table holds fingerprints, 0 for an empty
+cell, in lines of eight cells, which processors read as one. A fingerprint is in the line that its
+low half says or, where that is full, in the next that is not. The number of a line grows with that
+half, whatever the length: a table that grows is read and written from front to back.
 """
 
-# mypy: disable-error-code="no-untyped-call,no-untyped-def,call-arg"
+# mypy: allow-untyped-calls, allow-untyped-defs
+# mypy: disable-error-code="call-arg,unreachable,var-annotated,redundant-expr"
 # (numba infers the types of compiled functions; annotations would not be looked at)
 
 from __future__ import annotations
 
+import numpy as np
 from numba import int64, uint64
 
 from statewalk.checker.machine.compiling import inlined, kernel
@@ -17,20 +21,59 @@ from statewalk.checker.native.kernels.walking import (
     S32,
     U0,
     U1,
+    alike,
+    copy_row,
+    matches,
     old_value,
     prefetch,
     scramble,
+    trailing_zeros,
     written,
 )
 
 _AHEAD = 24  # candidates between the prefetch of a cell and its use
+_LOW, S3, S8 = np.uint64(0xFFFFFFFF), np.uint64(3), np.uint64(8)
 _ROWS_AHEAD = 8  # the same for rows, which take several cache lines each
 
 
 @inlined
-def _cell(fp, mask):
-    """Where a fingerprint's search in a table begins: its low bits, as the high ones chose it."""
-    return fp & mask
+def _home(fp, size):
+    """The first cell of a fingerprint's line: by its low bits, as the high ones chose the table."""
+    return (((fp & _LOW) * (size >> S3)) >> S32) << S3
+
+
+@inlined
+def _next(line, size):
+    """The line after a line, going round."""
+    line += S8
+    return line if line < size else U0
+
+
+@inlined
+def _back(line, before, size):
+    """How many cells lie between a line and one before it, going round."""
+    return line - before if line >= before else line + size - before
+
+
+@inlined
+def _search(table, table_low, key, low):
+    """The cell of a fingerprint, and whether it is there; if not, that is where it would go."""
+    size = uint64(table.shape[0])
+    line = _home(key, size)
+    while True:
+        found = matches(table, int64(line), key)
+        if table_low.shape[0] > 0:
+            while found != U0:
+                cell = line + trailing_zeros(found)
+                if table_low[cell] == low:
+                    return cell, True
+                found &= found - U1
+        elif found != U0:
+            return line + trailing_zeros(found), True
+        empty = matches(table, int64(line), U0)
+        if empty != U0:
+            return line + trailing_zeros(empty), False
+        line = _next(line, size)
 
 
 @kernel
@@ -53,10 +96,10 @@ def insert(
     come in canonical order, so the first to reach a state is its least predecessor. ``fresh``
     counts new states per action.
 
-    Shapes:     table (power of two,) uint64, 0 empty
+    Shapes:     table (n,) uint64, 0 empty
     Slow twin:  statewalk.checker.engines.reference.Search.reach
     """
-    mask = uint64(table.shape[0] - 1)
+    size = uint64(table.shape[0])
     wide = table_low.shape[0] > 0
     fps = batch.fp[partition]
     n = batch.used[partition]
@@ -67,17 +110,15 @@ def insert(
     words = segment.quiet.shape[1]
     status = DONE
     for ahead in range(current, min(n, current + _AHEAD)):
-        prefetch(table, int64(_cell(fps[ahead], mask)))
+        prefetch(table, int64(_home(fps[ahead], size)))
     while current < n:
         if current + _AHEAD < n:
-            prefetch(table, int64(_cell(fps[current + _AHEAD], mask)))
+            prefetch(table, int64(_home(fps[uint64(current + _AHEAD)], size)))
         fp = fps[uint64(current)]
         key = fp if fp != U0 else U1
         low = batch.low[partition, current] if wide else U0
-        at = _cell(key, mask)
-        while table[at] != U0 and (table[at] != key or (wide and table_low[at] != low)):
-            at = (at + U1) & mask
-        if table[at] == U0:
+        at, seen = _search(table, table_low, key, low)
+        if not seen:
             if entries >= limit:
                 status = TABLE_FULL
                 break
@@ -91,19 +132,25 @@ def insert(
             link = batch.link[partition, current]
             outcome = batch.outcome[partition, current]
             parent = link >> POSITION_SHIFT
-            for slot in range(width):
-                segment.values[kept, slot] = rows.values[parent, slot]
-            for slot in range(width, segment.values.shape[1]):
-                segment.values[kept, slot] = 0
+            if alike(rows.values, segment.values) and width == segment.values.shape[1]:
+                copy_row(segment.values, kept, rows.values, parent)
+            else:
+                for slot in range(width):
+                    segment.values[kept, slot] = rows.values[parent, slot]
+                for slot in range(width, segment.values.shape[1]):
+                    segment.values[kept, slot] = 0
             start = outcomes.start[outcome]
             for write in range(start, start + outcomes.total[outcome]):
-                slot = outcomes.slot[write]
-                old = old_value(rows.values[parent], slot)
-                segment.values[kept, slot] = written(outcomes, write, old)
+                slot = uint64(outcomes.slot[uint64(write)])
+                old = old_value(rows.values[uint64(parent)], slot)
+                segment.values[uint64(kept), slot] = written(outcomes, write, old)
             for word in range(words):
-                segment.quiet[kept, word] = rows.quiet[parent, word] | outcomes.dirty[outcome, word]
-            segment.fp[kept] = fp
-            segment.link[kept] = link
+                segment.quiet[uint64(kept), uint64(word)] = (
+                    rows.quiet[uint64(parent), uint64(word)]
+                    | outcomes.dirty[uint64(outcome), uint64(word)]
+                )
+            segment.fp[uint64(kept)] = fp
+            segment.link[uint64(kept)] = link
             fresh[(link & ((1 << POSITION_SHIFT) - 1)) >> ordinal_bits] += 1
             kept += 1
             entries += 1
@@ -131,10 +178,13 @@ def gather(segment, order, rows, link, first):
             prefetch(segment.link, coming)
         source = order[i]
         target = first + i
-        for slot in range(width):
-            rows.values[target, slot] = segment.values[source, slot]
-        for slot in range(width, rows.values.shape[1]):
-            rows.values[target, slot] = 0
+        if alike(rows.values, segment.values) and width == rows.values.shape[1]:
+            copy_row(rows.values, target, segment.values, source)
+        else:
+            for slot in range(width):
+                rows.values[target, slot] = segment.values[source, slot]
+            for slot in range(width, rows.values.shape[1]):
+                rows.values[target, slot] = 0
         for word in range(words):
             rows.quiet[target, word] = segment.quiet[source, word]
         rows.fp[target] = segment.fp[source]
@@ -146,68 +196,69 @@ def gather(segment, order, rows, link, first):
 @kernel
 def enter(table, table_low, fps, lows):
     """Put fingerprints, all different and not in it, into a table that has room."""
-    mask = uint64(table.shape[0] - 1)
+    wide = table_low.shape[0] > 0
     for i in range(fps.shape[0]):
         key = fps[i] if fps[i] != U0 else U1
-        at = _cell(key, mask)
-        while table[at] != U0:
-            at = (at + U1) & mask
+        low = lows[i] if wide else U0
+        at, _ = _search(table, table_low, key, low)
         table[at] = key
-        if table_low.shape[0]:
-            table_low[at] = lows[i]
+        if wide:
+            table_low[at] = low
 
 
 @kernel
 def refill(table, table_low, old, old_low):
     """Copy the entries of a table to a larger one."""
-    mask = uint64(table.shape[0] - 1)
+    size = uint64(table.shape[0])
     for i in range(old.shape[0]):
         if old[i] != U0:
-            at = _cell(old[i], mask)
-            while table[at] != U0:
-                at = (at + U1) & mask
+            line = _home(old[i], size)
+            empty = matches(table, int64(line), U0)
+            while empty == U0:
+                line = _next(line, size)
+                empty = matches(table, int64(line), U0)
+            at = line + trailing_zeros(empty)
             table[at] = old[i]
-            if table_low.shape[0]:
+            if table_low.shape[0] > 0:
                 table_low[at] = old_low[i]
 
 
 @kernel
 def find(table, table_low, fps, lows, found):
     """Set ``found`` where a fingerprint is in a table."""
-    mask = uint64(table.shape[0] - 1)
     wide = table_low.shape[0] > 0
     for i in range(fps.shape[0]):
         key = fps[i] if fps[i] != U0 else U1
-        at = _cell(key, mask)
-        while table[at] != U0 and (table[at] != key or (wide and table_low[at] != lows[i])):
-            at = (at + U1) & mask
-        found[i] = table[at] != U0
+        low = lows[i] if wide else U0
+        _, found[i] = _search(table, table_low, key, low)
 
 
 @kernel
 def forget(table, table_low, fps, lows):
-    """Take fingerprints out of a table, closing the gaps.
+    """Take fingerprints out of a table, closing the gaps in lines that were full.
 
-    Source: Knuth, The Art of Computer Programming 3, 6.4, algorithm R
+    Source: Knuth, The Art of Computer Programming 3, 6.4, algorithm R, for lines of cells
     """
-    mask = uint64(table.shape[0] - 1)
+    size = uint64(table.shape[0])
     wide = table_low.shape[0] > 0
     for i in range(fps.shape[0]):
         key = fps[i] if fps[i] != U0 else U1
-        hole = _cell(key, mask)
-        while table[hole] != key or (wide and table_low[hole] != lows[i]):
-            hole = (hole + U1) & mask
-        at = hole
-        while True:
-            at = (at + U1) & mask
-            if table[at] == U0:
-                break
-            home = _cell(table[at], mask)
-            if ((at - home) & mask) >= ((at - hole) & mask):
-                table[hole] = table[at]
-                if wide:
-                    table_low[hole] = table_low[at]
-                hole = at
+        low = lows[i] if wide else U0
+        hole, _ = _search(table, table_low, key, low)
+        gap = hole & ~(S8 - U1)  # the line of the hole
+        line = gap
+        while matches(table, int64(line), U0) == U0:  # full: what it has no room for lies behind
+            line = _next(line, size)
+            for cell in range(line, line + S8):
+                if table[cell] != U0 and (
+                    _back(line, _home(table[cell], size), size) >= _back(line, gap, size)
+                ):
+                    table[hole] = table[cell]
+                    if wide:
+                        table_low[hole] = table_low[cell]
+                    hole = cell
+                    gap = line
+                    break
         table[hole] = U0
 
 

@@ -32,6 +32,7 @@ from statewalk.checker.native.kernels.arrays import (
     PROJECT,
     PROJECTION,
     QUIET,
+    READ,
     SLOT,
 )
 
@@ -64,7 +65,64 @@ def prefetch(typing_context: Any, array: Any, index: Any) -> Any:
 
 
 @intrinsic
-def _trailing_zeros(typing_context: Any, word: Any) -> Any:
+def matches(typing_context: Any, table: Any, first: Any, key: Any) -> Any:
+    """A bit for each of the eight cells from ``first`` on that holds a key."""
+
+    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        kind = signature.args[0]
+        data = context.make_array(kind)(context, builder, arguments[0])
+        cell = cgutils.get_item_pointer(
+            context, builder, kind, data, [arguments[1]], wraparound=False
+        )
+        eight, numbers = ir.VectorType(ir.IntType(64), 8), ir.VectorType(ir.IntType(32), 8)
+        cells = builder.load(builder.bitcast(cell, eight.as_pointer()), align=8)
+        one = builder.insert_element(
+            ir.Constant(eight, ir.Undefined), arguments[2], ir.Constant(ir.IntType(32), 0)
+        )
+        keys = builder.shuffle_vector(
+            one, ir.Constant(eight, ir.Undefined), ir.Constant(numbers, [0] * 8)
+        )
+        same = builder.icmp_unsigned("==", cells, keys)
+        return builder.zext(builder.bitcast(same, ir.IntType(8)), ir.IntType(64))
+
+    return types.uint64(table, types.int64, types.uint64), emit
+
+
+@intrinsic
+def copy_row(typing_context: Any, target: Any, to: Any, source: Any, at: Any) -> Any:
+    """Copy row ``at`` of an array to row ``to`` of another one of the same type and width."""
+
+    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        places = []
+        for number in (0, 2):
+            kind = signature.args[number]
+            data = context.make_array(kind)(context, builder, arguments[number])
+            zero = context.get_constant(types.intp, 0)
+            where = [arguments[number + 1], zero]
+            places.append(
+                cgutils.get_item_pointer(context, builder, kind, data, where, wraparound=False)
+            )
+        width = cgutils.unpack_tuple(builder, data.shape)[1]
+        cgutils.raw_memcpy(builder, *places, width, context.get_constant(types.intp, data_size))
+        return context.get_dummy_value()
+
+    data_size = target.dtype.bitwidth // 8
+    return types.void(target, types.int64, source, types.int64), emit
+
+
+@intrinsic
+def alike(typing_context: Any, one: Any, other: Any) -> Any:
+    """Whether two arrays have the same type, which is known when a kernel is compiled."""
+    same = one.dtype == other.dtype
+
+    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return context.get_constant(types.boolean, same)
+
+    return types.boolean(one, other), emit
+
+
+@intrinsic
+def trailing_zeros(typing_context: Any, word: Any) -> Any:
     """Index of the lowest set bit of a word that is not 0."""
 
     def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -90,7 +148,7 @@ def next_root(bits, at, end):
     while at < end:
         word = bits[uint64(at) >> U6] >> (uint64(at) & S63)
         if word != U0:
-            at += int64(_trailing_zeros(word))
+            at += int64(trailing_zeros(word))
             return at if at < end else end
         at = ((at >> 6) + 1) << 6
     return end
@@ -111,6 +169,25 @@ def _child(tries, node, value, hashed):
             return int64(tries.hash_children[at])
         at = (at + U1) & mask
     return int64(0)
+
+
+@inlined
+def follow(row, node, tries):
+    """As far as a trie only reads slots: the leaf there, or the node from which `walk` goes on."""
+    width = uint64(row.shape[0])
+    while node > 0:
+        at = uint64(node)
+        if tries.nodes[at, KIND] != READ:
+            return node
+        slot = uint64(tries.nodes[at, SLOT])
+        value = int64(row[slot]) if slot < width else int64(0)
+        if value >= tries.nodes[at, CAPACITY]:
+            return node
+        child = int64(tries.edges[uint64(tries.nodes[at, BASE] + value)])
+        if child == 0:
+            return node
+        node = child
+    return node
 
 
 @inlined

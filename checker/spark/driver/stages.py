@@ -151,12 +151,12 @@ class Spread:
 
     def _first(self) -> Array:
         """The value ids of the states with the least fingerprints."""
-        self.search.widen()
         found = [self._rows(part, LOOKED_AT).values for part in self.level.parts[:LOOKED_AT]]
         return np.concatenate(found)[:LOOKED_AT]
 
     def _rows(self, part: Part, n: int) -> Rows:
         """The first states of a part of the level."""
+        self.search.widen()
         shape = self.search.shape
         assert part.rows is not None
         ids, found = (opened(self.cluster.folder, stored) for stored in (part.ids, part.rows))
