@@ -151,6 +151,35 @@ def test_what_stops_suspended_runs_is_said_of_those_there_are(tmp_path: Path) ->
     ]
 
 
+COMING = """
+from statewalk import *
+class W(Role, at_most=2):
+    n: int = 0
+    @action
+    def go(self) -> None:
+        require(self.n < 0)
+    @action
+    def meet(self, other: "W") -> None:
+        require(self != other)
+w = W()
+"""
+
+
+def test_a_role_that_is_not_there_stops_what_needs_it(tmp_path: Path) -> None:
+    path = tmp_path / "spec.py"
+    path.write_text(COMING)
+    model = load(path)
+
+    assert {
+        "W#0.go": "`require(self.n < 0)`",
+        "W#1.go": "W#1 is not there",
+        "W#0.meet(other=W#0)": "`require(self != other)`",
+        "W#0.meet(other=W#1)": "W#1 is not there",
+        "W#1.meet(other=W#0)": "W#1 is not there",
+        "W#1.meet(other=W#1)": "W#1 is not there",
+    } == {label: guard and guard.said for label, guard in blocked(model, model.initial_states[0])}
+
+
 DOES_NOTHING = """---
 deadlock_detection: false
 options:
