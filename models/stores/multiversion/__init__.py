@@ -1,5 +1,6 @@
-"""The parts of the store of versions: what is kept, what is checked, what sessions do.
+"""The parts of the store of versions: what clients ask, what is checked, what is kept.
 
-`settings` has the constants, `store` what is kept and recorded, `rows` the runs; the others are one
-part each. The sessions, which use all of them, are in `snapshot`, one folder up.
+`settings` has the constants, `store` what is kept and recorded, `clients` ask of `sessions` what
+`workload` says, `rows` has the runs; the others are one part each. What holds of all of them is in
+`snapshot`, one folder up.
 """

@@ -1,14 +1,32 @@
 """Locks on keys: who waits for whom, and who has to give way."""
 
-from statewalk.models.stores.multiversion.store import history, is_open, store
+from statewalk import State
+from statewalk.models.stores.multiversion.store import history, is_open
 from statewalk.models.stores.multiversion.workload import ALL_KEYS, next_is
+
+
+class Locks(State):
+    held: dict[str, str] = {}  # key -> the transaction that may write it
+
+
+locks = Locks()
+
+
+def may_lock(transaction: str, key: str) -> bool:
+    """Whether nobody else has the lock of a key."""
+    return locks.held.get(key, transaction) == transaction
+
+
+def take(transaction: str, key: str) -> None:
+    """Give a transaction the lock of a key."""
+    locks.held[key] = transaction
 
 
 def waits_for(transaction: str) -> str | None:
     """Whose lock a transaction waits for."""
     if is_open(transaction):
         for key in ALL_KEYS:
-            holder = store.locks.get(key)
+            holder = locks.held.get(key)
             if holder is not None and holder != transaction and next_is(transaction, "w", key):
                 return holder
     return None
@@ -31,5 +49,5 @@ def began(transaction: str) -> int:
 def release(transaction: str) -> None:
     """Give all locks of a transaction back."""
     for key in ALL_KEYS:
-        if store.locks.get(key) == transaction:
-            store.locks.pop(key)
+        if locks.held.get(key) == transaction:
+            locks.held.pop(key)

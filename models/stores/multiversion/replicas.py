@@ -23,6 +23,17 @@ class Replica(Role):
 replicas = [Replica() for _ in range(REPLICAS if REPLICAS > 1 else 0)]
 
 
+def here(session: int) -> frozenset[str]:
+    """The transactions that the replica of a session has."""
+    return replicas[session % REPLICAS].received
+
+
+def arrive(session: int, transaction: str) -> None:
+    """A transaction has committed at the replica of its session."""
+    own = replicas[session % REPLICAS]
+    own.received = own.received | {transaction}
+
+
 def newest_received(key: str, there: frozenset[str]) -> str | None:
     """The value of a key where only some transactions have arrived."""
     seen = [v.value for v in versions(key) if v.writer in there]

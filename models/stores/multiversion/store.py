@@ -43,7 +43,6 @@ class Version(Record):
 class Store(State):
     clock: int = 0  # the time stamp of the last commit that wrote something
     versions: dict[str, list[Version]] = {}
-    locks: dict[str, str] = {}  # key -> the transaction that may write it
 
 
 history = History()

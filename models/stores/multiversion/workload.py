@@ -65,6 +65,17 @@ def has_done_all(transaction: str) -> bool:
 
 
 # -- the free workload, without what is the same but for names ------------------------------------
+def may_begin(session: int) -> bool:
+    """Whether a session has its turn: free sessions are alike, and first begin in their order."""
+    if not FREE or session == 0:
+        return not FREE or EVERY_ORDER or not just_begun_after(session)
+    return begun(names_of(session - 1)[0]) and (EVERY_ORDER or not just_begun_after(session))
+
+
+def begun(transaction: str) -> bool:
+    return transaction in history.ops
+
+
 def just_begun_after(session: int) -> bool:
     """Whether the last event is a begin of a later session: either order gives the same."""
     return any(what == "begin" and name[0] > LETTERS[session] for what, name in history.events[-1:])
