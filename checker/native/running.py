@@ -52,7 +52,7 @@ def start(
     kind = ids_type(learned.widest)
     shape = Shape(len(layout.slots), kind, learned.words, learned.wide)
     threads = max(1, options.threads)
-    seen = Seen(shape, max(3, (4 * threads - 1).bit_length()))
+    seen = Seen(shape, max(3, (8 * threads - 1).bit_length()))
     workers = Workers(threads, 1 << seen.partition_bits, len(roots.all), learner)
     ordinal_bits = POSITION_SHIFT - max(1, len(model.actions) - 1).bit_length()
     level = _initial(layout, shape, rows)

@@ -20,7 +20,7 @@ from statewalk.checker.native.learn.learned import widest_variable
 from statewalk.checker.native.learn.learning import Stopped
 from statewalk.checker.native.orbits import Orbits
 from statewalk.checker.native.state import Search
-from statewalk.checker.native.states import unpack
+from statewalk.checker.native.states import Partition, unpack
 from statewalk.checker.native.steps import StepChecks
 from statewalk.checker.native.workers import Worker
 
@@ -158,19 +158,18 @@ class Loop:
         search = self.search
         outcomes = search.learner.learned.outcomes()
         search.widen()
-        n = len(search.workers.all)
-        counts = [np.zeros_like(search.fresh) for _ in range(n)]
+        partitions = search.seen.partitions
+        counts = np.zeros((len(partitions), len(search.fresh)), np.int64)
 
-        def own(thread: int) -> None:
-            for partition in search.seen.partitions[thread::n]:
-                for worker in workers:
-                    partition.take(
-                        search.level.rows, outcomes, worker.batch, counts[thread],
-                        search.ordinal_bits,
-                    )  # fmt: skip
+        def own(partition: Partition) -> None:
+            for worker in workers:
+                partition.take(
+                    search.level.rows, outcomes, worker.batch, counts[partition.number],
+                    search.ordinal_bits,
+                )  # fmt: skip
 
-        search.workers.in_threads([partial(own, thread) for thread in range(n)])
-        search.fresh += sum(counts)
+        search.workers.in_threads([partial(own, partition) for partition in partitions])
+        search.fresh += counts.sum(axis=0)
 
     def adapt(self, workers: list[Worker]) -> None:
         """Choose the size of the next batches from what the last ones gave."""

@@ -172,11 +172,15 @@ class Worker:
 
 
 class Workers:
-    """The workers of a search, one per thread; a helper for what is looked at in between."""
+    """The workers of a search, and a helper for what is looked at in between.
+
+    With several threads there are two for each: a thread that is done early takes what is left.
+    """
 
     def __init__(self, threads: int, n_partitions: int, n_roots: int, learner: Learner) -> None:
         wide = learner.learned.wide
-        self.all = [Worker(n_partitions, n_roots, 1 << 12, wide) for _ in range(threads)]
+        n = 2 * threads if threads > 1 else 1
+        self.all = [Worker(n_partitions, n_roots, 1 << 12, wide) for _ in range(n)]
         self.helper = Worker(1, n_roots, 1, wide)
         self.learner = learner
         self.pool = ThreadPoolExecutor(threads) if threads > 1 else None
