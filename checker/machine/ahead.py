@@ -120,7 +120,7 @@ _KERNELS = {
         "missed_in_session": "i8 i8[] i8[] i8[][] i8[] i8[] i8[] i8[][] i8",
     },
     "history.decide.kernels.order": {"execute": "Run i8[] i8[] i8[] i8[] i8 i8[]"},
-    "history.decide.kernels.cdcl": {"run": "Search"},
+    "history.decide.kernels.cdcl": {"run": "Search", "refuse": "Search i8"},
     "spark.tasks.run_kernels": {
         "merge": "u8[] u8[] i8[] i8[] i8 i8[] i8 i8[]",
         "mark": "u8[] u8[] u8[] u8[] b1[]",

@@ -36,7 +36,7 @@ mine missed more most move native now number offset old one opened other out out
 pair parameter parent part placed plain position possible printable priority progress prop
 properties python raised reading reason refuse report rest result running said same saved scan
 search second setting settings short show shown size some spark spread start statement statewalk
-stopped strict tag take taken target tell test there thread time told total txn unknown used
+stopped strict tag take taken target tell test there thread time told total two txn unknown used
 violated violation waiting wanted watch way what where whole why width within word work write
 written wrong
 """

@@ -13,6 +13,7 @@ import math
 import time
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import Protocol
 
 import numpy as np
 
@@ -136,6 +137,21 @@ def _all_pairs(graph: Graph) -> Ints:
     return pairs
 
 
+class Variables(Protocol):
+    """What a search is over: pairs of transactions, and the edges of each literal, in order."""
+
+    @property
+    def graph(self) -> Graph: ...
+    @property
+    def variables(self) -> int: ...
+    @property
+    def one(self) -> Ints: ...
+    @property
+    def two(self) -> Ints: ...
+    @property
+    def edges(self) -> Ints: ...
+
+
 class Problem:
     """Undecided pairs as variables over a fixed graph; solved once, or once per assumption."""
 
@@ -200,7 +216,7 @@ class Problem:
                 break
             if time.monotonic() > self.deadline:
                 raise Undecided
-            state = _more_room(state)
+            state = more_room(state)
         stats = {
             "conflicts": int(state.reg[cdcl.CONFLICTS]),
             "decisions": int(state.reg[cdcl.DECISIONS]),
@@ -231,7 +247,7 @@ def _scheduled(problem: Problem, schedule: str) -> Decided:
         k = k + step if schedule == "add" else 2 * k
 
 
-def start(problem: Problem, base: Ints, order: Ints) -> cdcl.Search:
+def start(problem: Variables, base: Ints, order: Ints) -> cdcl.Search:
     """The arrays of a search over these edges, with `order` as the first guess."""
     graph, nv, edges = problem.graph, problem.variables, problem.edges
     size, ne, w = graph.size, len(edges), graph.w
@@ -290,7 +306,7 @@ def start(problem: Problem, base: Ints, order: Ints) -> cdcl.Search:
     )
 
 
-def _more_room(state: cdcl.Search) -> cdcl.Search:
+def more_room(state: cdcl.Search) -> cdcl.Search:
     """Double the clause store where it is nearly full, and let the search go on."""
     reg, nv = state.reg, len(state.value)
     reg[cdcl.PAUSE] = reg[cdcl.CONFLICTS] + _PAUSE

@@ -6,7 +6,7 @@ key although j, which also wrote it, was visible to it, puts j before i. What is
 read-committed nothing; to monotonic-atomic-view what was read from earlier; to read-atomic
 direct dependencies, to causal all of them. These are decided in one pass. For parallel-si
 versions are dependencies too, so that their order has to be found: rules to a fixpoint, then a
-guess, and where it fails a search over the pairs that it guessed.
+guess, where it fails a search over the pairs that it guessed, and then `parallel`.
 
 Sources: Biswas and Enea (OOPSLA 2019); for parallel-si Cerone, Bernardi and Gotsman (CONCUR
 2015). Prefix consistency is snapshot isolation without write conflicts: see `prefix`.
@@ -26,8 +26,10 @@ from statewalk.checker.history.decide.core import Support, cycle_support
 from statewalk.checker.history.decide.graph import RW, WW, Graph, build, order_by, ranks
 from statewalk.checker.history.decide.hint import commit_order
 from statewalk.checker.history.decide.kernels import weak as kernels
+from statewalk.checker.history.decide.parallel import learn, next_version, undecided_pairs
 from statewalk.checker.history.decide.saturate import Reach
 from statewalk.checker.history.decide.scan import Facts
+from statewalk.checker.history.decide.search import PAIRS
 from statewalk.checker.history.errors import Undecided
 from statewalk.dsl.library.levels import (
     ATOMIC,
@@ -41,6 +43,8 @@ from statewalk.dsl.library.levels import (
 
 _NONE = np.empty(0, np.int64)
 _FLIPS = 100
+DECISIONS = 50
+"""Steps of the search for parallel-si before one that learns takes over."""
 _KIND, _KEY, _RULE, _I, _J, _R = 2, 3, 4, 5, 6, 7
 
 
@@ -173,9 +177,10 @@ def _parallel(
 
     A step turns many pairs at once; when that contradicts, half as many, in the end one, and
     only then is that one known the right way around. When the first guess fails, `better` is
-    asked for a better one.
+    asked for a better one. After `DECISIONS` steps a search that learns from conflicts takes over.
     """
     waiting: list[tuple[Array, Ints, Array]] = []
+    fixed: tuple[Array, Ints] | None = None
     used, stats = set[int](), {"passes": 0, "decisions": 0, "conflicts": 0}
     overwrites = np.unique(facts.writes, axis=0) @ np.array([len(graph.index.read_at), 1])
     while True:
@@ -186,6 +191,15 @@ def _parallel(
         if reach is not None and better is not None:
             priority, better = better(), None
             continue
+        if reach is not None and fixed is None:
+            fixed = graph.edges, graph.batch
+        if fixed is not None and stats["decisions"] == DECISIONS:
+            now, (graph.edges, graph.batch) = (graph.edges, graph.batch), fixed
+            done = _learned(graph, priority, deadline, stats)
+            if done is not None:
+                return done
+            graph.edges, graph.batch = now
+            graph.connect()
         if reach is None:
             stats["conflicts"] += 1
             if not stats["decisions"]:
@@ -201,6 +215,16 @@ def _parallel(
         stats["decisions"] += 1
         waiting.append((graph.edges, graph.batch, wrong))
         graph.add(wrong[:, [1, 0, 2, 3, 4, 5, 6, 7]], int(graph.batch.max(initial=0)) + 1)
+
+
+def _learned(graph: Graph, priority: Floats, deadline: float, stats: dict[str, int]) -> Weak | None:
+    """The answer of the search that learns; None when there are too many pairs for it, or none."""
+    reach = Reach(graph, graph.connect())
+    if not 0 < reach.count_undecided() <= PAIRS:
+        return None
+    order, used = learn(graph, undecided_pairs(graph, reach), priority, deadline, stats)
+    found = np.array(sorted(used), np.int64)
+    return Weak(len(order) > 0, "search", graph, order, found, stats)
 
 
 def _propagate(
@@ -252,12 +276,8 @@ def _guess(graph: Graph, reach: Reach, priority: Floats) -> tuple[Ints | None, A
     known = len(full.edges)
     full.edges = np.concatenate((graph.edges, rows))
     full.batch = np.concatenate((graph.batch, np.zeros(len(rows), np.int64)))
-    r, k, i = x.reads[:, 0], x.reads[:, 1], x.reads[:, 2]
-    code = key * graph.size + rank[writer]
-    after = np.searchsorted(code, k * graph.size + np.where(i < 0, -1, rank[i]), side="right")
-    has = np.flatnonzero(np.append(key, -1)[after] == k)
-    has = has[writer[after[has]] != r[has]]
-    j = writer[after[has]]
+    r, k = x.reads[:, 0], x.reads[:, 1]
+    j, has = next_version(graph, writer, key, rank)
     missed = np.flatnonzero(Reach(full, full.connect()).implied(j, r[has]))
     if not len(missed):
         return order, rows[:0]

@@ -6,12 +6,14 @@ histories are decided, or whether a report is readable.
 
 import os
 import random
-from itertools import product
+from itertools import count, product
+from typing import Any
 
 import pytest
 
 from statewalk.checker.history.certify.replay import Mismatch
 from statewalk.checker.history.certify.replay_weak import replay_weak
+from statewalk.checker.history.decide import weak
 from statewalk.checker.history.decide.check import Options, check, check_levels, summary
 from statewalk.checker.history.decide.scan import scan
 from statewalk.checker.history.explain.anomaly import explain
@@ -20,7 +22,7 @@ from statewalk.checker.history.formats.jsonl import from_records
 from statewalk.dsl.library.levels import LEVELS, weaker
 from tests.cases import slow, some
 from tests.checker.history.axioms import RULES, levels_of
-from tests.checker.history.simulated import ANOMALIES, Workload, plant, shuffled, simulate
+from tests.checker.history.simulated import ANOMALIES, Record, Workload, plant, shuffled, simulate
 from tests.checker.history.test_oracle import random_histories
 
 JUDGED = {p + r for p in ("", "strong-session-") for r in RULES}
@@ -173,6 +175,41 @@ def test_the_search_for_version_orders_of_parallel_si_is_needed_and_works() -> N
         decisions += verdict.stats.get("decisions", 0)
 
     assert decisions > 3
+
+
+def test_the_search_that_learns_decides_what_the_other_does(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Blind writes to few keys; those of BLIND are rejected by it alone."""
+    monkeypatch.setattr(weak, "DECISIONS", 0)
+    rng, learned, rejected = random.Random(4), 0, 0
+    for records in (BLIND, *(few_keys(rng) for _ in range(40))):
+        history = from_records(records)
+        verdict = check(history, "parallel-si", Options(via_sessions=False, guess=False))
+        assert ("parallel-si" in levels_of(records)) == verdict.holds
+        learned += verdict.stage == "search" or "conflicts" in verdict.stats
+        rejected += verdict.stage == "search" and not verdict.holds
+
+    assert learned
+    assert rejected
+
+
+def few_keys(rng: random.Random) -> list[Record]:
+    """Transactions that write two or three keys blindly, or read some version of them."""
+    keys, values = "xyz"[: rng.choice((2, 3))], count(1)
+    written: dict[str, list[int | None]] = {key: [None] for key in keys}
+    records: list[Record] = []
+    for at in range(rng.randint(4, 7)):
+        ops: list[list[Any]] = []
+        for key in rng.sample(keys, rng.randint(1, len(keys))):
+            reads = rng.random() < 0.4
+            ops.append(["r", key, None] if reads else ["w", key, next(values)])
+            if not reads:
+                written[key].append(ops[-1][2])
+        records.append({"session": at % 4, "ops": ops})
+    for op in (op for record in records for op in record["ops"] if op[0] == "r"):
+        op[2] = rng.choice(written[op[1]])
+    return records
 
 
 BLIND = [

@@ -280,3 +280,9 @@ def run(s: Search) -> int:
                 return UNSAT
         elif not _decide(s):
             return SAT
+
+
+@kernel
+def refuse(s: Search, size: int) -> bool:
+    """Learn from a conflict found outside, of literals that are all true; False: no way out."""
+    return resolve(s, size)
