@@ -12,7 +12,7 @@ import numpy as np
 from statewalk.checker.contract.search import DEADLOCK, StoppedBy
 from statewalk.checker.native.checkpoints import totals_of
 from statewalk.checker.native.findings import Stage
-from statewalk.checker.native.kernels.arrays import Array, Rows
+from statewalk.checker.native.kernels.arrays import POSITION_SHIFT, Array, Rows
 from statewalk.checker.native.manifests import damaged
 from statewalk.checker.native.orbits import LOOKED_AT, Orbits, orbits_of
 from statewalk.checker.native.state import Search
@@ -28,6 +28,7 @@ from statewalk.checker.spark.tasks.plan import Division, Expanded, Left, Merged,
 from statewalk.checker.spark.tasks.room import forget
 from statewalk.dsl.errors import EngineError
 
+MOST_STATES = 1 << (63 - POSITION_SHIFT)  # of a level: links have no bits for more positions
 _MAX_ATTEMPTS = 10_000
 _SMALL = 25_000  # states per task, below which a level is given to fewer tasks
 _BALANCED = 100  # states per task, below which nothing is said of how even the shares are
@@ -267,6 +268,8 @@ class Spread:
             self.runs[self.compact :] = [tuple(p for _, p in sorted(self.new_runs.items()))]
         stage.close(before.column("fp"), before.column("low") if search.shape.wide else _NONE)
         self.level = FileLevel(self.cluster.folder, parts)
+        if self.level.n > MOST_STATES:
+            raise EngineError("SW315", f"A level has more than {MOST_STATES:,} states.")
         if self.level.n:
             self.runs.append(tuple(_only_ids(part) for part in parts))
             self.levels[-1] = tuple(_only_ids(part) for part in self.levels[-1])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Literal
+from urllib.parse import unquote, urlsplit
 
 MOST_BUCKETS = 1 << 16
 
@@ -28,6 +29,12 @@ class Settings:
     folder: str | None = None
     form: Literal["rdd", "frame"] | None = None
 
+    def __post_init__(self) -> None:
+        """Take a folder that is said as a URL of this machine for its path."""
+        url = urlsplit(self.folder or "")
+        if url.scheme == "file" and url.netloc in ("", "localhost"):
+            object.__setattr__(self, "folder", unquote(url.path))
+
 
 def mistake(given: Mapping[str, Any]) -> str:
     """What is wrong with settings, in words; empty where nothing is."""
@@ -40,6 +47,11 @@ def mistake(given: Mapping[str, Any]) -> str:
         return f"--spark-buckets is a power of two up to {MOST_BUCKETS:,}, not {buckets}"
     if settings.tasks is not None and not 1 <= settings.tasks <= buckets:
         return f"--spark-tasks is at most --spark-buckets, {buckets}, not {settings.tasks}"
+    if "://" in (settings.folder or ""):
+        return (
+            f"--spark-folder is a folder that driver and executors mount, not {settings.folder}: "
+            "tasks map its files into memory, which no object store or HDFS allows"
+        )
     if settings.form not in (None, "rdd", "frame"):
         return f"its form is rdd or frame, not {settings.form}"
     return ""

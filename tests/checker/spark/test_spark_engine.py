@@ -14,8 +14,10 @@ from statewalk.checker.contract.search import Exploration, SearchOptions
 from statewalk.checker.engines.layout import Layout
 from statewalk.checker.native import explore as explore_natively
 from statewalk.checker.spark import explore, unable
+from statewalk.checker.spark.driver import stages
 from statewalk.checker.spark.session.java import find_java, java_version, whole_java
-from statewalk.dsl.errors import RunError
+from statewalk.checker.spark.session.settings import Settings
+from statewalk.dsl.errors import EngineError, RunError
 from statewalk.dsl.loader import load
 from tests.cases import some
 from tests.places import ROOT
@@ -120,6 +122,14 @@ def test_a_search_without_a_large_level_says_that_no_job_ran(tmp_path: Path) -> 
     assert said in " ".join(told.split())
 
 
+@pytest.mark.spark
+def test_a_level_that_cannot_be_numbered_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stages, "MOST_STATES", 30)
+    model = load(MODELS / "toys/two_phase_commit.py", {"RMS": 3})
+    with pytest.raises(EngineError, match="more than 30 states"):
+        explore(model, SearchOptions(), tasks=2, native_until=1)
+
+
 def test_what_it_cannot_do_is_said_before_it_starts() -> None:
     model = load(MODELS / "toys/token_ring.py")
 
@@ -130,7 +140,16 @@ def test_what_it_cannot_do_is_said_before_it_starts() -> None:
     assert "--spark-tasks" in reason(buckets=4, tasks=5)
     assert "form" in reason(form="table")
     assert "no setting bucket;" in reason(bucket=4)
+    assert "map its files" in reason(folder="hdfs://host/states")
+    assert "map its files" in reason(folder="file://elsewhere/states")
+    assert not reason(folder="file:///shared/a%20b")
     assert not reason(buckets=4, tasks=4)
+
+
+def test_a_folder_may_be_said_as_a_url() -> None:
+    assert Settings(folder="file:///shared/a%20b").folder == "/shared/a b"
+    assert Settings(folder="file:/shared").folder == "/shared"
+    assert Settings(folder="/shared/a%20b").folder == "/shared/a%20b"
 
 
 def test_java_is_found_without_a_system_java(monkeypatch: pytest.MonkeyPatch) -> None:
