@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -53,6 +54,7 @@ from statewalk.dsl.mutants import run_spec
 from statewalk.dsl.view import Endless
 
 if TYPE_CHECKING:
+    from statewalk.checker.graph.write import Written
     from statewalk.checker.liveness.graph import StateGraph
     from statewalk.checker.symmetry.families import Families
     from statewalk.dsl.source.modules import Loading
@@ -219,8 +221,13 @@ def _searched(
     if options.max_memory is not None and not entry.memory:
         asked = replace(asked, interrupted=guard)
     started = time.monotonic()
-    with Watchdog(options.timeout, options.max_memory) as watch:
-        found = _explored(model, options, asked, entry, engine)
+    with Watchdog(options.timeout, options.max_memory) as watch, ExitStack() as stack:
+        graph = None
+        if options.graph is not None and supervisor.rescue is None:
+            from statewalk.checker.graph.during import on_the_way
+
+            graph = on_the_way(options.graph, model, asked, entry.name, stack)
+        found = _explored(model, options, asked, entry, engine, graph)
         watch.concluding()
         if guard.passed and found.exploration.stopped == "interrupt":
             found = replace(found, exploration=replace(found.exploration, stopped="memory"))
@@ -236,16 +243,22 @@ def _searched(
 @dataclass(frozen=True)
 class _Found:
     """What a search found; ``vacuous`` are properties that held for want of a case. ``states`` is
-    the graph that was kept on the way.
+    the graph that was kept on the way, ``graph`` the one that was written.
     """
 
     exploration: Exploration
     vacuous: frozenset[str] = frozenset()
     states: StateGraph | None = None
+    graph: Written | None = None
 
 
 def _explored(
-    model: Model, options: CheckOptions, asked: SearchOptions, entry: EngineEntry, engine: Engine
+    model: Model,
+    options: CheckOptions,
+    asked: SearchOptions,
+    entry: EngineEntry,
+    engine: Engine,
+    graph: Written | None = None,
 ) -> _Found:
     families = _families(model, asked)
     if supervisor.rescue is not None:
@@ -254,7 +267,11 @@ def _explored(
     try:
         work = watched(model, families.widened(asked) if families else asked)
         seen = hiding(work.model) if asked.view else work.model
-        if entry.name == "native" and keeps_graph(model, options, asked):
+        if graph is not None:
+            from statewalk.checker.graph.during import explored as explored_with
+
+            exploration, states = explored_with(seen, work.options, graph), None
+        elif entry.name == "native" and keeps_graph(model, options, asked):
             from statewalk.checker.liveness.collect import explored
 
             exploration, states = explored(seen, work.options)
@@ -269,7 +286,7 @@ def _explored(
         return _Found(cut_short(nothing, cut))
     found = work.without(exploration)
     found = families.spread(found, asked) if families else found
-    return _Found(found, work.vacuous(exploration), states)
+    return _Found(found, work.vacuous(exploration), states, graph)
 
 
 def _families(model: Model, asked: SearchOptions) -> Families | None:
@@ -308,7 +325,7 @@ def _checked(
         if options.graph is not None:
             from statewalk.checker.graph.during import graph_of
 
-            graph = graph_of(options.graph, model, asked, exploration)
+            graph = graph_of(options.graph, model, asked, exploration, search.graph)
             if graph.unwritable and graph.problem is not None:
                 warnings = (*warnings, graph.problem.one_line)
         live = check_liveness(model, options, asked, exploration)

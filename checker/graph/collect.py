@@ -173,10 +173,15 @@ def collected(search: Search, stopped: StoppedBy | None) -> Collected:
     """What is known at the end. Raises RunError[SW354]."""
     if stopped not in (None, "depth"):
         raise stopped_inside(stopped)
+    return collected_by(search, whole=stopped is None)
+
+
+def collected_by(search: Search, whole: bool) -> Collected:
+    """What is known after a search that ended between levels; ``whole`` where nothing is left."""
     depth = len(search.links)
     return Collected(
         search.layout, search.initial, search.distinct, search.generated, depth,
-        depth - (stopped == "depth"),
+        depth - (not whole),
     )  # fmt: skip
 
 

@@ -108,7 +108,7 @@ def _writer(file: Path, schema: pa.Schema) -> pq.ParquetWriter:
 
 @contextmanager
 def new_graph(folder: Path) -> Iterator[Path]:
-    """A folder to write a graph into, moved to its place when the block ends well.
+    """A folder to write a graph into, which `finish` moves to its place; else it is removed.
 
     A graph that is there already is replaced.
 
@@ -119,23 +119,19 @@ def new_graph(folder: Path) -> Iterator[Path]:
         folder.parent.mkdir(parents=True, exist_ok=True)
         work = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
     except OSError as error:
-        raise _unwritable(folder, error) from error
+        raise unwritable(folder, error) from error
     try:
         (work / STATES).mkdir()
         (work / TRANSITIONS).mkdir()
         yield work
-        work.chmod(0o755)
-        _put(work, folder)
     except OSError as error:
-        raise _unwritable(folder, error) from error
+        raise unwritable(folder, error) from error
     finally:
         shutil.rmtree(work, ignore_errors=True)
 
 
 def _put(work: Path, folder: Path) -> None:
     """Move a finished graph to its place."""
-    if not (work / MANIFEST).is_file():
-        raise FileNotFoundError(f"{MANIFEST} was not written")
     if folder.is_dir() and any(folder.iterdir()):
         old = Path(tempfile.mkdtemp(prefix=f".{folder.name}.old.", dir=folder.parent))
         os.replace(folder, old / folder.name)
@@ -163,7 +159,8 @@ def refuse_others(folder: Path) -> None:
     )
 
 
-def _unwritable(folder: Path, error: OSError) -> RunError:
+def unwritable(folder: Path, error: OSError) -> RunError:
+    """The error of a place where no graph can be written."""
     return RunError(
         "SW403",
         f"{folder} cannot be written: {error.strerror or error}.",
@@ -171,11 +168,13 @@ def _unwritable(folder: Path, error: OSError) -> RunError:
     )
 
 
-def finish(work: Path, about: About) -> None:
-    """Write the manifest, which makes the folder a graph."""
+def finish(work: Path, folder: Path, about: About) -> None:
+    """Write the manifest, which makes the folder a graph, and move it to its place."""
     go_home()
     text = json.dumps(asdict(about), indent=2, ensure_ascii=False)
     (work / MANIFEST).write_text(text + "\n", encoding="utf-8", errors="backslashreplace")
+    work.chmod(0o755)
+    _put(work, folder)
 
 
 def read_about(folder: Path) -> About:

@@ -1,8 +1,11 @@
-"""Writes the state graph of a check: collected once more, without properties, then as tables."""
+"""Writes the state graph of a check as tables: collected by its search on the way, or by one more
+search, without properties.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,9 +14,25 @@ import numpy as np
 import pyarrow as pa
 
 from statewalk.checker.contract.search import NO_ERROR
-from statewalk.checker.graph.collect import Collected, Steps, collect, stopped_inside
+from statewalk.checker.graph.collect import (
+    Collected,
+    Collector,
+    InTable,
+    Steps,
+    collect,
+    collected_by,
+    stopped_inside,
+)
 from statewalk.checker.graph.columns import Column, columns_of, texts
-from statewalk.checker.graph.dataset import STATES, TRANSITIONS, About, Table, finish, new_graph
+from statewalk.checker.graph.dataset import (
+    STATES,
+    TRANSITIONS,
+    About,
+    Table,
+    finish,
+    new_graph,
+    unwritable,
+)
 from statewalk.checker.graph.labels import Labels
 from statewalk.checker.graph.rows import Aside, States
 from statewalk.checker.verdict.conclude import constant_json
@@ -23,54 +42,125 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from statewalk.checker.contract.search import Exploration, SearchOptions
+    from statewalk.checker.native.state import Search
     from statewalk.dsl.model import Model
 
 FILE = "part-00000.parquet"
 
 
+class Written:
+    """A graph as it is written: ``on_states`` and ``on_steps`` take what is found, `finish` makes a
+    graph of it. What keeps it from being written is raised there, and not where it was met.
+    """
+
+    def __init__(self, model: Model, folder: Path, work: Path) -> None:
+        self.model = model
+        self.folder = folder
+        self.work = work
+        self.names = Labels(model)
+        self.problem: OSError | None = None
+        self._steps = Table(work / TRANSITIONS / FILE)
+        self._states = Table(work / STATES / FILE)
+        self._aside = Aside(work / "rows")
+        self._collector: Collector | None = None
+        self.on_steps(none())
+
+    def sink(self, search: Search) -> Collector:
+        """What a native search is to tell of its transitions."""
+        self._collector = Collector(
+            search, InTable(search), self.on_states, self.on_steps, self.names
+        )
+        return self._collector
+
+    def on_states(self, states: States) -> None:
+        """Set states aside."""
+        self._try(lambda: self._aside.add(states))
+
+    def on_steps(self, steps: Steps) -> None:
+        """Write steps."""
+        self._try(lambda: self._steps.add(step_table(steps, self.names)))
+
+    def _try(self, write: Callable[[], None]) -> None:
+        try:
+            if self.problem is None:
+                write()
+        except OSError as error:
+            self.problem = error
+
+    def finish_own(self, found: Exploration) -> About:
+        """As `finish`, after the search that was told to tell this one."""
+        assert self._collector is not None
+        refuse_parts(found)
+        return self.finish(collected_by(self._collector.search, found.complete), found)
+
+    def finish(self, seen: Collected, found: Exploration) -> About:
+        """Put the graph of a search into its place; what it says of itself."""
+        columns = columns_of(self.model, seen.layout)
+        slots = len(seen.layout.slots)
+        self._states.add(state_table(nobody(slots), columns, self.names, 0))
+        for part in self._aside.read(slots) if self.problem is None else ():
+            self._states.add(state_table(part, columns, self.names, seen.expanded))
+        self.close()
+        if self.problem is not None:
+            raise unwritable(self.folder, self.problem) from self.problem
+        counts = (found.counts.distinct, found.counts.generated, found.counts.depth)
+        if (seen.distinct, seen.generated, seen.depth) != counts or (
+            self._states.rows != seen.distinct
+        ):
+            raise EngineError(
+                "SW906",
+                f"The state graph has {seen.distinct:,} states and {seen.generated:,} generated, "
+                f"the search {counts[0]:,} and {counts[1]:,}.",
+            )
+        about = about_of(self.model, found, columns, self._steps.rows, seen.expanded)
+        finish(self.work, self.folder, about)
+        return about
+
+    def close(self) -> None:
+        """Close the files."""
+        self._try(self._steps.close)
+        self._try(self._states.close)
+        self._aside.close()
+
+
+@contextmanager
+def written(model: Model, folder: Path) -> Iterator[Written]:
+    """A graph to be written to a folder: there once it is finished, and nothing of it if it is not.
+
+    Raises:  RunError[SW350] and RunError[SW403] for a place where no graph can be written
+    """
+    with new_graph(folder) as work:
+        graph = Written(model, folder, work)
+        try:
+            yield graph
+        finally:
+            graph.close()
+
+
 def write_graph(
     model: Model, options: SearchOptions, found: Exploration, folder: str | Path
 ) -> About:
-    """Write the graph of what a search saw; what the graph says of itself.
+    """Write the graph of what a search saw, by searching once more; what the graph says of itself.
 
     A search that stopped between levels gives the levels that it saw.
 
     Raises:  RunError[SW354] for a search that was ended inside a level; RunError[SW350] and
     RunError[SW403] for a place where no graph can be written
     """
+    refuse_parts(found)
+    limits = replace(options, max_depth=None if found.complete else found.counts.depth)
+    with written(model, Path(folder)) as graph:
+        collecting = _collector(found.engine)
+        seen = collecting(model, limits, graph.on_states, graph.on_steps, graph.names)
+        return graph.finish(seen, found)
+
+
+def refuse_parts(found: Exploration) -> None:
+    """Raises RunError[SW354] for a search that was ended inside a level."""
     if any(f.property == NO_ERROR for f in found.findings):
         raise stopped_inside("error")
     if found.stopped in ("time", "memory", "interrupt"):
         raise stopped_inside(found.stopped)
-    limits = replace(options, max_depth=None if found.complete else found.counts.depth)
-    with new_graph(Path(folder)) as work:
-        steps = Table(work / TRANSITIONS / FILE)
-        states = Table(work / STATES / FILE)
-        aside = Aside(work / "rows")
-        names = Labels(model)
-        try:
-            steps.add(step_table(none(), names))
-            seen = _collector(found.engine)(
-                model, limits, aside.add, lambda s: steps.add(step_table(s, names)), names
-            )
-            columns = columns_of(model, seen.layout)
-            states.add(state_table(nobody(len(seen.layout.slots)), columns, names, 0))
-            for part in aside.read(len(seen.layout.slots)):
-                states.add(state_table(part, columns, names, seen.expanded))
-        finally:
-            steps.close()
-            states.close()
-            aside.close()
-        counts = (found.counts.distinct, found.counts.generated, found.counts.depth)
-        if (seen.distinct, seen.generated, seen.depth) != counts or states.rows != seen.distinct:
-            raise EngineError(
-                "SW906",
-                f"The state graph has {seen.distinct:,} states and {seen.generated:,} generated, "
-                f"the search {counts[0]:,} and {counts[1]:,}.",
-            )
-        about = about_of(model, found, columns, steps.rows, seen.expanded)
-        finish(work, about)
-    return about
 
 
 def _collector(engine: str) -> Callable[..., Collected]:

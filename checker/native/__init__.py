@@ -22,16 +22,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from statewalk.checker.contract.search import Exploration, SearchOptions
+    from statewalk.checker.native.learn.learned import Learned
+    from statewalk.checker.native.learn.tracing import TracingView
     from statewalk.checker.native.search import Sink
     from statewalk.checker.native.state import Search
     from statewalk.dsl.model import Model
 
 
 def explore(
-    model: Model, options: SearchOptions, sink: Callable[[Search], Sink] | None = None
-) -> Exploration:
+    model: Model, options: SearchOptions, sink: Callable[[Search], Sink] | None = None,
+    view: Callable[[Learned, Model], TracingView] | None = None,
+) -> Exploration:  # fmt: skip
     """Breadth-first search by levels, natively; see `native.running.explore`."""
     with interruptible("loading the engine"):
         from statewalk.checker.native.running import explore as search
 
-    return search(model, options, sink)
+    return search(model, options, sink, view)

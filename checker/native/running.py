@@ -113,20 +113,21 @@ def _restore(search: Search, saved: Saved) -> None:
 
 
 def explore(
-    model: Model, options: SearchOptions, sink: Callable[[Search], Sink] | None = None
-) -> Exploration:
+    model: Model, options: SearchOptions, sink: Callable[[Search], Sink] | None = None,
+    view: Callable[[Learned, Model], TracingView] | None = None,
+) -> Exploration:  # fmt: skip
     """Breadth-first search by levels; see `checker.contract.search` for the contract.
 
-    What ``sink`` makes of the search is told of its transitions.
+    What ``sink`` makes of the search is told of its transitions; ``view`` as for a `Learner`.
 
     Raises:  RunError[SW340], RunError[SW341], RunError[SW343] where there is nothing to resume;
     RunError[SW345] where another process writes to the same folder
     """
     with _telling(getattr(options.on_progress, "compiling", None)):
         if options.checkpoint is None:
-            return _explore(model, options, None, sink)
+            return _explore(model, options, None, sink, view)
         with held(options.checkpoint) as lock:
-            return _explore(model, options, lock, sink)
+            return _explore(model, options, lock, sink, view)
 
 
 class _Compiling(event.Listener):
@@ -155,13 +156,14 @@ def _telling(tell: Callable[[], None] | None) -> AbstractContextManager[object]:
 def _explore(
     model: Model, options: SearchOptions, lock: Lock | None,
     sink: Callable[[Search], Sink] | None,
+    view: Callable[[Learned, Model], TracingView] | None,
 ) -> Exploration:  # fmt: skip
     saved = None
     key = checkpoints.identity(model, options)
     if options.checkpoint and options.resume:
         with interruptible("reading what was saved"):
             saved = checkpoints_read.read(Path(options.checkpoint), key, len(model.actions))
-    search = start(model, options, saved)
+    search = start(model, options, saved, view)
     writer = None
     if options.checkpoint and lock is not None:
         writer = checkpoints.writer(
