@@ -30,8 +30,8 @@ from pathlib import Path
 from statistics import quantiles
 from typing import TYPE_CHECKING
 
-from pipelines.resolving import CHANGES, COUNTS, REQUIRES, Batch, resolve_batch
-from pipelines.streaming import Job, run
+from examples.dataflow.resolving import CHANGES, COUNTS, REQUIRES, Batch, resolve_batch
+from examples.dataflow.streaming import Job, run
 from statewalk.checker.spark.session.session import local_session
 
 if TYPE_CHECKING:

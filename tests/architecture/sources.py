@@ -15,7 +15,7 @@ from pathlib import Path
 from statewalk.dsl.source.nodes import walk
 
 FOLDERS = ("dsl", "checker", "models")  # the package `statewalk` links to these
-AROUND = ("tests", "benchmarks", "docs", "pipelines")  # code that only uses the package
+AROUND = ("tests", "benchmarks", "docs", "examples")  # code that only uses the package
 
 
 @dataclass(frozen=True)

@@ -86,7 +86,10 @@ OFFENCES: list[tuple[Rule, Files]] = [
     (wrong_directions, {"dsl/a.py": "if TYPE_CHECKING:\n    from statewalk import Role"}),
     (wrong_directions, {"checker/a.py": "from statewalk.models import toys"}),
     (wrong_directions, {"checker/a.py": "from statewalk import Role"}),
-    (wrong_directions, {"checker/spark/a.py": "def f():\n    from pipelines import streaming"}),
+    (
+        wrong_directions,
+        {"checker/spark/a.py": "def f():\n    from examples.dataflow import streaming"},
+    ),
     (wrong_directions, {"checker/a/b.py": "from ...models import toys"}),
     (wrong_directions, {"statewalk/__init__.py": "from statewalk.models import toys"}),
     (
@@ -100,7 +103,10 @@ OFFENCES: list[tuple[Rule, Files]] = [
         models_beyond_the_public_names,
         {"models/kafka/a_spark.py": "def f():\n    from pyspark.sql import Window"},
     ),
-    (models_beyond_the_public_names, {"models/a.py": "from pipelines.resolving import Batch"}),
+    (
+        models_beyond_the_public_names,
+        {"models/a.py": "from examples.dataflow.resolving import Batch"},
+    ),
     (models_met_outside_the_library, {"checker/a.py": "find('statewalk.models.toys')"}),
     (second_names, {"checker/a.py": "import dsl"}),
     (second_names, {"models/toys/a.py": "from models.toys import ring"}),

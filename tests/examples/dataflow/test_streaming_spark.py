@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.epochs import Refused, Saved, alone
-from pipelines.streaming import run
+from examples.dataflow.epochs import Refused, Saved, alone
+from examples.dataflow.streaming import run
 from statewalk.checker.spark.session.session import local_session
 from tests.cases import slow
-from tests.pipelines.batches import POINTS, expected, put, random_log, said
+from tests.examples.dataflow.batches import POINTS, expected, put, random_log, said
 from tests.places import ROOT
 
 LENGTH = 3  # batches
@@ -26,7 +26,7 @@ def go_on(folder: Path) -> None:
 
 def killed(folder: Path, who: str, point: str, epoch: int) -> None:
     """Run a job that is killed, or whose Java is, and see that it was."""
-    command = [sys.executable, "-m", "tests.pipelines.batches", str(folder / "in")]
+    command = [sys.executable, "-m", "tests.examples.dataflow.batches", str(folder / "in")]
     command += [str(folder / "out"), who, point, str(epoch)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, check=False, timeout=300)
 

@@ -2,5 +2,5 @@
 
 Nothing here is a model, and no check of a spec loads it. `resolving` decides a batch, `answering`
 keeps queries up to date, `epochs` has what is on disk, `streaming` puts them together over a folder
-of batches; `python -m pipelines BATCHES OUT` runs that. Models know nothing of this folder.
+of batches; `python -m examples.dataflow BATCHES OUT` runs that. Models know nothing of this folder.
 """

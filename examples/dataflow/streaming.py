@@ -20,9 +20,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pipelines import answering, epochs
-from pipelines.epochs import Mark, Refused, Saved
-from pipelines.resolving import Batch, collected, resolve_batch
+from examples.dataflow import answering, epochs
+from examples.dataflow.epochs import Mark, Refused, Saved
+from examples.dataflow.resolving import Batch, collected, resolve_batch
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row, SparkSession

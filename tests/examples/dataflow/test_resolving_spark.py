@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from pipelines.resolving import Resolved, named, resolve_batch, tables
+from examples.dataflow.resolving import Resolved, named, resolve_batch, tables
 from statewalk.checker.spark.session.session import local_session
 from statewalk.models.stores.resolution import Counts, Transaction, resolve, summed
 from tests.cases import slow

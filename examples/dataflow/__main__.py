@@ -1,4 +1,7 @@
-"""Resolve what is in a folder of batches: python -m pipelines BATCHES OUT [--master local[2]]."""
+"""Resolve what is in a folder of batches.
+
+python -m examples.dataflow BATCHES OUT [--master local[2]]
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,8 @@ import argparse
 import sys
 from pathlib import Path
 
-from pipelines.epochs import Refused
-from pipelines.streaming import run
+from examples.dataflow.epochs import Refused
+from examples.dataflow.streaming import run
 from statewalk.checker.spark.session.session import local_session
 
 

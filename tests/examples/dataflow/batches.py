@@ -12,8 +12,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from pipelines import epochs, streaming
-from pipelines.resolving import named
+from examples.dataflow import epochs, streaming
+from examples.dataflow.resolving import named
 from statewalk.models.stores.maintenance import recomputed
 from statewalk.models.stores.resolution import (
     Answers,
@@ -152,7 +152,7 @@ def arm(point: str, epoch: int, strike: Callable[[], None]) -> None:
 
 
 def main() -> None:
-    """Run a job that ends at a point: python -m tests.pipelines.batches BATCHES OUT POINT EPOCH."""
+    """Run a job that ends at a point: python -m tests.examples.dataflow.batches BATCHES OUT POINT EPOCH."""
     from statewalk.checker.spark.session.session import local_session
 
     batches, out, who, point, epoch = sys.argv[1:]

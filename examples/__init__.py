@@ -1,0 +1,1 @@
+"""Programs that are not statewalk, to try it on. See README.md."""
