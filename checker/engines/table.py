@@ -26,7 +26,6 @@ class EngineEntry:
     module: str
     needs: tuple[str, ...] = ()
     memory: bool = False
-    symmetry: bool = False
     compares_states: bool = False
 
 
@@ -38,12 +37,9 @@ ENGINES: dict[str, EngineEntry] = {
             "statewalk.checker.native",
             ("numba",),
             memory=True,
-            symmetry=True,
         ),
-        EngineEntry(
-            "reference", "statewalk.checker.engines.reference", symmetry=True, compares_states=True
-        ),
-        EngineEntry("spark", "statewalk.checker.spark", ("pyspark",), symmetry=True),
+        EngineEntry("reference", "statewalk.checker.engines.reference", compares_states=True),
+        EngineEntry("spark", "statewalk.checker.spark", ("pyspark",)),
     )
 }
 NAMES = ("auto", *ENGINES)
@@ -79,8 +75,6 @@ def unable(entry: EngineEntry, model: Model, options: SearchOptions) -> str:
         if not is_there(package):
             lack = missing(package, "it")
             return f"{lack.message.rstrip('.')}: {lack.help}"
-    if options.symmetry and not entry.symmetry:
-        return "it does not support --symmetry on yet"
     own = getattr(import_module(entry.module), "unable", None)
     return str(own(model, options) or "") if own is not None else ""
 

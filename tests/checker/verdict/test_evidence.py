@@ -153,14 +153,16 @@ def test_the_probability_of_a_collision_is_told_where_there_is_one(tmp_path: Pat
     assert 16 * 16 / 2**65 == native.collision
 
 
-@pytest.mark.parametrize(("engine", "symmetry"), [("nativ", False), ("spark", True)])
+@pytest.mark.parametrize(
+    ("engine", "settings"), [("nativ", {}), ("spark", {"spark": {"buckets": 3}})]
+)
 def test_an_engine_that_is_unknown_or_unable_is_refused(
-    tmp_path: Path, engine: str, symmetry: bool
+    tmp_path: Path, engine: str, settings: dict[str, Any]
 ) -> None:
     checked(tmp_path, "")
 
     with pytest.raises(RunError) as caught:
-        check(tmp_path / "spec.py", engine=engine, symmetry=symmetry)
+        check(tmp_path / "spec.py", engine=engine, **settings)
 
     assert "SW307" == caught.value.code
 

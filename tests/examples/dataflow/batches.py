@@ -152,7 +152,7 @@ def arm(point: str, epoch: int, strike: Callable[[], None]) -> None:
 
 
 def main() -> None:
-    """Run a job that ends at a point: python -m tests.examples.dataflow.batches BATCHES OUT POINT EPOCH."""
+    """Run a job that ends at a point: its arguments are BATCHES OUT POINT EPOCH."""
     from statewalk.checker.spark.session.session import local_session
 
     batches, out, who, point, epoch = sys.argv[1:]
