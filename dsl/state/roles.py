@@ -256,6 +256,8 @@ class Role:
                 f"Whether {self!r} is there is not assigned.",
                 help=f"{cls.__name__}(...) makes one, end({self!r}) ends it.",
             )
+        if cls._room is not None and binding.view is not None and not self.there:
+            raise _not_there(self, f"{self!r}.{name} cannot be given a value")
         object.__setattr__(self, name, value)
 
     @property
@@ -293,12 +295,7 @@ def no_value(role: Role, name: str) -> SpecError:
     """The error of a field that is read before it has a value."""
     cls = type(role)
     if cls._room is not None and binding.view is not None and not role.there:
-        return SpecError(
-            "SW208",
-            f"{role!r} is not there, so {role!r}.{name} has no value.",
-            why="No step has made it yet, or it has ended.",
-            help=f"Ask for {name} of what is there: instances({cls.__name__}), role.there.",
-        )
+        return _not_there(role, f"{role!r}.{name} has no value")
     if cls._fizz:
         shared = isinstance(role, State)
         return SpecError(
@@ -312,6 +309,15 @@ def no_value(role: Role, name: str) -> SpecError:
         f"{role!r}.{name} has no value yet.",
         why="It has no default, and neither the constructor nor an @init gave it one.",
         help=f"Give it a default in the class body, or say {cls.__name__}({name}=...).",
+    )
+
+
+def _not_there(role: Role, so: str) -> SpecError:
+    return SpecError(
+        "SW208",
+        f"{role!r} is not there, so {so}.",
+        why="No step has made it yet, or it has ended.",
+        help=f"Speak of what is there: instances({type(role).__name__}), role.there.",
     )
 
 

@@ -233,3 +233,28 @@ def test_initial_states_may_differ_in_who_is_there(engine: str, tmp_path: Path) 
     counts = check(spec(tmp_path, OFFICE + begin), engine=engine).counts
 
     assert (2, 25) == (counts.initial, counts.distinct)
+
+
+@BOTH
+@pytest.mark.parametrize(
+    "after", ["self.n = 7", "self.n += 1", "self.l.append(1)", "self.l = []", "self.d[1] = 2"]
+)
+def test_a_role_that_ended_gets_no_values(engine: str, after: str, tmp_path: Path) -> None:
+    text = f"""
+from statewalk import *
+class Worker(Role, at_most=2):
+    n: int = 0
+    l: list[int] = []
+    d: dict[int, int] = {{}}
+    @action
+    def leave(self) -> None:
+        end(self)
+        {after}
+worker = Worker()
+"""
+    model = load(spec(tmp_path, text))
+
+    found = load_engine(ENGINES[engine]).explore(model, SearchOptions()).findings
+
+    (error,) = (f.error for f in found if f.kind == "error")
+    assert "Worker#0 is not there" in str(error)
