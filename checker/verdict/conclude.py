@@ -189,7 +189,7 @@ def _symmetry(checked: judge.Checked) -> tuple[str, ...]:
     exact = symmetry.order.bit_length() < _FLOAT and int(float(symmetry.order)) == symmetry.order
     shown = f"{states:,}" if exact else f"about {states:.3g}"
     if checked.model.fresh_values or not symmetry.starts_evenly():
-        return (*said, f"{orbits:,} orbits of {shown} states, some of which cannot be reached")
+        return (*said, f"{orbits:,} orbits of at most {shown} states")
     return (*said, f"{orbits:,} orbits stand for {shown} states (factor {states / orbits:.3g})")
 
 

@@ -12,6 +12,10 @@ from statewalk.dsl.errors import RunError
 from statewalk.dsl.files import MOST_OF_A_TEXT, read_bytes
 
 _SPEC = re.compile(r"^\s*(from|import) +statewalk\b", re.MULTILINE)
+_CHECKED = re.compile(
+    r"^ *@(action|always|eventually|exists|on_step|terminal)\b|^\w+ *= *(leads_to|until)\(",
+    re.MULTILINE,
+)
 _NOT_OURS = frozenset({"__pycache__", "node_modules", "site-packages"})
 
 
@@ -51,6 +55,17 @@ def texts_in(paths: Sequence[str]) -> list[str]:
     return found
 
 
+def untested(paths: Sequence[str]) -> list[str]:
+    """The files of folders that declare actions or properties, and no configuration to test."""
+    below = (p for path in paths if os.path.isdir(path) for p in _below(Path(path)))
+    return sorted({os.path.normpath(p) for p in below if not is_tested(p) and _declares(p)})
+
+
+def _declares(path: Path) -> bool:
+    text = _text_of(path)
+    return bool(_SPEC.search(text) and _CHECKED.search(text))
+
+
 def _below(folder: Path) -> Iterator[Path]:
     """The Python and .fizz files below a folder, but for hidden folders and installed packages."""
     for here, folders, files in os.walk(folder):
@@ -68,11 +83,16 @@ def is_tested(path: Path) -> bool:
     """
     if path.suffix == ".fizz":
         return True
-    try:
-        text = read_bytes(path, MOST_OF_A_TEXT).decode(errors="replace")
-    except OSError:
-        return False
+    text = _text_of(path)
     return bool(CONFIGURED.search(text) and _SPEC.search(text))
+
+
+def _text_of(path: Path) -> str:
+    """What is in a file; nothing where it cannot be read."""
+    try:
+        return read_bytes(path, MOST_OF_A_TEXT).decode(errors="replace")
+    except OSError:
+        return ""
 
 
 def _why(path: str) -> str:

@@ -65,7 +65,7 @@ def add_parser(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Find, check, print; the exit code."""
-    from statewalk.checker.commands.everyday.found import specs_in
+    from statewalk.checker.commands.everyday.found import specs_in, untested
     from statewalk.checker.commands.everyday.outcomes import Outcomes
     from statewalk.checker.commands.everyday.rows import How
     from statewalk.checker.commands.everyday.testing import Green, run_tests
@@ -85,6 +85,8 @@ def run(arguments: argparse.Namespace) -> int:
     if names:
         further["wanted"] = lambda configuration: configuration.name in names
         further["needed"] = names
+    else:
+        further["untested"] = untested(arguments.paths or ["."])
     return run_tests(specs_in(arguments.paths or ["."]), how, green, outcomes=outcomes, **further)
 
 

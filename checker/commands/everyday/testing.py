@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -92,8 +93,10 @@ def run_tests(
     outcomes: Outcomes | None = None,
     update: Callable[[str, Sequence[Row]], None] = lambda spec, rows: None,
     needed: Sequence[str] = (),
+    untested: Sequence[str] = (),
 ) -> int:
-    """Check the ``wanted`` configurations of specs and print what came out; the exit code.
+    """Check the ``wanted`` configurations of specs and print what came out; the exit code. Of
+    files that are ``untested``, those that no spec loads are named.
 
     Those that ``green`` remembers are not checked again, and it remembers what passes now.
     ``outcomes`` are told all of it; ``update`` may bring a spec up to date with its rows.
@@ -131,7 +134,7 @@ def run_tests(
             update(spec.path, rows)
             if green is not None:
                 _remember(green, spec, rows)
-    out.write(_summary(codes, unchanged))
+    out.write(_not_tested(untested, loaded) + _summary(codes, unchanged))
     outcomes.write()
     return exits.of_sweep(codes)
 
@@ -170,6 +173,12 @@ def _remember(green: Green, spec: _Spec, rows: Sequence[Row]) -> None:
     green.specs[spec.path] = (spec.origins, {**kept, **spec.passed, **now})
     if rows:
         green.write()
+
+
+def _not_tested(untested: Sequence[str], loaded: Sequence[_Spec]) -> str:
+    used = {os.path.abspath(origin) for spec in loaded for origin in spec.origins}
+    alone = (path for path in untested if os.path.abspath(path) not in used)
+    return "".join(f"{path}\n  --   nothing of it is tested: no configuration\n" for path in alone)
 
 
 def _summary(codes: Sequence[int], unchanged: int) -> str:

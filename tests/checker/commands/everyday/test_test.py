@@ -85,6 +85,24 @@ def test_a_spec_with_a_mistake_does_not_keep_others_from_being_tested(
     assert "2 as expected, 1 not" in out
 
 
+def test_a_spec_without_a_configuration_is_named(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    declared = "from statewalk import action, config, holds\n@action\ndef go() -> None:\n    pass\n"
+    (folder / "forgotten.py").write_text(declared)
+    (folder / "shared.py").write_text(declared)
+    (folder / "user.py").write_text(
+        'from statewalk import config, holds\nimport shared\nconfig("a", expect=holds())\n'
+    )
+
+    main(FAST)
+
+    said = "forgotten.py\n  --   nothing of it is tested: no configuration\n"
+    out = capsys.readouterr().out
+    assert said in out
+    assert "shared.py\n" not in out
+
+
 def test_which_files_are_specs(folder: Path) -> None:
     for name in ("sub/a.py", ".hidden/b.py", "venv/c.py", "node_modules/d.py"):
         (folder / name).parent.mkdir(exist_ok=True)
