@@ -90,8 +90,13 @@ class Described:
         return self._digest.hexdigest()
 
     def module(self, module: types.ModuleType) -> None:
-        """Add a module of those named ``own``, with all that it holds. Raises `Unclear`."""
-        self.add({n: v for n, v in vars(module).items() if n not in _NOT_SAID})
+        """Add a module of those named ``own``, with all that it holds. Raises `Unclear`.
+
+        Which of a package's modules it holds depends on what anybody imported before, and in which
+        order; those that count are added by themselves.
+        """
+        held = vars(module).items()
+        self.add({n: v for n, v in held if n not in _NOT_SAID and not _is_part(v, module, n)})
 
     def add(self, value: Any) -> None:
         """Add a thing. Of classes and functions of other modules than those, the names count.
@@ -199,6 +204,10 @@ def _hides(kind: type, slots: Sequence[str]) -> bool:
     """Whether things of a type may hold what no attribute shows: they are larger than those."""
     shown = len(slots) + (kind.__dictoffset__ > 0) + (kind.__weakrefoffset__ > 0)
     return kind.__basicsize__ > object.__basicsize__ + _POINTER * shown or kind.__itemsize__ > 0
+
+
+def _is_part(value: Any, package: types.ModuleType, name: str) -> bool:
+    return isinstance(value, types.ModuleType) and value.__name__ == f"{package.__name__}.{name}"
 
 
 def _slots_of(kind: type) -> list[str]:
