@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from statewalk.checker.contract import rescue
+from statewalk.checker.contract.late import named
 from statewalk.checker.contract.options import CheckOptions
 from statewalk.checker.contract.search import (
     ASSERTION,
@@ -204,8 +205,7 @@ def search(
     refuse(model, options, asked)
     entry, engine = choose(options.engine, model, asked)
     if options.graph is not None:
-        from statewalk.checker.graph.during import refuse_graph
-
+        refuse_graph = named("statewalk.checker.graph.during", "refuse_graph")  # needs an extra
         refuse_graph(options.graph, asked, entry.name)
     with held(options.graph, graph=True):
         return _searched(model, options, asked, entry, engine)

@@ -17,7 +17,6 @@ except ModuleNotFoundError as error:
         "git clone -c core.symlinks=true"
     ) from None
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from statewalk.dsl.declared import Expectation, Fairness
@@ -115,4 +114,11 @@ if not TYPE_CHECKING:  # so that type checkers name what there is not
     def __getattr__(name: str) -> Any:
         if name not in _CHECKING:
             raise AttributeError(f"module 'statewalk' has no attribute '{name}'")
-        return getattr(import_module(f"statewalk.checker.{_CHECKING[name]}"), name)
+        from statewalk.checker.contract.late import named
+
+        return named(f"statewalk.checker.{_CHECKING[name]}", name)
+
+
+def __dir__() -> list[str]:
+    own = (name for name in globals() if name.startswith("__"))
+    return sorted({*__all__, *_CHECKING, *own})

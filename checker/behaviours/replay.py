@@ -42,7 +42,8 @@ class Replay:
     ``step`` is the first that differs, counted from 0 = the initial state; None where all of it
     happened again. ``differences`` are the changes from the state of the trace to that of the spec
     there. ``changed`` lists the files of the spec whose text is not what it was; ``states`` are
-    those gone through, where all of it happened again.
+    those gone through, where all of it happened again. It is true where
+    it ``reproduced`` the trace.
     """
 
     trace: Trace
@@ -60,6 +61,9 @@ class Replay:
         end.
         """
         return self.step is None
+
+    def __bool__(self) -> bool:
+        return self.reproduced
 
 
 def replay(trace: Trace | str | Path, spec: str | Path | Model | None = None) -> Replay:

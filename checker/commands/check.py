@@ -30,8 +30,9 @@ def add_parser(subparsers: Any) -> None:
         "check",
         help="search the states of a spec",
         description="Search every state a spec can reach; say what was found, how thoroughly.",
-        epilog="Exit codes: 0 holds, 1 a property is violated, 2 mistake in the spec or the "
-        "command, 3 inconclusive, 4 expectation not met, 70 internal error.",
+        epilog="Exit codes: 0 holds, or all is as its configuration expects (violations too), 1 a "
+        "property is violated and no configuration says what to expect, 2 mistake in the spec or "
+        "the command, 3 inconclusive, 4 expectation not met, 70 internal error.",
     )
     parser.add_argument("spec", metavar="SPEC", help="a .py or .fizz file, or a model by name")
     add_model_options(parser)

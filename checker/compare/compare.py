@@ -96,7 +96,7 @@ class Versus:
 
 @dataclass(frozen=True, repr=False)
 class Comparison:
-    """A base and what was compared with it."""
+    """A base and what was compared with it. It is neither true nor false: it has no verdict."""
 
     base: Side
     others: tuple[Versus, ...]
@@ -110,6 +110,12 @@ class Comparison:
     def whole(self) -> bool:
         """Whether every search was exhaustive and every question answered."""
         return not any(versus.bounds for versus in self.others)
+
+    def __bool__(self) -> bool:
+        said = (
+            "A comparison is neither true nor false. Ask its .whole, or .run of one of its .sides."
+        )
+        raise TypeError(said)
 
     def __str__(self) -> str:
         return str(named(_TELLING, "page_of")(self, "").plain())

@@ -9,10 +9,13 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
 
+from statewalk.checker.machine.extras import asking
+
 
 def named(module: str, name: str) -> Any:
-    """Something of a module, imported now."""
-    return getattr(import_module(module), name)
+    """Something of a module, imported now. Raises RunError[SW329] where that needs an extra."""
+    with asking():
+        return getattr(import_module(module), name)
 
 
 class ShownPage(Protocol):

@@ -37,6 +37,8 @@ from statewalk.checker.machine.places import Limit, Place
 from statewalk.dsl.model import WITNESS_KINDS, Model
 
 StoppedBy = Literal["violation", "error", "depth", "states", Limit]
+# why a property is left unchecked that a search can only decide whole
+AFTER_VIOLATION = "the search stopped at a violation; --keep-going or --property checks it"
 ASSERTION = "Assertion"
 DEADLOCK = "Deadlock"
 NO_ERROR = "no_error"

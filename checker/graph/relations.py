@@ -103,9 +103,12 @@ class Relation:
         return self._rows.to_table()
 
     def to_pandas(self) -> pandas.DataFrame:
-        """The table as a DataFrame. Raises RunError[SW329] where pandas is not installed."""
-        _needed("pandas")
-        return self.to_arrow().to_pandas()
+        """The table as a DataFrame. Numbers of 64 bits stay whole beside missing ones: they are of
+        pandas' ``int64[pyarrow]``. Raises RunError[SW329] where pandas is not installed.
+        """
+        kind = _needed("pandas").ArrowDtype  # not Int64: what it looks up beside NA, as floats
+        whole = _needed("pyarrow").int64()
+        return self.to_arrow().to_pandas(types_mapper={whole: kind(whole)}.get)
 
     def to_duckdb(self) -> duckdb.DuckDBPyRelation:
         """The table as a relation, which further SQL may ask; ``states`` and ``transitions`` may be

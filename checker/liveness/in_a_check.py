@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from statewalk.checker.contract.search import NO_ERROR, Finding
+from statewalk.checker.contract.search import AFTER_VIOLATION, NO_ERROR, Finding
 from statewalk.checker.verdict.expected import expectation
 from statewalk.dsl.assemble.suspended import MAX_ACTIONS
 from statewalk.dsl.errors import RunError
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from statewalk.dsl.model import Model, Property
 
 _STOPPED: Mapping[str, str] = {
-    "violation": "the search stopped at a violation; --keep-going or --property checks it",
+    "violation": AFTER_VIOLATION,
     "depth": "the search was cut at a depth",
     "states": "the search was cut at a number of states",
     "memory": "the search ran out of memory",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 
 from statewalk.dsl.errors import RunError
@@ -40,3 +42,15 @@ def missing_of(error: ModuleNotFoundError) -> RunError | None:
     """What to say of an import that failed; None where the package is none of ours to ask for."""
     package = (error.name or "").partition(".")[0]
     return missing(package) if package in EXTRAS else None
+
+
+@contextmanager
+def asking() -> Iterator[None]:
+    """Raises RunError[SW329] in the place of an import that failed for want of an extra."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        said = missing_of(error)
+        if said is None:
+            raise
+        raise said from None

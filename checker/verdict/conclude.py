@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from statewalk.checker.contract.search import NO_ERROR, Finding
+from statewalk.checker.contract.search import AFTER_VIOLATION, NO_ERROR, Finding
 from statewalk.checker.engines.table import EngineEntry
 from statewalk.checker.states.json import plain
 from statewalk.checker.symmetry.group import Symmetry
@@ -51,7 +51,7 @@ def conclude(
     if evidence.expectation is not None:
         differs = expected.unexpected(checked, evidence.expectation, verdict, results)
         evidence = replace(evidence, unexpected=differs or ())
-    notices = tuple(_notices(checked, evidence, results))
+    notices = tuple(_notices(checked, evidence, results, met=differs == ()))
     result = Result(
         spec=model.path,
         constants={n: constant_json(v) for n, v in model.constants.items()},
@@ -204,15 +204,23 @@ def _fairness(model: Model) -> dict[str, tuple[str, ...]]:
 
 
 def _notices(
-    checked: judge.Checked, evidence: Evidence, results: tuple[PropertyResult, ...]
+    checked: judge.Checked,
+    evidence: Evidence,
+    results: tuple[PropertyResult, ...],
+    *,
+    met: bool,
 ) -> Iterator[Notice]:
-    """What a reader should know before trusting the verdict; with --strict each counts."""
+    """What a reader should know before trusting the verdict; with --strict each counts. Where an
+    expectation is ``met``, what the violation left unchecked that it asks for is none.
+    """
     if (failure := evidence.failure) is not None:
         span = failure.frames[-1] if failure.frames else None
         place = f"{span.file}:{span.line}" if span else ""
         parts = (failure.title, failure.where, place)
         yield Notice("error", "", " ".join(part for part in parts if part), span)
     for name, why in evidence.unchecked:
+        if met and why == AFTER_VIOLATION:
+            continue
         yield Notice("unchecked", name, f"{name}: {why}")
     for bound in evidence.bounds:
         yield Notice("bounded", "", f"bounded: {bound}")

@@ -59,7 +59,9 @@ class ActionResult(_Part):
 
 @dataclass(frozen=True, kw_only=True)
 class Result(_Part):
-    """The verdict of a check, with what it rests on: the JSON object, field by field."""
+    """The verdict of a check, with what it rests on: the JSON object, field by field. It is true
+    where everything holds, or is as the configuration expects; a bound is no pass.
+    """
 
     schema_: int = SCHEMA
     spec: str
@@ -78,6 +80,9 @@ class Result(_Part):
     def holds(self) -> bool:
         """Whether everything that was asked holds in every reachable state."""
         return self.verdict == "holds"
+
+    def __bool__(self) -> bool:
+        return self.holds if self.as_expected is None else self.as_expected
 
     def of(self, name: str) -> PropertyResult:
         """The result on one property. Raises KeyError."""

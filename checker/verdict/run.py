@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class Run:
-    """See the fields. What the result has is at hand here too.
+    """See the fields. What the result has is at hand here too. It is true where ``statewalk check``
+    ends with 0: everything holds, or is as the configuration expects. A bound is no pass.
 
     ``traces`` has by property the counterexample, or the way to the witness. ``shown`` gives the
     text of the run: what ``print`` and a notebook show. ``model`` is what was checked, where it got
@@ -60,6 +61,9 @@ class Run:
     def holds(self) -> bool:
         """Whether everything that was asked holds in every reachable state."""
         return self.result.holds
+
+    def __bool__(self) -> bool:
+        return bool(named("statewalk.checker.verdict.exits", "exit_code")(self) == 0)
 
     @property
     def exhaustive(self) -> bool:

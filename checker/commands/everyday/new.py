@@ -81,6 +81,12 @@ def _spec_name(folder: Path) -> str:
     """The file of the spec: a module that others can import. Raises RunError[SW383]."""
     from statewalk.dsl.errors import RunError
 
+    if not folder.name:
+        raise RunError(
+            "SW383",
+            f"{os.fspath(folder)} is a place, and gives no name.",
+            help="statewalk new NAME makes the folder NAME there, with NAME.py.",
+        )
     name = folder.name.replace("-", "_")
     if not name.isidentifier() or keyword.iskeyword(name) or name == "statewalk":
         raise RunError(

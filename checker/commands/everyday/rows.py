@@ -19,7 +19,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from statewalk.checker.contract.search import ASSERTION, DEADLOCK
 from statewalk.checker.verdict import exits
+from statewalk.dsl.errors import did_you_mean
 
 if TYPE_CHECKING:
     from statewalk.checker.verdict.result import Result
@@ -216,6 +218,18 @@ def expected_text(expect: Expectation | None) -> str:
     return "holds" + (f": {', '.join(counts)}" if counts else "")
 
 
+def _misspelt(row: Row) -> Iterator[str]:
+    """Of each property that is expected to be violated and that there is not, what was meant."""
+    expect, result = row.configuration.expect, row.result
+    if expect is None or result is None or result.verdict == "error":
+        return
+    own = [p.name for p in result.properties]
+    known = {*own, *(name.partition("(")[0] for name in own), DEADLOCK, ASSERTION}
+    for name in expect.properties:
+        if name not in known:
+            yield f"there is no property {name}. {did_you_mean(name, own)}"
+
+
 def line(row: Row, spec: str) -> str:
     """What is printed of a row."""
     mark = {exits.HOLDS: "ok  ", exits.INCONCLUSIVE: "??  "}.get(row.code, "FAIL")
@@ -225,6 +239,7 @@ def line(row: Row, spec: str) -> str:
         expect = row.configuration.expect
         wanted = expected_text(expect) if expect is not None else "holds"
         text += f"       expected: {wanted}\n"
+        text += "".join(f"       {said}\n" for said in _misspelt(row))
         name = row.configuration.name
         config = "" if name == AS_IT_IS else f" --config {name}"
         text += f"       see: statewalk check {spec}{config}\n"

@@ -153,6 +153,7 @@ config("early", MUTANT="commit_early", expect=violates(consistent))
 
 IGNORED = """.statewalk/
 __pycache__/
+specs.xml
 """
 
 WORKFLOW = """name: specs

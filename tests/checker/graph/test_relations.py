@@ -26,6 +26,20 @@ def test_all_states_and_steps_are_rows(run: Run) -> None:
     assert "ResourceManager_0_state" in states.columns
 
 
+def test_fingerprints_are_whole_beside_missing_ones(run: Run) -> None:
+    """Through floats nearly no parent would be found, or too many."""
+    states, steps = run.states().to_pandas(), run.steps().to_pandas()
+    rows = run.states().to_arrow().to_pylist()
+    parents = {row["parent"] for row in rows if row["parent"] is not None}
+
+    assert parents == set(states.parent.dropna())
+    assert len(states) - 1 == states.parent.isin(states.fingerprint).sum()
+    assert len(parents) == states.fingerprint.isin(states.parent).sum()
+    assert len(states) - 1 == len(states.merge(states, left_on="parent", right_on="fingerprint"))
+    assert steps.source.isin(states.fingerprint).all()
+    assert steps.target.isin(states.fingerprint).all()
+
+
 def test_further_sql_asks_both_tables(run: Run) -> None:
     asked = run.steps().to_duckdb().aggregate("count(DISTINCT source) AS n")
 

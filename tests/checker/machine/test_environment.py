@@ -138,6 +138,31 @@ def test_a_package_that_is_missing_is_named_with_the_command_that_adds_it(
     assert f"pip install 'statewalk[{extra}]'" in printed
 
 
+FROM_PYTHON = """
+import sys
+sys.modules.update(dict.fromkeys({packages!r}))
+import statewalk
+from statewalk.dsl.errors import RunError
+spec = {spec!r}
+for asked in (
+    lambda: statewalk.check(spec, engine="reference").states(),
+    lambda: statewalk.check(spec, engine="reference", graph="g"),
+    lambda: statewalk.Graph,
+):
+    try:
+        asked()
+    except RunError as error:
+        print(error)
+"""
+
+
+def test_python_is_told_the_same_of_a_package_that_is_missing(tmp_path: Path) -> None:
+    code, printed = run(FROM_PYTHON.format(packages=BEYOND_THE_BASE, spec=str(DIE_HARD)), tmp_path)
+
+    assert code == 0, printed
+    assert 3 == printed.count("SW329") == printed.count("pip install 'statewalk[graph]'"), printed
+
+
 @pytest.mark.parametrize("engine", ["native", slow("reference")])
 def test_the_base_needs_no_extra(engine: str, tmp_path: Path) -> None:
     words = ["check", str(DIE_HARD), "--engine", engine]

@@ -31,7 +31,8 @@ def test_each_template_holds_and_is_violated(template: str) -> None:
     assert 0 == main(["new", "my-lock", "--template", template])
 
     assert ["holds", "violated"] == verdicts("my-lock/my_lock.py")
-    assert ".statewalk/" in Path("my-lock/.gitignore").read_text()
+    ignored = Path("my-lock/.gitignore").read_text().splitlines()
+    assert {".statewalk/", "specs.xml"} <= set(ignored)
     assert (
         "- run: statewalk test --github" in Path("my-lock/.github/workflows/specs.yml").read_text()
     )
@@ -67,3 +68,8 @@ def test_what_cannot_be_begun_is_refused(
     assert "SW383" in capsys.readouterr().err
     assert ["full"] == [p.name for p in Path().iterdir()]
     assert ["mine.py"] == [p.name for p in Path("full").iterdir()]
+
+
+def test_a_place_without_a_name_is_told_so(capsys: pytest.CaptureFixture[str]) -> None:
+    assert 2 == main(["new", "."])
+    assert "SW383 . is a place, and gives no name." in capsys.readouterr().err

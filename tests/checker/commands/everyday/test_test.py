@@ -205,3 +205,12 @@ def test_numbers_that_are_not_in_the_call_stay() -> None:
     assert (text.replace("depth=1", "depth=2"), ["a"]) == rewritten(
         text, {"a": {"distinct": 4}, "é": {"depth": 2}}
     )
+
+
+def test_what_a_misspelt_expectation_may_have_meant_is_said(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "counter.py").write_text(SPEC + 'config("odd", N=5, expect=violates("smal"))\n')
+
+    assert 4 == main(FAST)
+    assert "there is no property smal. Did you mean small?" in capsys.readouterr().out
