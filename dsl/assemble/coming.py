@@ -14,7 +14,7 @@ from statewalk.dsl.errors import SpecError
 from statewalk.dsl.flows.run import slot_of
 from statewalk.dsl.source.tree import SpecTree
 from statewalk.dsl.state.refs import current_view, show_place
-from statewalk.dsl.state.roles import Field, Role
+from statewalk.dsl.state.roles import Field, Role, is_there
 from statewalk.dsl.values.records import Record, fields_of
 from statewalk.dsl.values.stored import (
     ABSENT,
@@ -84,7 +84,7 @@ def collect(tree: SpecTree) -> None:
     if not left:
         return
     lead: dict[Role | None, set[Role]] = {}
-    for owner, _, found in _everywhere(tree, ("mentions",), _roles_in):
+    for owner, _, found in _mentions(tree):
         lead.setdefault(owner if owner in left else None, set()).update(found)
     todo = list(lead.get(None, ()))
     while todo:
@@ -98,7 +98,7 @@ def collect(tree: SpecTree) -> None:
 
 def _check_gone(tree: SpecTree, role: Role) -> None:
     """Raises SpecError[SW212] where the state mentions a role that ended."""
-    for _, place, found in _everywhere(tree, ("mentions",), _roles_in):
+    for _, place, found in _mentions(tree):
         if role in found:
             raise SpecError(
                 "SW212",
@@ -109,28 +109,31 @@ def _check_gone(tree: SpecTree, role: Role) -> None:
             )
 
 
-def _everywhere(
-    tree: SpecTree, key: tuple[str, ...], ask: Callable[[Any], tuple[Role, ...]]
-) -> Iterator[tuple[Role | None, str, tuple[Role, ...]]]:
-    """What is asked of each slot of the state: (whose it is, its place, the answer). A suspended
-    run is nobody's, and mentions its actor.
+def _mentions(tree: SpecTree) -> Iterator[tuple[Role | None, str, tuple[Role, ...]]]:
+    """The roles that each slot of the state mentions: (whose it is, its place, the roles). A
+    suspended run is nobody's, and mentions its actor.
     """
     view = current_view()
+
+    def roles_in(slot: Path) -> tuple[Role, ...]:
+        found: tuple[Role, ...] = view.project(slot, ("mentions",), _roles_in)
+        return found
+
     for cls in tree.roles:
         for one in cls._instances:
             for name in cls._fields:
                 field: Field = getattr(cls, name)
                 path = field.path(one)
                 for slot, fixed in _slots_of(field, one):
-                    found = ask(fixed) if slot is None else view.project(slot, key, ask)
+                    found = _roles_in(fixed) if slot is None else roles_in(slot)
                     yield one, show_place(path, ()), found
     for owner, actions in _flows_of(tree).items():
         actors = [None] if owner == "@module" else binding.classes[owner]._instances  # type: ignore[attr-defined]
         for action, _ in actions:
             for actor in actors:
                 slot = slot_of(actor, action)
-                found = view.project(slot, key, ask)
-                if actor is not None and view.project(slot, "waits", _is_there):
+                found = roles_in(slot)
+                if actor is not None and view.project(slot, "waits", is_there):
                     found = (*found, actor)
                 yield None, f"a suspended run of {action}", found
 
@@ -177,7 +180,3 @@ def _inside(value: Any) -> Iterator[Role]:
         parts = (getattr(value, name) for name in fields_of(value))
     for part in parts:
         yield from _inside(part)
-
-
-def _is_there(value: Any) -> bool:
-    return value is not ABSENT

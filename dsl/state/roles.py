@@ -80,7 +80,7 @@ class Field:
         if self.layout == "whole":
             if self.kind == "scalar":
                 return self._scalar(role, path)
-            if not self.settled and not current_view().project(path, "present", _is_there):
+            if not self.settled and not current_view().project(path, "present", is_there):
                 raise no_value(role, self.name)
             return place(path, (), self.domain)
         known = binding.references.get(path)
@@ -389,5 +389,6 @@ def _check_room(cls: type[Role], room: object) -> None:
         )
 
 
-def _is_there(value: Any) -> bool:
+def is_there(value: Any) -> bool:
+    """Whether a slot has a value, as a projection of it."""
     return value is not ABSENT
