@@ -7,27 +7,27 @@ import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 
-Stamp = tuple[int, int, int]
+Stamp = tuple[int, int, int, int]  # when it was changed, or renamed; written; size; number
 
 _LOOK = 0.1  # seconds between two looks whether whoever saves is done,
 _LOOKS = 10  # and how many there are at most
+_COARSE = 50_000_000  # nanoseconds by which the clock of files may be behind; less than a look
 
 
 class Files:
-    """Files that are told apart from what they were: ``which`` are to be looked at, each time."""
+    """Files that are told apart from what they were: ``which`` are to be looked at, each time.
+
+    One that nobody looked at before is new where it was written or renamed since; else it is one
+    that belongs to them only now.
+    """
 
     def __init__(self, which: Callable[[], Iterable[str]]) -> None:
         self.which = which
-        self.known = self._stamps()
-
-    def keep_up(self) -> None:
-        """Look at the files that are to be looked at by now; those that are new, as they are."""
-        self.known = {f: self.known.get(f, stamp) for f, stamp in self._stamps().items()}
+        self._know(self._stamps())
 
     def saved(self) -> list[str]:
         """The files that are not as they were; also those that are there now, or no more."""
-        now = self._stamps()
-        return sorted(f for f in now if now[f] != self.known.get(f))
+        return sorted(f for f, stamp in self._stamps().items() if self._differs(f, stamp))
 
     def settled(self) -> list[str]:
         """The same, once nobody writes them any more; from then on, they are known so.
@@ -42,8 +42,16 @@ class Files:
                 break
             before = now
         found = sorted({*found, *self.saved()})
-        self.known = before
+        self._know(before)
         return found
+
+    def _know(self, stamps: dict[str, Stamp | None]) -> None:
+        self.known, self.since = stamps, time.time_ns() - _COARSE
+
+    def _differs(self, file: str, stamp: Stamp | None) -> bool:
+        if file in self.known:
+            return stamp != self.known[file]
+        return stamp is not None and stamp[0] > self.since
 
     def _stamps(self) -> dict[str, Stamp | None]:
         return {file: _stamp(file) for file in self.which()}
@@ -53,5 +61,5 @@ def _stamp(file: str) -> Stamp | None:
     """What differs once a file was saved; None where there is none."""
     with suppress(OSError, ValueError):
         found = os.stat(file)
-        return found.st_mtime_ns, found.st_size, found.st_ino
+        return found.st_ctime_ns, found.st_mtime_ns, found.st_size, found.st_ino
     return None

@@ -65,8 +65,7 @@ def watch(job: Watched) -> int:
                 if asked():
                     return code
                 _show(job.done())
-                files.keep_up()
-                looked = plural(len(files.known), "file")
+                looked = plural(len(set(files.which())), "file")
                 _say(f"watching {looked}, Ctrl-C ends it", "dim")
             while not files.saved():
                 if asked():

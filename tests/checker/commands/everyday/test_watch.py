@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -176,6 +177,21 @@ def test_files_that_come_and_go_were_saved(tmp_path: Path) -> None:
     assert [str(two)] == files.settled()
     one.unlink()
     assert [str(one)] == files.saved()
+
+
+def test_a_file_that_belongs_to_them_only_now_was_not_saved(tmp_path: Path) -> None:
+    """As what a test that passed was made of; unless it was written or renamed meanwhile."""
+    old, new, moved = tmp_path / "old", tmp_path / "new", tmp_path / "moved"
+    which: list[str] = []
+    old.touch()
+    moved.with_name("elsewhere").touch()
+    time.sleep(0.1)
+    files = Files(lambda: which)
+    new.touch()
+    moved.with_name("elsewhere").rename(moved)
+    which += [str(old), str(new), str(moved)]
+
+    assert [str(moved), str(new)] == files.saved()
 
 
 def test_the_check_that_is_begun_does_not_watch() -> None:
