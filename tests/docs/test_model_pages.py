@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import runpy
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,7 @@ LOADED_OFTEN = (
     "paimon",
     "tables",
 )  # pages with many flows of large models
+CONFIGURED = re.compile(r"^\| `([^`]+)` \|", re.MULTILINE)
 NAMED = re.compile(r"^<!-- matrix: (\S+)\n(.*?)-->", re.MULTILINE | re.DOTALL)
 
 
@@ -63,6 +65,49 @@ def test_every_page_shows_its_configurations_and_a_trace(
     assert any(found(generate, kind, text) for kind in ("traces", "flows"))
     tables = ("configurations", "counts", "formats", "matrices")
     assert any(found(generate, kind, text) for kind in tables)
+
+
+@cache
+def rows() -> set[str]:
+    """The names of all configurations, from the tables that the pages have of them."""
+    texts = [page.read_text(encoding="utf-8") for page in PAGES]
+    tables = [
+        part for text in texts for part in text.split("<!-- ")[1:] if part[:3] in ("con", "cou")
+    ]
+    return {name for table in tables for name in CONFIGURED.findall(table)}
+
+
+def names(text: str) -> set[str]:
+    """The configurations that a text names: as code, by a command, or by their numbers."""
+    words = re.findall(r"`([^`\s]+)`|--config (\S+)|\b([A-Z]+-\d[\w-]*)", text)
+    return {
+        row
+        for word in map("".join, words)
+        for row in rows()
+        if word == row or (word.endswith("…") and row.startswith(word[:-1]))
+    }
+
+
+def claims(text: str) -> list[str]:
+    """What a page says in bold, each with its sentence's paragraph, or its line of a table.
+
+    A trace or a drawing that follows belongs to it; what is generated from rows is left out.
+    """
+    told = re.sub(r"^```mermaid.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
+    told = re.sub(r"^```console\n(.*?)\n.*?^```$", r"\1", told, flags=re.MULTILINE | re.DOTALL)
+    told = re.sub(r"^<!-- flow: \S+ (\S+).*?-->", r"`\1`", told, flags=re.MULTILINE | re.DOTALL)
+    told = re.sub(r"^<!-- .*?-->\n\n(\|.*?\n)+", "", told, flags=re.MULTILINE | re.DOTALL)
+    parts = re.split(r"\n\n+|\n(?=[|*-] ?)", told)
+    return [
+        f"{part}\n{after}" if part.endswith(":") else part
+        for part, after in zip(parts, [*parts[1:], ""], strict=True)
+        if "**" in part
+    ]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_a_claim_in_bold_is_a_row(page: Path) -> None:
+    assert [] == [claim for claim in claims(page.read_text("utf-8")) if not names(claim)]
 
 
 def found(generate: dict[str, Any], kind: str, text: str) -> bool:
