@@ -11,8 +11,13 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable
 from pathlib import Path
+
+from statewalk.checker.history.collect import Recorder
+
+_SOME = 20  # transactions
 
 
 def install(package: str) -> bool:
@@ -48,6 +53,17 @@ def free_port() -> int:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
         return port
+
+
+def amid(restart: Callable[[], None]) -> Callable[[Recorder], None]:
+    """What restarts a server while a run is recorded, early on, however slow the machine is."""
+
+    def running(recorder: Recorder) -> None:
+        while sum(recorder.counts.values()) < _SOME:
+            time.sleep(0.005)
+        restart()
+
+    return running
 
 
 def with_server(

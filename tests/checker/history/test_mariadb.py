@@ -5,8 +5,6 @@ show that an anomaly never happens where none was made.
 """
 
 import os
-import threading
-import time
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +21,7 @@ from statewalk.checker.history.decide.scan import scan
 from statewalk.checker.history.explain.anomaly import explain
 from statewalk.checker.history.formats import read
 from tests.checker.history import mariadb_server
+from tests.checker.history.own_server import amid
 
 SERVER = os.environ.get(mariadb_server.URL, "")
 pytestmark = [
@@ -150,15 +149,8 @@ def test_a_server_that_restarts_is_waited_for(tmp_path: Path) -> None:
         pytest.skip("only a server that the tests started may be restarted")
     path = tmp_path / "restarted.jsonl"
 
-    def later() -> None:
-        time.sleep(0.5)
-        mariadb_server.restart()
-
-    killer = threading.Thread(target=later)
-
     run = Run("bank", 1000, Shape(4, 20, 4), pause=0.005)
-    counts = collect(MySQL(SERVER, "snapshot"), run, path, running=lambda _: killer.start())
-    killer.join()
+    counts = collect(MySQL(SERVER, "snapshot"), run, path, running=amid(mariadb_server.restart))
     history = read(path)
 
     assert 1000 == len(history) == sum(counts.values())
