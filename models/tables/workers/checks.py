@@ -90,5 +90,5 @@ def pairs_changed(op: Operation, version: int) -> bool:
 # -- mutants ---------------------------------------------------------------------------------------
 @mutant(is_published)
 def no_look_up(op: Operation, version: int) -> bool:
-    """Who tries again after a failure does not ask whether it was one (before 1.3.0)."""
+    """Who tries again after a failure does not ask whether it was one (before 1.2.0)."""
     return False
