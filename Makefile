@@ -18,7 +18,7 @@ export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-browser test-mariadb test-postgres test-slow lint format types check bench cluster chaos clean
+.PHONY: help install demo diary test test-browser test-mariadb test-postgres test-slow lint format types check bench cluster chaos clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/' | expand -t 17
@@ -43,6 +43,9 @@ demo: $(STAMP)  ## check Kafka's InitPid, then find a bug planted in it
 		--set BROKERS=1 --set MUTANT=no_epoch_bump || code=$$?; \
 	test $$code -eq 1 || { \
 		echo "demo: a violation (exit code 1) was expected, but the exit code was $$code" >&2; exit 1; }
+
+diary: $(STAMP)  ## run every entry of the diary: a few minutes
+	$(BIN)/statewalk diary test
 
 test: $(STAMP)  ## run the tests, without the slow ones
 	$(PYTEST) tests $(PACKAGES)

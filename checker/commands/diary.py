@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -75,12 +76,14 @@ def _entries(arguments: argparse.Namespace) -> tuple[list[Entry], list[Entry]]:
 
 def _test(arguments: argparse.Namespace) -> int:
     from statewalk.checker.diary.play import play_all
+    from statewalk.checker.report.page import seconds
 
     failed = 0
     for one in play_all(_entries(arguments)[1]):
         difference = one.difference
         failed += bool(difference)
-        streams.out().write(f"{'FAIL' if difference else 'ok  '} {one.entry.path}\n")
+        said = "FAIL" if difference else "ok  "
+        streams.out().write(f"{said} {one.entry.path}  {seconds(one.seconds)}\n")
         streams.out().write(f"{difference}\n" if difference else "")
         streams.out().flush()
     if failed:
@@ -122,7 +125,9 @@ def _new(arguments: argparse.Namespace) -> int:
     pinned = folder / number
     pinned.mkdir(parents=True, exist_ok=True)
     write_text(pinned / "spec.py", SPEC)
-    write_text(file, ENTRY.replace("TITLE", arguments.title))
+    today = date.today()
+    dated = ENTRY.replace("DATE", f"{today.day} {today:%B %Y}", 1)
+    write_text(file, dated.replace("TITLE", arguments.title, 1))
     streams.out().write(f"wrote {file} and {pinned / 'spec.py'}\n")
     streams.out().write(f"Run it with: statewalk diary build {folder} --only {number}\n")
     return HOLDS

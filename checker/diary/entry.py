@@ -17,6 +17,7 @@ LANGUAGES = ("python", "fizz", "tla", "text")  # of blocks that are files
 _FENCE = re.compile(r"^(`{3,}) *(\w*) *(.*?) *$")
 _DRAWN = re.compile(r"^<!-- (statewalk (?:export|history check) .*?) -->$")
 _EXERCISE = re.compile(r"^<!-- exercise: (\S+) (\S+)\n(.*?)^-->$", re.MULTILINE | re.DOTALL)
+DATED = re.compile(r"^\*(\d{1,2} \w+ \d{4})\*$", re.MULTILINE)  # a line below the title
 _ASKED = re.compile(r"^(.*?) *(statewalk .*)$")
 PROMPT = "$ "
 _NO_SPEC = shutil.ignore_patterns(".statewalk", "__pycache__")
@@ -92,6 +93,12 @@ class Entry:
         """The first heading."""
         found = re.search(r"^# +(.*)$", self.text, re.MULTILINE)
         return found[1] if found else self.path.stem
+
+    @property
+    def date(self) -> str:
+        """The day it was written, where it says so."""
+        found = DATED.search(self.text)
+        return found[1] if found else ""
 
     @property
     def exercises(self) -> list[Exercise]:

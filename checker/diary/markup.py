@@ -16,7 +16,7 @@ from pygments.util import ClassNotFound
 
 from statewalk.checker.diary import pictures
 from statewalk.checker.diary.entry import PROMPT
-from statewalk.checker.traces.exports.lanes import drawing, svg_of
+from statewalk.checker.traces.exports.lanes import drawing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     """From what a link leads to, to what it leads to on the page, if to anything"""
 
 _FOLD = re.compile(r"^</?details>$|^<summary>(.*)</summary>$")
+_BREAKS = re.compile(r"(?<=[_./=|,])(?=[A-Za-z])|(?<=[a-z])(?=[A-Z][a-z])")  # of long names
 _LONG = 24  # lines of output that stand open
 _LEXERS = {"fizz": "python", "tla": "tlaplus", "console": "text", "mermaid": "text"}
 _STYLES = (
@@ -55,6 +56,8 @@ def markdown(traces: dict[int, Trace], link: Link | None = None) -> MarkdownIt:
     renderer: Any = made.renderer
     rules = renderer.rules
     rules["fence"] = partial(_fence, traces)
+    rules["text"] = lambda tokens, at, *_: _breakable(tokens[at].content)
+    rules["code_inline"] = lambda tokens, at, *_: f"<code>{_breakable(tokens[at].content)}</code>"
     rules["heading_open"] = _heading
     rules["link_open"] = partial(_link, link or in_diary)
     rules["th_open"] = rules["td_open"] = _aligned
@@ -86,6 +89,11 @@ def _fold(state: StateBlock, first: int, last: int, silent: bool) -> bool:
     state.push("html_block", "", 0).content = text
     state.line = end + 1
     return True
+
+
+def _breakable(text: str) -> str:
+    """Text, with places where a line may end in a name that a narrow column has no room for."""
+    return _BREAKS.sub("<wbr>", escape(text))
 
 
 def _heading(tokens: Sequence[Token], at: int, *_: object) -> str:
@@ -175,6 +183,6 @@ def drawn(trace: Trace) -> str:
         for step, changes in trace
     )
     return (
-        f'<figure class="drawn"><div class="lanes">{svg_of(drawing(trace), painted=False)}</div>'
+        f'<figure class="drawn">{pictures.framed(drawing(trace))}'
         f"<details><summary>What each step changed</summary><ol>{steps}</ol></details></figure>\n"
     )

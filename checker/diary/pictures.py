@@ -1,22 +1,25 @@
-"""The mermaid texts that `statewalk export` writes, as pictures of ours."""
+"""The mermaid texts that `statewalk export` and pages of models write, as pictures of ours."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from html import escape
-from typing import Literal
+from typing import Any, Literal
 
 from statewalk.checker.traces.exports.lanes import drawing_of, svg_of
 from statewalk.checker.traces.exports.layered import Spot, layered
 from statewalk.checker.traces.exports.sequence import Event
 
-_NODE = re.compile(r'^  (n\d+)(\(?)\["(.*)"\]\)?$')
-_EDGE = re.compile(r'^  (n\d+) -->\|"(.*)"\| (n\d+)$')
+_NODE = re.compile(r'^  (\w+)(\(?)\["(.*)"\]\)?$')
+_EDGE = re.compile(r'^  (\w+) -->\|"(.*)"\| (\w+)$')
+_TURN = re.compile(r"^  (\w+|\[\*\]) --> (\w+)(?:: (.*))?$")
 _LANE = re.compile(r"^  participant (L\d+) as (.*)$")
 _NOTE = re.compile(r"^  Note over (L\d+): (\d+)\. (.*?)(?: ← (.*))?$")
 _ARROW = re.compile(r"^  (L\d+)->>(L\d+): (.*)$")
 _BACK = re.compile(r"^  Note over L\d+: back to state (\d+), for ever$")
 _MARKS = (("#quot;", '"'), ("#lt;", "<"), ("#gt;", ">"), ("#35;", "#"))
+_WIDE = 1050
 _CHANGES = ("~ ", "+ ", "- ")
 
 
@@ -24,7 +27,15 @@ def drawn(text: str) -> str:
     """A picture; nothing where the text is of another kind."""
     if text.startswith("flowchart"):
         return _graph(text.splitlines())
+    if text.startswith("stateDiagram"):
+        return _graph([*_as_flowchart(text.splitlines())])
     return _sequence(text.splitlines()) if text.startswith("sequenceDiagram") else ""
+
+
+def framed(drawing: dict[str, Any]) -> str:
+    """A drawing in a frame. One that is too wide to be read when it is made smaller is scrolled."""
+    far = " far" * (drawing["width"] > _WIDE)
+    return f'<div class="lanes{far}">{svg_of(drawing, painted=False)}</div>'
 
 
 def _sequence(lines: list[str]) -> str:
@@ -48,12 +59,22 @@ def _sequence(lines: list[str]) -> str:
     if not found:
         return ""
     picture = drawing_of(found, loop, bad=found[-1].step if loop is None else None)
-    shown = svg_of(picture, painted=False)
-    return f'<figure class="drawn"><div class="lanes">{shown}</div></figure>\n'
+    return f'<figure class="drawn">{framed(picture)}</figure>\n'
+
+
+def _as_flowchart(lines: list[str]) -> Iterator[str]:
+    """The lines of a state diagram as those of a graph."""
+    turns = [(m[1], m[2], m[3] or "") for m in map(_TURN.match, lines) if m]
+    first = {b for a, b, _ in turns if a == "[*]"}
+    for name in dict.fromkeys(name for a, b, _ in turns for name in (a, b) if name != "[*]"):
+        yield f'  {name}(["{name}"])' if name in first else f'  {name}["{name}"]'
+    for a, b, label in turns:
+        if a != "[*]":
+            yield f'  {a} -->|"{label}"| {b}'
 
 
 def _graph(lines: list[str]) -> str:
-    """Boxes, and its states and steps, which unfold."""
+    """Boxes, and what leads from one to another, which unfolds."""
     nodes = {m[1]: (m[3].split("<br/>"), bool(m[2])) for m in map(_NODE.match, lines) if m}
     edges = [(m[1], m[3], _plain(m[2])) for m in map(_EDGE.match, lines) if m]
     if not nodes:
@@ -70,10 +91,7 @@ def _graph(lines: list[str]) -> str:
         )
         for name, (fields, first) in nodes.items()
     ]
-    picture = svg_of(
-        {"head": [], **layered(spots, [(at[a], at[b]) for a, b, _ in edges if a != b])},
-        painted=False,
-    )
+    picture = layered(spots, [(at[a], at[b]) for a, b, _ in edges if a != b])
     told = "".join(
         f"<li><pre>{escape(chr(10).join(map(_plain, fields)))}</pre>"
         + "".join(
@@ -85,8 +103,8 @@ def _graph(lines: list[str]) -> str:
         for name, (fields, _) in nodes.items()
     )
     return (
-        f'<figure class="drawn"><div class="lanes">{picture}</div>'
-        f"<details><summary>{len(nodes)} states, and the steps between them</summary>"
+        f'<figure class="drawn">{framed({"head": [], **picture})}'
+        f"<details><summary>All {len(nodes)} in full, and what leads where</summary>"
         f"<ol>{told}</ol></details></figure>\n"
     )
 

@@ -13,6 +13,7 @@ import shlex
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -51,6 +52,7 @@ class Played:
     text: str
     traces: dict[int, Trace] = field(default_factory=dict)  # by line of the fence, from 0
     wrong: list[str] = field(default_factory=list)
+    seconds: float = 0.0
 
     @property
     def difference(self) -> str:
@@ -82,7 +84,7 @@ def execute(words: list[str], folder: Path) -> str:
 def play(entry: Entry, run: Execute = execute) -> Played:
     """Run the cells of an entry, and ask of its exercises what readers are asked."""
     lines, played = entry.lines, Played(entry, "")
-    moved = 0
+    moved, began = 0, time.monotonic()
     with _folder(entry) as here:
         for cell in entry.cells():
             if cell.kind == "file":
@@ -101,6 +103,7 @@ def play(entry: Entry, run: Execute = execute) -> Played:
         for exercise in entry.exercises:
             played.wrong += _exercised(entry, exercise, here, run)
     played.text = "\n".join(lines)
+    played.seconds = time.monotonic() - began
     return played
 
 

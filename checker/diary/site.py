@@ -13,7 +13,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from statewalk.checker.diary.entry import copy_pinned
+from statewalk.checker.diary.entry import DATED, copy_pinned
 from statewalk.checker.diary.markup import markdown, to_html
 from statewalk.checker.machine.files import write_text
 from statewalk.checker.page.html import asset, hashed
@@ -60,7 +60,7 @@ def _index(played: Sequence[Played]) -> str:
     opening = markdown({}).render(text.partition("\n## ")[0])
     rows = "".join(
         f'<li><a href="{page_name(p.entry)}"><b>{p.entry.number}</b> {escape(p.entry.title)}</a>'
-        f"<p>{markdown({}).renderInline(_opening(p.text))}</p></li>"
+        f" <small>{p.entry.date}</small><p>{markdown({}).renderInline(_opening(p.text))}</p></li>"
         for p in played
     )
     words = json.dumps([p.text.lower() for p in played]).replace("<", "\\u003c")
@@ -76,7 +76,7 @@ def _index(played: Sequence[Played]) -> str:
 
 def _opening(text: str) -> str:
     """The first paragraph below the title."""
-    parts = [p.strip() for p in text.split("\n\n")]
+    parts = [p.strip() for p in DATED.sub("", text).split("\n\n")]
     return next((" ".join(p.split()) for p in parts if p and p[0] not in "#<`|"), "")
 
 

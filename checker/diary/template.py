@@ -2,6 +2,8 @@
 
 ENTRY = """# TITLE
 
+*DATE*
+
 What we have to decide, in a sentence or two.
 
 ## The smallest model
