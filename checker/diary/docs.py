@@ -21,7 +21,7 @@ from statewalk.checker.diary.site import page, script
 from statewalk.checker.machine.files import write_text
 
 NAME = "statewalk"
-_SPECS = (".py", ".fizz", ".tla", ".patch")
+_SPECS = (".py", ".fizz", ".tla", ".cfg", ".patch")
 _SECTIONS = (
     ("", "Guides"),
     ("diary", "Diary"),

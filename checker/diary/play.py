@@ -38,6 +38,7 @@ Execute = Callable[[list[str], Path], str]
 _SECONDS = 300  # that a command may take
 _TIMES = re.compile(r"(\d+ h )?(\d+ min )?\d+(\.\d+)? (s|ms)\b|[\d,.]+k?/s\b")
 _PLACES = re.compile(r"(\bmodels/\S+\.py):\d+")  # in the library, where lines may move
+_LAST = re.compile(r" · levels \S+$")  # goes to the next line where a time is long
 _PROGRESS = re.compile(r"^\d\d:\d\d:\d\d .*\n", re.MULTILINE)
 _LEFT_OUT = "…"
 _DEEPEST = 20  # indentation of lines that are shown without theirs
@@ -229,11 +230,18 @@ def kept(old: Sequence[str], new: Sequence[str]) -> list[str]:
     """New lines, save that old ones stay where only times differ."""
     if _squeezed(old) == _squeezed(new):
         return list(old)
-    same = SequenceMatcher(None, [*map(_normal, old)], [*map(_normal, new)], autojunk=False)
+    same = SequenceMatcher(None, _alike(old, new), _alike(new, old), autojunk=False)
     found: list[str] = []
     for tag, i, k, m, n in same.get_opcodes():
         found += old[i:k] if tag == "equal" else new[m:n]
     return found
+
+
+def _alike(lines: Sequence[str], others: Sequence[str]) -> list[str]:
+    """Without times; and without what longer times leave no room for in one of the others."""
+    told = {_normal(line) for line in others}
+    normal = [_normal(line) for line in lines]
+    return [short if (short := _LAST.sub("", line)) in told else line for line in normal]
 
 
 def _normal(line: str) -> str:
@@ -242,4 +250,4 @@ def _normal(line: str) -> str:
 
 def _squeezed(lines: Iterable[str]) -> str:
     """Without what differs from run to run, and where lines end on account of it."""
-    return " ".join(_normal(" ".join(lines)).split())
+    return " ".join(_normal(" ".join(lines)).replace(" · ", " ").split())

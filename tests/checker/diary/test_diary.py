@@ -64,6 +64,18 @@ def test_another_number_is_a_difference_and_other_lines_stay(tmp_path: Path) -> 
     assert ["a 1 s", "b"] == kept(["a 1 s", "c"], ["a 2 s", "b"])
 
 
+def test_what_a_longer_time_moves_to_the_next_line_is_no_difference() -> None:
+    told = ["HOLDS", "  searched 3 states · 1.20 s · levels ▂▃", "  run 1"]
+    slow = ["HOLDS", "  searched 3 states · 1 min 20 s", "           levels ▂▃", "  run 1"]
+
+    assert told == kept(told, slow)
+    assert told[:2] == kept(told[:2], slow[:2])
+    assert slow[:2] == kept(slow[:2], told[:2])
+    assert ["  searched 3 states · 1 s · levels ▂█"] == kept(
+        told[1:2], ["  searched 3 states · 1 s · levels ▂█"]
+    )
+
+
 @pytest.mark.parametrize(
     ("pipe", "lines"),
     [
