@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from statewalk.checker.explore.expressions import Expression
+from statewalk.checker.explore.expressions import Expression, names_of
 from statewalk.checker.explore.further import search
+from statewalk.checker.explore.names import instances_in
 from statewalk.checker.explore.seek import SECONDS, Sought, another, nearest
 from statewalk.checker.page.data import changed, head, of_path, told
 from statewalk.checker.page.spec import code_of
@@ -71,6 +72,7 @@ class Answers:
             "start": write_path(self.start),
             "initial": len(self.model.initial_states),
             "python": self.model.dialect == "python",
+            "names": instances_in(names_of(self.model)),
             "properties": [p.name for p in self.model.properties],
         }
 

@@ -10,6 +10,8 @@ from collections.abc import Collection, Mapping
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
+from statewalk.dsl.state.roles import Role
+
 if TYPE_CHECKING:
     from statewalk.dsl.model import Model
 
@@ -27,12 +29,9 @@ def mistake_in(node: ast.expr, names: Mapping[str, Any], model: Model) -> tuple[
     for part in ast.walk(node):
         match part:
             case ast.Name(id=name) if name not in own and name not in known:
-                near = get_close_matches(name, [*names, *dir(builtins)], 1)
-                help = (
-                    f"Did you mean {near[0]}?"
-                    if near
-                    else "Names of the spec's main module are known."
-                )
+                near = get_close_matches(name, [*names, *dir(builtins)], 1, 0.7)
+                own_ones = ", ".join(instances_in(names)) or "none"
+                help = f"Did you mean {near[0]}?" if near else f"The spec has: {own_ones}."
                 return f"there is no name {name!r}", help
             case ast.Name(id=name) if name in own or id(part) in fine:
                 continue
@@ -43,6 +42,18 @@ def mistake_in(node: ast.expr, names: Mapping[str, Any], model: Model) -> tuple[
                 if id(part) not in fine | given:
                     return _uncalled(part)
     return None
+
+
+def instances_in(names: Mapping[str, Any]) -> list[str]:
+    """The names of a module's instances of roles, and of its lists of them."""
+    return [
+        name for name, thing in names.items()
+        if isinstance(thing, Role) or _are_roles(thing)
+    ]  # fmt: skip
+
+
+def _are_roles(thing: Any) -> bool:
+    return isinstance(thing, list | tuple) and len(thing) > 0 and isinstance(thing[0], Role)
 
 
 def _uncalled(part: ast.expr) -> tuple[str, str]:

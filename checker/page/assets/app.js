@@ -86,8 +86,7 @@ function saidOf(path) {
   const { trace, witness, beside } = path;
   if (live && !trace.property) return "each state is made when it is looked at";
   if (path.title) return beside ? `${path.side} beside ${beside.side}` : path.side;
-  const way = trace.loop === null ? plural(trace.length, "step") : `${plural(trace.loop, "step")}, then ${plural(trace.length - trace.loop, "step")} for ever`;
-  return `${data.kinds[trace.kind] || trace.kind} · ${witness ? "reached by" : "counterexample of"} ${way}`;
+  return `${data.kinds[trace.kind] || trace.kind} · ${witness ? "reached by" : "counterexample of"} ${plural(trace.length, "step")}${foreverOf(trace)}`;
 }
 
 function drawHead() {
@@ -191,7 +190,7 @@ const filterInput = h("input", {
   type: "text",
   spellcheck: "false",
   autocomplete: "off",
-  placeholder: "all; inbox shows only it, -inbox hides it",
+  placeholder: "inbox, or -inbox to hide it",
   oninput: (event) => {
     drawn.panel = "";
     choose({ only: event.target.value.trim() });
@@ -224,8 +223,6 @@ function draw() {
     drawHead();
     if (list.all) unfoldAll(true);
   }
-  list.mark(view.step);
-  if (path.beside) other.mark(Math.min(view.step, path.beside.steps.length));
   const end = last(path);
   stepper.show(view.step, end);
   tabs.show(view.tab);
@@ -233,6 +230,8 @@ function draw() {
   sides.show(path.beside ? [path, path.beside] : [], view.side);
   drawPanel();
   drawThird(path);
+  list.mark(view.step); // the view decides how wide the path is
+  if (path.beside) other.mark(Math.min(view.step, path.beside.steps.length));
   if (live) choices.show(prefix(path.path, view.step), path.path[1][view.step]);
 }
 

@@ -82,11 +82,11 @@ class Choices {
   }
 
   makeTools() {
-    const find = h("input", { type: "text", id: "find", spellcheck: "false", autocomplete: "off", "aria-label": "expression to find a state by" });
-    const watch = h("input", { type: "text", id: "watch", spellcheck: "false", autocomplete: "off", "aria-label": "expression to watch" });
+    const find = h("input", { type: "text", id: "find", spellcheck: "false", autocomplete: "off", "aria-label": "expression to find a state by", "aria-describedby": "hint" });
+    const watch = h("input", { type: "text", id: "watch", spellcheck: "false", autocomplete: "off", "aria-label": "expression to watch", "aria-describedby": "hint" });
     this.finder = find;
     this.watcher = watch;
-    this.hint = h("span.dim");
+    this.hint = h("p.hint", { id: "hint" });
     return h(
       "div.tools",
       null,
@@ -98,8 +98,8 @@ class Choices {
         this.live.wrote(text);
         this.onwatch([...this.live.watched, text]);
       }),
-      h("button.plain", { onclick: () => this.another() }, "Another way to this state"),
       this.hint,
+      h("button.plain", { onclick: () => this.another() }, "Another way to this state"),
     );
   }
 

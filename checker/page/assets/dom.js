@@ -48,11 +48,19 @@ function fill(element, ...children) {
   return element;
 }
 
-// Scroll a box so that something in it is seen; the page itself stays where it is.
+// Scroll a box so that something in it is seen, in that part of the box that the window shows; the
+// page itself stays where it is.
 function reveal(element, box) {
   const [inner, outer] = [element.getBoundingClientRect(), box.getBoundingClientRect()];
-  if (inner.top < outer.top) box.scrollTop -= outer.top - inner.top + 40;
-  else if (inner.bottom > outer.bottom) box.scrollTop += Math.min(inner.bottom - outer.bottom + 12, inner.top - outer.top);
+  const inWindow = outer.top < window.innerHeight && outer.bottom > 0;
+  const top = inWindow ? Math.max(outer.top, 0) : outer.top;
+  const bottom = inWindow ? Math.min(outer.bottom, window.innerHeight) : outer.bottom;
+  if (inner.top < top) box.scrollTop -= top - inner.top + 40;
+  else if (inner.bottom > bottom) box.scrollTop += Math.min(inner.bottom - bottom + 12, inner.top - top);
+  const fixed = box.querySelector("tbody th"); // it stays at the left of what is scrolled
+  const left = outer.left + (fixed ? fixed.offsetWidth : 0);
+  const beside = inner.left < left || inner.right > outer.right;
+  if (beside && inner.width < outer.width) box.scrollLeft += inner.left - left - Math.max(0, (outer.right - left - inner.width) / 2);
 }
 
 // What is not seen at first is made after the first painting, a little at a time.

@@ -9,6 +9,11 @@ function depthOf([, attributes]) {
   return Number(d ? d[1] : attributes.y || attributes.y1 || attributes.cy || 0);
 }
 
+function endOf({ loop, length }) {
+  if (loop === null) return null;
+  return h("p.dim", null, loop === length ? "Nothing happens any more." : `The last state is state ${loop} again, and so on for ever.`);
+}
+
 function lanesOf(path, select, at) {
   const { width, height, head, shapes } = path.lanes;
   const size = (tall) => ({ width, height: tall, viewBox: `0 0 ${width} ${tall}` });
@@ -37,6 +42,6 @@ function lanesOf(path, select, at) {
     { tabindex: "0", role: "region", "aria-label": "lanes" },
     h("div.lanenames", null, names),
     body,
-    path.trace.loop === null ? null : h("p.dim", null, `The last state is state ${path.trace.loop} again, and so on for ever.`),
+    endOf(path.trace),
   );
 }

@@ -23,7 +23,18 @@ function changesOf(path, at) {
 }
 
 function labelOf(step) {
-  return step.label.map(([text, kind]) => (kind && kind !== "dim" ? h("span." + kind, null, text) : h("span.rest", null, text)));
+  const parts = step.label.map(([text, kind]) => [text.replaceAll(" · ", " ·\u00a0"), kind]);
+  return parts.map(([text, kind]) => (kind && kind !== "dim" ? h("span." + kind, null, text) : h("span.rest", null, text)));
+}
+
+// What comes after the last step of a lasso, and where of that the property is false.
+function foreverOf({ loop, length, truths, property }) {
+  if (loop === null) return "";
+  const again = loop === length ? ", then nothing happens any more" : `, of which the last ${length - loop} for ever`;
+  const cycle = [...Array(Math.max(1, length - loop)).keys()].map((n) => loop + n);
+  const wrong = cycle.filter((at) => (truths || {})[property]?.[at] === false);
+  if (!wrong.length) return again;
+  return `${again} · false ${wrong.length === cycle.length ? "all that time" : "again and again, in state " + wrong.join(", ")}`;
 }
 
 function loopMark(path, at) {

@@ -67,8 +67,9 @@ async function startLive() {
     return;
   }
   add(frame(), explored());
-  const hint = data.python ? "a Python expression with the spec's names, or a property" : "a property of the spec: " + data.properties.join(", ");
-  fill(choices.hint, hint);
+  const listed = data.python ? data.names : data.properties;
+  const hint = data.python ? "Python with the names of the spec, or a property" : "a property of the spec";
+  fill(choices.hint, hint, listed.length ? h("code", null, listed.slice(0, 12).join(" · "), listed.length > 12 ? " …" : "") : null);
   await go(...first, false);
   if (!current()) await go(data.start, 1e9, false);
 }

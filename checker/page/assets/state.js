@@ -111,11 +111,12 @@ function roleTable(path, whole, select, middle, shows) {
         cells.set(c, [h("details", { open: whole }, h("summary", null, whole ? "state" : "start"), lines), whole ? cells.get(c) : null]);
       }
     }
+    const first = at ? columns.find((c) => cells.get(c).length) : null;
     return h(
       "tr",
       { "data-step": at },
-      h("th", { scope: "row" }, h("button.link", { onclick: () => select(at) }, String(at)), step && h("span.act", null, actionOf(step))),
-      columns.map((c) => h("td", null, cells.get(c))),
+      h("th", { scope: "row" }, h("button.link", { onclick: () => select(at) }, String(at)), step && h("span.act", null, soft(actionOf(step)))),
+      columns.map((c) => h("td", { "data-step": c === first ? at : null }, cells.get(c))),
     );
   });
   const part = rows.length < path.trace.states.length ? h("p.dim", null, `steps ${from} to ${from + rows.length - 1}`) : null;

@@ -99,7 +99,7 @@ def _row(
     tall = _NOTE + _LINE * len(step.received)
     y = top + _PAD // 2
     box = {"x": x - wide // 2, "y": y, "width": wide, "height": tall, "rx": 6}
-    parts: list[Shape] = [("rect", {"class": kind, **box}, "")]
+    parts: list[Shape] = [("rect", {"class": kind, **box, "data-step": step.step}, "")]
     for at, line in enumerate(lines):
         place = {"x": x, "y": y + 16 + at * _LINE, "text-anchor": "middle"}
         parts.append(("text", {"class": "got" if at else "call", **place}, _fitted(line, wide)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -54,6 +55,14 @@ def opened(browser: Browser, folder: Path, data: dict[str, Any], fragment: str =
     browser.open(f"{file.as_uri()}{fragment}")
 
 
+@contextmanager
+def sized(browser: Browser, width: int) -> Iterator[None]:
+    size = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False}
+    browser.ask("Emulation.setDeviceMetricsOverride", **size)
+    yield
+    browser.ask("Emulation.clearDeviceMetricsOverride")
+
+
 def text(browser: Browser, selector: str) -> str:
     found: str = browser.value(f"document.querySelector({selector!r}).textContent")
     return found
@@ -95,6 +104,27 @@ def test_keys_go_along_the_path_and_choose_views(
     assert 5 == count(browser, ".path .changes")
     browser.press("?")
     assert browser.value("document.querySelector('dialog').open")
+
+
+SEEN = """(() => {
+  const one = [...document.querySelectorAll('#panel .here')].at(-1);
+  const [inner, outer] = [one, one.closest('.scroll')].map((e) => e.getBoundingClientRect());
+  return inner.left >= outer.left && inner.right <= outer.right && inner.top < outer.bottom
+    && inner.bottom > outer.top && inner.top < innerHeight;
+})()"""
+
+
+@pytest.mark.parametrize("width", [390, 800])
+def test_what_the_step_shown_does_is_seen_in_drawings_and_tables(
+    browser: Browser, run: Run, tmp_path: Path, width: int
+) -> None:
+    with sized(browser, width):
+        opened(browser, tmp_path, of_run(run))
+        browser.value("document.querySelector('.right').scrollIntoView()")
+        for key in "ltkkjl":
+            browser.press(key)
+
+            assert browser.value(SEEN), key
 
 
 def test_an_address_shows_the_same_again(browser: Browser, run: Run, tmp_path: Path) -> None:
@@ -245,16 +275,12 @@ def test_fields_are_hidden_and_a_state_is_pinned_and_the_address_has_both(
 def test_nothing_is_wider_than_the_window(
     browser: Browser, run: Run, tmp_path: Path, width: int
 ) -> None:
-    browser.ask(
-        "Emulation.setDeviceMetricsOverride", width=width, height=800, deviceScaleFactor=1,
-        mobile=False,
-    )  # fmt: skip
-    opened(browser, tmp_path, of_run(run))
-    for key in "ltgcs":
-        browser.press(key)
+    with sized(browser, width):
+        opened(browser, tmp_path, of_run(run))
+        for key in "ltgcs":
+            browser.press(key)
 
-        assert width >= browser.value("document.documentElement.scrollWidth")
-    browser.ask("Emulation.clearDeviceMetricsOverride")
+            assert width >= browser.value("document.documentElement.scrollWidth")
 
 
 def test_a_comparison_shows_both_paths_in_step(browser: Browser, tmp_path: Path) -> None:
