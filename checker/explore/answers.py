@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from statewalk.checker.explore.expressions import Expression, names_of
-from statewalk.checker.explore.further import search
+from statewalk.checker.explore.further import being, search
 from statewalk.checker.explore.names import instances_in
 from statewalk.checker.explore.seek import SECONDS, Sought, another, nearest
 from statewalk.checker.page.data import changed, head, of_path, told
@@ -154,7 +154,7 @@ class Answers:
         near = nearest(self.walk, [start], wanted.holds, states=NEAR, seconds=NEAR_SECONDS)
         if near.steps is not None or near.all:
             return near
-        far = search(self.model, start, wanted, self.waiting)
+        far = search(self.model, (start,), wanted.here, self.waiting)
         if far is None or (
             far.steps and not wanted.holds(self.walk.state(joined(path, far.steps)))
         ):
@@ -165,8 +165,29 @@ class Answers:
         path = read_path(asked["path"])
         if not path.steps:
             return {"said": "This is an initial state: nothing leads here."}
-        found = another(self.walk, path, self.waiting)
+        found = another(self.walk, path, states=NEAR, seconds=NEAR_SECONDS)
+        if found.steps is None and not found.all:
+            if (far := self._avoiding(path)) is not None:
+                avoids = f"that avoids state {len(path.steps) - 1}"
+                none, way = f"No way to this state {avoids}", f"the shortest way {avoids}"
+                return self._found(far, Path(far.start), none, way)
+            found = another(self.walk, path, interrupted=self.waiting)
         return self._found(found, Path(found.start), "No other last step to this state")
+
+    def _avoiding(self, path: Path) -> Sought | None:
+        """A way to the end of a path that avoids the state before it, by an engine; None where
+        none can tell.
+        """
+        before, last = self.walk.state(Path(path.initial, path.steps[:-1])), self.walk.state(path)
+        target = self.walk.row(last)
+        if target == self.walk.row(before):
+            return None
+        starts = self.model.initial_states
+        far = search(self.model, starts, being(last), self.waiting, avoid=being(before))
+        if far is None or far.steps is None:
+            return far
+        end = self.walk.state(joined(Path(far.start), far.steps))
+        return far if self.walk.row(end) == target else None
 
     def _around(self, asked: Any) -> dict[str, Any]:
         path, depth = read_path(asked["path"]), min(max(int(asked["depth"]), 1), MOST_STEPS)
@@ -191,13 +212,15 @@ class Answers:
             said += "; red: what has to hold does not"
         return {**drawn(found, path), "said": said}
 
-    def _found(self, found: Sought, origin: Path, none: str) -> dict[str, Any]:
+    def _found(
+        self, found: Sought, origin: Path, none: str, way: str = "the shortest way"
+    ) -> dict[str, Any]:
         looked = f"{found.states:,} states looked at"
         if found.steps is not None:
             steps = plural(len(found.steps), "step")
             return {
                 "path": write_path(joined(origin, found.steps)),
-                "said": f"Found after {steps}, the shortest way; {looked}.",
+                "said": f"Found after {steps}, {way}; {looked}.",
             }
         if found.all:
             return {"said": f"{none}: these are all that can be reached ({looked})."}

@@ -94,7 +94,14 @@ def _root(came: dict[Row, tuple[Row, Step] | None], row: Row) -> Row:
     return row
 
 
-def another(walk: Walk, path: Path, interrupted: Callable[[], bool] = lambda: False) -> Sought:
+def another(
+    walk: Walk,
+    path: Path,
+    *,
+    states: int = STATES,
+    seconds: float = SECONDS,
+    interrupted: Callable[[], bool] = lambda: False,
+) -> Sought:
     """The shortest way to the state at the end of a path whose last step is another one."""
     target = walk.row(walk.state(path))
     before = walk.row(walk.state(type(path)(path.initial, path.steps[:-1])))
@@ -103,7 +110,12 @@ def another(walk: Walk, path: Path, interrupted: Callable[[], bool] = lambda: Fa
     def passable(row: Row, step: Step, after: Row) -> bool:
         return after != target or (row, step) != (before, last)
 
-    starts = walk.model.initial_states
     return nearest(
-        walk, starts, lambda state: walk.row(state) == target, passable, interrupted=interrupted
+        walk,
+        walk.model.initial_states,
+        lambda state: walk.row(state) == target,
+        passable,
+        states=states,
+        seconds=seconds,
+        interrupted=interrupted,
     )

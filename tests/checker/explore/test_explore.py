@@ -23,7 +23,7 @@ from statewalk.checker.explore.seek import nearest
 from statewalk.checker.explore.server import TOKEN, Server
 from statewalk.checker.traces.exports.layered import cut_apart
 from statewalk.checker.walk.walk import Path as Way
-from statewalk.checker.walk.walk import joined, read_path
+from statewalk.checker.walk.walk import joined, read_path, write_path
 from statewalk.dsl.errors import RunError, StatewalkError
 from statewalk.dsl.model import Action, Model
 from statewalk.dsl.view import View
@@ -112,7 +112,7 @@ def test_the_nearest_state_is_the_one_that_a_check_would_find(answers: Answers) 
 )
 def test_an_engine_finds_what_is_found_on_foot(answers: Answers, text: str) -> None:
     model, start = answers.model, answers.walk.state(Way())
-    far = search(model, start, Expression(model, text))
+    far = search(model, (start,), Expression(model, text).here)
     near = nearest(answers.walk, [start], Expression(model, text).holds)
 
     assert far is not None
@@ -186,6 +186,7 @@ def test_an_expression_that_raises_is_not_just_not_found(
         ("type_ok and len(clients) == 1", "type_ok is a function"),
         ("not clients[0].send_init_pid", r"Call it: clients\[0\]\.send_init_pid\(\)\."),
         ("client[0].state", "there is no name 'client'. Did you mean clients"),
+        ("jug.big == 4", "there is no name 'jug'. The spec has: .*clients"),
         ("any(client.state for c in clients)", "no name 'client'"),
     ],
 )
@@ -242,6 +243,39 @@ def test_another_way_has_another_last_step() -> None:
     ends = [answers.walk.state(read_path(path)) for path in (one, other)]
     assert ends[0] == ends[1]
     assert one[1][-1] != other[1][-1]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["all(c.tid == 0 for c in clients)", "logs[0].entries and all(c.tid == 0 for c in clients)"],
+)
+def test_far_from_the_start_an_engine_finds_a_way_around_the_state_before(
+    answers: Answers, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    monkeypatch.setattr("statewalk.checker.explore.answers.NEAR", 1)
+    walk, start = answers.walk, answers.walk.state(Way())
+    one = read_path(answers.answer("find", {"path": [0, []], "text": text})["path"])
+    found = answers.answer("another", {"path": write_path(one)})
+    target, before = (walk.row(node.state) for node in reversed(walk.nodes(one)[-2:]) if node.state)
+    foot = nearest(
+        walk, [start], lambda s: walk.row(s) == target, lambda row, step, after: row != before
+    )
+
+    assert foot.steps is not None
+    assert len(foot.steps) == len(found["path"][1])
+    rows = [walk.row(n.state) for n in walk.nodes(read_path(found["path"])) if n.state]
+    assert target == rows[-1]
+    assert before not in rows
+    assert f"avoids state {len(one.steps) - 1}" in found["said"]
+
+
+def test_where_all_ways_lead_through_the_state_before_it_is_said(
+    answers: Answers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("statewalk.checker.explore.answers.NEAR", 1)
+    found = answers.answer("another", {"path": [0, [[0]]]})
+
+    assert "No way to this state that avoids state 0: these are all" in found["said"]
 
 
 def test_a_graph_has_the_states_around_and_says_where_it_ends(answers: Answers) -> None:
