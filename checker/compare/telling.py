@@ -15,6 +15,7 @@ from statewalk.checker.report.page import Page, number, plural
 from statewalk.checker.states.diff import changes
 from statewalk.checker.states.shortening import first_difference, fit
 from statewalk.checker.states.showing import place
+from statewalk.checker.traces.exports.notebook import pre_of
 from statewalk.checker.traces.labels import label_of
 from statewalk.checker.verdict.evidence import Guard
 from statewalk.dsl.errors import printable
@@ -72,7 +73,7 @@ def html_of(comparison: Comparison) -> str:
     lines = [_line(head, "th"), *(_line(row, "td") for row in rows)]
     page = Page(100)
     _said(comparison, OnPage(page, _differing(comparison)))
-    return f"<table>{''.join(lines)}</table><pre>{escape(page.plain())}</pre>"
+    return f"<table>{''.join(lines)}</table>{pre_of(page.plain())}"
 
 
 def _line(cells: Sequence[str], tag: str) -> str:

@@ -10,7 +10,7 @@ from statewalk.checker.explore.expressions import Expression, names_of
 from statewalk.checker.explore.further import being, search
 from statewalk.checker.explore.names import instances_in
 from statewalk.checker.explore.seek import SECONDS, Sought, another, nearest
-from statewalk.checker.page.data import changed, head, of_path, told
+from statewalk.checker.page.data import always_of, changed, head, of_path, told
 from statewalk.checker.page.spec import code_of
 from statewalk.checker.report.page import plural
 from statewalk.checker.report.terms import kind_word
@@ -64,7 +64,7 @@ class Answers:
         return {
             **head(self.model.path, self.model.constants.items()),
             "kinds": {p.kind: kind_word(p.kind) for p in self.model.properties},
-            "always": [p.name for p in self.model.properties if p.kind == "always"],
+            "always": always_of(self.model),
             "code": code_of(
                 (a.span.file, a.span.line) for a in self.model.actions if a.span is not None
             ),

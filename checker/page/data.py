@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from statewalk.checker.states.diff import Change
     from statewalk.checker.traces.trace import Trace, TraceStep
     from statewalk.checker.verdict.run import Run
+    from statewalk.dsl.model import Model
 
 FORMAT, VERSION = "statewalk-page", 1
 _WIDTH = 96  # letters of a line of the report
@@ -72,6 +73,7 @@ def of_trace(trace: Trace) -> dict[str, Any]:
     return {
         **head(trace.spec, trace.constants.items()),
         "kinds": {trace.kind: kind_word(trace.kind)},
+        "always": always_of(trace.model) if trace.model else [],
         "code": code_of((step.file, step.line) for step in trace.steps) if trace.model else {},
         "alone": "" if trace.model else _ALONE,
         "traces": [
@@ -81,6 +83,11 @@ def of_trace(trace: Trace) -> dict[str, Any]:
             }
         ],
     }
+
+
+def always_of(model: Model) -> list[str]:
+    """The names of what has to hold in every state."""
+    return [p.name for p in model.properties if p.kind == "always"]
 
 
 def of_path(trace: Trace, around: Around | None = None) -> dict[str, Any]:

@@ -10,6 +10,8 @@ from statewalk.checker.states.content import Content, show_field
 from statewalk.checker.states.showing import text_of
 from statewalk.dsl.errors import printable
 
+_LEFT = ' style="text-align: left"'  # notebooks align cells themselves
+
 
 class TraceState(Mapping[str, Any]):
     """A state by the names of its fields, as reports show them: ``state["Client#0.inbox"]``."""
@@ -36,8 +38,8 @@ class TraceState(Mapping[str, Any]):
 
     def _repr_html_(self) -> str:
         rows = "".join(
-            f"<tr><td>{_safe(name)}</td>"
-            f'<td style="text-align: left"><code>{_safe(text_of(value))}</code></td></tr>'
+            f"<tr><td{_LEFT}>{_safe(name)}</td>"
+            f"<td{_LEFT}><code>{_safe(text_of(value))}</code></td></tr>"
             for name, value in self.items()
         )
         return f"<p>state {self.at}</p><table>{rows}</table>"

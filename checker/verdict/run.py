@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from statewalk.checker.contract.late import ShownPage, StateGraph, Table, named
-from statewalk.checker.traces.exports.notebook import fenced
+from statewalk.checker.traces.exports.notebook import fenced, pre_of
 from statewalk.checker.verdict.evidence import Evidence, Notice
 from statewalk.checker.verdict.result import (
     ActionResult,
@@ -154,7 +153,7 @@ class Run:
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the report, without scripts."""
-        return f"<pre>{escape(str(self))}</pre>"
+        return pre_of(str(self))
 
     def _repr_markdown_(self) -> str:
         """The same as Markdown."""

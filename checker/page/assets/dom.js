@@ -87,8 +87,8 @@ const finish = () => unfinished.forEach((some) => some(Infinity));
 const count = (n) => Number(n).toLocaleString("en");
 const plural = (n, one) => count(n) + " " + (n === 1 ? one : one + "s");
 
-// A name that may be broken into lines after its underscores.
-const soft = (name) => name.split(/(?<=_)/).map((part) => [part, h("wbr")]);
+// A text that may be broken into lines within its names and calls, too.
+const soft = (text) => text.split(/(?<=[_.([=])(?=.)/).flatMap((part, i) => (i ? [h("wbr"), part] : [part]));
 
 // Lines of the report: texts with their styles.
 function reportLines(lines) {

@@ -9,7 +9,7 @@ function changeLine([mark, place, before, after, element]) {
     mark === "~"
       ? [h("span.value", null, before), h("span.to", null, " → "), h("span.value", null, after)]
       : [element ? null : h("span.to", null, "= "), h("span.value", null, mark === "+" ? after : before)];
-  return h("div.change." + name, null, h("span.mark", { "aria-label": word }, mark), h("span.place", null, place), " ", values);
+  return h("div.change." + name, null, h("span.mark", { "aria-label": word }, mark), h("span.place", null, soft(place)), " ", values);
 }
 
 function changesOf(path, at) {
@@ -24,7 +24,7 @@ function changesOf(path, at) {
 
 function labelOf(step) {
   const parts = step.label.map(([text, kind]) => [text.replaceAll(" · ", " ·\u00a0"), kind]);
-  return parts.map(([text, kind]) => (kind && kind !== "dim" ? h("span." + kind, null, text) : h("span.rest", null, text)));
+  return parts.map(([text, kind]) => h("span." + (kind && kind !== "dim" ? kind : "rest"), null, soft(text)));
 }
 
 // What comes after the last step of a lasso, and where of that the property is false.

@@ -46,6 +46,11 @@ def _safe(text: str) -> str:
     return escape(printable(text))
 
 
+def pre_of(text: str) -> str:
+    """A report as it stands; some notebooks' style sheets have no fixed pitch for it."""
+    return f'<pre style="font-family: var(--jp-code-font-family, monospace)">{_safe(text)}</pre>'
+
+
 def fenced(text: str, kind: str = "text") -> str:
     """A text as a block of Markdown that nothing in it ends."""
     longest = max((len(run) for run in re.findall("`+", text)), default=0)
