@@ -158,11 +158,13 @@ def _refuse(
 
 def _guarded(parsed: argparse.Namespace) -> int:
     """Run a command, and turn what it raises into a message and an exit code."""
+    from statewalk.checker.commands.arguments import keep_apart
     from statewalk.checker.machine.watch import CutShort
     from statewalk.dsl.errors import EngineError, StatewalkError
     from statewalk.dsl.view import Endless
 
     try:
+        keep_apart(parsed)
         with home.command():
             code: int = parsed.run(parsed) if supervisor.rescue is None else _rescued(parsed)
         streams.out().flush()

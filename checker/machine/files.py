@@ -9,6 +9,7 @@ from pathlib import Path
 
 from statewalk.checker.machine.home import go_home, mask_of_files
 from statewalk.dsl.errors import RunError
+from statewalk.dsl.source.modules import FILES
 
 OUT = "Give another place with --out."
 
@@ -23,6 +24,8 @@ def write_text(file: Path, text: str, help: str = OUT, *, named: bool = False) -
     Raises:  RunError[SW403] where that fails; nothing is left behind then.
     """
     go_home()
+    if named and os.path.realpath(file) in map(os.path.realpath, FILES):
+        raise RunError("SW403", f"{file} cannot be written: the spec is loaded from it.", help=help)
     try:
         if named and file.exists() and not file.is_file():
             file.write_text(text, encoding="utf-8", errors="backslashreplace")

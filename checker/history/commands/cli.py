@@ -18,6 +18,7 @@ from statewalk.checker.contract.options import read_count, read_seconds
 from statewalk.checker.history.commands import collect, from_trace
 from statewalk.checker.history.errors import HistoryError, Undecided, no_access
 from statewalk.checker.machine import streams
+from statewalk.checker.machine.files import write_text
 from statewalk.checker.verdict.exits import HOLDS, INCONCLUSIVE, INTERNAL, MISTAKE, VIOLATED
 from statewalk.dsl.errors import printable
 from statewalk.dsl.library.levels import LEVELS, PREFIX
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from statewalk.checker.history.data import History
     from statewalk.checker.history.decide.check import Options
 
+_PLACE = "Give another place with --{} FILE."
 FORMATS = ("jsonl", "viper", "edn", "polysi", "dbcop", "cobra")
 
 
@@ -211,13 +213,11 @@ def _check(history: History, args: argparse.Namespace, options: Options, read: f
     else:
         streams.out().write(printable(report.text(history, verdicts, found, args.level or "")))
         if args.json:
-            Path(args.json).write_text(
-                report.as_json(history, verdicts, found, read) + "\n", encoding="utf-8"
-            )
-    for path, draw in ((args.svg, drawing.svg), (args.dot, drawing.dot)):
+            text = report.as_json(history, verdicts, found, read) + "\n"
+            write_text(Path(args.json), text, _PLACE.format("json"), named=True)
+    for name, path, draw in (("svg", args.svg, drawing.svg), ("dot", args.dot, drawing.dot)):
         if path and first is not None:
-            text = draw(history, first)
-            path.write_text(text, encoding="utf-8", errors="backslashreplace")
+            write_text(path, draw(history, first), _PLACE.format(name), named=True)
         elif path:
             sys.stderr.write(f"{path} is not written: there is no violation to draw\n")
     verdict = verdicts[args.level or "si"]
@@ -253,7 +253,8 @@ def _check_many(args: argparse.Namespace, options: Options) -> int:
     else:
         streams.out().write(printable(many.table(rows, args.file, asked)))
         if args.json:
-            Path(args.json).write_text(many.as_json(rows, args.file) + "\n", encoding="utf-8")
+            text = many.as_json(rows, args.file) + "\n"
+            write_text(Path(args.json), text, _PLACE.format("json"), named=True)
     return many.exit_code(rows)
 
 
