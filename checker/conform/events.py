@@ -7,7 +7,7 @@ values of fields before or after it. What it leaves out is not compared.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
@@ -20,6 +20,8 @@ Reader = Callable[[str], Any]
 """From a line to an event as an object, several of them, or None for a line that says nothing."""
 _NAMES = ("action", "actor", "process", "sent", "received")
 _VALUES = ("with", "before", "after")
+_DEEPEST = 100  # values in values: no spec has as many
+_MOST_BITS = 10_000  # of an integer: Python writes no longer one
 _KEYS = (*_NAMES, *_VALUES, "changes", "clock", "time", "note")
 FORM = (
     'An event is an object: {"action": "Server.vote", "actor": "Server#1", "with": {"term": 2},\n'
@@ -129,29 +131,31 @@ def _read(file: str, number: int, line: str, reader: Reader) -> list[Any]:
 def event_of(file: str, number: int, said: Any) -> Event:
     """The event of an object. Raises RunError[SW390]."""
     if not isinstance(said, dict):
-        raise no_event(file, number, f"{said!r:.60} is no object")
+        raise no_event(file, number, f"{_shown(said)} is no object")
     if isinstance(said, _Doubled):
         raise no_event(file, number, f"it has {said.twice!r:.60} twice")
+    said = dict(dict.items(said))
     for key in said:
         if key not in _KEYS:
             meant = (
                 did_you_mean(str(key), _KEYS) or "Other keys go into note, or a --map drops them."
             )
-            raise no_event(file, number, f"an event has no {key!r:.60}. {meant}")
-    for key in _NAMES:
-        if not isinstance(said.get(key, ""), str):
-            raise no_event(file, number, f"{key} is no text: {said[key]!r:.60}")
-    for key in _VALUES:
-        if not _is_named(said.get(key, {})):
-            raise no_event(file, number, f"{key} names no values: {said[key]!r:.60}")
-        for why in _incomparable(said.get(key)):
-            raise no_event(file, number, f"{key}: {why}")
+            raise no_event(file, number, f"an event has no {_shown(key)}. {meant}")
+    for key in said.keys() & {*_NAMES, *_VALUES, "changes"}:
+        if key in _NAMES and not isinstance(said[key], str):
+            raise no_event(file, number, f"{key} is no text: {_shown(said[key])}")
+        if key in _VALUES and not _is_named(said[key]):
+            raise no_event(file, number, f"{key} names no values: {_shown(said[key])}")
+        try:
+            said[key] = _plain(said[key])
+        except ValueError as error:
+            raise no_event(file, number, f"{key}: {error}") from None
     changes = said.get("changes", [])
     if not isinstance(changes, list) or not all(isinstance(name, str) for name in changes):
-        raise no_event(file, number, f"changes names no fields: {changes!r:.60}")
+        raise no_event(file, number, f"changes names no fields: {_shown(changes)}")
     clock = said.get("clock", {})
     if not _is_named(clock) or not all(type(n) is int and n >= 0 for n in clock.values()):
-        raise no_event(file, number, f"clock does not count events by process: {clock!r:.60}")
+        raise no_event(file, number, f"clock does not count events by process: {_shown(clock)}")
     return Event(
         file, number, said.get("action", ""), said.get("actor", ""), said.get("with", {}),
         said.get("before", {}), said.get("after", {}), tuple(changes), said.get("process", ""),
@@ -166,23 +170,45 @@ def _time(file: str, number: int, said: Mapping[str, Any]) -> int | Decimal | No
         return time
     if isinstance(time, float | Decimal) and Decimal(time).is_finite():
         return Decimal(time)
-    why = f"time is no number: {time!r:.60}. Of dates, a --map makes numbers."
+    why = f"time is no number: {_shown(time)}. Of dates, a --map makes numbers."
     raise no_event(file, number, why)
 
 
-def _incomparable(value: Any) -> Iterator[str]:
-    """What no value of a spec can be compared with."""
-    waiting = [value]
-    while waiting:
-        one = waiting.pop()
-        if isinstance(one, float | Decimal):
-            yield f"{one} is no integer, and specs have no other numbers"
-        elif isinstance(one, _Doubled):
-            yield f"it has {one.twice!r:.60} twice"
-        elif isinstance(one, dict):
-            waiting.extend(one.values())
-        elif isinstance(one, list | tuple):
-            waiting.extend(one)
+def _plain(value: Any, depth: int = 0) -> Any:
+    """A value as JSON has it, whatever classes a --map took it from. Raises ValueError for what no
+    value of a spec can be compared with.
+    """
+    if isinstance(value, str):
+        return str.__str__(value)
+    if isinstance(value, bool) or value is None:
+        return value
+    if isinstance(value, int):
+        if value.bit_length() > _MOST_BITS:
+            raise ValueError("an integer of thousands of digits is none that a spec has")
+        return int.__index__(value)
+    if isinstance(value, float | Decimal):
+        raise ValueError(f"{value} is no integer, and specs have no other numbers")
+    if isinstance(value, _Doubled):
+        raise ValueError(f"it has {value.twice!r:.60} twice")
+    if not isinstance(value, dict | list | tuple):
+        raise ValueError(f"{type(value).__name__} is nothing that JSON has")
+    if depth == _DEEPEST:
+        raise ValueError(f"values are nested more than {_DEEPEST} deep")
+    if isinstance(value, dict):
+        return {_key(k): _plain(v, depth + 1) for k, v in dict.items(value)}
+    return [_plain(one, depth + 1) for one in value]
+
+
+def _key(key: Any) -> str:
+    return str.__str__(key) if isinstance(key, str) else repr(_plain(key))
+
+
+def _shown(value: Any) -> str:
+    """The beginning of a value as Python writes it; of what it cannot write, the class."""
+    try:
+        return f"{value!r:.60}"
+    except Exception:
+        return type(value).__name__
 
 
 def _is_named(values: Any) -> bool:

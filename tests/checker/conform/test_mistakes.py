@@ -19,6 +19,26 @@ def nothing(line): return None
 def raises(line): raise ValueError("no")
 def leaves(line): raise SystemExit(0)
 def number(line): return 7
+def deep(line):
+    value = []
+    for _ in range(100_000): value = [value]
+    return {"after": {"big": value}}
+def deep_list(line): return [deep(line)["after"]["big"]]
+def deep_name(line): return {"action": deep_list(line)}
+def deep_clock(line): return {"clock": deep_list(line)}
+def round_and_round(line):
+    value = []
+    value.append(value)
+    return {"after": {"big": value}}
+def long(line): return {"after": {"big": 10 ** 5000}}
+def set_(line): return {"after": {"big": {1}}}
+class Odd(dict):
+    def get(self, *_): raise ValueError
+class Text(str):
+    def __eq__(self, other): raise ValueError
+    __hash__ = str.__hash__
+class Five(int): pass
+def odd(line): return Odd(action=Text("fill_big"), after=Odd(big=Five(5)))
 """
 LOGS = [
     (b"", "no events"),
@@ -36,6 +56,8 @@ LOGS = [
     (b'{"action": "fill_big", "with": {"hw": 1}}', "no argument or choice hw"),
     (b'{"acton": "fill_big"}', "Did you mean action?"),
     (b'{"action": 3}', "is no text"),
+    (b'{"after": {"big": ' + b"[" * 1500 + b"]" * 1500 + b"}}", "more than 100 deep"),
+    (b'{"after": {"big": ' + b'{"a":' * 1500 + b"1" + b"}" * 1500 + b"}}", "more than 100 deep"),
     (b'{"action": "fil_big"}', "Did you mean fill_big?"),
     (b'{"action": "fill_big", "actor": "Jugs#9"}', "Did you mean Jugs#0?"),
     (b'{"after": {"bigg": 5}}', "the spec has no field bigg"),
@@ -61,7 +83,10 @@ def test_a_log_that_is_none(
 @pytest.mark.parametrize(
     ("name", "said"),
     [("raises", "ValueError: no"), ("leaves", "SystemExit"), ("number", "7 is no object"),
-     ("nothing", "no events"), ("wrd", "Did you mean word?")],
+     ("nothing", "no events"), ("wrd", "Did you mean word?"), ("deep", "more than 100 deep"),
+     ("round_and_round", "more than 100 deep"), ("deep_list", "list is no object"),
+     ("deep_name", "action is no text"), ("deep_clock", "clock does not count"),
+     ("long", "thousands of digits"), ("set_", "set is nothing that JSON has")],
 )  # fmt: skip
 def test_a_map_that_makes_no_events(
     name: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -73,6 +98,14 @@ def test_a_map_that_makes_no_events(
 
     assert code == 2
     assert said in capsys.readouterr().err
+
+
+def test_classes_of_a_map_are_no_matter(tmp_path: Path) -> None:
+    (tmp_path / "log").write_text("fill_big\n", encoding="utf-8")
+    (tmp_path / "maps.py").write_text(MAPS, encoding="utf-8")
+    command = ["conform", SPEC, str(tmp_path / "log"), "--map", f"{tmp_path}/maps.py:odd"]
+
+    assert main([*command, "--out", str(tmp_path / "trace.json")]) == 0
 
 
 def test_a_field_that_only_others_have_refuses_a_step_and_is_no_mistake(
