@@ -181,7 +181,7 @@ def test_a_failed_assertion_is_a_violated_property(capsys: pytest.CaptureFixture
     assert "assert n < 2, 'too far'  is false   asserts.py:17" in out
 
 
-@pytest.mark.parametrize("out", ["good.py", "good.py/run"])
+@pytest.mark.parametrize("out", ["asserts.py", "good.py/run"])
 def test_a_run_folder_that_cannot_be_made_keeps_the_result(
     capsys: pytest.CaptureFixture[str], out: str
 ) -> None:
