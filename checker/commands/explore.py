@@ -57,9 +57,10 @@ def run(arguments: argparse.Namespace) -> int:
             why = getattr(error, "strerror", None) or error
             raise RunError("SW372", f"Port {arguments.port} cannot be used: {why}.") from None
         with server:
-            out = streams.out()
-            out.write(f"exploring {answers.model.path}\n\n  {server.address}\n\nCtrl-C ends it.\n")
-            out.flush()
+            streams.say(
+                f"exploring {answers.model.path}\n\n  {server.address}\n\nCtrl-C ends it.\n"
+            )
+            streams.out().flush()
             if arguments.open:
                 import webbrowser
 
@@ -83,6 +84,8 @@ def _asked(answers: Answers, question: str, asked: Any) -> dict[str, Any]:
         return {"error": f"{error.message} {error.help}".strip()}
     except Endless as endless:
         return {"error": endless.error.message}
+    except SystemExit:
+        return {"error": "This asks to end the program, and has no value."}
     except CutShort as cut:
         if cut.reason == "interrupt":
             raise

@@ -139,7 +139,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(200, future.result())
         except Served as not_served:
             self._refuse(not_served)
-        except (KeyError, ValueError, TypeError, LookupError):
+        except (KeyError, ValueError, TypeError, LookupError, ArithmeticError):
             self._refuse(Served(400, "the page asks otherwise"))
 
     def _refuse(self, why: Served) -> None:

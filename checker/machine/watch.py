@@ -120,6 +120,8 @@ class Watchdog:
 
     def __exit__(self, *_: object) -> None:
         self._call = self._ended = None
+        if supervisor.line is not None:
+            supervisor.line.beat()  # what was given up has ended all the same
         with suppress(RecursionError):  # where Python is deeper than that
             sys.setrecursionlimit(self._depth)
         if not self._able or _TIMER is None:

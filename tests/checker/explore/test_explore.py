@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from statewalk import check, load, save_trace
+from statewalk.checker.commands import explore
 from statewalk.checker.explore.answers import Answers
 from statewalk.checker.explore.expressions import Expression
 from statewalk.checker.explore.further import search
@@ -438,12 +439,20 @@ def test_there_is_no_second_page() -> None:
     assert 404 == served(request("GET", "/../../etc/passwd"), echo)[0]
 
 
-@pytest.mark.parametrize("error", [KeyError("path"), ValueError("a path"), TypeError("x")])
+@pytest.mark.parametrize(
+    "error", [KeyError("path"), ValueError("a path"), TypeError("x"), OverflowError()]
+)
 def test_a_question_that_the_page_never_asks_is_refused(error: Exception) -> None:
     def ask(question: str, asked: Any) -> dict[str, Any]:
         raise error
 
     assert 400 == served(request(body="[]"), ask)[0]
+
+
+def test_a_question_that_ends_the_program_has_no_answer(answers: Answers) -> None:
+    asked = {"path": [0, []], "expressions": ["exit()"]}
+
+    assert "asks to end" in explore._asked(answers, "watch", asked)["error"]
 
 
 def test_a_saved_trace_is_explored_at_its_end(tmp_path: Path) -> None:

@@ -25,6 +25,16 @@ def python(code: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
 
 
+def test_what_was_given_up_is_forgotten_once_it_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    line = supervisor.Line()
+    monkeypatch.setattr(supervisor, "line", line)
+    with Watchdog(60):
+        line.give_up("time")
+    line.places.close()
+
+    assert "" == line.given_up
+
+
 def test_a_look_that_is_due_when_the_watch_ends_does_not_set_the_timer_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
