@@ -227,20 +227,25 @@ def options_of(arguments: argparse.Namespace) -> CheckOptions:
 def run(arguments: argparse.Namespace) -> int:
     """Check, print, and leave the run folder; the exit code."""
     from statewalk.checker.api import types_within
-    from statewalk.checker.commands.checking import run_check, run_several
+    from statewalk.checker.commands.checking import run_check, run_several, tell_mistake
     from statewalk.checker.library import spec_path
+    from statewalk.dsl.errors import StatewalkError
 
     configs = list(dict.fromkeys(arguments.configs))
     path, options = spec_path(arguments.spec), options_of(arguments)
     if arguments.watch:
         return watched(path, arguments)
-    sweep = several(read_settings(arguments.settings), lambda: types_within(path, options))
-    without_effect(arguments, several=len(configs) > 1 or bool(sweep.swept))
     job = (path, options, arguments.json, arguments.out)
 
     def further(runs: Sequence[Run]) -> None:
         for_machines(runs, arguments)
 
+    try:
+        sweep = several(read_settings(arguments.settings), lambda: types_within(path, options))
+        without_effect(arguments, several=len(configs) > 1 or bool(sweep.swept))
+    except StatewalkError as error:
+        tell_mistake(error, path, options, arguments.json, {}, further)
+        raise
     if sweep.swept or len(configs) > 1:
         return run_several(*job, sweep, configs or [None], further)
     shown = {"props": arguments.props, "levels": arguments.levels}

@@ -61,11 +61,7 @@ def run_check(
     try:
         run, problem = one_check(spec, options, out, constants)
     except StatewalkError as error:
-        failed = error_result(spec, options, constants, error)
-        if json_file is not None:
-            write_json(failed.to_dict(), json_file)
-        with suppress(RunError):  # the mistake is what matters
-            further([failed])
+        tell_mistake(error, spec, options, json_file, constants, further)
         raise
     if json_file != STDOUT:
         page = report(run, width=streams.width(), props=props)
@@ -246,6 +242,22 @@ class _Notes:
         supervisor.note(search=rescue.noted(progress))
         if len(progress.levels) > _FEW:
             self.next = now + _RARELY * (time.monotonic() - now)
+
+
+def tell_mistake(
+    error: StatewalkError,
+    spec: str,
+    options: CheckOptions,
+    json_file: str | None,
+    constants: Mapping[str, Any],
+    further: Callable[[Sequence[Run]], None],
+) -> None:
+    """Write the result of checks that could not begin wherever one was asked for."""
+    failed = error_result(spec, options, constants, error)
+    if json_file is not None:
+        write_json(failed.to_dict(), json_file)
+    with suppress(RunError):  # the mistake is what matters
+        further([failed])
 
 
 def run_several(

@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import quote
 from xml.etree import ElementTree as Xml
 
 from statewalk.checker.report.trace import trace_page
@@ -227,7 +228,7 @@ def _location(file: str, line: int, span: Span | None = None) -> dict[str, Any]:
     region: dict[str, int] = {"startLine": max(1, line)}
     if span is not None and span.end_column:
         region |= {"startColumn": span.column, "endColumn": span.end_column}
-    uri = file.replace("\\", "/").removeprefix("./")
+    uri = quote(file.replace("\\", "/").removeprefix("./"), errors="surrogateescape")
     return {"physicalLocation": {"artifactLocation": {"uri": uri}, "region": region}}
 
 

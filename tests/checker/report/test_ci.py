@@ -99,7 +99,7 @@ def violated() -> Run:
 
 
 def test_a_violation_in_an_initial_state_has_its_trace(tmp_path: Path) -> None:
-    spec = tmp_path / "a.py"
+    spec = tmp_path / "a b%#.py"
     spec.write_text(
         "from statewalk import *\nclass Box(State):\n    n: int = 7\n"
         "    @action\n    def stay(self) -> None:\n        self.n += 1\nbox = Box()\n"
@@ -111,6 +111,8 @@ def test_a_violation_in_an_initial_state_has_its_trace(tmp_path: Path) -> None:
 
     assert "Box.n  7" in (failure.text or "")
     assert "init" in json.dumps(result["codeFlows"])
+    place = result["locations"][0]["physicalLocation"]["artifactLocation"]
+    assert spec.as_uri() == "file://" + place["uri"]
 
 
 def test_junit_has_a_case_per_property(violated: Run) -> None:
@@ -132,6 +134,19 @@ def test_sarif_has_its_shape_and_the_trace(violated: Run) -> None:
     assert first["ruleId"] == "violated"
     assert first["locations"][0]["physicalLocation"]["region"]["startLine"] > 1
     assert len(first["codeFlows"][0]["threadFlows"][0]["locations"]) == 5
+
+
+def test_a_sweep_of_what_cannot_be_loaded_is_told_too(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spec, files = tmp_path / "a.py", [tmp_path / name for name in ("r.json", "j.xml", "s.sarif")]
+    spec.write_text("N = (")
+    asked = [f"--{f.suffix[1:]}".replace("xml", "junit") for f in files]
+    words = [w for pair in zip(asked, map(str, files), strict=True) for w in pair]
+
+    assert 2 == main(["check", str(spec), "--set", "N=2,4", "--github", *words])
+    assert "::error" in capsys.readouterr().out
+    assert all("SW100" in file.read_text() for file in files)
 
 
 def test_annotations_name_the_place(violated: Run) -> None:
