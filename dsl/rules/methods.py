@@ -10,6 +10,7 @@ from statewalk.dsl.errors import did_you_mean
 from statewalk.dsl.rules.rule import Checked, attribute_name, shortened
 from statewalk.dsl.source.types import Scope, bare, spec_class
 from statewalk.dsl.values.records import Bag, Record
+from statewalk.dsl.words.declare import any_of
 
 _KINDS = (list, set, frozenset, dict, tuple, str, int, bool, Bag)
 _INSTEAD = {
@@ -58,6 +59,8 @@ def _check_self(checked: Checked) -> None:
 def _check_choice(checked: Checked, node: ast.Call, scope: Scope) -> None:
     if getattr(node.func, "id", "") != "any_of" or "any_of" in scope or len(node.args) != 1:
         return
+    if checked.types.namespace.get("any_of") is not any_of:
+        return  # a function of the spec
     hint = bare(checked.types.of(node.args[0], scope))
     single = hint in (int, bool) or spec_class(hint) is not None
     if single:

@@ -88,6 +88,12 @@ def element(hint: Any, text: str = "") -> Any:
     return Annotated[args[0], ElementOf(f"{word} {text}")] if word and text else args[0]
 
 
+def _is_word(value: Any) -> bool:
+    """Whether it is Python's or the language's, and means what its name says."""
+    module = str(getattr(value, "__module__", ""))
+    return module == "builtins" or module.startswith("statewalk.dsl")
+
+
 def is_plain(node: ast.expr, receivers: Receivers) -> bool:
     """Whether an expression surely gives a value or container, and neither role nor record."""
     hint = _surely(node, receivers)
@@ -297,6 +303,8 @@ class Types:
         function = next((f for f in self.tree.functions if f.function is value), None)
         if function is not None:
             return self.annotation(function.node.returns)
+        if value is not None and not _is_word(value):
+            return None
         first = self.of(node.args[0], scope) if node.args else None
         text = ast.unparse(node.args[0]) if node.args else ""
         if func.id in _AS_LIST:

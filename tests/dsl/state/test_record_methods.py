@@ -7,6 +7,7 @@ from types import ModuleType
 
 import pytest
 
+from statewalk import check
 from statewalk.checker import native
 from statewalk.checker.contract.search import SearchOptions
 from statewalk.checker.engines import reference
@@ -229,3 +230,14 @@ def test_a_property_that_gives_nothing_back_is_told_to_return(tmp_path: Path) ->
         load(path)
 
     assert "A property gives it back: return box.n == 1" == caught.value.errors[0].help
+
+
+def test_a_function_of_the_spec_is_not_what_its_name_means_elsewhere(tmp_path: Path) -> None:
+    path = tmp_path / "spec.py"
+    path.write_text(
+        "from statewalk import State, action\nclass Box(State):\n    n: int = 0\n    @action\n"
+        "    def go(self) -> None:\n        self.n = any_of(1) + any_of(sorted([self.n]))\n"
+        "def any_of(n):\n    return 1\nsorted = any_of\nbox = Box()\n"
+    )
+
+    assert 2 == check(path, engine="reference").counts.distinct
