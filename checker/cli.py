@@ -37,7 +37,9 @@ class _Parser(argparse.ArgumentParser):
     """A parser whose mistakes end with our exit code and tell where help is."""
 
     def error(self, message: str) -> NoReturn:
-        print(f"{self.prog}: {message}", file=sys.stderr)
+        from statewalk.dsl.errors import one_line, printable
+
+        print(printable(f"{self.prog}: {one_line(message)}"), file=sys.stderr)
         print(f"Try '{self.prog} --help'.", file=sys.stderr)
         sys.exit(MISTAKE)
 
@@ -207,9 +209,7 @@ def _guarded(parsed: argparse.Namespace) -> int:
         if error.errno == errno.ENOENT and home.is_gone():
             print(_GONE, file=sys.stderr)
             return MISTAKE
-        if error.filename is None and not _lacks_memory(
-            error
-        ):  # nobody named a file: it is standard output
+        if error.filename is None and not _short(error):  # nobody named a file: standard output
             return _unwritable(error)
         raise
 
@@ -238,29 +238,34 @@ def _unwritable(error: OSError) -> int:
 def _internal(error: BaseException) -> int:
     """Report a bug of ours, as far as that can be done; the traceback goes to a file."""
     try:
-        if not _lacks_memory(error):
+        short = _short(error)
+        if not short:
             _report(error)
             return INTERNAL
     except MemoryError:
-        pass
+        short = _NO_MEMORY
     except BaseException:
         with suppress(BaseException):
             os.write(2, b"\nstatewalk: SW900 internal error, of which no more can be said\n")
         return INTERNAL
     with suppress(BaseException):
-        os.write(2, _NO_MEMORY)
+        os.write(2, short)
     return INCONCLUSIVE
 
 
-def _lacks_memory(error: BaseException | None) -> bool:
-    """Whether an error came of too little memory; a library that cannot be loaded says it so."""
+def _short(error: BaseException | None) -> bytes:
+    """What is said of an error that came of too little memory or too few files; a library that
+    cannot be loaded says it so. Empty of any other.
+    """
     while error is not None:
         if isinstance(error, MemoryError) or getattr(error, "errno", 0) == errno.ENOMEM:
-            return True
+            return _NO_MEMORY
         if isinstance(error, ImportError | OSError) and any(w in str(error) for w in _NOT_LOADED):
-            return True
+            return _NO_MEMORY
+        if isinstance(error, OSError) and error.errno in early.NO_FILES:
+            return early.SHORT
         error = error.__cause__ or error.__context__
-    return False
+    return b""
 
 
 def _report(error: BaseException) -> None:

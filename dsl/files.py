@@ -24,8 +24,8 @@ def opened(path: str | Path, most: int | None = None) -> BufferedReader:
     """
     try:
         handle = os.open(file_name(os.fspath(path)), os.O_RDONLY | _AT_ONCE)
-    except ValueError:
-        raise OSError(errno.EINVAL, "no file can have this name", str(path)) from None
+    except ValueError as error:
+        raise OSError(errno.EINVAL, str(error), str(path)) from None
     about = os.fstat(handle)
     if not stat.S_ISREG(about.st_mode):
         os.close(handle)
@@ -45,9 +45,14 @@ def file_name(text: str) -> str:
     """A text as the name of a file. Raises ValueError for what no file can be called, and for names
     of several lines, which would look like what stands around them.
     """
-    if "\0" in text or "\n" in text:
+    if "\n" in text:
+        raise ValueError("its name has a line break")
+    try:
+        os.fsencode(text)
+    except ValueError:  # half a character
+        text = "\0"
+    if "\0" in text:
         raise ValueError("no file can have this name")
-    os.fsencode(text)
     return text
 
 

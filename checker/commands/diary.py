@@ -83,11 +83,11 @@ def _test(arguments: argparse.Namespace) -> int:
         difference = one.difference
         failed += bool(difference)
         said = "FAIL" if difference else "ok  "
-        streams.out().write(f"{said} {one.entry.path}  {seconds(one.seconds)}\n")
-        streams.out().write(f"{difference}\n" if difference else "")
+        streams.say(f"{said} {one.entry.path}  {seconds(one.seconds)}\n")
+        streams.say(f"{difference}\n" if difference else "")
         streams.out().flush()
     if failed:
-        streams.out().write("Write what comes out into the entries: statewalk diary build\n")
+        streams.say("Write what comes out into the entries: statewalk diary build\n")
     return NOT_MET if failed else HOLDS
 
 
@@ -104,11 +104,11 @@ def _build(arguments: argparse.Namespace) -> int:
         changed = found.text != one.text
         if changed:
             write_text(one.path, found.text)
-        streams.out().write(f"{'wrote' if changed else 'same '} {one.path}\n")
+        streams.say(f"{'wrote' if changed else 'same '} {one.path}\n")
         streams.out().writelines(f"{line}\n" for line in found.wrong)
         streams.out().flush()
     write_site(played, known, Path(arguments.out))
-    streams.out().write(f"pages {arguments.out}\n")
+    streams.say(f"pages {arguments.out}\n")
     return NOT_MET if any(one.wrong for one in played) else HOLDS
 
 
@@ -128,8 +128,8 @@ def _new(arguments: argparse.Namespace) -> int:
     today = date.today()
     dated = ENTRY.replace("DATE", f"{today.day} {today:%B %Y}", 1)
     write_text(file, dated.replace("TITLE", arguments.title, 1))
-    streams.out().write(f"wrote {file} and {pinned / 'spec.py'}\n")
-    streams.out().write(f"Run it with: statewalk diary build {folder} --only {number}\n")
+    streams.say(f"wrote {file} and {pinned / 'spec.py'}\n")
+    streams.say(f"Run it with: statewalk diary build {folder} --only {number}\n")
     return HOLDS
 
 
@@ -148,9 +148,9 @@ def _check(arguments: argparse.Namespace) -> int:
         for command, printed, ok in answers(one, exercise, spec):
             failed += not ok
             first = next(iter(printed.splitlines()), "nothing was printed")
-            streams.out().write(f"{'ok  ' if ok else 'no  '} {command}\n       {first}\n")
+            streams.say(f"{'ok  ' if ok else 'no  '} {command}\n       {first}\n")
             streams.out().flush()
-    streams.out().write("Not yet.\n" if failed else "Solved.\n")
+    streams.say("Not yet.\n" if failed else "Solved.\n")
     return NOT_MET if failed else HOLDS
 
 

@@ -31,7 +31,7 @@ def run(arguments: argparse.Namespace) -> int:
     from statewalk.checker.diary.docs import write
 
     first = write(folder(), Path(arguments.out))
-    streams.out().write(f"pages {first}\n")
+    streams.say(f"pages {first}\n")
     if arguments.open:
         import webbrowser
 

@@ -61,12 +61,12 @@ def run(arguments: argparse.Namespace) -> int:
         options = replace(options, max_depth=arguments.max_depth or model.max_depth)
         with Watchdog(arguments.timeout):
             found = profile(model, replace(options, interrupted=asked))
-    streams.out().write(render(found) + "\n")
+    streams.say(render(found) + "\n")
     if found.stopped is None:
         return HOLDS
     if found.stopped == "error":
-        streams.out().write("The search was ended by an exception of the spec: see its check.\n")
+        streams.say("The search was ended by an exception of the spec: see its check.\n")
         return MISTAKE
     bound = judge.bound(limits, found.stopped, found.running, model.max_depth)
-    streams.out().write(f"The search was ended by {bound}.\n")
+    streams.say(f"The search was ended by {bound}.\n")
     return INCONCLUSIVE

@@ -167,7 +167,7 @@ def _path(arguments: argparse.Namespace, asked: Asked, about: About) -> int:
         _print({"length": length, "states": states, "steps": steps})
     elif found is None:
         within = "" if about.complete else " within the levels that were searched"
-        streams.out().write(f"There is no such path{within}.\n")
+        streams.say(f"There is no such path{within}.\n")
     else:
         path_page(found, about.columns, width=streams.width()).show(streams.out())
     return VIOLATED if found is None else HOLDS
@@ -192,4 +192,4 @@ def _about(arguments: argparse.Namespace, asked: Asked, about: About) -> int:
 def _print(data: dict[str, Any]) -> None:
     """One JSON object; what JSON does not know becomes text."""
     text = json.dumps(data, indent=2, ensure_ascii=True, default=str)
-    streams.out().write(text + "\n")
+    streams.say(text + "\n")

@@ -5,15 +5,18 @@ The package imports it first; it does nothing where somebody else imports the pa
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import time
 from contextlib import suppress
-from types import FrameType
+from types import FrameType, TracebackType
 
 from statewalk.checker.machine.signals import HANG_UP, INCONCLUSIVE, ONCE, handle
-from statewalk.checker.machine.streams import let_go_of_the_terminal
 
+NO_FILES = (errno.EMFILE, errno.ENFILE)
+SHORT = b"\nstatewalk: memory, processes or files run short, so there is no result\n"
+_INTERNAL = 70  # as checker/verdict/exits.py has it, which is not imported yet
 _SAID = b"\nstatewalk: interrupted before there was a result\n"
 
 
@@ -35,7 +38,7 @@ class Stop:
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
         if number == HANG_UP:
-            let_go_of_the_terminal()
+            streams.let_go_of_the_terminal()
         now = time.monotonic()
         if now - self.at > ONCE:
             self.at = now
@@ -48,5 +51,25 @@ def _leave(number: int, frame: FrameType | None) -> None:
     os._exit(INCONCLUSIVE)
 
 
+def _failed(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """What fails before a command runs, or what waits for it, is no verdict: Python ends with 1."""
+    short = isinstance(error, MemoryError) or getattr(error, "errno", None) in (
+        *NO_FILES,
+        errno.ENOMEM,
+        errno.EAGAIN,
+    )
+    if short or (isinstance(error, ImportError) and "failed to map segment" in str(error)):
+        with suppress(OSError):
+            os.write(2, SHORT)
+        os._exit(INCONCLUSIVE)
+    sys.__excepthook__(kind, error, trace)
+    with suppress(AttributeError, OSError):
+        sys.stderr.flush()
+    os._exit(_INTERNAL)
+
+
 if is_program():
     handle(_leave)
+    sys.excepthook = _failed
+
+from statewalk.checker.machine import streams  # noqa: E402 (a signal may come meanwhile)

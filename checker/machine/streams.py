@@ -49,6 +49,13 @@ def out() -> TextIO:
     return sys.stdout if _ours is None else _ours
 
 
+def say(text: str) -> None:
+    """Write words for a person: names in them can come from files of others."""
+    from statewalk.dsl.errors import printable  # not at the top: signals come early
+
+    out().write(printable(text))
+
+
 def whole() -> bool:
     """Whether the answer still goes where it should."""
     return _ours is None or _known in (None, _identity(_ours.fileno()))

@@ -135,7 +135,7 @@ def _one(arguments: argparse.Namespace, question: Question) -> int:
         write_text(Path(arguments.junit), to_junit(question.model, [answer]))
     if arguments.json:
         said = as_json(question.model.path, followed)
-        streams.out().write(json.dumps(said, indent=1) + "\n")
+        streams.say(json.dumps(said, indent=1) + "\n")
     else:
         page.show(streams.out())
     return code_of([verdict_of(followed)])
@@ -157,7 +157,7 @@ def _many(arguments: argparse.Namespace, asked: Asked, question: Question) -> in
     graph = _graph(arguments.graph, model, answers) if arguments.graph else None
     if arguments.json:
         said = runs_json(model, answers, graph)
-        streams.out().write(json.dumps(said, indent=1) + "\n")
+        streams.say(json.dumps(said, indent=1) + "\n")
     else:
         page = runs_page(model, answers, _again(arguments), streams.width(), graph)
         page.show(streams.out())

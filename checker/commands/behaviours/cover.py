@@ -76,7 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
         scenarios = _scenarios(model, reached, arguments)
     written = write(model, scenarios, arguments.events, arguments.pytest)
     if arguments.json:
-        streams.out().write(json.dumps(as_json(reached, scenarios), indent=1) + "\n")
+        streams.say(json.dumps(as_json(reached, scenarios), indent=1) + "\n")
     else:
         page = cover_page(reached, scenarios, streams.width())
         if written:

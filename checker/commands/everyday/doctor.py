@@ -53,9 +53,9 @@ def run(arguments: argparse.Namespace) -> int:
     findings = []
     for finding in examined():
         findings.append(finding)
-        streams.out().write(f"{finding.mark} {finding.name:<12} {finding.found}\n")
+        streams.say(f"{finding.mark} {finding.name:<12} {finding.found}\n")
         for line in finding.remedy.splitlines():
-            streams.out().write(f"     {'':<12} {line}\n")
+            streams.say(f"     {'':<12} {line}\n")
         streams.out().flush()
     return MISTAKE if any(f.remedy and f.needed for f in findings) else HOLDS
 

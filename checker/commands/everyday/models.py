@@ -50,18 +50,16 @@ def _list(found: list[Entry]) -> int:
     for entry in found:
         spec = declared_within(entry.path)
         about = entry.about + "\n" if len(found) == 1 else entry.line
-        streams.out().write(f"{entry.name}\n{indent(about, '  ')}\n")
+        streams.say(f"{entry.name}\n{indent(about, '  ')}\n")
         constants = [f"{n}={v!r}" for n, v in spec.constants.items()]
         page = Page(streams.width())
         page.flow(["  constants       "], constants, between=" ")
         page.show(streams.out())
         for mutant in spec.declared.mutants:
-            streams.out().write(f"  mutant          {mutant.name}: {mutant.line}\n")
+            streams.say(f"  mutant          {mutant.name}: {mutant.line}\n")
         for configuration in spec.declared.configurations:
-            streams.out().write(
-                f"  {configuration.name:<28} {expected_text(configuration.expect)}\n"
-            )
-    streams.out().write(f"Check one with: statewalk check {found[0].name}\n")
+            streams.say(f"  {configuration.name:<28} {expected_text(configuration.expect)}\n")
+    streams.say(f"Check one with: statewalk check {found[0].name}\n")
     return HOLDS
 
 

@@ -59,13 +59,13 @@ def run(arguments: argparse.Namespace) -> int:
         (workflow, templates.WORKFLOW.replace("{version}", VERSION)),
     ):
         write_text(folder / name, content, help="Give another place.")
-    streams.out().write(
+    streams.say(
         f"{folder / spec} is your spec. Check what it promises:\n"
         f"  cd {folder}\n  statewalk test\n  statewalk check {spec} --watch\n"
     )
     above = _repository(folder)
     if above is not None:
-        streams.out().write(
+        streams.say(
             f"GitHub reads workflows at the top of a repository only: move {folder / '.github'} "
             f"to {above}, or what is in it to the workflows there.\n"
         )

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -21,7 +22,7 @@ from typing import TYPE_CHECKING
 
 from statewalk.checker.contract.search import ASSERTION, DEADLOCK
 from statewalk.checker.verdict import exits
-from statewalk.dsl.errors import did_you_mean
+from statewalk.dsl.errors import did_you_mean, one_line
 
 if TYPE_CHECKING:
     from statewalk.checker.verdict.result import Result
@@ -234,13 +235,13 @@ def line(row: Row, spec: str) -> str:
     """What is printed of a row."""
     mark = {exits.HOLDS: "ok  ", exits.INCONCLUSIVE: "??  "}.get(row.code, "FAIL")
     seconds = f", {row.result.seconds:.2f} s" if row.result is not None else ""
-    text = f"  {mark} {row.configuration.name:<28} {row.found}{seconds}\n"
+    name = one_line(row.configuration.name)
+    text = f"  {mark} {name:<28} {row.found}{seconds}\n"
     if not row.passed:
         expect = row.configuration.expect
         wanted = expected_text(expect) if expect is not None else "holds"
         text += f"       expected: {wanted}\n"
         text += "".join(f"       {said}\n" for said in _misspelt(row))
-        name = row.configuration.name
-        config = "" if name == AS_IT_IS else f" --config {name}"
+        config = "" if name == AS_IT_IS else f" --config {shlex.quote(name)}"
         text += f"       see: statewalk check {spec}{config}\n"
     return text

@@ -18,7 +18,7 @@ from statewalk.checker.machine.files import write_text
 from statewalk.checker.machine.limits import Interruptions
 from statewalk.checker.verdict import exits
 from statewalk.dsl.declared import Configuration
-from statewalk.dsl.errors import RunError, StatewalkError
+from statewalk.dsl.errors import RunError, StatewalkError, one_line
 from statewalk.dsl.files import read_text
 
 GREEN = Path(".statewalk/green.json")
@@ -103,7 +103,7 @@ def run_tests(
 
     Raises RunError[SW382] where a configuration that is ``needed`` is in no spec, [SW403].
     """
-    out = streams.out()
+    say = streams.say
     outcomes = outcomes or Outcomes()
     codes: list[int] = []
     unchanged = 0
@@ -113,9 +113,9 @@ def run_tests(
         for spec, rows in zip(loaded, checked([s.job for s in loaded], how, asked), strict=True):
             if needed and not spec.configurations and not spec.mistake:
                 continue
-            out.write(f"{shown(spec.path)}\n")
+            say(f"{shown(spec.path)}\n")
             if spec.mistake:
-                out.write("".join(f"  {text}\n" for text in str(spec.mistake).splitlines()))
+                say("".join(f"  {text}\n" for text in str(spec.mistake).splitlines()))
                 outcomes.mistake(spec.path, spec.mistake)
                 codes.append(exits.MISTAKE)
             by_name = {row.configuration.name: row for row in rows}
@@ -124,17 +124,17 @@ def run_tests(
                 if row is None:
                     unchanged += 1
                     before = spec.passed[configuration.name]
-                    out.write(f"  ==   {configuration.name:<28} {before}\n")
+                    say(f"  ==   {one_line(configuration.name):<28} {before}\n")
                     outcomes.unchanged(spec.path, configuration.name, before)
                     continue
                 codes.append(row.code)
-                out.write(line(row, shown(spec.path)))
-            out.flush()
+                say(line(row, shown(spec.path)))
+            streams.out().flush()
             outcomes.rows(spec.path, rows)
             update(spec.path, rows)
             if green is not None:
                 _remember(green, spec, rows)
-    out.write(_not_tested(untested, loaded) + _summary(codes, unchanged))
+    say(_not_tested(untested, loaded) + _summary(codes, unchanged))
     outcomes.write()
     return exits.of_sweep(codes)
 

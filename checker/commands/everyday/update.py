@@ -11,6 +11,7 @@ from pathlib import Path
 from statewalk.checker.commands.everyday.rows import Row
 from statewalk.checker.machine import streams
 from statewalk.checker.machine.files import write_text
+from statewalk.dsl.errors import one_line
 from statewalk.dsl.files import read_text
 
 
@@ -23,24 +24,25 @@ def update(spec: str, rows: Sequence[Row]) -> None:
         return
     before = read_text(Path(spec))
     after, missing = rewritten(before, found)
-    out = streams.out()
     for name in missing:
-        out.write(f"       {name}: its numbers are not written in {spec}; nothing to update\n")
+        streams.say(
+            f"       {one_line(name)}: its numbers are not written in {spec}; nothing to update\n"
+        )
     if after == before:
         return
     lines = difflib.unified_diff(
         before.splitlines(keepends=True), after.splitlines(keepends=True), spec, spec, n=0
     )
-    out.write("".join(f"       {line}" for line in lines if not line.startswith("@@")))
-    out.flush()
+    streams.say("".join(f"       {line}" for line in lines if not line.startswith("@@")))
+    streams.out().flush()
     if sys.stdin.isatty() and sys.stdout.isatty():
-        out.write(f"       Write this to {spec}? [y/N] ")
-        out.flush()
+        streams.say(f"       Write this to {spec}? [y/N] ")
+        streams.out().flush()
         if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-            out.write("       Nothing is written.\n")
+            streams.say("       Nothing is written.\n")
             return
     write_text(Path(spec), after, help="Make the spec writable.")
-    out.write(f"       {spec} is up to date.\n")
+    streams.say(f"       {spec} is up to date.\n")
 
 
 def _numbers(row: Row) -> dict[str, int]:

@@ -47,6 +47,7 @@ def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "100")
     (tmp_path / "good.py").write_text(ACTION)
+    (tmp_path / "a\nb.py").write_text(ACTION)
     (tmp_path / "binary.py").write_bytes(bytes(range(128, 256)))
     (tmp_path / "empty.py").write_text("")
     (tmp_path / "syntax.py").write_text("x = \n")
@@ -87,6 +88,8 @@ def run(*arguments: str) -> int:
             ["good.py", "--kep-going"],
             ["there is no --kep-going. Did you mean --keep-going?"],
         ),
+        (["good.py", "--z\n::error::x"], [r"there is no --z\n::error::x."]),
+        (["a\nb.py"], [r"SW302 a\nb.py cannot be read: its name has a line break"]),
         (["good.py", "more"], ["statewalk check: unrecognized arguments: more"]),
         (["leaves.py"], ["leaves.py:2:1: SW303 SystemExit while the spec was loaded"]),
         (["ends.py"], ["SW205 The spec ended the program: SystemExit, in the action"]),

@@ -162,6 +162,17 @@ def test_machines_are_told_what_came_out(folder: Path, capsys: pytest.CaptureFix
     assert "counter.py [holds]" in names  # as before, and not checked again
 
 
+def test_names_of_configurations_are_no_commands(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "counter.py").write_text(SPEC + 'config("a\\x1b\\n::error::##[b]", N=4)\n')
+
+    assert 4 == main(FAST)
+    out = capsys.readouterr().out
+    assert r"a\x1b\n::error::#\u0023[b]" in out
+    assert not [said for said in ("\x1b", "\n::", "##[") if said in out]
+
+
 def test_a_fizz_file_is_tested_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
     spec = str(ROOT / "specs" / "toys" / "capped.fizz")
 
