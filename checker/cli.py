@@ -119,7 +119,7 @@ def _parsed(arguments: list[str]) -> argparse.Namespace:
     return parsed
 
 
-def _rescued(parsed: argparse.Namespace) -> int:
+def _rescued(arguments: argparse.Namespace) -> int:
     """Report for a process that did not end by itself; the exit code."""
     from statewalk.checker.contract import rescue
 
@@ -127,7 +127,7 @@ def _rescued(parsed: argparse.Namespace) -> int:
     assert end is not None
     if not end.facts.get("check"):
         rescue.give_up(end)
-    return int(parsed.run(parsed))
+    return int(arguments.run(arguments))
 
 
 def _interrupted(end: BaseException) -> int:

@@ -29,12 +29,12 @@ def argument(read: Callable[[str], T]) -> Callable[[str], T]:
     return reader
 
 
-def keep_apart(parsed: argparse.Namespace) -> None:
+def keep_apart(arguments: argparse.Namespace) -> None:
     """Refuse to write a file that the command reads, or that it writes already.
 
     Raises:  RunError[SW403]
     """
-    values = vars(parsed)
+    values = vars(arguments)
     read = [
         file for name in values.keys() - _WRITTEN - {"command_line"} for file in _in(values[name])
     ]
@@ -56,6 +56,6 @@ def keep_apart(parsed: argparse.Namespace) -> None:
 
 def _in(value: object) -> Iterator[str]:
     """The names of files that the value of an argument may be."""
-    for each in value if isinstance(value, list | tuple) else [value]:
-        if isinstance(each, str | Path) and str(each) not in ("", "-"):
-            yield str(each)
+    for one in value if isinstance(value, list | tuple) else [value]:
+        if isinstance(one, str | Path) and str(one) not in ("", "-"):
+            yield str(one)

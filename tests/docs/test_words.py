@@ -34,7 +34,7 @@ fit fixed fizz followed following forget fps free full given has held here high 
 inner inside item json keep last leave library listed lock look lost made mask mean meant merged met
 mine missed more most move native now number offset old one opened other out outside over own owner
 pair parameter parent part placed plain position possible printable priority progress prop
-properties python raised reading reason refuse report rest result running said same saved scan
+properties python raised reading reason refuse report rest result running said say same saved scan
 search second setting settings short show shown size some spark spread start statement statewalk
 stopped strict tag take taken target tell test there thread time told total two txn unknown used
 violated violation waiting wanted watch way what where whole why width within word work write
