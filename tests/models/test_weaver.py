@@ -19,7 +19,7 @@ from statewalk.checker.engines import reference
 from statewalk.dsl.declared import Configuration
 from statewalk.dsl.loader import load
 from statewalk.models.stores.weaving.order import is_cyclic, leads
-from tests.cases import some
+from tests.cases import slow, some
 from tests.declared import declared
 from tests.places import ROOT
 
@@ -99,9 +99,9 @@ def cyclic(outcome: tuple[tuple[str, ...], ...], stamps: set[Pair]) -> bool:
     ("name", "stamps", "counts"),
     [
         ("WV-1", set(), (4, 2)),
-        ("WV-1-oracle", set(), (2, 0)),
-        ("WV-1-one-shard", set(), (2, 0)),
-        ("WV-2-chain", {("A", "B")}, (4, 1)),
+        slow("WV-1-oracle", set(), (2, 0)),
+        slow("WV-1-one-shard", set(), (2, 0)),
+        slow("WV-2-chain", {("A", "B")}, (4, 1)),
         ("WV-2-chain-acyclic", {("A", "B")}, (3, 0)),
     ],
 )

@@ -13,6 +13,7 @@ from statewalk.checker.cli import main
 from statewalk.checker.commands import COMMANDS
 from statewalk.checker.contract.search import Progress
 from statewalk.checker.report.progress import ProgressBlock, clock, outlook, short, span
+from tests.cases import slow
 from tests.places import ROOT
 
 HEAVY = (
@@ -51,7 +52,8 @@ def test_help_imports_nothing_heavy(arguments: list[str], needed: set[str]) -> N
 
 
 @pytest.mark.parametrize(
-    "more", [(), ("--symmetry", "on"), ("--set", "BROKERS=1", "--set", "MUTANT=no_epoch_bump")]
+    "more",
+    [slow(()), slow(("--symmetry", "on")), ("--set", "BROKERS=1", "--set", "MUTANT=no_epoch_bump")],
 )
 def test_a_small_check_loads_neither_compiler_nor_arrays(
     more: tuple[str, ...], tmp_path: Path

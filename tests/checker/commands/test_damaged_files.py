@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from statewalk.checker.cli import main
+from tests.cases import slow
 from tests.places import ROOT
 
 DIE_HARD = str(ROOT / "models/toys/die_hard.py")
@@ -109,7 +110,9 @@ def test_a_graph(
         {"#enum": [1, []]},
     ],
 )
-@pytest.mark.parametrize("command", [["show"], ["replay"], ["export", "--format", "itf"]])
+@pytest.mark.parametrize(
+    "command", [["show"], slow(["replay"]), slow(["export", "--format", "itf"])]
+)
 def test_a_trace(
     run: Path, capsys: pytest.CaptureFixture[str], command: list[str], actor: Any
 ) -> None:

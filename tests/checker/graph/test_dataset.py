@@ -27,7 +27,7 @@ from statewalk.checker.states.showing import text_of
 from statewalk.dsl.errors import RunError
 from statewalk.dsl.model import Model
 from statewalk.dsl.values.stored import encode
-from tests.cases import examples
+from tests.cases import examples, some
 from tests.checker.graph.explicit import explicit
 from tests.checker.native.generated import generate
 from tests.places import ROOT
@@ -111,7 +111,7 @@ def as_text(value: Any) -> Any:
     return value if value is None or type(value) is str else text_of(value)
 
 
-@pytest.mark.parametrize("name", SPECS)
+@pytest.mark.parametrize("name", some(SPECS, every=3))
 def test_the_rows_are_those_of_plain_python(name: str, tmp_path: Path) -> None:
     path, constants = SPECS[name]
     model = load(ROOT / path, constants)

@@ -32,6 +32,7 @@ from pathlib import Path
 from statewalk import Role, action, always, init, require
 
 empty = ()
+nap = ctypes.PyDLL(None).usleep  # waits as the busy do: nothing else of Python runs meanwhile
 Path("ready").touch()
 
 """

@@ -13,7 +13,9 @@ WELL = COUNTER.format(init="", action="", property="").replace("< 1", "< 9")
 READY = IMPORTS + "import os, signal, sys, threading, time\n"
 
 NEVER_ENDS = {
-    "swallow": "while True:\n    try:\n        while True: pass\n    except BaseException: pass\n",
+    "swallow": (
+        "while True:\n    try:\n        while True: nap(999)\n    except BaseException: pass\n"
+    ),
     "asleep": "while True:\n    try:\n        slow.wait()\n    except BaseException: pass\n",
     "finally": "try:\n    while True: pass\nfinally:\n    while True: pass\n",
     "another": "try:\n    while True: pass\nexcept BaseException:\n    raise KeyError('x')\n",

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from statewalk import check
+from tests.cases import slow
 
 SPEC = """
 from statewalk import *
@@ -43,7 +44,7 @@ def written(folder: Path, after: str, deeper: str) -> Path:
     return path
 
 
-@pytest.mark.parametrize("engine", ["reference", "native"])
+@pytest.mark.parametrize("engine", [slow("reference"), "native"])
 @pytest.mark.parametrize("deeper", DEEPER[:2])
 def test_what_python_bears_is_no_error(deeper: str, engine: str, tmp_path: Path) -> None:
     run = check(written(tmp_path, "i: i + 1 for i in range(300)", deeper), engine=engine)
@@ -51,7 +52,7 @@ def test_what_python_bears_is_no_error(deeper: str, engine: str, tmp_path: Path)
     assert ("holds", 2) == (run.verdict, run.counts.distinct)
 
 
-@pytest.mark.parametrize("engine", ["reference", "native"])
+@pytest.mark.parametrize("engine", [slow("reference"), "native"])
 @pytest.mark.parametrize("deeper", DEEPER)
 def test_what_has_no_end_is_an_error_of_the_spec(
     deeper: str, engine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -27,7 +27,7 @@ class Counter(Role):
 
     @action
     def jump(self) -> None:
-        require(self.n < 270)
+        require(self.n < {until})
         self.n = any_of(range(self.n + 1, min(self.n + {by}, 270) + 1))
 
     @action
@@ -44,7 +44,7 @@ def below() -> bool:
 
 def model(folder: Path, by: int) -> Model:
     spec = folder / "counting.py"
-    spec.write_text(SPEC.format(by=by))
+    spec.write_text(SPEC.format(by=by, until=270 if by < 270 else 1))
     return load(spec)
 
 

@@ -15,6 +15,7 @@ from statewalk.checker.symmetry.breaking import Sample
 from statewalk.checker.symmetry.group import Symmetry
 from statewalk.dsl.errors import SpecError
 from statewalk.dsl.loader import load
+from tests.cases import slow
 from tests.checker.symmetry.specs import MODELS, SPECS, load_text
 
 SPEC = """
@@ -83,7 +84,7 @@ MUTANTS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("engine", ["reference", "native"])
+@pytest.mark.parametrize("engine", [slow("reference"), "native"])
 @pytest.mark.parametrize("name", MUTANTS)
 def test_what_breaks_symmetry_is_named(engine: str, name: str, tmp_path: Path) -> None:
     place, line, culprit = MUTANTS[name]
@@ -110,7 +111,7 @@ def test_engines_find_the_same(name: str, tmp_path: Path) -> None:
     assert said[0] == said[1]
 
 
-@pytest.mark.parametrize("engine", ["reference", "native"])
+@pytest.mark.parametrize("engine", [slow("reference"), "native"])
 def test_without_symmetry_nothing_is_said(engine: str, tmp_path: Path) -> None:
     model = load_text(
         tmp_path, SPEC.format(**{**RIGHT, "take": "self.key = max(k, self.key or k)"})
@@ -121,7 +122,7 @@ def test_without_symmetry_nothing_is_said(engine: str, tmp_path: Path) -> None:
     assert found.complete
 
 
-@pytest.mark.parametrize("engine", ["reference", "native"])
+@pytest.mark.parametrize("engine", [slow("reference"), "native"])
 def test_the_right_spec_passes(engine: str, tmp_path: Path) -> None:
     model = load_text(tmp_path, SPEC.format(**RIGHT))
 

@@ -40,7 +40,7 @@ def agree(model: Model, threads: tuple[int, ...] = (1, 2), **options: Any) -> No
 
 
 @pytest.mark.parametrize(
-    ("name", "keep_going", "bits"), some(product(SPECS, [False, True], [64, 128]), every=11)
+    ("name", "keep_going", "bits"), some(product(SPECS, [False, True], [64, 128]), every=17)
 )
 def test_small_specs(name: str, keep_going: bool, bits: int, tmp_path: Path) -> None:
     agree(load_text(tmp_path, SPECS[name]), keep_going=keep_going, fingerprint_bits=bits)

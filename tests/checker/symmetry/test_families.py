@@ -10,6 +10,7 @@ from statewalk import check, load
 from statewalk.checker.verdict.run import Run
 from statewalk.dsl.errors import SpecError
 from statewalk.dsl.model import Model
+from tests.cases import slow
 
 SPEC = """
 from statewalk import *
@@ -79,7 +80,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Model:
     return load(path)
 
 
-@pytest.mark.parametrize("engine", ["reference", "native"])
+@pytest.mark.parametrize("engine", [slow("reference"), "native"])
 def test_a_family_is_judged_as_without_symmetry(engine: str, model: Model) -> None:
     plain = check(model, engine=engine, keep_going=True)
     merged = check(model, engine=engine, keep_going=True, symmetry=True)

@@ -6,6 +6,7 @@ import pytest
 
 from statewalk import check
 from statewalk.dsl.loader import load
+from tests.cases import slow
 from tests.checker.symmetry.specs import orbits_by_force
 
 HEAD = """---
@@ -49,7 +50,7 @@ action All:
 """
 
 
-@pytest.mark.parametrize("engine", ["reference", "native"])
+@pytest.mark.parametrize("engine", [slow("reference"), "native"])
 @pytest.mark.parametrize(
     ("text", "orbits"),
     [

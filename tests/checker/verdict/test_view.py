@@ -10,6 +10,7 @@ from statewalk import check, load
 from statewalk.checker.contract.options import CheckOptions
 from statewalk.checker.verdict.run import Run
 from statewalk.dsl.errors import RunError
+from tests.cases import some
 
 HEAD = """
 from contextlib import suppress
@@ -126,7 +127,7 @@ def with_step(body: str) -> str:
     return f"{HEAD}\n    @action\n    def step(self) -> None:\n        {body}\n{REST}"
 
 
-@pytest.mark.parametrize("how", PROPERTIES)
+@pytest.mark.parametrize("how", some(PROPERTIES, every=3))
 def test_a_property_that_reads_a_hidden_field_is_refused(tmp_path: Path, how: str) -> None:
     text = with_property(PROPERTIES[how])
 
@@ -155,7 +156,7 @@ def test_the_state_before_a_step_is_hidden_too(tmp_path: Path) -> None:
     assert refused(tmp_path, text, "reference") == "SW356"
 
 
-@pytest.mark.parametrize("how", STEPS)
+@pytest.mark.parametrize("how", some(STEPS, every=3))
 def test_a_step_that_reads_a_hidden_field_is_refused(tmp_path: Path, how: str) -> None:
     text = with_step(STEPS[how])
 

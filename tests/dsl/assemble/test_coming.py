@@ -13,9 +13,10 @@ from statewalk.checker.contract.search import SearchOptions
 from statewalk.checker.engines.table import ENGINES, load_engine
 from statewalk.dsl.errors import SpecError
 from statewalk.dsl.loader import load
+from tests.cases import slow
 from tests.checker.native.agreement import told
 
-BOTH = pytest.mark.parametrize("engine", ["native", "reference"])
+BOTH = pytest.mark.parametrize("engine", ["native", slow("reference")])
 HEAD = """\
 from statewalk import *
 

@@ -8,6 +8,7 @@ import pytest
 
 from statewalk.checker.api import check
 from statewalk.dsl.errors import StatewalkError
+from tests.cases import slow
 
 LISTS = {
     "itertools.permutations([1, 2])": 2,
@@ -57,7 +58,7 @@ def run(path: Path, engine: str, top: str, step: str, size: int, also: str = "Tr
     return check(path, engine=engine).verdict
 
 
-@pytest.mark.parametrize("engine", ["native", "reference"])
+@pytest.mark.parametrize("engine", ["native", slow("reference")])
 @pytest.mark.parametrize("made", LISTS)
 def test_a_constant_is_gone_through_as_often_as_asked(
     made: str, engine: str, tmp_path: Path
@@ -69,7 +70,7 @@ def test_a_constant_is_gone_through_as_often_as_asked(
     assert "holds" == run(tmp_path, engine, top, "len([c for c in C])", size, also)
 
 
-@pytest.mark.parametrize("engine", ["native", "reference"])
+@pytest.mark.parametrize("engine", ["native", slow("reference")])
 @pytest.mark.parametrize("made", LISTS)
 def test_a_local_has_a_length_and_an_order(made: str, engine: str, tmp_path: Path) -> None:
     top = f"def twice():\n    c = {made}\n    return len(list(c)) * 0 + len(c)"
@@ -84,7 +85,7 @@ def test_a_function_of_the_file_gets_lists_whatever_it_is_called(tmp_path: Path)
     assert "holds" == run(tmp_path, "reference", top, "sum(zip([1], [2]))", 2)
 
 
-@pytest.mark.parametrize("engine", ["native", "reference"])
+@pytest.mark.parametrize("engine", ["native", slow("reference")])
 @pytest.mark.parametrize("made", CHANGED)
 def test_a_constant_that_a_step_changes_is_no_part_of_the_state(
     made: str, engine: str, tmp_path: Path

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from statewalk import check
-from tests.cases import some
+from tests.cases import slow, some
 
 HEAD = "---\ndeadlock_detection: false\noptions:\n  crash_on_yield: false\n---\n"
 SPEC = """
@@ -68,7 +68,7 @@ TRUE = [
 ]
 
 
-@pytest.mark.parametrize(("body", "engine"), some(product(TRUE, ["reference", "native"]), every=3))
+@pytest.mark.parametrize(("body", "engine"), some(product(TRUE, ["reference", "native"]), every=5))
 def test_what_holds_of_next_states(body: str, engine: str, tmp_path: Path) -> None:
     text = SPEC.replace(
         "BODY", body.replace("ups()", "[s for s in next_states() if s.action_name == 'Up']")
@@ -99,7 +99,7 @@ def test_what_does_not_hold_is_found(body: str, length: int | None, tmp_path: Pa
         assert length in (None, found.length)
 
 
-@pytest.mark.parametrize("engine", ["reference", "native"])
+@pytest.mark.parametrize("engine", [slow("reference"), "native"])
 @pytest.mark.parametrize(
     "body",
     [

@@ -8,8 +8,9 @@ from statewalk import check
 from statewalk.dsl.errors import SpecError
 from statewalk.dsl.fizz.convert import convert
 from statewalk.dsl.loader import load
+from tests.cases import slow
 
-BOTH = pytest.mark.parametrize("engine", ["native", "reference"])
+BOTH = pytest.mark.parametrize("engine", ["native", slow("reference")])
 OPTIONS = "options: {crash_on_yield: false, max_concurrent_actions: 1}"
 HEAD = f"---\ndeadlock_detection: false\n{OPTIONS}\n---\n"
 WORKER = """\

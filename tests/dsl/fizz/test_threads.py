@@ -9,6 +9,7 @@ import pytest
 
 from statewalk import check
 from statewalk.dsl.errors import SpecError
+from tests.cases import slow, some
 
 FRONT = "---\ndeadlock_detection: false\noptions:\n  crash_on_yield: {crash}\n  "
 FRONT += "max_concurrent_actions: {most}\n---\n"
@@ -111,7 +112,7 @@ def found(
     return {r.counts.distinct for r in results}, results[0].counts.fizzbee_unique
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", some(CASES, every=3))
 def test_where_steps_end(name: str, tmp_path: Path) -> None:
     most, text, distinct = CASES[name]
 
@@ -226,7 +227,7 @@ always assertion Ahead:
 """
 
 
-@pytest.mark.parametrize("engine", ["reference", "native"])
+@pytest.mark.parametrize("engine", [slow("reference"), "native"])
 @pytest.mark.parametrize(
     ("bounds", "states"),
     [

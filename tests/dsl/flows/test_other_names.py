@@ -12,6 +12,7 @@ from statewalk.checker.contract.search import Exploration, SearchOptions
 from statewalk.checker.engines import reference
 from statewalk.dsl.errors import SpecError
 from statewalk.dsl.loader import load
+from tests.cases import slow
 
 SPEC = """
 import other
@@ -75,7 +76,7 @@ def found(
     return result
 
 
-@pytest.mark.parametrize("engine", [reference, native])
+@pytest.mark.parametrize("engine", [slow(reference), native])
 @pytest.mark.parametrize(
     ("other", "own"),
     [
@@ -109,7 +110,7 @@ def test_what_is_not_called_by_a_name_is_refused(body: str, tmp_path: Path) -> N
     assert "SW116" == caught.value.code
 
 
-@pytest.mark.parametrize("engine", [reference, native])
+@pytest.mark.parametrize("engine", [slow(reference), native])
 @pytest.mark.parametrize(
     "body", ["self.hh()", "[f() for f in (self.h,)]", "list(map(Base.h, [self]))"]
 )
@@ -123,7 +124,7 @@ def test_a_flow_that_is_called_plainly_by_another_name_is_an_error(
     assert "gives way to others (it contains yield), and is called plainly." in str(finding.error)
 
 
-@pytest.mark.parametrize("engine", [reference, native])
+@pytest.mark.parametrize("engine", [slow(reference), native])
 def test_what_is_no_flow_is_told_so(engine: ModuleType, tmp_path: Path) -> None:
     [finding] = found(tmp_path, "yield from range(3)", engine=engine).findings
 
@@ -131,7 +132,7 @@ def test_what_is_no_flow_is_told_so(engine: ModuleType, tmp_path: Path) -> None:
     assert "'range' is called with yield from, and is no flow of the spec." in str(finding.error)
 
 
-@pytest.mark.parametrize("engine", [reference, native])
+@pytest.mark.parametrize("engine", [slow(reference), native])
 @pytest.mark.parametrize("optimize", [True, False])
 @pytest.mark.parametrize("last", ["", "\n        yield\n        self.n += 0"])
 def test_a_generator_that_a_function_makes_is_python_s_own(

@@ -13,6 +13,7 @@ from statewalk.checker import native
 from statewalk.checker.contract.search import SearchOptions
 from statewalk.checker.engines import reference
 from statewalk.dsl.loader import load
+from tests.cases import slow
 
 SPEC = """
 from statewalk import *
@@ -54,7 +55,7 @@ TAKEN = {
 }
 
 
-@pytest.mark.parametrize("engine", [reference, native])
+@pytest.mark.parametrize("engine", [slow(reference), native])
 @pytest.mark.parametrize("taken", TAKEN)
 @pytest.mark.parametrize("asked", ASKED)
 def test_what_holds_the_same_is_not_the_same_one(

@@ -7,6 +7,7 @@ import pytest
 from statewalk import check
 from statewalk.dsl.errors import SpecErrors
 from statewalk.dsl.loader import load
+from tests.cases import slow
 
 SPEC = """
 from statewalk import *
@@ -52,7 +53,7 @@ def written(folder: Path, *, kind: str = "Record", step: str = "pass") -> Path:
     return path
 
 
-@pytest.mark.parametrize("engine", ["reference", "native"])
+@pytest.mark.parametrize("engine", [slow("reference"), "native"])
 @pytest.mark.parametrize("kind", ["Record", "Role"])
 def test_a_class_may_be_changed_before_the_first_step(
     engine: str, kind: str, tmp_path: Path

@@ -10,6 +10,7 @@ from statewalk.checker.contract.search import SearchOptions
 from statewalk.checker.engines import reference
 from statewalk.dsl.errors import SpecError
 from statewalk.dsl.loader import load
+from tests.cases import slow
 
 SPEC = """
 import statewalk
@@ -119,7 +120,7 @@ def p() -> bool:
 """
 
 
-@pytest.mark.parametrize("engine", [reference, native])
+@pytest.mark.parametrize("engine", [slow(reference), native])
 @pytest.mark.parametrize("asked", ["grown", "wrapped"])
 def test_what_is_not_read_as_text_is_told_so(
     asked: str, engine: ModuleType, tmp_path: Path

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from statewalk import check, replay
+from tests.cases import slow
 
 HELPER = """
 from enum import Enum
@@ -69,7 +70,7 @@ def spec_of(folder: Path, one: str, two: str) -> Path:
     return folder / "spec.py"
 
 
-@pytest.mark.parametrize("engine", ["native", "reference"])
+@pytest.mark.parametrize("engine", ["native", slow("reference")])
 @pytest.mark.parametrize(
     "two",
     ["helper.Color.RED", "Outer.Color.A"],
@@ -85,7 +86,7 @@ def test_members_of_two_enums_of_one_name_are_refused(
     )
 
 
-@pytest.mark.parametrize("engine", ["native", "reference"])
+@pytest.mark.parametrize("engine", ["native", slow("reference")])
 @pytest.mark.parametrize(
     ("one", "two"),
     [

@@ -12,6 +12,7 @@ import pytest
 
 from statewalk import check, load
 from statewalk.dsl.errors import SpecError
+from tests.cases import slow
 
 RING = """
 from statewalk import *
@@ -98,7 +99,7 @@ def test_a_configuration_says_which(spec: Path) -> None:
     assert {"ring.N": 4, "spec.N": 5} == found
 
 
-@pytest.mark.parametrize("engine", ["native", "reference"])
+@pytest.mark.parametrize("engine", ["native", slow("reference")])
 def test_a_trace_is_repeated_with_both_values(engine: str, spec: Path, tmp_path: Path) -> None:
     check(spec, {"ring.N": 3, "spec.N": 2}, engine=engine, out=tmp_path / "run")
     saved = json.loads((tmp_path / "run" / "result.json").read_text())

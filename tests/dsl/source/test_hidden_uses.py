@@ -10,7 +10,7 @@ import pytest
 from statewalk.checker.api import check
 from statewalk.dsl.errors import SpecErrors
 from statewalk.dsl.source import usage
-from tests.cases import some
+from tests.cases import slow, some
 
 SPEC = """
 from operator import attrgetter, methodcaller
@@ -120,8 +120,8 @@ def empty() -> bool:
 """
 
 
-@pytest.mark.parametrize("engine", ["native", "reference"])
-@pytest.mark.parametrize("name", some(USES, every=2))
+@pytest.mark.parametrize("engine", ["native", slow("reference")])
+@pytest.mark.parametrize("name", some(USES, every=4))
 def test_what_changes_a_field_is_seen(
     name: str, engine: Literal["native", "reference"], tmp_path: Path
 ) -> None:

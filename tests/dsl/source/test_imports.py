@@ -83,7 +83,7 @@ def written(folder: Path, first: str | None) -> Path:
 BELOW = [(line, name, first) for line, name in ABSOLUTE for first in (None, *FIRST.values())]
 
 
-@pytest.mark.parametrize(("line", "name", "first"), some(BELOW, every=4))  # each line, each first
+@pytest.mark.parametrize(("line", "name", "first"), some(BELOW, every=8))
 def test_a_module_below_a_package_is_part_of_the_spec(
     line: str, name: str, first: str | None, tmp_path: Path
 ) -> None:

@@ -13,7 +13,7 @@ from statewalk.checker.contract.search import SearchOptions
 from statewalk.checker.engines import reference
 from statewalk.dsl.errors import SpecErrors
 from statewalk.dsl.loader import load
-from tests.cases import some
+from tests.cases import slow, some
 
 HEAD = """
 import copy
@@ -113,7 +113,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("body", some(NINE, every=2))
-@pytest.mark.parametrize("engine", [reference, native])
+@pytest.mark.parametrize("engine", [slow(reference), native])
 @pytest.mark.parametrize("optimize", [True, False])
 def test_it_is_as_python_has_it(
     body: str, engine: ModuleType, optimize: bool, tmp_path: Path

@@ -120,7 +120,7 @@ def test_a_record_changes_itself(
 
 
 @pytest.mark.parametrize("use", [USES[0], USES[21]], ids=lambda use: use[3])
-@pytest.mark.parametrize("engine", [reference, native])
+@pytest.mark.parametrize("engine", [slow(reference), native])
 def test_a_property_changes_nothing_through_an_operator(
     use: tuple[str, str, str, str], engine: ModuleType, tmp_path: Path
 ) -> None:

@@ -16,10 +16,12 @@ from tests.cases import some
 from .truths import truths
 from .truths_told import in_python, spec
 
-PARTS = 60
+PARTS = 180
 
 
-@pytest.mark.parametrize(("part", "optimize"), some(product(range(PARTS), (False, True)), every=61))
+@pytest.mark.parametrize(
+    ("part", "optimize"), some(product(range(PARTS), (False, True)), every=181)
+)
 def test_truths_of_python_are_truths_of_the_state(
     part: int, optimize: bool, tmp_path: Path
 ) -> None:
@@ -36,7 +38,7 @@ def test_truths_of_python_are_truths_of_the_state(
     assert [] == [x for x in zip(texts, expected, said, strict=True) if x[1] != x[2]]
 
 
-@pytest.mark.parametrize("part", some(range(PARTS), every=60))
+@pytest.mark.parametrize("part", some(range(PARTS), every=180))
 def test_truths_of_python_are_truths_of_what_is_learned(part: int, tmp_path: Path) -> None:
     texts = truths()[part::PARTS]
     path = tmp_path / "box.py"

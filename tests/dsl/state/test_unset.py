@@ -99,7 +99,7 @@ def _found(tmp_path: Path, looks: list[str], fill: str, *, optimize: bool) -> li
 
 
 @pytest.mark.parametrize(
-    ("fill", "optimize"), [(FILL, True), slow(FILL, False), slow("pass", True), ("pass", False)]
+    ("fill", "optimize"), [(FILL, True), slow(FILL, False), slow("pass", True), slow("pass", False)]
 )
 def test_every_look_at_a_field_without_a_value_is_an_error(
     fill: str, optimize: bool, tmp_path: Path
@@ -189,7 +189,7 @@ c = C()
 """
 
 
-@pytest.mark.parametrize("engine", ["reference", "native"])
+@pytest.mark.parametrize("engine", [slow("reference"), "native"])
 @pytest.mark.parametrize(
     "declared",
     [

@@ -162,7 +162,7 @@ USES = [
 ]  # fmt: skip
 MAKERS = STRINGS + OTHERS
 ALL = [(made, use) for made in MAKERS for use in USES]
-SOME = [(m, USES[(2 * at + n) % len(USES)]) for at, m in enumerate(MAKERS) for n in range(2)]
+SOME = [(made, USES[at % len(USES)]) for at, made in enumerate(MAKERS)]
 MIXED = """
 from enum import Enum
 from statewalk import *

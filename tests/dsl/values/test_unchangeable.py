@@ -10,6 +10,7 @@ from statewalk.checker.contract.search import SearchOptions
 from statewalk.checker.engines import reference
 from statewalk.dsl.errors import SpecErrors
 from statewalk.dsl.loader import load
+from tests.cases import slow
 
 HEAD = """
 from statewalk import *
@@ -64,7 +65,7 @@ def test_a_member_that_is_changed_is_seen_in_the_text(body: str, tmp_path: Path)
 
 
 @pytest.mark.parametrize("body", SEEN_IN_THE_RUN)
-@pytest.mark.parametrize("engine", [reference, native])
+@pytest.mark.parametrize("engine", [slow(reference), native])
 def test_a_value_taken_out_of_the_state_stays_as_it_is(
     body: str, engine: ModuleType, tmp_path: Path
 ) -> None:

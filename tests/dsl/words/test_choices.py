@@ -9,6 +9,7 @@ from statewalk.checker.cli import main
 from statewalk.checker.traces import reading
 from statewalk.checker.traces.exports import FORMATS
 from statewalk.dsl.values.stored import FrozenDict, FrozenList, FrozenSet
+from tests.cases import slow
 
 SPEC = """
 from statewalk import *
@@ -44,7 +45,7 @@ def _spec(folder: Path, body: str, parameter: str = "", fair: str = "") -> Path:
     return path
 
 
-@pytest.mark.parametrize("engine", ["reference", "native"])
+@pytest.mark.parametrize("engine", [slow("reference"), "native"])
 @pytest.mark.parametrize("body", BODIES)
 def test_a_violation_after_such_a_choice_has_its_trace(
     body: str, engine: str, tmp_path: Path
@@ -60,7 +61,7 @@ def test_a_violation_after_such_a_choice_has_its_trace(
     assert 0 == main(["replay", str(saved), "--spec", str(path)])
 
 
-@pytest.mark.parametrize("engine", ["reference", "native"])
+@pytest.mark.parametrize("engine", [slow("reference"), "native"])
 def test_a_record_is_shown_as_it_was_when_it_was_chosen(engine: str, tmp_path: Path) -> None:
     path = _spec(tmp_path, "x = any_of([Item(1), Item(2)]); x.n += 1; self.n = x.n")
 
@@ -71,7 +72,7 @@ def test_a_record_is_shown_as_it_was_when_it_was_chosen(engine: str, tmp_path: P
     assert "Item(n=2, more=[])" == repr(choice.value)
 
 
-@pytest.mark.parametrize("engine", ["reference", "native"])
+@pytest.mark.parametrize("engine", [slow("reference"), "native"])
 def test_parameters_and_fair_choices_may_be_sets(engine: str, tmp_path: Path) -> None:
     parameter = ", s: frozenset[str] = any_of(SETS)"
     body = "self.n = len(s) + 1 + len(any_of(SETS, fair='strong')) - 1"
@@ -85,7 +86,7 @@ def test_parameters_and_fair_choices_may_be_sets(engine: str, tmp_path: Path) ->
     assert [1, 2] == sorted(sizes)
 
 
-@pytest.mark.parametrize("engine", ["reference", "native"])
+@pytest.mark.parametrize("engine", [slow("reference"), "native"])
 def test_a_lasso_over_such_choices_is_found(engine: str, tmp_path: Path) -> None:
     path = _spec(tmp_path, "self.n = any_of([[1], [2]], fair='weak')[0]", "", "(fair='weak')")
     path.write_text(
@@ -109,7 +110,7 @@ def test_such_a_trace_can_be_exported_and_simulated(tmp_path: Path) -> None:
     assert 1 == main(["check", str(path), "--graph", str(tmp_path / "graph"), "--keep-going"])
 
 
-@pytest.mark.parametrize("engine", ["reference", "native"])
+@pytest.mark.parametrize("engine", [slow("reference"), "native"])
 @pytest.mark.parametrize(
     "options",
     ["[0.5, 1.5]", "[lambda: 1, lambda: 2]", "[Item, 1]", "[(1, 0.5), 2]", "[[0.5], [1]]",
@@ -128,7 +129,7 @@ def test_a_choice_of_numbers_is_not_written_out() -> None:
     assert 0 == any_of(range(10**15))
 
 
-@pytest.mark.parametrize("engine", ["reference", "native"])
+@pytest.mark.parametrize("engine", [slow("reference"), "native"])
 def test_no_run_changes_what_the_next_one_is_given(engine: str, tmp_path: Path) -> None:
     path = _spec(tmp_path, "xs.append(1); self.n = len(xs)", ", xs: list[int] = any_of([[1], []])")
 
@@ -138,7 +139,7 @@ def test_no_run_changes_what_the_next_one_is_given(engine: str, tmp_path: Path) 
     assert "SW202" in str(result)
 
 
-@pytest.mark.parametrize("engine", ["reference", "native"])
+@pytest.mark.parametrize("engine", [slow("reference"), "native"])
 def test_a_fairness_that_there_is_not_is_no_weak_one(engine: str, tmp_path: Path) -> None:
     path = _spec(tmp_path, "self.n = any_of([1, 2], fair='stronk')")
 

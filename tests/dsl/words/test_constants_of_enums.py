@@ -10,6 +10,7 @@ import pytest
 from statewalk import check, load, replay
 from statewalk.dsl.errors import SpecError
 from statewalk.dsl.words.constants import GivenText
+from tests.cases import slow
 
 SPEC = """
 from enum import *
@@ -103,7 +104,7 @@ def test_what_can_mean_two_things_is_refused(
     assert said in caught.value.message
 
 
-@pytest.mark.parametrize("engine", ["native", "reference"])
+@pytest.mark.parametrize("engine", ["native", slow("reference")])
 @pytest.mark.parametrize(
     ("hint", "default"),
     [

@@ -13,6 +13,7 @@ from statewalk.checker.contract.search import SearchOptions
 from statewalk.checker.engines import reference
 from statewalk.dsl.errors import SpecError
 from statewalk.dsl.loader import load
+from tests.cases import slow
 
 SPEC = """
 from statewalk import *
@@ -51,7 +52,7 @@ def written(folder: Path, kind: str, body: str) -> Path:
     return path
 
 
-@pytest.mark.parametrize("engine", [reference, native])
+@pytest.mark.parametrize("engine", [slow(reference), native])
 @pytest.mark.parametrize(("kind", "body"), TAKEN_HERE)
 def test_a_place_taken_in_this_state_is_no_place_in_another(
     kind: str, body: str, engine: ModuleType, tmp_path: Path

@@ -6,6 +6,7 @@ import pytest
 
 from statewalk import check, holds, violates
 from statewalk.checker.cli import main
+from tests.cases import slow
 
 
 def holding() -> bool:
@@ -182,7 +183,7 @@ def test_a_property_that_there_is_not_is_told_with_a_suggestion(
     )
 
 
-@pytest.mark.parametrize("engine", ["reference", "native"])
+@pytest.mark.parametrize("engine", [slow("reference"), "native"])
 def test_counts_and_verdicts_are_of_the_one_search_that_went_on(
     tmp_path: Path, engine: str
 ) -> None:

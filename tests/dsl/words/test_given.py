@@ -13,6 +13,7 @@ import pytest
 
 from statewalk import check, load, replay
 from statewalk.dsl.errors import SpecError
+from tests.cases import some
 
 HEAD = """
 from collections import namedtuple
@@ -118,7 +119,9 @@ CASES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("hint", "default", "given", "test"), CASES.values(), ids=CASES.keys())
+@pytest.mark.parametrize(
+    ("hint", "default", "given", "test"), some(CASES.values(), every=3), ids=CASES.keys()
+)
 def test_a_configuration_gives_values_of_the_run_that_it_is_for(
     tmp_path: Path, hint: str, default: str, given: str, test: str
 ) -> None:
