@@ -213,23 +213,34 @@ class Model:
             for a in self.actions
         }
 
-    def take(self, action: Action, view: View) -> object:
+    def take(self, action: Action, view: View, part: Callable[[], object] | None = None) -> object:
         """Run an action against a view; what it returns. Raises `Disabled`, or what the spec
         raises.
+
+        ``part`` is run in its place, as something that the action calls.
         """
         self.outside.runs(action)
         with bound(view, classes=self.classes):
-            return action.run()
+            return (part or action.run)()
 
-    def holds(self, predicate: Callable[[], bool], view: View, before: View | None = None) -> bool:
+    def holds(
+        self,
+        predicate: Callable[[], bool],
+        view: View,
+        before: View | None = None,
+        part: Callable[[], object] | None = None,
+    ) -> bool:
         """Whether a predicate (an element's ``holds``, a property's ``whole``) is true of a state.
 
-        With ``before``, of the step from ``before`` to ``view``.
+        With ``before``, of the step from ``before`` to ``view``; ``part`` as in `take`.
         """
         self.outside.runs(predicate)
         name = getattr(predicate, "__name__", "property")
         with bound(view, before, self.classes, name, self.actions):
-            return predicate()
+            if part is None:
+                return predicate()
+            part()
+            return True
 
     def look_outside(self) -> None:
         """Raises SpecError[SW102] where something was changed that is no part of the state.

@@ -18,7 +18,7 @@ from statewalk.dsl.errors import RunError, place_of
 from statewalk.dsl.model import Action, Model, Property
 from statewalk.dsl.source.modules import FILES
 from statewalk.dsl.state.roles import Field
-from statewalk.dsl.view import Path, Place, View
+from statewalk.dsl.view import Asked, Path, Place, View
 
 _SIGNS = frozenset({"+", "-", "*", "|", "&", "^"})
 _FREE = frozenset({"append", "extend", "add", "discard", "keep", "xor", "set", "remove", "clear"})
@@ -94,7 +94,7 @@ class HidingView:
             self._look(path)
         self._view.update(path, key, fn)
 
-    def call(self, key: tuple[object, ...], fn: Callable[[], Any]) -> Any:
+    def call(self, key: tuple[object, ...], fn: Asked) -> Any:
         """See `View`."""
         return self._view.call(key, fn)
 
@@ -143,21 +143,27 @@ class HidingModel(Model):
     hidden: Fields = frozenset()
     numbers: Fields = frozenset()
 
-    def take(self, action: Action, view: View) -> object:
+    def take(self, action: Action, view: View, part: Callable[[], object] | None = None) -> object:
         """See `Model.take`."""
         seen = HidingView(view, self.hidden, self.numbers)
         try:
-            return super().take(action, seen)
+            return super().take(action, seen, part)
         finally:  # whatever the spec did after it
             if seen.read is not None:
                 raise _refusal(seen, f"the step '{action.name}'")
 
-    def holds(self, predicate: Callable[[], bool], view: View, before: View | None = None) -> bool:
+    def holds(
+        self,
+        predicate: Callable[[], bool],
+        view: View,
+        before: View | None = None,
+        part: Callable[[], object] | None = None,
+    ) -> bool:
         """See `Model.holds`."""
         seen = HidingView(view, self.hidden, self.numbers)
         old = None if before is None else HidingView(before, self.hidden, self.numbers)
         try:
-            return super().holds(predicate, seen, old)
+            return super().holds(predicate, seen, old, part)
         finally:
             for each in (seen, old):
                 if each is not None and each.read is not None:

@@ -42,6 +42,20 @@ class Slot:
         self.contributions: list[int] = [0]
 
 
+class _Slots(dict[Path, Slot]):
+    """The slots of a layout by their paths, made when new."""
+
+    def __init__(self, layout: Layout) -> None:
+        super().__init__()
+        self._layout = layout
+
+    def __missing__(self, path: Path) -> Slot:
+        slots = self._layout.slots
+        slot = self[path] = Slot(len(slots), path, self._layout.fingerprints.hidden(path))
+        slots.append(slot)
+        return slot
+
+
 _WORD = (1 << 64) - 1
 
 
@@ -57,7 +71,7 @@ class Layout:
         self.mask = self.fingerprints.mask
         self.base = self.fingerprints.of_state(model.fixed)
         self.slots: list[Slot] = []
-        self._by_path: dict[Path, Slot] = {}
+        self.by_path = _Slots(self)
         self.colouring = None
         if symmetry is not None:
             base = (self.base >> 64, self.base & _WORD) if bits == 128 else (self.base, 0)
@@ -65,12 +79,7 @@ class Layout:
 
     def slot(self, path: Path) -> Slot:
         """The slot of a path, made when new."""
-        slot = self._by_path.get(path)
-        if slot is None:
-            slot = Slot(len(self.slots), path, self.fingerprints.hidden(path))
-            self._by_path[path] = slot
-            self.slots.append(slot)
-        return slot
+        return self.by_path[path]
 
     def value_id(self, slot: Slot, value: Any) -> int:
         """The id of a value in a slot, given when new."""

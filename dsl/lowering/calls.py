@@ -136,22 +136,42 @@ def call(function: Callable[..., Any], *arguments: Any) -> Any:
         key = (
             function.__module__,
             function.__qualname__,
-            intern_key(pack(receiver)),
-            *(intern_key(pack(a)) for a in arguments),
+            _key(receiver),
+            *map(_key, arguments),
         )
     except NotPackable:
         return function(*arguments)
-    result: Any = None
-
-    def run() -> Any:
-        nonlocal result
-        result, held = _given(function, arguments)
-        return pack_new(result) if held == _NEW else pack(result)
-
+    asked = _Asked(function, receiver, arguments)
     try:
-        return unpack(view.call(key, run))
+        return unpack(view.call(key, asked))
     except NotPackable:
-        return result
+        return asked.result
+
+
+def _key(value: Any) -> Any:
+    kind = type(value)
+    return value if kind is str or kind is int or value is None else intern_key(pack(value))
+
+
+class _Asked:
+    """A call that is to be remembered: see `dsl.view.Asked`."""
+
+    __slots__ = ("arguments", "function", "receiver", "result")
+
+    def __init__(
+        self, function: Callable[..., Any], receiver: Any, arguments: tuple[Any, ...]
+    ) -> None:
+        self.function = function
+        self.receiver = receiver
+        self.arguments = arguments
+        self.result: Any = None
+
+    def __call__(self) -> Any:
+        self.result, held = _given(self.function, self.arguments)
+        return pack_new(self.result) if held == _NEW else pack(self.result)
+
+    def lasts(self) -> bool:
+        return is_plain(self.receiver) and all(map(is_plain, self.arguments))
 
 
 def _given(function: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[Any, int]:

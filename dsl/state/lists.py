@@ -25,9 +25,9 @@ class ListReference(Sized):
         return freeze(element)
 
     def __iter__(self) -> Iterator[Any]:
-        at = 0
-        while at < len(self._freeze()):
-            yield self[at]
+        at, domain = 0, self._domain.element if self._domain is not None else None
+        while at < len(whole := self._freeze()):
+            yield self._among(whole, at, domain)
             at += 1
 
     def __reversed__(self) -> Iterator[Any]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from statewalk.dsl.declared import Fairness
 from statewalk.dsl.values.stored import ABSENT, encode, freeze, intern_key
-from statewalk.dsl.view import Disabled, FairChoice, Path, Place, State, count_choices, runs
+from statewalk.dsl.view import Asked, Disabled, FairChoice, Path, Place, State, count_choices, runs
 
 
 class PlainView:
@@ -54,7 +54,7 @@ class PlainView:
     def update(self, path: Path, key: object, fn: Callable[[Any], Any]) -> None:
         self.writes[path] = fn(self.get(path))
 
-    def call(self, key: tuple[object, ...], fn: Callable[[], Any]) -> Any:
+    def call(self, key: tuple[object, ...], fn: Asked) -> Any:
         return fn()
 
     def choose(self, options: Sequence[Any], fair: Fairness = "none") -> Any:

@@ -22,7 +22,7 @@ from statewalk.dsl.binding import binding
 from statewalk.dsl.errors import SpecError, placed
 from statewalk.dsl.state.alone import NotAlone, alone
 from statewalk.dsl.state.detaching import Cell, Sub, Value, follow, forget, sub_key, with_at
-from statewalk.dsl.values.containing import is_container
+from statewalk.dsl.values.containing import StandIn, is_container, look
 from statewalk.dsl.values.domains import Domain, outside
 from statewalk.dsl.values.ordered_sets import OrderedFrozenSet
 from statewalk.dsl.values.records import KEPT, Record, fields_of, is_property, own, private
@@ -69,10 +69,10 @@ class Reference:
     def _project(self, key: object, fn: Callable[[Any], Any]) -> Any:
         if self._cell is not None:
             return fn(follow(self._cell.get(), self._sub))
-        sub = self._sub
+        sub, view = self._sub, binding.view or current_view()
         if not sub:
-            return current_view().project(self._path, key, fn)
-        return current_view().project(self._path, key, lambda v: fn(follow(v, sub)), self._place)
+            return view.project(self._path, key, fn)
+        return view.project(self._path, key, lambda v: fn(follow(v, sub)), self._place)
 
     def _by_equality(self, key: object, fn: Callable[[Any], Any]) -> Any:
         """The same for a function that compares elements: their ``==`` may look at the state."""
@@ -100,6 +100,17 @@ class Reference:
         if self._cell is not None:
             return place_in(self._cell, self._path, sub, domain)
         return place(self._path, sub, domain, (*self._place, (step[0], intern_key(step[1]))))
+
+    def _among(self, whole: Any, at: int, domain: Domain | None) -> Any:
+        """What `_at` gives for an element of a list that has been looked at as a ``whole``."""
+        value = whole[at]
+        if not is_container(value):
+            return seen(value, domain, self._path) if type(value) is tuple else value
+        step = ("i", at)
+        if self._cell is not None:
+            return place_in(self._cell, self._path, (*self._sub, step), domain)
+        cls = class_at(value, domain)
+        return reference_to(cls, self._path, (*self._sub, step), domain, (*self._place, step))
 
     def _is_at(self, value: Any, step: tuple[str, Any]) -> bool:
         """Whether a value is what is at one more step already, as after ``x[i] += y``."""
@@ -172,39 +183,13 @@ def stored(value: Any, path: Path, sub: Sub) -> Any:
         raise placed(error, show_place(path, sub)) from None
 
 
-class StandIn:
-    """What stands for a container or a record of a class where only that is looked at."""
-
-    __slots__ = ("_bytes", "example")
-
-    def __init__(self, example: Any) -> None:
-        self.example = example
-        kind = type(example)
-        self._bytes = f"{kind.__module__}.{kind.__qualname__}".encode() + b"\x00\xfd"
-
-    def _canonical(self) -> bytes:
-        return self._bytes
-
-
-_STAND_INS: dict[type, StandIn] = {}
-
-
-def look(value: Any) -> Any:
-    """A scalar itself; of a container or a record only the class, as a `StandIn`."""
-    kind = type(value)
-    known = _STAND_INS.get(kind)
-    if known is None and is_container(value):
-        known = _STAND_INS[kind] = StandIn(kind() if kind in REFERENCES else object.__new__(kind))
-    return value if known is None else known
-
-
 def place(path: Path, sub: Sub, domain: Domain | None, at: Place | None = None) -> Any:
     """What is at a place: a reference to a container or record, else the value itself.
 
     ``at`` is ``sub`` as a key, where it is known.
     """
     if at is None:
-        at = sub_key(sub)
+        at = sub_key(sub) if sub else ()
     if domain is None or domain.kind in ("scalar", "record"):
         # Asked also where a reference is known: a remembered call has to note what it looks at.
         value = _scalar_or_example(current_view(), path, sub, domain, at)
@@ -214,6 +199,13 @@ def place(path: Path, sub: Sub, domain: Domain | None, at: Place | None = None) 
     else:
         cls = BY_KIND[domain.kind]
     return reference_to(cls, path, sub, domain, at)
+
+
+def class_at(value: Any, domain: Domain | None) -> type:
+    """The class of the reference to a place that holds a container or a record."""
+    if domain is None or domain.kind in ("scalar", "record"):
+        return class_for(value, domain)
+    return BY_KIND[domain.kind]
 
 
 def reference_to(cls: type, path: Path, sub: Sub, domain: Domain | None, at: Place) -> Any:

@@ -76,7 +76,7 @@ class Field:
             if self.name not in role.__dict__:
                 raise no_value(role, self.name)
             return role.__dict__[self.name]
-        path = self.path(role)
+        path = (type(role).__name__, role.index, self.name)
         if self.layout == "whole":
             if self.kind == "scalar":
                 return self._scalar(role, path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from operator import is_not
 from typing import Any
 
 import numpy as np
@@ -29,10 +30,12 @@ from statewalk.checker.native.kernels.arrays import (
 )
 from statewalk.checker.native.learn.memo import OPAQUE, Call, Growing, Memo, Projection, result_id
 from statewalk.checker.native.learn.outcomes import Effects
+from statewalk.dsl.view import Asked
 
 # One thing noted while a spec ran: (kind of node, slot, operand, value). For a fork the operand is
 # the number of options and the value the index taken.
 Event = tuple[int, int, int, int]
+Look = tuple[int, int, int]  # the first three of an event: what a node looks at
 
 _DIRECT = 4096  # children beyond this value id are hashed
 _SPARSE = 256  # from here on also if few of the values have a child
@@ -48,6 +51,9 @@ class Learned(Effects):
         self.nodes = Growing(np.int32, NODE_FIELDS)
         self.edges = Growing(np.int32)
         self.nodes.extend(1)
+        self._looks: list[Look] = [(READ, 0, 0)]  # by node
+        self._owners: list[int] = [-1]  # by node: the call whose trie it is in, if any
+        self._tries: Tries | None = None
         self.n_edges = 0
         self.hash_keys: Array = np.zeros(1 << 10, np.uint64)
         self.hash_children: Array = np.zeros(1 << 10, np.int32)
@@ -66,35 +72,39 @@ class Learned(Effects):
 
     # -- tries ---------------------------------------------------------------------------------
 
-    def _new_node(self, kind: int, slot: int, operand: int) -> int:
-        node = self.nodes.extend(1)
+    def _new_node(self, look: Look, owner: int) -> int:
+        kind, slot, operand = look
         capacity = operand if kind == FORK else 4
         base = self.edges.extend(capacity)
-        self.nodes.data[node, : EDGES + 1] = (kind, slot, base, capacity, operand, 0)
+        node = self.nodes.extend(1)
+        at, fields = NODE_FIELDS * node, self.nodes.flat
+        fields[at + KIND], fields[at + SLOT], fields[at + BASE] = kind, slot, base
+        fields[at + CAPACITY], fields[at + OPERAND] = capacity, operand
+        self._looks.append(look)
+        self._owners.append(owner)
         return node
 
     def child(self, node: int, value: int) -> int:
         """What stands at a node under a value; 0 for nothing."""
-        field = self.nodes.data.item
-        if field(node, KIND) & 1:
+        at, fields = NODE_FIELDS * node, self.nodes.flat
+        if value < fields[at + CAPACITY] and not fields[at + KIND] & 1:
+            child: int = self.edges.flat[fields[at + BASE] + value]
+            return child
+        if fields[at + KIND] & 1:
             return int(tables.hashed_child(self.hash_keys, self.hash_children, node, value))
-        if value >= field(node, CAPACITY):
-            return MISSING
-        child: int = self.edges.data.item(field(node, BASE) + value)
-        return child
+        return MISSING
 
     def set_child(self, node: int, value: int, child: int) -> None:
         """Put a node or leaf where nothing was."""
-        record = self.nodes.data[node]
+        at, fields = NODE_FIELDS * node, self.nodes.flat
         self.n_edges += 1
-        record[EDGES] += 1
-        if not record[KIND] & 1 and value >= record[CAPACITY]:
+        fields[at + EDGES] += 1
+        if value >= fields[at + CAPACITY] and not fields[at + KIND] & 1:
             self._widen(node, value)
-            record = self.nodes.data[node]
-        if record[KIND] & 1:
+        if fields[at + KIND] & 1:
             self._put_hashed(node, value, child)
         else:
-            self.edges.data[int(record[BASE]) + value] = child
+            self.edges.flat[fields[at + BASE] + value] = child
 
     def _widen(self, node: int, value: int) -> None:
         """Make room for a larger value: a longer run of children, or the hash table."""
@@ -128,32 +138,27 @@ class Learned(Effects):
         """Add a path; None, or in words how it contradicts what was learned before."""
         node, value = 0, 0
         below = int(roots[root])
-        for kind, slot, operand, seen in events:
-            if below == MISSING:
-                below = self._new_node(kind, slot, operand)
-                self._attach(roots, root, node, value, below)
+        owner = root if roots is self.call_roots.data else -1
+        looks, child = self._looks, self.child
+        for event in events:
+            if below > 0:
+                if looks[below] != event[:3]:
+                    first = self.describe(*looks[below])
+                    return f"first {first}, then {self.describe(*event[:3])}"
             elif below < 0:
-                return "first it was done, then " + self.describe(kind, slot, operand)
+                return "first it was done, then " + self.describe(*event[:3])
             else:
-                known = self._looks_at(below)
-                if known != (kind, slot, operand):
-                    first = self.describe(*known)
-                    return f"first {first}, then {self.describe(kind, slot, operand)}"
-            node, value = below, seen
-            below = self.child(node, value)
+                below = self._new_node(event[:3], owner)
+                self._attach(roots, root, node, value, below)
+            node, value = below, event[3]
+            below = child(node, value)
         if below == MISSING:
             self._attach(roots, root, node, value, leaf)
         elif below > 0:
-            return f"first {self.describe(*self._looks_at(below))}, then it was done"
+            return f"first {self.describe(*looks[below])}, then it was done"
         elif below != leaf:
             return "what it did in the end differed"
         return None
-
-    def _looks_at(self, node: int) -> tuple[int, int, int]:
-        """A node's (kind, slot, operand), whether or not its children are hashed."""
-        field = self.nodes.data.item
-        kind = field(node, KIND)
-        return (kind if kind == FORK else kind & ~1, field(node, SLOT), field(node, OPERAND))
 
     def _attach(self, roots: Array, root: int, node: int, value: int, below: int) -> None:
         if node:
@@ -196,17 +201,18 @@ class Learned(Effects):
         self.projected.put(number, id, result + 1)
         return result
 
-    def call(self, key: tuple[object, ...]) -> Call:
-        """The call of a key, which begins with the function."""
+    def call(self, key: tuple[object, ...], run: Asked) -> Call:
+        """The call of a key, which begins with the function; ``run`` gives its result."""
         known = self.call_of.get(key)
         if known is None:
-            known = self.call_of[key] = Call(self.call_roots.append(MISSING), key[:2])
+            number = self.call_roots.append(MISSING)
+            known = self.call_of[key] = Call(number, key[:2], run if run.lasts() else None)
             self.calls.append(known)
         return known
 
     def call_result(self, call: Call, row: Sequence[int]) -> int:
         """The result number of a call in a state, if it is known without running it; else -1."""
-        if self.call_roots.data.item(call.number) == MISSING:
+        if self.call_roots.flat[call.number] == MISSING:
             return -1
         if row is not self._row:
             self._row, self._row_array = row, np.array(row, np.int64)
@@ -220,7 +226,7 @@ class Learned(Effects):
         node = int(self.roots[root])
         choices: list[tuple[int, int]] = []
         while node > 0:
-            kind, slot, operand = self._looks_at(node)
+            kind, slot, operand = self._looks[node]
             if kind == FORK:
                 value = script[len(choices)] if len(choices) < len(script) else 0
                 choices.append((value, operand))
@@ -282,7 +288,7 @@ class Learned(Effects):
 
     def tries(self) -> Tries:
         """The tries as they are now."""
-        return Tries(
+        now = (
             self.roots,
             self.nodes.data,
             self.edges.data,
@@ -293,6 +299,17 @@ class Learned(Effects):
             self.projected.results.data,
             self.call_roots.data,
         )
+        if self._tries is None or any(map(is_not, self._tries, now)):
+            self._tries = Tries(*now)
+        return self._tries
+
+    def missed_call(self, operand: int) -> Call | None:
+        """The call in whose trie something was missed (``operand`` as of a miss of an edge), where
+        it may be asked for without the root that came across it.
+        """
+        number = self._owners[operand] if operand >= 0 else -1 - (1 << 30) - operand
+        call = self.calls[number] if number >= 0 else None
+        return call if call is not None and call.run is not None else None
 
 
 def widest_variable(layout: Layout) -> tuple[str, int] | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -23,7 +24,7 @@ from statewalk.checker.native.kernels.arrays import (
     Array,
 )
 from statewalk.checker.native.learn.learned import Learned
-from statewalk.checker.native.learn.memo import leaf_of_result
+from statewalk.checker.native.learn.memo import Call, leaf_of_result
 from statewalk.checker.native.learn.tracing import (
     Contradiction,
     LookAgain,
@@ -162,29 +163,40 @@ class Learner:
             except Exception:
                 self._look_again(operand)
             return
-        self.evaluate(root, row(), before() if before else None)
+        call = None if before else self.learned.missed_call(operand)
+        self.evaluate(root, row(), before() if before else None, call)
 
-    def evaluate(self, number: int, row: list[int], before: list[int] | None = None) -> None:
-        """Run a root in a state for all choices, and remember the paths.
+    def evaluate(
+        self,
+        number: int,
+        row: list[int],
+        before: list[int] | None = None,
+        call: Call | None = None,
+    ) -> None:
+        """Run a root in a state for all choices, or only a call that it makes, and remember the
+        paths.
 
         Now and then it is run again, to see that it does the same, and changes nothing else.
         """
+        run = partial(self._run, number, row, before)
+        if call is not None:
+            run = partial(self._run_call, number, row, call)
         started = time.perf_counter()
         count = int(self.evaluations[number])
         self.evaluations[number] = count + 1
         while True:
             try:
-                self._run(number, row, before)
+                run()
                 if is_repeated(count):
-                    self._run(number, row, before, again=True)
+                    run(again=True)
             except LookAgain as raised:
                 self._look_again(raised.operation)
                 continue
-            except Overwritten as call:
-                self.learned.inline(number, call.function)
+            except Overwritten as raised:
+                self.learned.inline(number, raised.function)
                 continue
-            except NotOnlyReading as call:
-                self.learned.never_remember(call.function)
+            except NotOnlyReading as raised:
+                self.learned.never_remember(raised.function)
                 continue
             except Contradiction as what:
                 self.model.look_outside()
@@ -240,6 +252,18 @@ class Learner:
             if contradiction is not None and not self._too_deep:
                 raise Contradiction(contradiction)
             script = next_script(view.choices)
+
+    def _run_call(self, number: int, row: list[int], call: Call, again: bool = False) -> None:
+        """Run a call that a root makes; the root itself, where that has to be learned anew."""
+        root, view = self.roots.all[number], self._view
+        if call.function in self.learned.not_only_reading:
+            return self._run(number, row, None, again)
+        view.begin(row, [], None, number)
+        if root.action is not None:
+            self.model.take(root.action, view, partial(view.ask, call))
+        elif root.predicate is not None:
+            self.model.holds(root.predicate, view, None, partial(view.ask, call))
+        return None
 
     def _pause(self) -> None:
         self._runs += 1

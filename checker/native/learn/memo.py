@@ -11,15 +11,17 @@ import numpy as np
 from statewalk.checker.engines.layout import Slot
 from statewalk.checker.native.kernels.arrays import FIRST_RESULT, Array
 from statewalk.dsl.values.stored import intern_key
+from statewalk.dsl.view import Asked
 
 OPAQUE = 0  # result id of a projection or call whose result cannot be stored, or that raises
 
 
 class Growing:
-    """A flat array with room to append."""
+    """A flat array with room to append; ``flat`` is the same memory, as Python reads it fastest."""
 
     def __init__(self, dtype: Any, columns: int = 0, capacity: int = 256) -> None:
         self.data: Array = np.zeros((capacity, columns) if columns else capacity, dtype)
+        self.flat = self.data.reshape(-1).data
         self.used = 0
 
     def extend(self, count: int) -> int:
@@ -29,7 +31,7 @@ class Growing:
             capacity = max(2 * len(self.data), first + count)
             data = np.zeros((capacity, *self.data.shape[1:]), self.data.dtype)
             data[:first] = self.data[:first]
-            self.data = data
+            self.data, self.flat = data, data.reshape(-1).data
         self.used = first + count
         return first
 
@@ -55,21 +57,22 @@ class Memo:
 
     def get(self, function: int, id: int) -> int:
         """The result for an id, 0 unknown."""
-        if id >= self.capacity.data[function]:
+        if id >= self.capacity.flat[function]:
             return 0
-        return int(self.results.data[self.base.data[function] + id])
+        found: int = self.results.flat[self.base.flat[function] + id]
+        return found
 
     def put(self, function: int, id: int, result: int) -> None:
         """Store a result."""
-        capacity = int(self.capacity.data[function])
+        capacity = self.capacity.flat[function]
         if id >= capacity:
             grown = max(8, 2 * capacity, id + 1)
             first = self.results.extend(grown)
-            old = int(self.base.data[function])
+            old = self.base.flat[function]
             self.results.data[first : first + capacity] = self.results.data[old : old + capacity]
-            self.base.data[function] = first
-            self.capacity.data[function] = grown
-        self.results.data[self.base.data[function] + id] = result
+            self.base.flat[function] = first
+            self.capacity.flat[function] = grown
+        self.results.flat[self.base.flat[function] + id] = result
 
 
 @dataclass
@@ -106,10 +109,12 @@ class Call:
     has been seen to read, itself or through others; ``users`` are the roots, ``callers`` the calls,
     that rely on its result. ``overwritten`` are, by root, the slots that steps had changed when
     they asked for it: what it gives in the state before the step holds as long as it reads none.
+    ``run`` asks for it in any state, where that can be done without whoever asked first.
     """
 
     number: int
     function: object = None
+    run: Asked | None = None
     results: list[Any] = field(default_factory=lambda: [None])
     ids: dict[Any, int] = field(default_factory=dict)
     slots: set[int] = field(default_factory=set)

@@ -12,7 +12,7 @@ from statewalk.checker.native.learn.memo import OPAQUE, Call, leaf_of_result, re
 from statewalk.dsl.declared import Fairness
 from statewalk.dsl.state.plain_view import fair_choice
 from statewalk.dsl.values.stored import intern_key
-from statewalk.dsl.view import WHOLE, Disabled, FairChoice, Path, Place, count_choices
+from statewalk.dsl.view import WHOLE, Asked, Disabled, FairChoice, Path, Place, count_choices
 
 
 class LookAgain(BaseException):
@@ -59,6 +59,7 @@ class TracingView:
     def __init__(self, learned: Learned, side: int | None = None) -> None:
         self._learned = learned
         self._layout = learned.layout
+        self._slots = learned.layout.by_path
         self._side = side
         self.begin([], [])
 
@@ -99,8 +100,8 @@ class TracingView:
 
     def _read(self, slot: Slot) -> Any:
         """The value before the step, noted."""
-        number = slot.id
-        id = self._old_id(number)
+        number, row = slot.id, self.row
+        id = row[number] if number < len(row) else 0
         if number not in self.reads:
             self.reads.add(number)
             self.touched.add(number)
@@ -108,7 +109,7 @@ class TracingView:
         return slot.values[id]
 
     def get(self, path: Path) -> Any:
-        slot = self._layout.slot(path)
+        slot = self._slots[path]
         number = slot.id
         if number in self.written:
             self._forbid_remembering()
@@ -122,43 +123,44 @@ class TracingView:
 
     def project(self, path: Path, key: object, fn: Callable[[Any], Any], place: Place = ()) -> Any:
         learned = self._learned
-        slot = self._layout.slot(path)
+        slot = self._slots[path]
         number = slot.id
         if number in self.written or number in self.reads:
             return fn(self.get(path))
-        id = self._old_id(number)
+        row, known = self.row, self._known.get(number)
+        id = row[number] if number < len(row) else 0
         if number in self.pending:
             self._forbid_remembering()
             before, value = self.pending[number], self._updated[number]
-            if self._is_known(number, place):
+            if known is not None and _is_in(known, place):
                 return fn(value)
-            update = learned.operations[before].function
-            whole_key = ("after", before, key, place)
-            projection = learned.projection(slot, whole_key, _in_turn(update, fn))
+            whole_key: object = ("after", before, key, place)
         else:
-            value = slot.values[id]
-            if self._is_known(number, place):
+            before, value = -1, slot.values[id]
+            if known is not None and _is_in(known, place):
                 return fn(value)
-            projection = learned.projection(slot, (key, place), fn)
-        if projection in self._projected:
+            whole_key = (key, place)
+        projection = learned.projection_of.get((number, whole_key))
+        if projection is None:
+            full = fn if before < 0 else _in_turn(learned.operations[before].function, fn)
+            projection = learned.projection(slot, whole_key, full)
+        elif projection in self._projected:
             return self._projected[projection]
-        result = learned.project(projection, id, lambda: fn(value))
+        about = learned.projections[projection]
+        result = about.known.get(id)
+        if result is None:
+            result = learned.project(projection, id, lambda: fn(value))
         self.touched.add(number)
         self.events.append((PROJECT, self._code(number), projection, result))
         if result == OPAQUE:
             return fn(self.get(path))
         if key is WHOLE:
             self._known.setdefault(number, set()).add(place)
-        value = self._projected[projection] = learned.projections[projection].results[result]
-        return value
-
-    def _is_known(self, slot: int, place: Place) -> bool:
-        """Whether all that is at a place in a slot's value has been noted."""
-        known = self._known.get(slot)
-        return known is not None and any(place[:n] in known for n in range(len(place) + 1))
+        found = self._projected[projection] = about.results[result]
+        return found
 
     def later(self, path: Path) -> Callable[[], Any]:
-        slot = self._layout.slot(path)
+        slot = self._slots[path]
         number = slot.id
         if number in self.written:
             value = self.written[number]
@@ -170,7 +172,7 @@ class TracingView:
 
     # -- remembered calls ------------------------------------------------------------------------
 
-    def call(self, key: tuple[object, ...], fn: Callable[[], Any]) -> Any:
+    def call(self, key: tuple[object, ...], fn: Asked) -> Any:
         learned, function = self._learned, key[:2]
         outermost = self._remembering is None
         writing = bool(self.written or self.pending)
@@ -180,7 +182,7 @@ class TracingView:
             or (writing and outermost and (self.root, function) in learned.inlined)
         ):
             return fn()
-        call = learned.call(key)
+        call = learned.call(key, fn)
         if outermost:
             self._remembering = function
         try:
@@ -228,6 +230,12 @@ class TracingView:
             raise Overwritten(None)
         return result
 
+    def ask(self, call: Call) -> None:
+        """Run a call that was missed, on its own, and remember the path."""
+        assert call.run is not None
+        self._remembering = call.function
+        self._learn_call(call, call.run)
+
     def _rely(self, call: Call, outermost: bool) -> None:
         """Use a call's result after the step has changed something: it must not look at that."""
         overwritten = self.written.keys() | self.pending.keys()
@@ -259,7 +267,7 @@ class TracingView:
 
     def set(self, path: Path, value: Any) -> None:
         self._forbid_doing()
-        slot = self._layout.slot(path)
+        slot = self._slots[path]
         if slot.id in self.pending:
             del self._updated[slot.id]
             self._settle(slot, self.pending.pop(slot.id))
@@ -267,7 +275,7 @@ class TracingView:
 
     def update(self, path: Path, key: object, fn: Callable[[Any], Any]) -> None:
         self._forbid_doing()
-        slot = self._layout.slot(path)
+        slot = self._slots[path]
         number = slot.id
         if number in self.written or number in self.reads:
             self.set(path, fn(self.get(path)))
@@ -327,6 +335,13 @@ class TracingView:
 
 class Contradiction(BaseException):
     """A spec did something else when it was run again; the text tells what."""
+
+
+def _is_in(known: set[Place], place: Place) -> bool:
+    """Whether a place is one of some, or in one."""
+    if place in known:
+        return True
+    return bool(place) and any(place[:n] in known for n in range(len(place)))
 
 
 def _in_turn(first: Callable[[Any], Any], second: Callable[[Any], Any]) -> Callable[[Any], Any]:

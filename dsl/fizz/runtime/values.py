@@ -17,6 +17,7 @@ from statewalk.dsl.state import refs
 from statewalk.dsl.state.detaching import forget
 from statewalk.dsl.state.refs import RecordReference
 from statewalk.dsl.values.canonical import END, RECORD_TAG, VALUES, text_bytes
+from statewalk.dsl.values.containing import StandIn, look
 from statewalk.dsl.values.named import check_named
 from statewalk.dsl.values.records import Record
 from statewalk.dsl.values.stored import (
@@ -121,10 +122,10 @@ class _Reference(RecordReference):
     def __getattr__(self, name: str) -> Any:
         if name[:1] == "_":
             raise AttributeError(name)
-        found = self._project(("field", name), lambda r: refs.look(r.__dict__.get(name, ABSENT)))
+        found = self._project(("field", name), lambda r: look(r.__dict__.get(name, ABSENT)))
         if found is ABSENT:
             raise AttributeError(f"record has no field '{name}'")
-        if type(found) is not refs.StandIn:
+        if type(found) is not StandIn:
             return found
         step = ("f", name)
         if self._cell is not None:

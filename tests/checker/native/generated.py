@@ -31,6 +31,20 @@ def digest(value: Any) -> int:
     return sum(encode(value)) % 7
 
 
+class Asked:
+    """A call of a function of the state."""
+
+    def __init__(self, function: Expression, lasts: bool) -> None:
+        self.function = function
+        self.lasting = lasts
+
+    def __call__(self) -> Any:
+        return self.function({})
+
+    def lasts(self) -> bool:
+        return self.lasting
+
+
 class Program:
     """Draws expressions and statements over a few slots."""
 
@@ -62,7 +76,8 @@ class Program:
         if kind == 6 and self.functions:
             number = self.random.randrange(len(self.functions))
             function = self.functions[number]
-            return lambda local: digest(view().call(("f", number), lambda: function({})))
+            asked = Asked(function, lasts=k < 3)
+            return lambda local: digest(view().call(("f", number), asked))
         left, right = self.expression(depth - 1), self.expression(depth - 1)
         if kind == 7:
             return lambda local: left(local) and right(local)
