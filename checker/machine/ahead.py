@@ -38,7 +38,7 @@ _TUPLES = {
         "u4[][] u4[][] u8[][] u8[] i8[] i8[] i8[] i8[][] i8[][] u1[][] i8[][] i8[][] i8[]",
     ),
     "Stride": ("arrays", "i4[] i4[] i4[] i4[] u4[] u8[] i8[] i8[] u1[]"),
-    "Scratch": ("arrays", "i4[] i4[] i4[] u8[] u8[] i8[]"),
+    "Scratch": ("arrays", "i4[] i4[] i4[] u8[] u8[] i8[] i8[] i8[] i4[]"),
     "OrbitTables": (
         "orbit_arrays",
         "i8[] i8[] i4[] u8[][] i8[] i4[] i4[] u8[][] i8[] i4[] i4[] i8[] i4[] i8[] i4[] i4[] u1[] "

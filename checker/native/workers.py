@@ -93,6 +93,7 @@ class Worker:
 
         ``fixed`` is (first action root, end, ordinal bits, shift, keep loops).
         """
+        self._keep_calls(tries)
         return self._go_on(
             lambda at, pairs, n: kernels.expand(
                 rows, tries, outcomes, self.batch, self.scratch, self.first, self.end, at, pairs, n,
@@ -103,6 +104,7 @@ class Worker:
     def check(self, rows: Rows, tries: Tries, groups: Array, roots: tuple[int, int],
               first_event: Array, cut_by: Array, n_watched: int) -> int:  # fmt: skip
         """Go on checking states until done, or until something is missing or full."""
+        self._keep_calls(tries)
         return self._go_on(
             lambda at, pairs, n: kernels.check(
                 rows, tries, self.batch, self.scratch, self.end, at, pairs, n, groups, *roots,
@@ -134,7 +136,12 @@ class Worker:
 
     def grow_scratch(self) -> None:
         """Make more room for one walk."""
-        self.scratch = make_scratch(2 * len(self.scratch.stack))
+        self.scratch = make_scratch(2 * len(self.scratch.stack), len(self.scratch.asked))
+
+    def _keep_calls(self, tries: Tries) -> None:
+        """Make room for the results of all calls there are."""
+        if len(self.scratch.asked) < len(tries.call_roots):
+            self.scratch = make_scratch(len(self.scratch.stack), len(tries.call_roots))
 
     def take_misses(self, again: bool = True) -> Array:
         """What was missing, as (position, root, kind, operand, value); whether to try it again."""

@@ -106,6 +106,9 @@ class Scratch(NamedTuple):
     fp: Array  # uint64, per leaf
     low: Array  # uint64, per leaf
     miss: Array  # (3,) int64
+    looks: Array  # (1,) int64: states looked at so far, or walks
+    asked: Array  # int64 by call: in which of them its result was last found; empty: not kept
+    results: Array  # int32 by call: that result
 
 
 class Segment(NamedTuple):
@@ -155,11 +158,17 @@ class Stride(NamedTuple):
     met: Array  # uint8, as a row of Walks
 
 
-def make_scratch(size: int) -> Scratch:
-    """Scratch for so many leaves, calls or waiting children."""
+def make_scratch(size: int, calls_kept: int = 0) -> Scratch:
+    """Scratch for so many leaves, calls in each other or waiting children.
+
+    The results of so many calls are kept while one state is looked at.
+    """
     stack, calls, leaves = (np.zeros(size, np.int32) for _ in range(3))
     fp, low = (np.zeros(size, np.uint64) for _ in range(2))
-    return Scratch(stack, calls, leaves, fp, low, np.zeros(3, np.int64))
+    asked, results = np.zeros(calls_kept, np.int64), np.zeros(calls_kept, np.int32)
+    return Scratch(
+        stack, calls, leaves, fp, low, np.zeros(3, np.int64), np.zeros(1, np.int64), asked, results
+    )
 
 
 def nonzero(counts: Array) -> dict[int, int]:

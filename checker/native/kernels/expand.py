@@ -38,6 +38,7 @@ from statewalk.checker.native.kernels.walking import (
     old_value,
     successor_fp,
     walk,
+    walk_on,
     written,
 )
 
@@ -265,6 +266,7 @@ def check(
             last = groups[1, pairs[current, 1]]
         row = rows.values[position]
         quiet = rows.quiet[position]
+        scratch.looks[0] += 1
         while True:
             root = next_root(quiet, root, last)
             if root >= last:
@@ -279,7 +281,7 @@ def check(
             node = follow(row, int64(tries.roots[uint64(root)]), tries)
             n_leaves = 0
             if node != QUIET:
-                n_leaves = walk(row, root, node, tries, scratch)
+                n_leaves = walk_on(row, root, node, tries, scratch)
             batch.walks[uint64(root)] += 1
             if n_leaves == 0:
                 if groups[3, uint64(root)]:

@@ -192,10 +192,18 @@ def follow(row, node, tries):
 
 @inlined
 def walk(row, root, node, tries, scratch):
+    """What `walk_on` gives in a state that nothing is known of."""
+    scratch.looks[0] += 1
+    return walk_on(row, root, node, tries, scratch)
+
+
+@inlined
+def walk_on(row, root, node, tries, scratch):
     """Follow a root's trie, from ``node``, through a state: the number of leaves not quiet.
 
-    The leaves are in ``scratch.leaves``, in the lexicographic order of the choices. -1: something
-    has not been learned, ``scratch.miss`` tells what. -2: the scratch is too small.
+    What calls gave is known since ``scratch.looks`` was counted up. The leaves are in
+    ``scratch.leaves``, in the lexicographic order of the choices. -1: something has not been
+    learned, ``scratch.miss`` tells what. -2: the scratch is too small.
 
     Shapes:     row (W,); see `checker.native.kernels.arrays`
     Slow twin:  statewalk.dsl.model.Model.outcomes
@@ -232,6 +240,10 @@ def walk(row, root, node, tries, scratch):
             value = FIRST_RESULT - node
             node = int64(scratch.calls[n_calls])
             kind = tries.nodes[uint64(node), KIND]
+            call = int64(tries.nodes[uint64(node), OPERAND])
+            if call < scratch.asked.shape[0]:
+                scratch.asked[uint64(call)] = scratch.looks[0]
+                scratch.results[uint64(call)] = value
         else:
             kind = tries.nodes[uint64(node), KIND]
             if kind == FORK:
@@ -250,33 +262,40 @@ def walk(row, root, node, tries, scratch):
                     return -1
                 continue
             if kind >= CALL:
-                if n_calls == scratch.calls.shape[0]:
-                    return -2
-                scratch.calls[n_calls] = node
-                n_calls += 1
-                call = tries.nodes[node, OPERAND]
-                node = int64(tries.call_roots[call])
-                if node == 0:
-                    scratch.miss[0] = EDGE
-                    scratch.miss[1] = -1 - (1 << 30) - call
-                    scratch.miss[2] = 0
-                    return -1
-                continue
-            slot = tries.nodes[uint64(node), SLOT]
-            value = int64(row[uint64(slot)]) if slot < width else int64(0)
-            if kind >= PROJECT:
-                projection = uint64(tries.nodes[uint64(node), OPERAND])
-                result = int64(0)
-                if value < tries.project_capacity[projection]:
-                    result = int64(
-                        tries.project_result[uint64(tries.project_base[projection] + value)]
-                    )
-                if result == 0:
-                    scratch.miss[0] = PROJECTION
-                    scratch.miss[1] = projection
-                    scratch.miss[2] = value
-                    return -1
-                value = result - 1
+                call = int64(tries.nodes[uint64(node), OPERAND])
+                if (
+                    call < scratch.asked.shape[0]
+                    and scratch.asked[uint64(call)] == scratch.looks[0]
+                ):
+                    value = int64(scratch.results[uint64(call)])
+                else:
+                    if n_calls == scratch.calls.shape[0]:
+                        return -2
+                    scratch.calls[n_calls] = node
+                    n_calls += 1
+                    node = int64(tries.call_roots[call])
+                    if node == 0:
+                        scratch.miss[0] = EDGE
+                        scratch.miss[1] = -1 - (1 << 30) - call
+                        scratch.miss[2] = 0
+                        return -1
+                    continue
+            else:
+                slot = tries.nodes[uint64(node), SLOT]
+                value = int64(row[uint64(slot)]) if slot < width else int64(0)
+                if kind >= PROJECT:
+                    projection = uint64(tries.nodes[uint64(node), OPERAND])
+                    result = int64(0)
+                    if value < tries.project_capacity[projection]:
+                        result = int64(
+                            tries.project_result[uint64(tries.project_base[projection] + value)]
+                        )
+                    if result == 0:
+                        scratch.miss[0] = PROJECTION
+                        scratch.miss[1] = projection
+                        scratch.miss[2] = value
+                        return -1
+                    value = result - 1
         child = _child(tries, node, value, kind & 1)
         if child == 0:
             scratch.miss[0] = EDGE
