@@ -198,6 +198,15 @@ def walk(row, root, node, tries, scratch):
 
 
 @inlined
+def _missed(scratch, kind, operand, value):
+    """Note what has not been learned; what a walk gives then."""
+    scratch.miss[0] = kind
+    scratch.miss[1] = operand
+    scratch.miss[2] = value
+    return -1
+
+
+@inlined
 def walk_on(row, root, node, tries, scratch):
     """Follow a root's trie, from ``node``, through a state: the number of leaves not quiet.
 
@@ -214,10 +223,7 @@ def walk_on(row, root, node, tries, scratch):
     n_leaves = 0
     value = int64(0)
     if node == 0:
-        scratch.miss[0] = EDGE
-        scratch.miss[1] = -1 - root
-        scratch.miss[2] = 0
-        return -1
+        return _missed(scratch, EDGE, -1 - root, 0)
     while True:
         if node < 0:
             if n_calls == 0:
@@ -231,10 +237,7 @@ def walk_on(row, root, node, tries, scratch):
                 waiting -= 1
                 node = int64(scratch.stack[waiting])
                 if node == 0:
-                    scratch.miss[0] = EDGE
-                    scratch.miss[1] = -1 - root
-                    scratch.miss[2] = 0
-                    return -1
+                    return _missed(scratch, EDGE, -1 - root, 0)
                 continue
             n_calls -= 1
             value = FIRST_RESULT - node
@@ -256,10 +259,7 @@ def walk_on(row, root, node, tries, scratch):
                     waiting += 1
                 node = int64(tries.edges[base])
                 if node == 0:
-                    scratch.miss[0] = EDGE
-                    scratch.miss[1] = -1 - root
-                    scratch.miss[2] = 0
-                    return -1
+                    return _missed(scratch, EDGE, -1 - root, 0)
                 continue
             if kind >= CALL:
                 call = int64(tries.nodes[uint64(node), OPERAND])
@@ -275,10 +275,7 @@ def walk_on(row, root, node, tries, scratch):
                     n_calls += 1
                     node = int64(tries.call_roots[call])
                     if node == 0:
-                        scratch.miss[0] = EDGE
-                        scratch.miss[1] = -1 - (1 << 30) - call
-                        scratch.miss[2] = 0
-                        return -1
+                        return _missed(scratch, EDGE, -1 - (1 << 30) - call, 0)
                     continue
             else:
                 slot = tries.nodes[uint64(node), SLOT]
@@ -291,17 +288,11 @@ def walk_on(row, root, node, tries, scratch):
                             tries.project_result[uint64(tries.project_base[projection] + value)]
                         )
                     if result == 0:
-                        scratch.miss[0] = PROJECTION
-                        scratch.miss[1] = projection
-                        scratch.miss[2] = value
-                        return -1
+                        return _missed(scratch, PROJECTION, projection, value)
                     value = result - 1
         child = _child(tries, node, value, kind & 1)
         if child == 0:
-            scratch.miss[0] = EDGE
-            scratch.miss[1] = node
-            scratch.miss[2] = value
-            return -1
+            return _missed(scratch, EDGE, node, value)
         node = child
 
 

@@ -137,26 +137,26 @@ class Learned(Effects):
     def insert(self, roots: Array, root: int, events: Sequence[Event], leaf: int) -> str | None:
         """Add a path; None, or in words how it contradicts what was learned before."""
         node, value = 0, 0
-        below = int(roots[root])
+        here = int(roots[root])
         owner = root if roots is self.call_roots.data else -1
         looks, child = self._looks, self.child
         for event in events:
-            if below > 0:
-                if looks[below] != event[:3]:
-                    first = self.describe(*looks[below])
+            if here > 0:
+                if looks[here] != event[:3]:
+                    first = self.describe(*looks[here])
                     return f"first {first}, then {self.describe(*event[:3])}"
-            elif below < 0:
+            elif here < 0:
                 return "first it was done, then " + self.describe(*event[:3])
             else:
-                below = self._new_node(event[:3], owner)
-                self._attach(roots, root, node, value, below)
-            node, value = below, event[3]
-            below = child(node, value)
-        if below == MISSING:
+                here = self._new_node(event[:3], owner)
+                self._attach(roots, root, node, value, here)
+            node, value = here, event[3]
+            here = child(node, value)
+        if here == MISSING:
             self._attach(roots, root, node, value, leaf)
-        elif below > 0:
-            return f"first {self.describe(*looks[below])}, then it was done"
-        elif below != leaf:
+        elif here > 0:
+            return f"first {self.describe(*looks[here])}, then it was done"
+        elif here != leaf:
             return "what it did in the end differed"
         return None
 
