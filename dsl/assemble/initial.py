@@ -76,11 +76,12 @@ class InitialStates:
                     state.setdefault((cls.__name__, index, "there"), False)
 
     def _as_a_whole(self) -> dict[Field, RoleLayout]:
-        """Keep fields that may start without a value in one slot; the layouts they would have."""
+        """Keep each field in one slot while @init runs, as it may give any of them another value
+        or a first one; the layouts that they would have.
+        """
         wanted: dict[Field, RoleLayout] = {}
         for field in self.fields.values():
-            defaults = self.classes[field.owner]._defaults  # type: ignore[attr-defined]
-            if field.layout != "whole" and defaults.get(field.name) is ABSENT:
+            if field.layout != "whole":
                 wanted[field], field.layout = field.layout, "whole"
         return wanted
 
