@@ -179,8 +179,22 @@ def without_password(said: str, url: str) -> str:
 
 
 def database_of(url: str) -> str:
-    """The database that a URL speaks of: by its scheme, else DuckDB."""
-    return _SCHEMES.get(url.partition("://")[0], "duckdb")
+    """The database that a URL speaks of: by its scheme; PostgreSQL's where it is a list of
+    settings; else a file of DuckDB. Raises HistoryError[SW708] for what only looks like a URL: a
+    file of that name would hold its password.
+    """
+    scheme, colon, _ = url.partition("://")
+    if colon and scheme.lower() in _SCHEMES:
+        return _SCHEMES[scheme.lower()]
+    if re.match(r"\s*\w+\s*=", url):
+        return "postgres"
+    if colon or "@" in url:
+        raise HistoryError(
+            "the URL is of no known database",
+            expected=f"a file, or {', '.join(f'{s}://...' for s in _SCHEMES)}, or --database",
+            code="SW708",
+        )
+    return "duckdb"
 
 
 DATABASES: dict[str, type[Database]] = {

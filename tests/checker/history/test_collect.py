@@ -150,6 +150,15 @@ def test_a_url_says_which_database_it_is() -> None:
     urls = ("", "a/file", "postgres://h/x", "postgresql://h/x", "mysql://h/x", "mariadb://h/x")
 
     assert ["duckdb"] * 2 + ["postgres"] * 2 + ["mysql"] * 2 == [database_of(u) for u in urls]
+    assert {"postgres"} == {database_of(u) for u in ("POSTGRES://h/x", "host=h password = x")}
+
+
+@pytest.mark.parametrize("url", ["jdbc:postgresql://h/x", "pg://u:secret@h", "u:secret@h"])
+def test_what_only_looks_like_a_url_is_no_name_of_a_file(url: str) -> None:
+    with pytest.raises(HistoryError, match="of no known database") as caught:
+        database_of(url)
+
+    assert "secret" not in str(caught.value)
 
 
 class Lost(sqlite3.Connection):
