@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import keyword
 import os
+from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -52,13 +54,18 @@ def run(arguments: argparse.Namespace) -> int:
     if full:
         raise RunError("SW383", f"There is something in {folder}.", help="Give another name.")
     workflow = Path(".github", "workflows", "specs.yml")
-    (folder / workflow).parent.mkdir(parents=True)
-    for name, content in (
-        (Path(spec), text),
-        (Path(".gitignore"), templates.IGNORED),
-        (workflow, templates.WORKFLOW.replace("{version}", VERSION)),
-    ):
-        write_text(folder / name, content, help="Give another place.")
+    files = {
+        folder / spec: text,
+        folder / ".gitignore": templates.IGNORED,
+        folder / workflow: templates.WORKFLOW.replace("{version}", VERSION),
+    }
+    try:
+        (folder / workflow).parent.mkdir(parents=True)
+        for file, content in files.items():
+            write_text(file, content, help="Give another place.")
+    except BaseException:  # what is left there would keep the next try from beginning
+        _undo(folder, files)
+        raise
     streams.say(
         f"{folder / spec} is your spec. Check what it promises:\n"
         f"  cd {folder}\n  statewalk test\n  statewalk check {spec} --watch\n"
@@ -70,6 +77,16 @@ def run(arguments: argparse.Namespace) -> int:
             f"to {above}, or what is in it to the workflows there.\n"
         )
     return HOLDS
+
+
+def _undo(folder: Path, files: Iterable[Path]) -> None:
+    """Remove files, and the folders that hold nothing then."""
+    for file in files:
+        with suppress(OSError):
+            file.unlink()
+    for part in (".github/workflows", ".github", "."):
+        with suppress(OSError):
+            (folder / part).rmdir()
 
 
 def _repository(folder: Path) -> Path | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from pathlib import Path
 
 import pytest
@@ -68,6 +70,19 @@ def test_what_cannot_be_begun_is_refused(
     assert "SW383" in capsys.readouterr().err
     assert ["full"] == [p.name for p in Path().iterdir()]
     assert ["mine.py"] == [p.name for p in Path("full").iterdir()]
+
+
+def test_what_could_not_be_written_whole_is_not_left_behind(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def full(handle: int) -> None:
+        if Path("lock/lock.py").exists():
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    assert 2 == main(["new", "lock"])
+    assert "No space left" in capsys.readouterr().err
+    assert [] == list(Path().iterdir())
 
 
 def test_a_place_without_a_name_is_told_so(capsys: pytest.CaptureFixture[str]) -> None:
