@@ -25,10 +25,17 @@ from statewalk.checker.native.manifests import (
     refuse_another,
 )
 from statewalk.checker.native.state import Search
+from statewalk.dsl.errors import StatewalkError
 from statewalk.dsl.model import Model
 from statewalk.dsl.state.decoding import decode
 
-_VALUES = {"path_bytes", "path_ends", "value_bytes", "value_ends", "slots"}
+# dimensions and types of arrays, by name
+_LEVEL = {"fp": (1, "uint64"), "low": (1, "uint64"), "link": (1, "int64")}
+_ROWS = {"rows": (2, "uint8 uint16 uint32")}
+_VALUES = {
+    "path_bytes": (1, "uint8"), "path_ends": (1, "int64"), "slots": (1, "int32"),
+    "value_bytes": (1, "uint8"), "value_ends": (1, "int64"),
+}  # fmt: skip
 
 
 class _Manifest(BaseModel):
@@ -67,13 +74,12 @@ def _load(folder: Path, manifest: Mapping[str, Any], actions: int) -> Saved:
     depth = about.depth
     levels = []
     for at in range(depth + 1):
-        found = _arrays(folder, f"level-{at:04}.npz", manifest)
+        found = _arrays(folder, f"level-{at:04}.npz", manifest, _LEVEL)
         levels.append((found["fp"], found["low"], found["link"]))
-    rows = _arrays(folder, f"frontier-{depth:04}.npz", manifest)["rows"]
-    values = tuple(_arrays(folder, name, manifest) for name in about.values)
-    for part in values:
-        if not set(part) >= _VALUES:
-            raise ValueError("its values are in no file of values")
+        if len(found["fp"]) != len(found["link"]):
+            raise ValueError("a level has more states than ways to them")
+    rows = _arrays(folder, f"frontier-{depth:04}.npz", manifest, _ROWS)["rows"]
+    values = tuple(_arrays(folder, name, manifest, _VALUES) for name in about.values)
     totals = totals_in(manifest["totals"], actions)
     sizes = [len(link) for _, _, link in levels]
     if (totals.initial, totals.initial + sum(totals.fresh)) != (sizes[0], sum(sizes)):
@@ -98,18 +104,44 @@ def totals_in(data: Any, actions: int) -> Totals:
     return totals
 
 
-def _arrays(folder: Path, name: str, manifest: Mapping[str, Any]) -> dict[str, Array]:
+def _arrays(
+    folder: Path, name: str, manifest: Mapping[str, Any], kinds: Mapping[str, tuple[int, str]]
+) -> dict[str, Array]:
     size, digest = manifest["files"][name]
-    return read_arrays(folder / Path(name).name, manifest["run"], size, digest)
+    found = read_arrays(folder / Path(name).name, manifest["run"], size, digest)
+    for key, (dimensions, types) in kinds.items():
+        if found[key].ndim != dimensions or found[key].dtype.name not in types.split():
+            raise ValueError(f"{name} has other arrays")
+    return found
 
 
-def restore_layout(parts: Iterable[Mapping[str, Array]], layout: Layout, model: Model) -> None:
-    """Give an empty layout the slots and value ids of the saved search."""
+def restore_layout(
+    parts: Iterable[Mapping[str, Array]], layout: Layout, model: Model, rows: Array | None = None
+) -> None:
+    """Give an empty layout the slots and value ids of the saved search, of which ``rows`` are made.
+
+    Raises:  RunError[SW343] where they are none
+    """
+    try:
+        _restore_layout(parts, layout, model)
+        if rows is not None and rows.size:
+            known = [len(slot.values) for slot in layout.slots[: rows.shape[1]]]
+            if any(rows.max(axis=0) >= known + [1] * (rows.shape[1] - len(known))):
+                raise ValueError("a state has values that there are not")
+    except (
+        LookupError, TypeError, ValueError, AttributeError, OverflowError, StatewalkError,
+    ) as error:  # fmt: skip
+        raise damaged([f"its values are not those of a search ({error})"]) from None
+
+
+def _restore_layout(parts: Iterable[Mapping[str, Array]], layout: Layout, model: Model) -> None:
     for part in parts:
         for data in _parts(part["path_bytes"], part["path_ends"]):
             layout.slot(_decode_path(data, model.classes))
         values = _parts(part["value_bytes"], part["value_ends"])
         for slot, value in zip(part["slots"].tolist(), values, strict=True):
+            if slot < 0:
+                raise IndexError("a slot before the first")
             layout.value_id(layout.slots[slot], decode(value, model.classes))
 
 
@@ -135,8 +167,12 @@ def _parts(data: Array, ends: Array) -> Iterator[bytes]:
     text = data.tobytes()
     start = 0
     for end in ends.tolist():
+        if end < start:
+            raise ValueError("a part ends before it begins")
         yield text[start:end]
         start = end
+    if start != len(text):
+        raise ValueError("its parts have another length")
 
 
 def _decode_path(data: bytes, classes: Mapping[str, type]) -> tuple[Any, ...]:

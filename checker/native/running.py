@@ -44,7 +44,7 @@ def start(
     symmetry = Symmetry.asked(model, options)
     layout = Layout(model, options.fingerprint_bits, options.view, symmetry)
     if saved is not None:
-        checkpoints_read.restore_layout(saved.values, layout, model)
+        checkpoints_read.restore_layout(saved.values, layout, model, saved.rows)
     learner = Learner(model, roots, layout, view)
     rows = [layout.row(state) for state in model.initial_states]
     learner.learned.contribute_all()

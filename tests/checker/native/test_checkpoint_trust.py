@@ -9,11 +9,13 @@ import random
 import shutil
 import time
 import zlib
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from benchmarks.chaos_native import ALIKE
@@ -77,6 +79,39 @@ def test_a_file_of_another_search_is_not_believed(
         assert "is a file of another search" in refused(options)
     else:
         assert f"{kind}.npz is a file of another search" in refused(options)
+
+
+@pytest.mark.parametrize(
+    ("file", "name", "change"),
+    [
+        ("frontier", "rows", lambda rows: np.full_like(rows, 255)),
+        ("frontier", "rows", lambda rows: np.pad(rows, ((0, 0), (0, 3)), constant_values=1)),
+        ("frontier", "rows", lambda rows: rows.astype(complex)),
+        ("level-0003", "fp", lambda fps: fps.astype(float)),
+        ("level-0003", "fp", lambda fps: fps[:-1]),
+        ("level-0003", "link", lambda links: links.reshape(1, -1)),
+        ("values-0000", "slots", lambda slots: slots + 99),
+        ("values-0000", "slots", lambda slots: slots - 99),
+        ("values-0000", "value_ends", lambda ends: ends[:-1]),
+        ("values-0000", "value_ends", lambda ends: -ends),
+        ("values-0000", "path_ends", lambda ends: ends * 0),
+        ("values-0000", "value_bytes", lambda data: data * 0 + 255),
+    ],
+)
+def test_arrays_that_no_search_writes_are_damage_though_their_digests_fit(
+    file: str, name: str, change: Callable[[Any], Any], tmp_path: Path
+) -> None:
+    options = begun(tmp_path)
+    path = max(tmp_path.glob(f"{file}*.npz"))
+    with np.load(path) as loaded:
+        arrays = dict(loaded)
+    run = arrays.pop("run").tobytes().decode()
+    about = manifests.read_manifest(tmp_path / MANIFEST)["files"]
+    written = manifests.write_arrays(path, run, {**arrays, name: change(arrays[name])})
+    rewritten(tmp_path, {"files": {**about, path.name: written}})
+    (tmp_path / BEFORE).unlink()
+
+    assert "is damaged" in refused(options)
 
 
 def test_a_level_of_another_search_hides_no_violation(tmp_path: Path) -> None:
