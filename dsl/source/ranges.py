@@ -16,7 +16,7 @@ from statewalk.dsl.source.tree import PROPERTY_MARKS, Function, SpecTree
 from statewalk.dsl.state.refs import NeedsState
 from statewalk.dsl.state.roles import Field, Role
 from statewalk.dsl.values.domains import ANYTHING, domain_of
-from statewalk.dsl.values.stored import freeze
+from statewalk.dsl.values.stored import encode, freeze
 from statewalk.dsl.view import Disabled
 
 
@@ -38,7 +38,9 @@ def domains_of(tree: SpecTree, function: Function, mistakes: Mistakes) -> list[l
                 at=function.span(extra),
                 help="Give it a place before any *.",
             )
-    return [values or [] for values in found]
+    return [
+        list({encode(freeze(value)): value for value in values or ()}.values()) for values in found
+    ]
 
 
 def check_ranges(tree: SpecTree, _: object, mistakes: Mistakes) -> None:

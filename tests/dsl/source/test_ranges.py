@@ -169,3 +169,16 @@ def test_a_spec_of_roles_that_nobody_plays_says_so(
 
     assert code == 2
     assert "there is no Other, which would be made by other = Other()" in capsys.readouterr().err
+
+
+def test_a_value_that_is_there_twice_is_one(tmp_path: Path) -> None:
+    twice = spec(
+        tmp_path,
+        take="n: int = any_of([1, True, 1, 2]), m: Literal[1, 2] | Literal[2, 3] = 1",
+        small="n: int = any_of([1, 1, 2])",
+        head="from typing import Literal\n",
+    )
+
+    run = check(twice)
+
+    assert 2 == sum(p.name.startswith("small") for p in run.properties)
