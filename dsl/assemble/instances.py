@@ -49,8 +49,9 @@ def make_leads(
         shown = f"{name}({', '.join(map(repr, map(freeze, values)))})" if values else name
         given = values if second is not None and second.parameters() else ()
         roles = coming(values)
-        cause = of_those_there(_given(lead.premise, values), roles, otherwise=False)
-        effect = of_those_there(_given(lead.conclusion, given), coming(given), otherwise=True)
+        waits = kind == "until"  # a role that is not there owes nothing, and what waits goes on
+        cause = of_those_there(_given(lead.premise, values), roles, otherwise=waits)
+        effect = of_those_there(_given(lead.conclusion, given), coming(given), otherwise=not waits)
         premise = checked(cause, shown, span)
         yield Property(shown, kind, (), checked(effect, shown, span), premise, span)
 

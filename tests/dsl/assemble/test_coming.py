@@ -169,6 +169,16 @@ def test_what_a_class_cannot_say_is_refused(text: str, code: str, tmp_path: Path
             "def b() -> bool:\n    return False\np = leads_to(a, b)\n",
             False,  # of one that is not there nothing is said
         ),
+        (
+            "def a(w: Worker) -> bool:\n    return w.n < 9\n"
+            "def b(w: Worker) -> bool:\n    return w.n < 9\np = until(a, b)\n",
+            True,  # what is to come has not, while it is not there
+        ),
+        (
+            "def a(w: Worker) -> bool:\n    return w.n > 9\n"
+            "def b() -> bool:\n    return True\np = until(a, b)\n",
+            False,
+        ),
     ],
 )
 def test_properties_are_about_those_that_are_there(
@@ -179,6 +189,43 @@ def test_properties_are_about_those_that_are_there(
     assert {"violated" if violated else "holds"} == {
         "violated" if any(p.verdict == "violated" for p in run.properties) else run.verdict
     }
+
+
+@BOTH
+def test_until_waits_for_a_role_and_asks_nothing_of_it_before(engine: str, tmp_path: Path) -> None:
+    text = """
+class Worker(Role, at_most=1):
+    n: int = 1
+
+class Boss(State):
+    hired: bool = False
+
+    @action(fair="weak")
+    def hire(self) -> None:
+        require(not self.hired)
+        self.hired = True
+        Worker(n=any_of([1, 2]))
+
+boss = Boss()
+deadlock(False)
+
+def never(w: Worker) -> bool:
+    return False
+
+def comes(w: Worker) -> bool:
+    return w.n > 0
+
+def is_two(w: Worker) -> bool:
+    return w.n == 2
+
+holds = until(never, comes)
+fails = until(never, is_two)
+"""
+
+    run = check(spec(tmp_path, text), engine=engine, keep_going=True)
+
+    verdicts = {p.name: p.verdict for p in run.properties}
+    assert ("holds", "violated") == (verdicts["holds(Worker#0)"], verdicts["fails(Worker#0)"])
 
 
 @BOTH
