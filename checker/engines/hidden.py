@@ -137,7 +137,7 @@ class HidingView:
 class HidingModel(Model):
     """A model whose steps and properties raise `HiddenRead` where they read a hidden field.
 
-    ``numbers`` are the hidden fields that hold any number (or any text) in every state.
+    ``numbers`` are the hidden fields that hold any number (or any text) while their role is there.
     """
 
     hidden: Fields = frozenset()
@@ -194,9 +194,9 @@ def hiding(model: Model) -> HidingModel:
 
 
 def _is_number(model: Model, owner: str, name: str) -> bool:
-    """Whether a field holds any number or any text, and does so in every state."""
+    """Whether a field holds any number or any text, and does so while its role is there."""
     found = getattr(model.classes.get(owner), name, None)
-    if not isinstance(found, Field) or not found.settled:
+    if not isinstance(found, Field) or not (found.settled or found.given):
         return False
     return found.domain.text in ("an integer", "a string")
 

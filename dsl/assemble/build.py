@@ -30,12 +30,13 @@ def make_fields(
     crashing = may_crash(tree)
     fresh = bool(tree.loading.declared.options.get("fresh_values"))  # all that is stored is listed
     listed = fresh or tree.loading.listed or come_and_go(tree)
+    for role in tree.roles:  # of all, before the fields of one hide what another inherits
+        role._defaults = {name: default_of(role, name) for name in role._fields}
     for cls in [*tree.records, *tree.roles]:
         hints = _hints(tree, cls, mistakes)
         if not issubclass(cls, Role):
             cls._domains = {n: domain_of(h) for n, h in hints.items()}  # type: ignore[attr-defined]
             continue
-        defaults = {}
         for name in cls._fields:
             domain, notes = _domain(hints.get(name))
             field = Field(cls.__name__, name, domain, _AUXILIARY in notes, _EPHEMERAL in notes)
@@ -51,8 +52,6 @@ def make_fields(
                 if field.ephemeral:
                     _refuse_ephemeral(tree, cls, name, mistakes)
             fields[(cls.__name__, name)] = field
-            defaults[name] = default_of(cls, name)
-        cls._defaults = defaults  # type: ignore[attr-defined]
         for name in cls._fields:
             setattr(cls, name, fields[(cls.__name__, name)])
     return fields

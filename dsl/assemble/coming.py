@@ -14,7 +14,8 @@ from statewalk.dsl.errors import SpecError
 from statewalk.dsl.flows.run import slot_of
 from statewalk.dsl.source.tree import SpecTree
 from statewalk.dsl.state.refs import current_view, show_place
-from statewalk.dsl.state.roles import Field, Role, is_there
+from statewalk.dsl.state.roles import Field, Role
+from statewalk.dsl.values.domains import Domain
 from statewalk.dsl.values.records import Record, fields_of
 from statewalk.dsl.values.stored import (
     ABSENT,
@@ -23,6 +24,7 @@ from statewalk.dsl.values.stored import (
     FrozenList,
     FrozenSet,
     freeze,
+    is_there,
 )
 from statewalk.dsl.view import Disabled, Path
 from statewalk.dsl.words.coming import end
@@ -51,9 +53,7 @@ def in_a_step(
             if not role.there:
                 raise Disabled(f"{role!r} is not there")
         found = run()
-        for role in binding.gone:
-            _check_gone(tree, role)
-        collect(tree)
+        settle(tree, "this step")
         return found
 
     return go
@@ -78,7 +78,16 @@ def of_those_there(
     return holds_there
 
 
-def collect(tree: SpecTree) -> None:
+def settle(tree: SpecTree, where: str) -> None:
+    """What is done after a step or `@init` function, ``where``: see that nothing mentions a role
+    that ended there, and end what nothing leads to.
+    """
+    for role in binding.gone:
+        _check_gone(tree, role, where)
+    _collect(tree)
+
+
+def _collect(tree: SpecTree) -> None:
     """End the roles of ``collected`` classes that nothing in the state leads to any more."""
     left = {r for cls in tree.roles if cls._collected for r in cls._instances if r.there}
     if not left:
@@ -96,16 +105,16 @@ def collect(tree: SpecTree) -> None:
         end(role)
 
 
-def _check_gone(tree: SpecTree, role: Role) -> None:
+def _check_gone(tree: SpecTree, role: Role, where: str) -> None:
     """Raises SpecError[SW212] where the state mentions a role that ended."""
     for _, place, found in _mentions(tree):
         if role in found:
             raise SpecError(
                 "SW212",
-                f"{role!r} ended in this step, and {place} still mentions it.",
+                f"{role!r} ended in {where}, and {place} still mentions it.",
                 why=f"The next {type(role).__name__} may be made in its place, and would be taken "
                 "for it.",
-                help="Remove what mentions it in the same step.",
+                help=f"Remove what mentions it in {where}, too.",
             )
 
 
@@ -123,6 +132,8 @@ def _mentions(tree: SpecTree) -> Iterator[tuple[Role | None, str, tuple[Role, ..
         for one in cls._instances:
             for name in cls._fields:
                 field: Field = getattr(cls, name)
+                if not field.mentions:
+                    continue
                 path = field.path(one)
                 for slot, fixed in _slots_of(field, one):
                     found = _roles_in(fixed) if slot is None else roles_in(slot)
@@ -158,6 +169,24 @@ def _slots_of(field: Field, role: Role) -> Iterator[tuple[Path | None, Any]]:
         for slot, _ in field.slots(role, dict.fromkeys(keys)):
             if slot[3] == "key":
                 yield slot, None
+
+
+def may_mention(domain: Domain, above: tuple[type, ...] = ()) -> bool:
+    """Whether values of a domain may mention roles; ``above`` are the records it is part of."""
+    if domain.kind == "record":
+        records: tuple[Any, ...] = domain.records
+        known = {cls: vars(cls).get("_domains") for cls in records if cls not in above}
+        return any(
+            fields is None
+            or cls._open
+            or any(may_mention(d, (*above, cls)) for d in fields.values())
+            for cls, fields in known.items()
+        )
+    inner = (d for d in (domain.key, domain.element) if d is not None)
+    parts = [*domain.parts, *domain.either, *inner]
+    if parts:
+        return any(may_mention(part, above) for part in parts)
+    return domain.may_contain or not domain.records_only
 
 
 def _roles_in(value: Any) -> tuple[Role, ...]:

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from statewalk.dsl.assemble.coming import collect
+from statewalk.dsl.assemble.coming import may_mention, settle
 from statewalk.dsl.assemble.crashes import keep_starts
 from statewalk.dsl.binding import binding, bound
 from statewalk.dsl.errors import SpecError, StatewalkError, place_of, raised
@@ -36,6 +36,7 @@ class InitialStates:
         """(states, fixed slots). Fields that turn out constant keep their value on the role."""
         for field in self.fields.values():
             field.constant = False
+            field.mentions = may_mention(field.domain)
         wanted = self._as_a_whole()
         inits = list(self.tree.of_kind("init"))
         paths = {module.source.path for module in self.tree.loading.modules}
@@ -44,22 +45,23 @@ class InitialStates:
         states: list[dict[Path, Any]] = []
         for view in PlainView.runs(defaults):
             for cls, count in static.items():
-                view.writes[(cls.__name__, -1, "@count")] = count
+                cls._lay_by(count)
+                view.writes[(cls.__name__, -1, "@init")] = True
             try:
                 with bound(view, classes=self.classes):
                     for function in inits:
                         function.function()
-                    collect(self.tree)
+                    settle(self.tree, self.tree.loading.declared.init)
             except Disabled:
                 pass
             except StatewalkError as error:
-                error.at = error.at or place_of(error, paths)
+                error.at = error.at or place_of(error, paths) or inits[-1].span()
                 raise
             except Exception as error:
                 when = "while the initial state was made"
                 raise raised(error, when, paths) from error
             else:
-                states.append(self._finish(apply_writes(defaults, view.writes), static))
+                states.append(self._finish(apply_writes(defaults, view.writes)))
         self._leave_room(states)
         self._lay_out(states, wanted)
         if states and may_crash(self.tree):
@@ -67,11 +69,15 @@ class InitialStates:
         return states, self._fix(states)
 
     def _leave_room(self, states: list[dict[Path, Any]]) -> None:
-        """The instances that steps may make, and those that only other runs made, are not there."""
+        """As many instances as the initial states have, or there is room for: those that steps
+        may make, and those that only other runs made, are not there.
+        """
         for cls in self.tree.roles:
+            count = self.made.get(cls, len(cls._instances)) if cls._room is None else cls._room
+            cls._lay_by(count)
+            while len(cls._instances) < count:
+                cls._spare()
             for index in range(cls._room or 0):
-                if index == len(cls._instances):
-                    cls._spare()
                 for state in states:
                     state.setdefault((cls.__name__, index, "there"), False)
 
@@ -88,7 +94,9 @@ class InitialStates:
     def _lay_out(self, states: list[dict[Path, Any]], wanted: Mapping[Field, RoleLayout]) -> None:
         """Lay out the fields that have a value in every state as wanted, and note which do."""
         for field in self.fields.values():
-            roles = self.classes[field.owner]._instances  # type: ignore[attr-defined]
+            cls: Any = self.classes[field.owner]
+            roles = cls._instances
+            field.given = cls._room is not None and cls._defaults.get(field.name) is not ABSENT
             field.settled = field.layout != "whole" or all(
                 field.path(role) in state for state in states for role in roles
             )
@@ -120,10 +128,13 @@ class InitialStates:
             raise
         return field.slots(role, value)
 
-    def _finish(self, state: dict[Path, Any], static: dict[Any, int]) -> dict[Path, Any]:
-        """Drop the counters, and note how many roles the run made. Raises SpecError[SW111]."""
-        made = {cls: state.pop((cls.__name__, -1, "@count"), n) for cls, n in static.items()}
-        for cls, count in made.items():
+    def _finish(self, state: dict[Path, Any]) -> dict[Path, Any]:
+        """Drop what tells a run of @init from a step, and note how many roles it made. Raises
+        SpecError[SW111].
+        """
+        for cls in self.tree.roles:
+            state.pop((cls.__name__, -1, "@init"), None)
+            count = len(cls._instances)
             if self.made.setdefault(cls, count) != count and cls._room is None:
                 raise SpecError(
                     "SW111",

@@ -49,7 +49,7 @@ def make_leads(
         shown = f"{name}({', '.join(map(repr, map(freeze, values)))})" if values else name
         given = values if second is not None and second.parameters() else ()
         roles = coming(values)
-        waits = kind == "until"  # a role that is not there owes nothing, and what waits goes on
+        waits = kind == "until"  # while one is not there leads_to owes nothing, until goes on
         cause = of_those_there(_given(lead.premise, values), roles, otherwise=waits)
         effect = of_those_there(_given(lead.conclusion, given), coming(given), otherwise=not waits)
         premise = checked(cause, shown, span)

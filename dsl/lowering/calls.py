@@ -21,7 +21,7 @@ from statewalk.dsl.state.refs import (
     forbid_change,
     show_place,
 )
-from statewalk.dsl.state.roles import Field, Role
+from statewalk.dsl.state.roles import Field, Role, no_value
 from statewalk.dsl.values.domains import Domain, outside
 from statewalk.dsl.values.stored import freeze, intern_key
 from statewalk.dsl.words.declare import any_of
@@ -82,8 +82,11 @@ def _change_of(target: Any, name: str) -> Callable[[object, Callable[[Any], Any]
     """
     if isinstance(target, Role):
         field = type(target).__dict__.get(name) or getattr(type(target), name, None)
-        if isinstance(field, Field) and field.kind == "scalar" and field.settled:
-            return None if field.constant else partial(_change_field, target, field)
+        if isinstance(field, Field) and field.kind == "scalar" and not field.constant:
+            if field.given and not target.there:
+                raise no_value(target, name)
+            certain = field.settled or field.given
+            return partial(_change_field, target, field) if certain else None
     elif isinstance(target, RecordReference):
         domain: Domain | None = getattr(target._referenced, "_domains", {}).get(name)
         if domain is not None and domain.text in ("an integer", "a string"):

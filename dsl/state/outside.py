@@ -50,7 +50,12 @@ _BOXES = (Bag, Keys, MutableSet, MutableMapping)
 _SHIPPED = "statewalk.dsl.library."  # its values are the author's
 _HOLDERS = frozenset({"argparse", "collections", "queue", "types"})  # modules of plain containers
 # What the checker notes in classes, objects and functions of a spec.
-_NOTED = frozenset({"_bytes", "_defaults", "_domains", "_fields", "_instances", "_statewalk_marks"})
+_NOTED = frozenset(
+    {
+        "_bytes", "_defaults", "_domains", "_fields", "_instances", "_kinds", "_laid_by",
+        "_statewalk_marks",
+    }
+)  # fmt: skip
 _WRAPPERS: dict[type, tuple[str, ...]] = {
     MethodType: ("__self__", "__func__"),
     type([].append): ("__self__",),

@@ -30,11 +30,8 @@ from statewalk.dsl.state.refs import (
 from statewalk.dsl.values.canonical import ROLE_TAG, int_bytes, text_bytes
 from statewalk.dsl.values.domains import Domain, Kind, outside
 from statewalk.dsl.values.records import LOOKING, check_kept, check_own, declared_fields, private
-from statewalk.dsl.values.stored import (
-    ABSENT,
-    FrozenSet,
-    intern_key,
-)
+from statewalk.dsl.values.room import check_room, no_room
+from statewalk.dsl.values.stored import ABSENT, FrozenSet, intern_key, is_there
 from statewalk.dsl.view import Path
 
 RoleLayout = Literal["whole", "entries", "elements"]
@@ -46,8 +43,9 @@ class Field:
 
     ``layout`` tells how it is laid out in slots (see `dsl.view`); ``keys`` whether the key set of
     a dict is kept. A ``constant`` field has no slot: each role holds its value. An ``ephemeral``
-    one is set back by crashes. ``settled`` tells that it has a value in every state; any other is
-    one slot, which is not there until it has.
+    one is set back by crashes. ``settled`` tells that it has a value in every state, ``given`` that
+    it has one while its role is there; any other is one slot, which is not there until it has.
+    ``mentions`` tells that its values may mention roles that come and go.
     """
 
     owner: str
@@ -58,6 +56,8 @@ class Field:
     keys: bool = True
     constant: bool = False
     settled: bool = False
+    given: bool = False
+    mentions: bool = True
     kind: Kind = field(init=False)
     layout: RoleLayout = field(init=False)
 
@@ -68,6 +68,15 @@ class Field:
     def path(self, role: Role) -> Path:
         """The slot of a role's field."""
         return (type(role).__name__, role.index, self.name)
+
+    def has_value(self, role: Role) -> bool:
+        """Whether it has a value, which is asked of the slot only where nothing else tells it."""
+        if self.settled:
+            return True
+        if self.given:
+            return role.there
+        found: bool = current_view().project(self.path(role), "present", is_there)
+        return found
 
     def __get__(self, role: Role | None, cls: type | None = None) -> Any:
         if role is None:
@@ -80,7 +89,7 @@ class Field:
         if self.layout == "whole":
             if self.kind == "scalar":
                 return self._scalar(role, path)
-            if not self.settled and not current_view().project(path, "present", is_there):
+            if not self.has_value(role):
                 raise no_value(role, self.name)
             return place(path, (), self.domain)
         known = binding.references.get(path)
@@ -169,8 +178,11 @@ class Role:
     """A kind of actor. Annotated fields are its state; methods marked ``@action`` are its moves."""
 
     _fields: ClassVar[tuple[str, ...]] = ()
+    _defaults: ClassVar[dict[str, Any]] = {}
     _symmetric: ClassVar[bool] = False
     _instances: ClassVar[list[Any]] = []
+    _laid_by: ClassVar[list[Any]] = []  # instances that other runs of @init made
+    _kinds: ClassVar[tuple[type[Role], ...]] = ()  # the class, and those derived from it
     _room: ClassVar[int | None] = None  # how many there may be, where steps make and end them
     _collected: ClassVar[bool] = False  # whether one ends by itself when nothing leads to it
     _fizz: ClassVar[bool] = False  # written as a role, or as global variables, of a .fizz file
@@ -184,12 +196,12 @@ class Role:
         **options: Any,
     ) -> None:
         super().__init_subclass__(**options)
+        check_room(cls, Role, at_most)
         reserved = {"index": _INDEX} | ({} if at_most is None else {"there": _THERE})
         check_own(cls, Role, {**_MAKING, **LOOKING, **reserved})
-        check_kept(cls, Role, {*private(Role), "_bytes", "_defaults", "_index"})
+        check_kept(cls, Role, {*private(Role), "_bytes", "_index"})
         cls._room, cls._collected = at_most, collected and at_most is not None
         if at_most is not None:
-            _check_room(cls, at_most)
             cls.__annotations__ = {**cls.__dict__.get("__annotations__", {}), "there": bool}
             cls.there = True  # type: ignore[method-assign, assignment]
         own = declared_fields(cls)
@@ -198,8 +210,11 @@ class Role:
         ]
         cls._fields = tuple(dict.fromkeys([*inherited, *own]))
         cls._symmetric = symmetric
-        cls._instances = []
+        cls._instances, cls._laid_by, cls._kinds = [], [], (cls,)
         if declaring:
+            for base in declaring[-1].roles:
+                if issubclass(cls, base):
+                    base._kinds = (*base._kinds, cls)
             declaring[-1].roles.append(cls)
             cls._fizz = declaring[-1].fizz
 
@@ -211,17 +226,24 @@ class Role:
             return _instance_in_run(cls)
         if len(cls._instances) == cls._room:
             raise no_room(cls)
-        role = object.__new__(cls)
-        role.__dict__["_index"] = len(cls._instances)
+        return cls._spare()
+
+    @classmethod
+    def _spare(cls) -> Any:
+        """One more instance, of which the state knows nothing yet."""
+        if cls._laid_by:
+            role = cls._laid_by.pop()
+        else:
+            role = object.__new__(cls)
+            role.__dict__["_index"] = len(cls._instances)
         cls._instances.append(role)
         return role
 
     @classmethod
-    def _spare(cls) -> None:
-        """One more instance, of which the state knows nothing yet."""
-        role = object.__new__(cls)
-        role.__dict__["_index"] = len(cls._instances)
-        cls._instances.append(role)
+    def _lay_by(cls, count: int) -> None:
+        """Have so many instances only; those that are made again are the ones laid by."""
+        while len(cls._instances) > count:
+            cls._laid_by.append(cls._instances.pop())
 
     def __init__(self, **fields: Any) -> None:
         cls = type(self)
@@ -335,20 +357,14 @@ def default_of(cls: type, name: str) -> Any:
 
 
 def _instance_in_run(cls: type[Role]) -> Any:
-    """A role made while the initial state is computed: the next of its class in this run. In a
-    step: the first of its class that is not there.
+    """A role made while the initial state is computed: the next of its class. In a step: the
+    first of its class that is not there.
     """
-    path = (cls.__name__, -1, "@count")
-    view = current_view()
-    index = view.get(path)
-    if index is ABSENT:
+    if current_view().get((cls.__name__, -1, "@init")) is ABSENT:
         return _made_in_step(cls)
-    if index == cls._room:
+    if len(cls._instances) == cls._room:
         raise no_room(cls)
-    view.set(path, index + 1)
-    while index >= len(cls._instances):
-        cls._spare()
-    return cls._instances[index]
+    return cls._spare()
 
 
 def _made_in_step(cls: type[Role]) -> Any:
@@ -363,32 +379,3 @@ def _made_in_step(cls: type[Role]) -> Any:
         if not role.there and role not in binding.gone:
             return role
     raise no_room(cls)
-
-
-def no_room(cls: type[Role]) -> SpecError:
-    """The error of one role too many."""
-    return SpecError(
-        "SW212",
-        f"There is no room for another {cls.__name__}: there are at most {cls._room}.",
-        why="One that ends in this step makes room from the next step on."
-        if any(type(role) is cls for role in binding.gone)
-        else "A bound that is met without a word would hide what comes after it.",
-        help=f"Raise it at the top of the file: AT_MOST_{cls.__name__} = {2 * (cls._room or 1)}"
-        if cls._fizz
-        else f"Raise it, class {cls.__name__}(Role, at_most=...), or end one before; or say that "
-        f"the step waits: require(len(instances({cls.__name__})) < {cls._room}).",
-    )
-
-
-def _check_room(cls: type[Role], room: object) -> None:
-    if type(room) is not int or room < 1:
-        raise SpecError(
-            "SW212",
-            f"at_most of {cls.__name__} is a number from 1 on, not {room!r}.",
-            help=f"class {cls.__name__}(Role, at_most=3)",
-        )
-
-
-def is_there(value: Any) -> bool:
-    """Whether a slot has a value, as a projection of it."""
-    return value is not ABSENT

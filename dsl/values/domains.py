@@ -33,7 +33,8 @@ class Domain:
     keys. ``records`` are the record classes its members may have; ``records_only`` tells that
     every member with fields is one of these; ``may_contain`` is false where no member holds other
     values. ``changing_sets`` tells that a set among its members can be changed where it is stored.
-    ``parts`` are the domains of a tuple's parts; the last is that of all further ones.
+    ``parts`` are the domains of a tuple's parts; the last is that of all further ones. ``either``
+    are those of ``X | Y``.
     """
 
     text: str
@@ -48,6 +49,7 @@ class Domain:
     may_contain: bool = True
     changing_sets: bool = False
     parts: tuple[Domain, ...] = ()
+    either: tuple[Domain, ...] = ()
 
 
 ANYTHING = Domain("anything", lambda value: True, changing_sets=True)
@@ -81,6 +83,7 @@ def _either(parts: tuple[Domain, ...]) -> Domain:
         records_only=all(part.records_only for part in parts),
         may_contain=any(part.may_contain for part in parts),
         changing_sets=any(part.changing_sets for part in parts),
+        either=parts,
     )
 
 

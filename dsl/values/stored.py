@@ -42,9 +42,15 @@ __all__ = [
     "freeze",
     "hashable",
     "intern_key",
+    "is_there",
     "ordered",
     "thaw",
 ]
+
+
+def is_there(value: Any) -> bool:
+    """Whether a slot has a value, as a projection of it."""
+    return value is not ABSENT
 
 
 def thaw(value: Any) -> Any:

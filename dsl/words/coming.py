@@ -16,8 +16,10 @@ R = TypeVar("R", bound=Role)
 
 
 def instances(role: type[R], /) -> tuple[R, ...]:
-    """The instances of a role class that are there, in the order of their index."""
-    return tuple(one for one in role._instances if one.there)
+    """The instances of a role class, and of those derived from it, that are there: class by class,
+    in the order of their index.
+    """
+    return tuple(one for kind in role._kinds for one in kind._instances if one.there)
 
 
 def end(role: Role, /) -> None:

@@ -164,12 +164,40 @@ def test_a_step_that_reads_a_hidden_field_is_refused(tmp_path: Path, how: str) -
     assert refused(tmp_path, text, "reference", optimize=False) == "SW356"
 
 
+@pytest.mark.parametrize("kind", ["Role", "Role, at_most=3"])
 @pytest.mark.parametrize("how", FREE)
-def test_a_step_may_write_a_hidden_field(tmp_path: Path, how: str) -> None:
-    text = with_step(FREE[how])
+def test_a_step_may_write_a_hidden_field(tmp_path: Path, how: str, kind: str) -> None:
+    text = with_step(FREE[how]).replace("Lamp(Role)", f"Lamp({kind})")
 
     assert refused(tmp_path, text) in ("holds", "bounded")
     assert refused(tmp_path, text, "reference") in ("holds", "bounded")
+
+
+@pytest.mark.parametrize("collected", ["", ", collected=True"])
+def test_a_role_may_end_where_hidden_fields_mention_none(tmp_path: Path, collected: str) -> None:
+    begin = HEAD.replace("Lamp(Role)", f"Lamp(Role, at_most=3{collected})")
+    ends = "    @action\n    def ends(self) -> None:\n        end(self)\n"
+    kept = """
+class Entry(Record):
+    names: tuple[str, int] = ("a", 1)
+    of: "Entry | None" = None
+class Book(State):
+    entries: Auxiliary[list[Entry]] = []
+    lamps: Auxiliary[list[Lamp]] = []
+    @action
+    def note(self, lamp: Lamp) -> None:
+        self.lamps = [lamp]
+    @action
+    def make(self) -> None:
+        require(len(instances(Lamp)) < 3)
+        self.entries.append(Entry())
+        Lamp().count += 1
+book = Book()
+"""
+    free = kept.replace("list[Lamp]", "list[int]").replace("[lamp]", "[1]")
+
+    assert refused(tmp_path, f"{begin}{ends}{free}") in ("holds", "bounded")
+    assert refused(tmp_path, f"{begin}{ends}{kept}") == "SW356"
 
 
 def test_a_property_that_is_not_asked_for_may_read_anything(tmp_path: Path) -> None:

@@ -194,3 +194,19 @@ def test_sessions_with_runs_and_crashes_are_counted_by_hand(engine: str, tmp_pat
     result = check(spec(tmp_path, SESSIONS), engine=engine)
 
     assert 29 == states == result.counts.distinct
+
+
+@BOTH
+def test_a_run_of_init_knows_of_no_role_of_another(engine: str, tmp_path: Path) -> None:
+    begin = """\
+    oneof:
+        hired.append(Worker())
+        pass
+    if len(hired) > 0:
+        hired.append(Worker())
+"""
+    text = OFFICE.replace("    hired = []\n", f"    hired = []\n{begin}")
+
+    counts = check(spec(tmp_path, text), engine=engine).counts
+
+    assert (2, NAMED) == (counts.initial, counts.distinct)
