@@ -37,9 +37,9 @@ class _Parser(argparse.ArgumentParser):
     """A parser whose mistakes end with our exit code and tell where help is."""
 
     def error(self, message: str) -> NoReturn:
-        from statewalk.dsl.errors import one_line, printable
+        from statewalk.dsl.errors import one_line
 
-        print(printable(f"{self.prog}: {one_line(message)}"), file=sys.stderr)
+        streams.warn(f"{self.prog}: {one_line(message)}\n")
         print(f"Try '{self.prog} --help'.", file=sys.stderr)
         sys.exit(MISTAKE)
 
@@ -135,7 +135,7 @@ def _interrupted(end: BaseException) -> int:
     places = sys.modules.get("statewalk.checker.machine.places")
     place = places.place_of_error(end) if places is not None else None
     where = f", in {place}" if place is not None else ""
-    print(f"\nstatewalk: interrupted before there was a result{where}", file=sys.stderr)
+    streams.warn(f"\nstatewalk: interrupted before there was a result{where}\n")
     return INCONCLUSIVE
 
 
@@ -162,7 +162,7 @@ def _guarded(parsed: argparse.Namespace) -> int:
     """Run a command, and turn what it raises into a message and an exit code."""
     from statewalk.checker.commands.arguments import keep_apart
     from statewalk.checker.machine.watch import CutShort
-    from statewalk.dsl.errors import EngineError, StatewalkError
+    from statewalk.dsl.errors import EngineError, StatewalkError, one_line
     from statewalk.dsl.view import Endless
 
     try:
@@ -177,7 +177,7 @@ def _guarded(parsed: argparse.Namespace) -> int:
     except CutShort as cut:
         from statewalk.checker.contract.rescue import said
 
-        print(f"\nstatewalk: {said(cut.reason, cut.place)}", file=sys.stderr)
+        streams.warn(f"\nstatewalk: {said(cut.reason, cut.place)}\n")
         return INCONCLUSIVE
     except SystemExit as end:  # nothing of ours raises it here
         from statewalk.checker.contract.rescue import left
@@ -204,7 +204,7 @@ def _guarded(parsed: argparse.Namespace) -> int:
             return INCONCLUSIVE
         if error.errno in _NO_PLACE and (error.filename or not _stdout_fails()):
             place = error.filename or "A file"
-            print(f"SW403 {place} cannot be written: {error.strerror}.", file=sys.stderr)
+            streams.warn(f"SW403 {one_line(place)} cannot be written: {error.strerror}.\n")
             return MISTAKE
         if error.errno == errno.ENOENT and home.is_gone():
             print(_GONE, file=sys.stderr)

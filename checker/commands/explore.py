@@ -133,8 +133,6 @@ def _trace_in(folder: Path) -> Path:
 
 def _repeated(trace: Any, file: Path, spec: str | None) -> Answers:
     """The model of a trace, at the end of its path."""
-    import sys
-
     from statewalk.checker.behaviours.replay import model_for, replay
     from statewalk.checker.commands.elsewhere import ask_to_run
     from statewalk.checker.explore.answers import Answers
@@ -149,9 +147,8 @@ def _repeated(trace: Any, file: Path, spec: str | None) -> Answers:
         if again.reproduced:
             answers.start, answers.shown = _way(answers, again.trace), trace
         else:
-            sys.stderr.write(
-                f"The trace does not happen any more, at step {again.step}: {again.why}\n"
-            )
+            said = f"The trace does not happen any more, at step {again.step}: {again.why}\n"
+            streams.warn(said)
     return answers
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from statewalk.dsl.errors import RunError, one_line
+from statewalk.dsl.errors import RunError, one_line, printable
 
 
 class Undecided(Exception):
@@ -32,7 +32,7 @@ class HistoryError(RunError):
 
     def __str__(self) -> str:
         place = ", ".join(part for part in (self.source, self.where) if part)
-        return f"{place}: {super().__str__()}" if place else super().__str__()
+        return printable(f"{one_line(place)}: ") + super().__str__() if place else super().__str__()
 
     def __reduce__(self) -> tuple[object, ...]:
         return (_rebuild, (self.message, self.source, self.where, self.expected, self.code))

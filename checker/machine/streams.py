@@ -56,6 +56,14 @@ def say(text: str) -> None:
     out().write(printable(text))
 
 
+def warn(text: str) -> None:
+    """The same on standard error."""
+    from statewalk.dsl.errors import printable
+
+    if sys.stderr is not None:
+        sys.stderr.write(printable(text))
+
+
 def whole() -> bool:
     """Whether the answer still goes where it should."""
     return _ours is None or _known in (None, _identity(_ours.fileno()))

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from statewalk.checker.report.page import Page, Segment, number, seconds
+from statewalk.dsl.errors import one_line
 
 if TYPE_CHECKING:
     from statewalk.checker.verdict.run import Run
@@ -29,7 +30,7 @@ def table(rows: Sequence[tuple[Mapping[str, Any], Run]], *, width: int = 100) ->
             page.lines += [[(line, "")] for line in error.text.splitlines()]
         if run.evidence.unexpected:
             page.blank()
-            where = f"{run.evidence.options.config}: "
+            where = f"{one_line(str(run.evidence.options.config))}: "
             page.words((where, "bad"), "; ".join(run.evidence.unexpected))
     return page
 
@@ -39,7 +40,7 @@ def _cells(constants: Mapping[str, Any], run: Run, told: bool) -> list[Segment |
     broken = [f"{p.name} at {p.length}" if p.length is not None else p.name
               for p in run.properties if p.verdict == "violated"]  # fmt: skip
     return [
-        *(str(v) for v in constants.values()),
+        *(one_line(str(v)) for v in constants.values()),
         (run.verdict, _STYLE[run.verdict]),
         *([_expected(run)] if told else []),
         number(counts.distinct),

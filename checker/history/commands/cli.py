@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 import math
 import re
-import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -172,16 +171,16 @@ def run_check(args: argparse.Namespace) -> int:
     except (Undecided, CutShort) as end:
         if isinstance(end, CutShort) and end.reason != "time":
             raise
-        sys.stderr.write(f"{args.file}: undecided within {args.timeout:g} seconds\n")
+        streams.warn(f"{args.file}: undecided within {args.timeout:g} seconds\n")
         return INCONCLUSIVE
     except Mismatch as error:
-        sys.stderr.write(
+        streams.warn(
             f"{args.file}: accepted, but the order found is no execution of it: {error}\n"
             "   This is a bug in statewalk, not in your history. Please report it with the file.\n"
         )
         return INTERNAL
     except OSError as error:
-        sys.stderr.write(f"{no_access(error, args.file)}\n")
+        streams.warn(f"{no_access(error, args.file)}\n")
         return MISTAKE
 
 
@@ -219,7 +218,7 @@ def _check(history: History, args: argparse.Namespace, options: Options, read: f
         if path and first is not None:
             write_text(path, draw(history, first), _PLACE.format(name), named=True)
         elif path:
-            sys.stderr.write(f"{path} is not written: there is no violation to draw\n")
+            streams.warn(f"{path} is not written: there is no violation to draw\n")
     verdict = verdicts[args.level or "si"]
     if not verdict.settled:
         return INCONCLUSIVE
@@ -273,13 +272,13 @@ def run_convert(args: argparse.Namespace) -> int:
             )
         lost = formats.write(history, args.to_file, args.to)
     except OSError as error:
-        sys.stderr.write(f"{no_access(error, args.file)}\n")
+        streams.warn(f"{no_access(error, args.file)}\n")
         return MISTAKE
-    streams.out().write(f"{args.to_file}: {len(history)} transactions as {args.to}\n")
+    streams.say(f"{args.to_file}: {len(history)} transactions as {args.to}\n")
     for what in lost:
-        streams.out().write(f"  dropped: {what}\n")
+        streams.say(f"  dropped: {what}\n")
     if not lost:
-        streams.out().write("  nothing was dropped\n")
+        streams.say("  nothing was dropped\n")
     return HOLDS
 
 

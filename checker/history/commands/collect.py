@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 import re
-import sys
 from pathlib import Path
 
 from statewalk.checker.commands.arguments import argument
@@ -18,8 +17,9 @@ from statewalk.checker.history.collect.databases import (
 from statewalk.checker.history.collect.driver import Run, collect
 from statewalk.checker.history.collect.workloads import WORKLOADS, Shape
 from statewalk.checker.history.errors import no_access
+from statewalk.checker.machine import streams
 from statewalk.checker.verdict.exits import HOLDS, MISTAKE
-from statewalk.dsl.errors import StatewalkError, printable
+from statewalk.dsl.errors import StatewalkError
 
 _URL = "STATEWALK_URL"
 
@@ -99,9 +99,9 @@ def run_collect(args: argparse.Namespace) -> int:
     except database.errors as error:
         return _refused(args, url, error)
     except OSError as error:
-        sys.stderr.write(f"{no_access(error)}\n")
+        streams.warn(f"{no_access(error)}\n")
         return MISTAKE
-    sys.stdout.write(
+    streams.say(
         f"{args.out}: {sum(counts.values())} transactions of {args.workload} on {args.database} "
         f"({database.isolation}): {counts['ok']} committed, {counts['fail']} aborted, "
         f"{counts['info']} indeterminate\n"
@@ -113,5 +113,5 @@ def run_collect(args: argparse.Namespace) -> int:
 def _refused(args: argparse.Namespace, url: str, error: Exception) -> int:
     said = " ".join(str(error).split()) or type(error).__name__
     said = without_password(said, url)
-    sys.stderr.write(printable(f"SW708 {args.database} cannot be used: {said}\n"))
+    streams.warn(f"SW708 {args.database} cannot be used: {said}\n")
     return MISTAKE

@@ -69,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
         streams.out().write(text)
         return HOLDS
     write_text(args.out, text, named=True)
-    streams.out().write(f"{args.out}: {len(history)} transactions in {trace.length} steps\n")
+    streams.say(f"{args.out}: {len(history)} transactions in {trace.length} steps\n")
     return HOLDS
 
 

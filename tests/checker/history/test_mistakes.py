@@ -36,6 +36,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
         "mixed.jsonl": HEAD + ONE + LIST,
         "empty": "",
         "text": "hello\n",
+        "a\x1b##[b]": "hello\n",
         "counter.py": COUNTER,
     }
     for name, text in files.items():
@@ -65,6 +66,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
         ),
         (["check", "empty"], ["empty: SW705 not a format that is known", "one of jsonl, viper"]),
         (["check", "text"], ["text: SW705 not a format that is known", "docs/history-format.md"]),
+        (["check", "a\x1b##[b]"], [r"a\x1b#\u0023[b]: SW705 not a format that is known"]),
         (["check", "noise"], ["noise: SW705 not a format that is known"]),
         (["check", "nothing"], ["nothing: SW709 no file in it", "a folder with histories"]),
         (["check", "absent"], ["absent: SW302 cannot be read: No such file"]),
@@ -72,7 +74,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
         (["check", "good.jsonl", "--jobs", "2"], ["good.jsonl: SW709 --engine, --jobs and"]),
         (["check", "good.jsonl", "--engine", "spark"], ["good.jsonl: SW709 --engine, --jobs"]),
         (["check", "folder", "--svg", "a.svg"], ["SW709 there is one drawing for one history"]),
-        (["check", "good.jsonl", "--json", "no/x"], ["no/x: SW403 cannot be written: No such"]),
+        (["check", "good.jsonl", "--json", "no/x"], ["SW403 no/x cannot be written: No such"]),
         (["convert", "good.jsonl", "good.jsonl"], ["good.jsonl: SW706", "written over itself"]),
         (["convert", "good.jsonl", "./folder/../good.jsonl"], ["SW706", "another file or folder"]),
         (["convert", "good.jsonl", "no/such/x"], ["no/such/x: SW403 cannot be written"]),
