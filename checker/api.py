@@ -198,10 +198,11 @@ def search(
     *,
     on_progress: Watch | None = None,
     interrupted: Callable[[], bool] = lambda: False,
+    scratch: str | None = None,
 ) -> Run:
-    """Check a model that is loaded."""
+    """Check a model that is loaded; ``scratch`` as in `SearchOptions`."""
     judge.check_names(model, options.properties)
-    asked = search_options(model, options, on_progress, interrupted)
+    asked = replace(search_options(model, options, on_progress, interrupted), scratch=scratch)
     refuse(model, options, asked)
     entry, engine = choose(options.engine, model, asked)
     if options.graph is not None:
@@ -388,7 +389,7 @@ def search_options(
         max_memory=options.max_memory,
         timeout=options.timeout,
         threads=options.threads or os.cpu_count() or 1,
-        fingerprint_bits=options.fingerprint_bits,
+        fingerprint_bits=options.bits,
         engine_settings=options.spark,
         checkpoint=options.checkpoint,
         checkpoint_every=options.checkpoint_every,

@@ -110,7 +110,7 @@ def add_search_options(parser: argparse.ArgumentParser) -> None:
         help="threads to search with (all processors)",
     )
     group.add_argument(
-        "--fingerprint-bits", type=int, choices=(64, 128), default=64,
+        "--fingerprint-bits", type=int, choices=(64, 128),
         help="how much of each state is kept to know it again (64)",
     )  # fmt: skip
 

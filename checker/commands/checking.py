@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
 STDOUT = "-"
 CHECKPOINT, REQUEST = "checkpoint", "request.json"
+DISK = "disk"  # what does not fit in memory, where there is no checkpoint
 SCHEMA = 1  # of the latter
 _RARELY = 20  # times as long as a note takes lie between two,
 _FEW = 100  # once there are more levels than that
@@ -184,7 +185,8 @@ def checked(
         return asked()
 
     try:
-        run = search(model, options, on_progress=notes, interrupted=interrupted)
+        scratch = str(folder.path / DISK) if folder is not None else None
+        run = search(model, options, on_progress=notes, interrupted=interrupted, scratch=scratch)
     except BaseException:
         if folder is not None and out is None:
             folder.discard()

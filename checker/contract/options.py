@@ -57,7 +57,7 @@ class CheckOptions:
     are settings of that engine (`checker.spark.session.settings.Settings`). ``graph`` is a folder
     to which the state graph is written (`checker.graph`). ``checkpoint`` is a folder to which the
     native engine saves the search, at most every ``checkpoint_every`` seconds; with ``resume`` it
-    goes on from there.
+    goes on from there. ``fingerprint_bits`` None are 64.
     """
 
     config: str | None = None
@@ -69,7 +69,7 @@ class CheckOptions:
     max_memory: int | None = None
     timeout: float | None = None
     threads: int | None = None
-    fingerprint_bits: int = 64
+    fingerprint_bits: int | None = None
     liveness: bool = True
     allow_unsound: bool = False
     symmetry: bool | None = None
@@ -90,6 +90,11 @@ class CheckOptions:
             optional = getattr(CheckOptions, name, None) is None
             if not (fits(value) or (value is None and optional)):
                 raise RunError("SW328", f"{name} cannot be {value!r}. It is {said}.")
+
+    @property
+    def bits(self) -> int:
+        """How many bits states are known by."""
+        return self.fingerprint_bits or 64
 
     def given(self) -> dict[str, Any]:
         """The options that differ from their defaults."""

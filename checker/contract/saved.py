@@ -8,6 +8,8 @@ from statewalk.checker.machine.home import go_home
 from statewalk.checker.machine.locks import held
 
 MANIFEST, BEFORE = "manifest.json", "manifest.before.json"
+COLUMN = ".column"  # the end of the names of the files of a search that does not fit in memory
+LINKS = f"links{COLUMN}"
 
 
 def begin(folder: Path) -> None:
@@ -15,8 +17,9 @@ def begin(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for old in (MANIFEST, BEFORE):
         (folder / old).unlink(missing_ok=True)
-    for file in folder.glob("*.npz"):
-        file.unlink()
+    for pattern in ("*.npz", f"*{COLUMN}"):
+        for file in folder.glob(pattern):
+            file.unlink()
 
 
 def begin_anew(folder: str) -> bool:
@@ -30,3 +33,8 @@ def begin_anew(folder: str) -> bool:
         except OSError:
             return False
     return True
+
+
+def on_disk(folder: str | None) -> bool:
+    """Whether a folder holds a search that went on from disk."""
+    return folder is not None and Path(folder, LINKS).exists()

@@ -49,7 +49,8 @@ class Progress:
     """What a running search says of itself; sizes in states, memory in bytes, times in seconds.
 
     ``widest`` is the variable with most distinct values so far, with their number; ``saved`` says
-    where the last checkpoint is; ``warnings`` are those of the exploration.
+    where the last checkpoint is, ``disk`` from which depth on states are in files, and how many
+    bytes; ``warnings`` are those of the exploration.
     """
 
     level: int
@@ -65,6 +66,7 @@ class Progress:
     warnings: tuple[str, ...] = ()
     fired: Mapping[int, int] = field(default_factory=dict)
     findings: tuple[Finding, ...] = ()
+    disk: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True)
@@ -77,7 +79,8 @@ class SearchOptions:
     (`checker.spark.session.settings.Settings`). ``checkpoint`` is a folder to which an engine that
     can do so saves the search now and then; with ``resume`` it goes on from what is there.
     ``checkpoint_every`` seconds lie at least between two times; more where saving would take more
-    than a small part of the time.
+    than a small part of the time. ``scratch`` is a folder for what does not fit in memory, which is
+    made where it is needed and taken away afterwards.
     """
 
     properties: tuple[str, ...] | None = None
@@ -95,6 +98,7 @@ class SearchOptions:
     checkpoint: str | None = None
     checkpoint_every: float = 0.0
     resume: bool = False
+    scratch: str | None = None
     engine_settings: Mapping[str, Any] = field(default_factory=dict)
     on_progress: Callable[[Progress], None] | None = None
     interrupted: Callable[[], bool] = lambda: False

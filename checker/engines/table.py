@@ -34,7 +34,7 @@ ENGINES: dict[str, EngineEntry] = {
     for e in (
         EngineEntry(
             "native",
-            "statewalk.checker.native",
+            "statewalk.checker.disk",
             ("numba",),
             memory=True,
         ),

@@ -74,6 +74,9 @@ _KERNELS = {
         "put_hashed": "u8[] i4[] u8[] i4[]",
         "hashed_child": "u8[] i4[] i8 i8",
     },
+    "native.kernels.runs": {
+        "mark": "u8[] u8[] u8[] u8[] b1[]",
+    },
     "native.kernels.numbering": {
         "enter": "u8[] i8 i4[]",
         "find": "u8[] u8[] i4[] i4[]",
@@ -123,7 +126,6 @@ _KERNELS = {
     "history.decide.kernels.cdcl": {"run": "Search", "refuse": "Search i8"},
     "spark.tasks.run_kernels": {
         "merge": "u8[] u8[] i8[] i8[] i8 i8[] i8 i8[]",
-        "mark": "u8[] u8[] u8[] u8[] b1[]",
         "pack": "id[][] i8[] i8[] u1[][]",
         "unpack": "u1[][] i8[] u2[][]",
         "fingerprints": "u1[][] i8[] u8 i8[] u8[] u8[]",

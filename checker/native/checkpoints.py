@@ -22,7 +22,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from math import inf
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -112,6 +112,9 @@ def _digest(part: object) -> str:
 
 
 # -- writing -------------------------------------------------------------------------------------
+
+
+Made = TypeVar("Made", bound="Writer")
 
 
 @dataclass
@@ -231,10 +234,14 @@ class Writer:
 
     def _give_up(self, why: str) -> bool:
         self.given_up = True
-        self.pending.clear()
-        self.waiting = 0
+        self.drop_pending()
         self._unsaved(why)
         return False
+
+    def drop_pending(self) -> None:
+        """Forget the levels that wait to be written."""
+        self.pending.clear()
+        self.waiting = 0
 
     def _unsaved(self, why: str) -> None:
         what = "Nothing of the search is saved"
@@ -362,10 +369,11 @@ def _finding_out(finding: Finding) -> dict[str, Any]:
 
 
 def writer(
-    folder: str, key: Identity, saved: Saved | None, layout: Layout, every: float, lock: Lock
-) -> Writer:
+    folder: str, key: Identity, saved: Saved | None, layout: Layout, every: float, lock: Lock,
+    made: type[Made] = Writer,  # type: ignore[assignment]
+) -> Made:  # fmt: skip
     """A writer that begins a folder, or goes on with what was saved there; see `Writer.every`."""
-    result = Writer(Path(folder), key, every=every, lock=lock)
+    result = made(Path(folder), key, every=every, lock=lock)
     if saved is None:
         result.trying(lambda: None)
         return result

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from statewalk.checker.contract.search import ASSERTION, DEADLOCK, NO_ERROR, Finding, Step, parted
-from statewalk.checker.native.kernels.arrays import NO_LINK
+from statewalk.checker.native.kernels.arrays import NO_LINK, POSITION_SHIFT
 from statewalk.checker.native.state import Column, Search
 from statewalk.checker.native.states import unpack
 from statewalk.checker.states.attempts import attempts, unrepeatable
@@ -46,6 +46,7 @@ class Stage:
 
     search: Search
     violated: bool = False
+    base: int = 0  # position of the first state of `Search.level`, where that is part of a level
     events: dict[str, _Candidate] = field(default_factory=dict)
     assertion: int = NO_LINK
     error: int = NO_LINK
@@ -67,24 +68,30 @@ class Stage:
         if error < 0:
             limit = 1 << self.search.ordinal_bits
             raise EngineError("SW311", f"An action has more than {limit} outcomes in one state.")
-        self.assertion = min(self.assertion, assertion)
-        self.error = min(self.error, error)
+        self.assertion = min(self.assertion, self._link(assertion))
+        self.error = min(self.error, self._link(error))
 
     def deadlock(self, position: int) -> None:
-        """A state without a step, by its position in the level."""
-        self.stuck = min(self.stuck, position)
+        """A state without a step, by its position in what is expanded."""
+        self.stuck = min(self.stuck, self._position(position))
 
     def terminal_failed(self, position: int) -> None:
         """A state in which a terminal predicate raised."""
-        self.terminal_error = min(self.terminal_error, position)
+        self.terminal_error = min(self.terminal_error, self._position(position))
 
     def step(self, name: str, link: int) -> None:
         """A step for which a property is false."""
-        self.steps[name] = min(self.steps.get(name, NO_LINK), link)
+        self.steps[name] = min(self.steps.get(name, NO_LINK), self._link(link))
 
     def step_failed(self, link: int) -> None:
         """A step for which a predicate raised."""
-        self.step_error = min(self.step_error, link)
+        self.step_error = min(self.step_error, self._link(link))
+
+    def _link(self, link: int) -> int:
+        return link if link == NO_LINK else link + (self.base << POSITION_SHIFT)
+
+    def _position(self, position: int) -> int:
+        return position if position == NO_LINK else position + self.base
 
     def event(self, prop: Property, key: tuple[int, int], link: int) -> None:
         """A new state, by its `Level.key`, that violates an invariant or is a witness."""
@@ -174,7 +181,7 @@ class Stage:
 
     def _step_finding(self, name: str, link: int) -> Finding:
         """The finding of a step that violates a property, or whose check raised."""
-        way = way_to(self.search, len(self.search.links) - 1, link >> 28)
+        way = way_to(self.search, len(self.search.links) - 1, link >> POSITION_SHIFT)
         after = follow(self.search, link)
         error = None
         if name == NO_ERROR:

@@ -123,7 +123,7 @@ def explore(
     Raises:  RunError[SW340], RunError[SW341], RunError[SW343] where there is nothing to resume;
     RunError[SW345] where another process writes to the same folder
     """
-    with _telling(getattr(options.on_progress, "compiling", None)):
+    with telling(getattr(options.on_progress, "compiling", None)):
         if options.checkpoint is None:
             return _explore(model, options, None, sink, view)
         with held(options.checkpoint) as lock:
@@ -143,7 +143,7 @@ class _Compiling(event.Listener):
         pass
 
 
-def _telling(tell: Callable[[], None] | None) -> AbstractContextManager[object]:
+def telling(tell: Callable[[], None] | None) -> AbstractContextManager[object]:
     """While it lasts, say when kernels are compiled."""
     if tell is None:
         return nullcontext()
@@ -164,7 +164,7 @@ def _explore(
         with interruptible("reading what was saved"):
             saved = checkpoints_read.read(Path(options.checkpoint), key, len(model.actions))
     search = start(model, options, saved, view)
-    writer = None
+    writer: Writer | None = None
     if options.checkpoint and lock is not None:
         writer = checkpoints.writer(
             options.checkpoint, key, saved, search.layout, options.checkpoint_every, lock
@@ -206,7 +206,10 @@ def _run_levels(loop: Loop, resumed: bool) -> StoppedBy | None:
         if stopped and loop.writer and totals:
             loop.writer.save(search, totals)
         rest = search.queue if stopped else 0
-        loop.advance(stage)
+        ended = loop.advance(stage)
+        if ended and loop.writer and totals:
+            loop.writer.save(search, totals)
+        stopped = stopped or ended
         search.queue += rest
         violated = stage.violated
         loop.tell(search.queue, at_once=True)

@@ -15,7 +15,7 @@ from statewalk.checker.native import checkpoints
 from statewalk.checker.native.checkpoints import Totals, Writer
 from statewalk.checker.native.checks import Check, check_states, look_for_deadlocks
 from statewalk.checker.native.findings import Stage
-from statewalk.checker.native.kernels.arrays import Array, nonzero
+from statewalk.checker.native.kernels.arrays import POSITION_SHIFT, Array, nonzero
 from statewalk.checker.native.learn.learned import widest_variable
 from statewalk.checker.native.learn.learning import Stopped
 from statewalk.checker.native.orbits import Orbits
@@ -56,20 +56,32 @@ class Elsewhere(Protocol):
         """States of the level to expand; 0 while it is here."""
         ...
 
-    def takes_over(self) -> bool:
-        """Whether the level is expanded there; called before each."""
+    def takes_over(self, expanded: int) -> bool:
+        """Whether what is left of the level is expanded there; called before each level and, while
+        it is here, after each batch.
+        """
         ...
 
-    def expand(self) -> StoppedBy | None:
+    def expand(self, loop: Loop, stage: Stage) -> StoppedBy | None:
         """Expand the level. A reason, if stopped in the middle."""
         ...
 
-    def advance(self, stage: Stage) -> bool:
+    def advance(self, loop: Loop, stage: Stage) -> bool:
         """Turn what was found into the level to expand next; false if that is the same still."""
         ...
 
-    def save(self) -> None:
-        """Commit the level, where the search can be resumed."""
+    @property
+    def ended(self) -> StoppedBy | None:
+        """What kept the search from advancing."""
+        ...
+
+    @property
+    def on_disk(self) -> tuple[int, int] | None:
+        """The depth from which on it is on the disk of this machine, and the bytes there."""
+        ...
+
+    def save(self) -> bool:
+        """Commit the level, where the search can be resumed; false if that is left to a writer."""
         ...
 
 
@@ -96,12 +108,16 @@ class Loop:
 
     def expand(self, stage: Stage) -> StoppedBy | None:
         """Expand the level; new states wait in the segments. A reason, if stopped in the middle."""
-        if self.elsewhere is not None and self.elsewhere.takes_over():
-            return self.elsewhere.expand()
+        if self.elsewhere is not None and self.elsewhere.takes_over(0):
+            return self.elsewhere.expand(self, stage)
+        return self.expand_here(stage)
+
+    def expand_here(self, stage: Stage, rest: int = 0) -> StoppedBy | None:
+        """Expand the states that are here, ``rest`` more of the level being elsewhere."""
         search, first = self.search, 0
         n = search.level.n
         while first < n:
-            workers, search.queue = [], n - first
+            workers, search.queue = [], n - first + rest
             rows = min(self.batch_rows, _MAX_ROWS)
             for worker in search.workers.all:
                 end = min(n, first + rows)
@@ -117,11 +133,18 @@ class Loop:
                 for worker in workers:
                     stage.failed(*worker.failed())
                 raise
-            self.tell(n - first + search.seen.n_new)
+            self.tell(n - first + rest + search.seen.n_new)
+            if self.is_here and self.elsewhere is not None and self.elsewhere.takes_over(first):
+                return self.elsewhere.expand(self, stage)
             if stopped := search.urgent():
-                search.queue = n - first
+                search.queue = n - first + rest
                 return stopped
         return None
+
+    @property
+    def is_here(self) -> bool:
+        """Whether the level to expand is not elsewhere."""
+        return self.elsewhere is None or not self.elsewhere.n
 
     def expand_batch(self, workers: list[Worker], stage: Stage) -> None:
         """Expand the ranges of some workers and insert what comes out."""
@@ -150,11 +173,14 @@ class Loop:
                 self.steps.check(worker, stage)
         if self.sink is not None:
             tell_transitions(self.sink, workers)
-        self.insert(workers)
+        self.insert(workers, stage.base)
         self.adapt(workers)
 
-    def insert(self, workers: list[Worker]) -> None:
-        """Put the workers' candidates into the seen table, each partition in canonical order."""
+    def insert(self, workers: list[Worker], base: int = 0) -> None:
+        """Put the workers' candidates into the seen table, each partition in canonical order.
+
+        ``base`` is the position of the first of the states that are here.
+        """
         search = self.search
         outcomes = search.learner.learned.outcomes()
         search.widen()
@@ -162,14 +188,18 @@ class Loop:
         counts = np.zeros((len(partitions), len(search.fresh)), np.int64)
 
         def own(partition: Partition) -> None:
+            before = partition.n
             for worker in workers:
                 partition.take(
                     search.level.rows, outcomes, worker.batch, counts[partition.number],
                     search.ordinal_bits,
                 )  # fmt: skip
+            if base:
+                partition.segment.link[before : partition.n] += base << POSITION_SHIFT
 
         search.workers.in_threads([partial(own, partition) for partition in partitions])
-        search.fresh += counts.sum(axis=0)
+        if self.is_here:  # elsewhere it is known later which are new
+            search.fresh += counts.sum(axis=0)
 
     def adapt(self, workers: list[Worker]) -> None:
         """Choose the size of the next batches from what the last ones gave."""
@@ -178,11 +208,13 @@ class Loop:
         aimed = int(0.9 * _CANDIDATES * rows / max(1, candidates))
         self.batch_rows = max(_MIN_ROWS, min(aimed, 4 * self.batch_rows))
 
-    def advance(self, stage: Stage) -> None:
-        """Turn the new states into the level to expand next; check them, and drop those cut."""
+    def advance(self, stage: Stage) -> StoppedBy | None:
+        """Turn the new states into the level to expand next; check them, and drop those cut. A
+        reason, if stopped in the middle.
+        """
         if self.elsewhere is not None and self.elsewhere.n:
-            self.search.queue = self.elsewhere.n if self.elsewhere.advance(stage) else 0
-            return
+            self.search.queue = self.elsewhere.n if self.elsewhere.advance(self, stage) else 0
+            return self.elsewhere.ended
         search = self.search
         fp, low = search.level.rows.fp, search.level.rows.low
         del search.level  # its rows are not needed any more, and the next level's are large
@@ -203,6 +235,7 @@ class Loop:
             level = level.kept(keep)
         search.level = level
         self.admitted(fp)
+        return None
 
     def begin(self) -> bool:
         """Stage 0: check the initial states; whether one of them violates something."""
@@ -236,9 +269,9 @@ class Loop:
 
     def save(self, final: bool) -> Totals | None:
         """Commit a checkpoint if it is time, or if this is the end; the counters as they are."""
-        if self.elsewhere is not None:
-            self.elsewhere.save()
-        elif self.writer is not None:
+        if self.elsewhere is not None and self.elsewhere.save():
+            return None
+        if self.writer is not None:
             totals = checkpoints.totals_of(self.search)
             if final or self.writer.due(self.search.level):
                 self.writer.save(self.search, totals)
@@ -284,6 +317,7 @@ class Loop:
             *checkpoints.told(self.writer),
             nonzero(search.fired),
             tuple(search.found.values()),
+            self.elsewhere.on_disk if self.elsewhere is not None else None,
         )
 
 

@@ -162,6 +162,23 @@ class Partition:
         again = lows[fps == 1]
         return np.append(fps, np.zeros(len(again), np.uint64)), np.append(lows, again)
 
+    def order(self) -> Array:
+        """The places of the new states in the segment, in the order of their fingerprints."""
+        fp = self.segment.fp[: self.n]
+        order: Array = (
+            np.lexsort((self.segment.low[: self.n], fp)) if self.shape.wide else np.argsort(fp)
+        )
+        return order
+
+    def clear(self) -> None:
+        """Forget the new states; all that the table holds are these."""
+        if 8 * self.n < len(self.table):
+            self.forget(self.segment.fp[: self.n], self.segment.low[: self.n])
+        else:
+            self.table.fill(0)
+        self.entries = self.n = 0
+        self.segment = self.shape.segment(0)
+
     def release(self, rows: Rows, link: Array, first: int) -> None:
         """Move the segment's states to a level, in the order of their fingerprints.
 
@@ -169,9 +186,7 @@ class Partition:
         """
         segment, n = self.segment, self.n
         if n:
-            fp = segment.fp[:n]
-            order = np.lexsort((segment.low[:n], fp)) if self.shape.wide else np.argsort(fp)
-            tables.gather(segment, order, rows, link, first)
+            tables.gather(segment, self.order(), rows, link, first)
         if 4 * n < len(segment.fp):
             self.segment = self.shape.segment(0)
         self.n = 0
@@ -200,7 +215,7 @@ class Level:
         return int(self.rows.fp[position]), low
 
     def kept(self, mask: Array) -> Level:
-        """The level without the states for which the mask is false."""
+        """The level without the states for which the mask is false; or those at some positions."""
         low = self.rows.low[mask] if len(self.rows.low) else self.rows.low
         rows = Rows(self.rows.values[mask], self.rows.fp[mask], low, self.rows.quiet[mask])
         return Level(rows, self.link[mask])

@@ -116,6 +116,7 @@ def _evidence(page: Page, run: Run) -> None:
     _row(page, "constants", [f"{n}={fit(v, 40)}" for n, v in run.constants.items()], between=" ")
     _row(page, "engine", [run.engine, _collision(evidence)])
     _row(page, "distributed", _distributed(run))
+    _row(page, "disk", _disk(run))
     _row(page, "expected", _expected(run))
     if evidence.options.strict and run.warnings:
         said = f"{plural(len(run.warnings), 'warning')}, which --strict does not let pass"
@@ -159,6 +160,15 @@ def _distributed(run: Run) -> list[str]:
     if found["balance"]:
         items.append(f"largest partition {found['balance']:.2f} of the mean")
     return items
+
+
+def _disk(run: Run) -> list[str]:
+    """From where on a search went on in files, and how large they were."""
+    found = run.evidence.statistics.get("disk")
+    if not found:
+        return []
+    depth, size = found
+    return [f"states in files from depth {depth} on", f"at most {size / 1e6:,.0f} MB"]
 
 
 def _checkpoint(evidence: Evidence) -> list[str]:
@@ -206,7 +216,7 @@ def _witnesses(page: Page, run: Run) -> None:
 def _collision(evidence: Evidence) -> str:
     if evidence.collision is None:
         return "states compared whole, none can be missed"
-    least = 1e-19 if evidence.options.fingerprint_bits == 64 else 1e-38
+    least = 1e-19 if evidence.options.bits == 64 else 1e-38
     return f"P(a state was missed by a collision) < {max(evidence.collision, least):.0e}"
 
 

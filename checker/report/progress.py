@@ -105,6 +105,8 @@ class ProgressBlock:
         ]
         if p.memory:
             parts.append(f"mem {p.memory / (1 << 30):.1f}{_of_all()} GB")
+        if p.disk:
+            parts.append(f"on disk since depth {p.disk[0]}, {p.disk[1] / (1 << 30):.1f} GB")
         if not self.live:
             return [*result, " · ".join(parts)]
         result += self._packed("", parts) + self._packed(" hot: ", self._hot(p))

@@ -30,6 +30,7 @@ from statewalk.dsl.model import WITNESS_KINDS, Model
 from statewalk.dsl.values.stored import freeze
 
 _FLOAT = 1024  # bits of an integer that is no float any more
+_MANY = 10**8  # states; of more, 64 bits miss one with a probability worth a word
 
 
 def conclude(
@@ -102,9 +103,7 @@ def _evidence(
         never=_never(checked),
         cut={name: count for name, count in found.cut.items() if count},
         hidden=tuple(auxiliary) if options.view else (),
-        collision=None
-        if entry.compares_states
-        else min(1.0, n * n / 2.0 ** (options.fingerprint_bits + 1)),
+        collision=None if entry.compares_states else min(1.0, n * n / 2.0 ** (options.bits + 1)),
         fairness=_fairness(model),
         symmetry=_symmetry(checked) if judge.uses_symmetry(model, options) else (),
         expectation=expect if expect is None or expected.is_compared(checked, expect) else None,
@@ -236,6 +235,14 @@ def _notices(
         yield Notice("spec", warning.code, _one_line(warning), warning.at)
     for text in checked.warnings:
         yield Notice("search", "", text)
+    n = checked.exploration.counts.distinct
+    if evidence.collision is not None and n > _MANY and evidence.options.fingerprint_bits is None:
+        yield Notice(
+            "search", "SW347",
+            f"SW347 {n:,} states were told apart by 64 bits: that one was missed has a probability "
+            f"below {evidence.collision:.0e}. --fingerprint-bits 128 makes it negligible; "
+            "--fingerprint-bits 64 says that it will do.",
+        )  # fmt: skip
 
 
 def constant_json(value: Any) -> Any:

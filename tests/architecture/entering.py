@@ -32,6 +32,7 @@ ENTERS: dict[str, str] = {
     ),
     "checker/contract": "Model dsl/words machine",
     "checker/diary": "dsl/errors library machine page traces",
+    "checker/disk": "dsl/errors dsl/files dsl/model contract engines machine native",
     "checker/engines": (
         "Model dsl/fizz/text dsl/fizz/translate dsl/flows dsl/loader dsl/source dsl/state "
         "dsl/values contract machine states symmetry"

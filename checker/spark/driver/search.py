@@ -15,6 +15,7 @@ import numpy as np
 from statewalk.checker.contract.search import StoppedBy
 from statewalk.checker.native.findings import Stage
 from statewalk.checker.native.kernels.arrays import Array
+from statewalk.checker.native.search import Loop
 from statewalk.checker.native.state import Search
 from statewalk.checker.spark.driver.cluster import Cluster
 from statewalk.checker.spark.driver.commits import Committer
@@ -42,26 +43,28 @@ class Driver:
     committer: Committer | None = None
     sink: FileSink | None = None
     spread: Spread | None = None
+    ended: StoppedBy | None = None
+    on_disk: tuple[int, int] | None = None
 
     @property
     def n(self) -> int:
         """States of the level to expand; 0 while it is here."""
         return 0 if self.spread is None else self.spread.level.n
 
-    def takes_over(self) -> bool:
+    def takes_over(self, expanded: int) -> bool:
         """Whether tasks expand the level: it is large, or one before it was."""
         if self.spread is None:
-            if self.search.level.n < self.cluster.settings.native_until:
+            if expanded or self.search.level.n < self.cluster.settings.native_until:
                 return False
             self.spread = spill(self.search, self.cluster)
         return True
 
-    def expand(self) -> StoppedBy | None:
+    def expand(self, loop: Loop, stage: Stage) -> StoppedBy | None:
         """Expand the level with tasks. A reason, if stopped in between."""
         assert self.spread is not None
         return self.spread.expand()
 
-    def advance(self, stage: Stage) -> bool:
+    def advance(self, loop: Loop, stage: Stage) -> bool:
         """Turn the new states into the level to expand next, where all are known."""
         spread = self.spread
         if spread is None or not spread.complete:
@@ -73,10 +76,11 @@ class Driver:
             self.sink.advanced(spread)
         return True
 
-    def save(self) -> None:
+    def save(self) -> bool:
         """Commit the level, where the search can be resumed."""
         if self.spread is not None and self.committer is not None:
             self.spread.commit(self.committer)
+        return True
 
     def close(self) -> None:
         """Take away what was sent to executors."""

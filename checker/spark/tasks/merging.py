@@ -23,6 +23,7 @@ from statewalk.checker.native.kernels.arrays import (
     Tries,
 )
 from statewalk.checker.native.kernels.orbit_arrays import OrbitTables
+from statewalk.checker.native.kernels.runs import mark
 from statewalk.checker.native.manifests import Damaged
 from statewalk.checker.native.orbits import permutations
 from statewalk.checker.native.workers import Worker
@@ -31,7 +32,7 @@ from statewalk.checker.spark.tasks.expanding import BATCH, NEVER
 from statewalk.checker.spark.tasks.feed import Learned
 from statewalk.checker.spark.tasks.files import Part, Stored, opened, write
 from statewalk.checker.spark.tasks.plan import Examples, Expanded, Left, Merged, Plan
-from statewalk.checker.spark.tasks.run_kernels import mark, merge
+from statewalk.checker.spark.tasks.run_kernels import merge
 
 
 def merge_task(

@@ -1,7 +1,6 @@
 """The kernels of sorted runs of fingerprints, and of rows packed into few bits to be sent.
 
-A *run* is a stretch of fingerprints in ascending order, each once. The second words of fingerprints
-of 128 bits are arrays of their own, ``lows``; they are empty where there are none.
+Runs are those of `checker.native.kernels.runs`.
 """
 
 # mypy: disable-error-code="no-untyped-call,no-untyped-def,call-arg"
@@ -60,47 +59,6 @@ def merge(fps, lows, links, first, first_n, second, second_n, merged):
         b += 1
         n += 1
     return n
-
-
-@inlined
-def _is_less(run, run_low, at, fp, low):
-    """Whether a fingerprint of a run is less than another."""
-    here = run[at]
-    return here < fp or (run_low.shape[0] > 0 and here == fp and run_low[at] < low)
-
-
-@kernel
-def mark(fps, lows, run, run_low, found):
-    """Set ``found`` where a fingerprint of one run is in another.
-
-    Steps that double are taken through the other run, so a short run costs little.
-
-    Shapes:     fps, lows (n,), run, run_low (m,) uint64 ascending; found (n,) bool
-    Slow twin:  numpy.isin
-    """
-    at = 0
-    m = run.shape[0]
-    for i in range(fps.shape[0]):
-        fp = fps[i]
-        low = lows[i] if run_low.shape[0] else U0
-        if at >= m:
-            return
-        if _is_less(run, run_low, at, fp, low):
-            step = 1
-            first = at
-            while first + step < m and _is_less(run, run_low, first + step, fp, low):
-                first += step
-                step *= 2
-            high = min(first + step, m)
-            while high - first > 1:
-                middle = (first + high) // 2
-                if _is_less(run, run_low, middle, fp, low):
-                    first = middle
-                else:
-                    high = middle
-            at = high
-        if at < m and run[at] == fp and (run_low.shape[0] == 0 or run_low[at] == low):
-            found[i] = True
 
 
 @kernel

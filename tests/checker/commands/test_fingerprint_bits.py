@@ -57,6 +57,14 @@ def test_the_probability_of_a_collision_follows_the_bits(
     assert f"< {result.evidence.collision:.0e}" in shown
 
 
+def test_so_many_states_that_64_bits_may_miss_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("statewalk.checker.verdict.conclude._MANY", 10)
+    warned = {bits: check(RING, fingerprint_bits=bits).warnings for bits in (None, 64, 128)}
+
+    assert {None: 1, 64: 0, 128: 0} == {bits: len(said) for bits, said in warned.items()}
+    assert warned[None][0].startswith("SW347") and "--fingerprint-bits 128" in warned[None][0]
+
+
 @pytest.fixture
 def low_only(monkeypatch: pytest.MonkeyPatch) -> None:
     """All that tells states apart is in the last 64 of 128 bits."""

@@ -68,7 +68,7 @@ def test_checks_call_kernels_with_the_types_they_are_compiled_for(
 
 
 def test_compiling_ahead_leaves_nothing_to_compile() -> None:
-    made = compiled("spark.tasks.run_kernels", "mark")
+    made = compiled("native.kernels.runs", "mark")
 
-    assert types_of("spark.tasks.run_kernels", "mark") == made.signatures
+    assert types_of("native.kernels.runs", "mark") == made.signatures
     assert 2 == len(types_of("native.kernels.tables", "insert"))  # ids of one byte and of two

@@ -84,7 +84,7 @@ def test_a_call_with_a_constant_asks_for_no_code_of_its_own() -> None:
 
 KEEPING = """
 import numpy as np
-from statewalk.checker.spark.tasks.run_kernels import mark
+from statewalk.checker.native.kernels.runs import mark
 
 print("ready", flush=True)
 input()

@@ -12,6 +12,7 @@ from statewalk.checker.engines import reference
 from statewalk.checker.native import explore
 from statewalk.checker.native.findings import Stage
 from statewalk.checker.native.running import exploration_of, loop_of, run, start
+from statewalk.checker.native.search import Loop
 from statewalk.checker.native.state import Search
 from statewalk.dsl.loader import load
 from statewalk.dsl.model import Model
@@ -83,21 +84,24 @@ class Elsewhere:
     """Others that are stopped in the middle of a level, and give nothing of it."""
 
     search: Search
+    ended: StoppedBy | None = None
+    on_disk: tuple[int, int] | None = None
 
     @property
     def n(self) -> int:
         return self.search.level.n if len(self.search.links) == 2 else 0
 
-    def takes_over(self) -> bool:
+    def takes_over(self, expanded: int) -> bool:
         return self.n > 0
 
-    def expand(self) -> StoppedBy | None:
+    def expand(self, loop: Loop, stage: Stage) -> StoppedBy | None:
         return "time"
 
-    def advance(self, stage: Stage) -> bool:
+    def advance(self, loop: Loop, stage: Stage) -> bool:
         return False
 
-    def save(self) -> None: ...
+    def save(self) -> bool:
+        return True
 
 
 def test_a_level_that_others_did_not_finish_is_left_once(model: Model) -> None:

@@ -9,10 +9,10 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from statewalk.checker.native.kernels.runs import mark
 from statewalk.checker.spark.tasks.blobs import coded, packing_of
 from statewalk.checker.spark.tasks.run_kernels import (
     fingerprints,
-    mark,
     merge,
     narrow_links,
     wide_fingerprints,

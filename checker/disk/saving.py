@@ -1,0 +1,196 @@
+"""A search in files is saved by a manifest that names them: nothing of it is written again.
+
+    links.column          how each state was reached, a level after the other
+    seen-….fp.column      fingerprints of some levels, ascending (`.low`: their second words)
+    level-….values.column rows of the level to expand next
+    values-….npz          slots and values met since the last commit: rows are ids of these
+    manifest.json         which of these make up the search, with their check sums
+
+Until the first commit in files the checkpoint before counts, as `checker.native.checkpoints` wrote
+it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from statewalk.checker.contract.saved import BEFORE, COLUMN, MANIFEST
+from statewalk.checker.disk.columns import Column, found, look_at
+from statewalk.checker.disk.runs import Run, States
+from statewalk.checker.disk.search import Disk, Links
+from statewalk.checker.engines.layout import Layout
+from statewalk.checker.native.checkpoints import FORMAT, Totals, Writer
+from statewalk.checker.native.checkpoints_read import restore_layout, take_up, totals_in
+from statewalk.checker.native.manifests import (
+    Damaged,
+    Identity,
+    damaged,
+    read_arrays,
+    read_manifest,
+    refuse_another,
+    write_manifest,
+)
+from statewalk.checker.native.state import Search
+from statewalk.checker.native.states import Level
+
+_WORDS, _LINKS = ("<u8",), ("<i8",)
+_IDS = ("|u1", "<u2", "<u4")
+
+
+@dataclass
+class DiskWriter(Writer):
+    """Writes a search, in memory or in files."""
+
+    disk: Disk | None = None
+
+    @property
+    def _in_files(self) -> bool:
+        return self.disk is not None and self.disk.level is not None
+
+    def level(self, depth: int, level: Level) -> None:
+        """See `Writer`; what is in files is written already."""
+        if not self._in_files:
+            super().level(depth, level)
+
+    def _lost(self) -> Path | None:
+        return None if self._in_files else super()._lost()
+
+    def _commit(self, search: Search, depth: int, totals: Totals) -> None:
+        disk = self.disk
+        if disk is None or disk.level is None:
+            super()._commit(search, depth, totals)
+            return
+        self.write_values(search.layout)
+        level = disk.level
+        runs = [run for run in disk.seen if run.n]
+        for column in (disk.links, level.values, *(c for run in runs for c in run.columns)):
+            column.sync()
+        self.files = {name: self.files[name] for name in self.values}
+        about = self._manifest(search, depth, totals)
+        about["disk"] = {
+            "sizes": search.sizes,
+            "since": disk.since,
+            "named": disk.named,
+            "links": disk.linked,
+            "runs": [[column.saved() for column in run.columns] for run in runs],
+            "level": level.values.saved(),
+        }
+        write_manifest(self.folder, about, keep=False)
+        with suppress(OSError):  # a file more does no harm
+            (self.folder / BEFORE).unlink(missing_ok=True)
+            for file in (*self.folder.glob("level-*.npz"), *self.folder.glob("frontier-*.npz")):
+                file.unlink()
+        disk.drop_old()
+
+    def go_on(self, saved: SavedInFiles, layout: Layout) -> None:
+        """Take over what an earlier process committed."""
+        manifest = saved.manifest
+        self.files = {name: (size, digest) for name, (size, digest) in manifest["files"].items()}
+        self.values, self.run, self.begun = list(manifest["values"]), manifest["run"], True
+        self.written = [len(slot.values) for slot in layout.slots]
+        self.committed = manifest["depth"]
+        self.saved = (self.committed + 1, saved.totals.seconds)
+
+
+# -- reading -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class SavedInFiles:
+    """What a folder holds: a search as it was before the stage that expands its last level."""
+
+    manifest: Mapping[str, Any]
+    totals: Totals
+    values: tuple[Mapping[str, Any], ...]
+    sizes: tuple[int, ...]
+    links: Column
+    runs: tuple[Run, ...]
+    level: Column
+
+
+def read(folder: Path, key: Identity, actions: int) -> SavedInFiles | None:
+    """What a folder holds of a search in files, of a spec with so many actions; None where it holds
+    something else.
+
+    Raises:  RunError[SW341] where it is of another search; RunError[SW343] for a file that is
+    missing or not what was written
+    """
+    path = folder / MANIFEST
+    try:
+        manifest = read_manifest(path)
+    except (FileNotFoundError, Damaged):
+        return None
+    if "disk" not in manifest:
+        return None
+    refuse_another(folder, manifest, FORMAT, key)
+    try:
+        return _saved(folder, manifest, actions)
+    except Damaged as damage:
+        raise damaged([str(damage)]) from None
+    except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        raise damaged([f"{path} does not describe a search ({error})"]) from None
+
+
+def _saved(folder: Path, manifest: Mapping[str, Any], actions: int) -> SavedInFiles:
+    about, run = manifest["disk"], manifest["run"]
+    if not all(type(about[name]) is int for name in ("since", "named")):
+        raise ValueError("its files are not numbered")
+    values = [
+        read_arrays(folder / Path(name).name, run, *manifest["files"][name])
+        for name in manifest["values"]
+    ]
+    runs = []
+    for words in about["runs"]:
+        fp, *low = (found(folder, word, _WORDS) for word in words)
+        runs.append(Run(fp, low[0] if low else None))
+    saved = SavedInFiles(
+        manifest,
+        totals_in(manifest["totals"], actions),
+        tuple(values),
+        tuple(map(int, about["sizes"])),
+        found(folder, about["links"], _LINKS),
+        tuple(runs),
+        found(folder, about["level"], _IDS),
+    )
+    totals, n = saved.totals, sum(saved.sizes)
+    if (totals.initial, totals.initial + sum(totals.fresh)) != (saved.sizes[0], n):
+        raise ValueError("its counts are not those of its levels")
+    ends = saved.links.n, sum(run.n for run in runs), runs[-1].n, saved.level.n
+    if ends != (n, n, saved.sizes[-1], saved.sizes[-1]) or saved.level.width is None:
+        raise ValueError("its files are not as large as its levels")
+    for column in (saved.links, saved.level, *(c for run in runs for c in run.columns)):
+        look_at(column)
+    return saved
+
+
+def restore(search: Search, disk: Disk, saved: SavedInFiles) -> None:
+    """Bring a search that was just started to where the saved one was."""
+    shape, level = search.shape, saved.level
+    assert level.width is not None
+    restore_layout(saved.values, search.layout, search.model)
+    search.learner.learned.contribute_all()
+    search.widen()
+    shape.width = max(shape.width, level.width)
+    if level.dtype.itemsize > shape.dtype.itemsize:
+        shape.dtype = level.dtype
+    first = 0
+    disk.links, disk.seen = saved.links, list(saved.runs)
+    for size in saved.sizes:
+        search.complete(Links(disk.links, first, size))
+        first += size
+    disk.level = States(disk.seen[-1], disk.links, level, None, first - saved.sizes[-1])
+    about = saved.manifest["disk"]
+    disk.since, disk.named, disk.linked = about["since"], about["named"], about["links"]
+    search.level = search.level.kept(np.zeros(0, np.int64))
+    known = {column.path.name for column in disk.columns()}
+    for file in disk.folder.glob(f"*{COLUMN}"):  # what was written after the last commit
+        if file.name not in known:
+            file.unlink()
+    take_up(search, saved.totals)
+    search.queue = disk.n
