@@ -62,6 +62,8 @@ class Column:
 
     def append(self, numbers: Array) -> None:
         """Write more at the end. Raises OSError."""
+        if numbers.dtype != self.dtype or (self.width or 1) != numbers[:1].size != 0:
+            raise TypeError(f"{self.path} cannot hold {numbers.shape} of {numbers.dtype}")
         data = np.ascontiguousarray(numbers, self.dtype).reshape(-1).view(np.uint8).data
         if not self.size:
             self.path.unlink(missing_ok=True)  # what is a link there is not written through
