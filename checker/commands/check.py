@@ -98,7 +98,10 @@ def add_search_options(parser: argparse.ArgumentParser) -> None:
         "--max-states", type=number, metavar="N", help="stop when N distinct states are known"
     )
     group.add_argument(
-        "--max-memory", type=size, metavar="SIZE", help="stop at this much memory (4G, 500M)"
+        "--max-memory",
+        type=size,
+        metavar="SIZE",
+        help="memory to use; more states than fit are kept on disk (4G, 500M)",
     )
     group.add_argument(
         "--timeout", type=seconds, metavar="S", help="stop after so long (90, 10m, 2h)"
