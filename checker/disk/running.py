@@ -23,6 +23,7 @@ from statewalk.checker.native.running import exploration_of, loop_of, run, start
 from statewalk.dsl.model import Model
 
 _SHARE = 0.8  # of the machine's memory, where a search in files is resumed without a limit
+_MOST = 1 << 50  # bytes, where nobody says how much there is
 STEPS = "what constraints of steps refuse is kept in memory"
 
 
@@ -32,7 +33,7 @@ def explore(model: Model, options: SearchOptions, limits: Limits | None = None) 
     Raises:  RunError[SW340], RunError[SW341], RunError[SW343] where there is nothing to resume;
     RunError[SW345] where another process writes to the same folder
     """
-    limits = limits or Limits(options.max_memory or int(_SHARE * memory_there()))
+    limits = limits or Limits(options.max_memory or int(min(_SHARE * memory_there(), _MOST)))
     with (
         telling(getattr(options.on_progress, "compiling", None)),
         _folder(options) as folder,

@@ -250,6 +250,7 @@ NOT_RUN = {
         "statewalk check spec.py --timeout 60": "takes a minute; tests/checker/machine hangs less",
         "{": "its fields are compared in tests/docs/test_checking.py",
         "  checkpoint": _SHOWN,
+        "  disk": _SHOWN,
         "counter.py": _SHOWN,
         "statewalk check spec.py --watch": "waits for saves, as tests/checker/commands do",
         "since the check at": _SHOWN,

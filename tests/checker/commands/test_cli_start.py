@@ -120,10 +120,10 @@ def test_the_progress_block_fits_a_narrow_terminal(monkeypatch: pytest.MonkeyPat
 
 def test_it_is_said_that_the_engine_is_compiled() -> None:
     script = (
-        "import sys\nfrom statewalk.checker.native.running import _telling\n"
+        "import sys\nfrom statewalk.checker.native.running import telling\n"
         "from numba import njit\n"
         "from statewalk.checker.report.progress import ProgressBlock\n"
-        "with _telling(ProgressBlock(sys.stderr, 'spec').compiling):\n"
+        "with telling(ProgressBlock(sys.stderr, 'spec').compiling):\n"
         "    njit(lambda x: x + 1)(3)\n    njit(lambda x: x + 2)(3)\n"
     )
     done = subprocess.run(
