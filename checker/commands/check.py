@@ -245,10 +245,10 @@ def run(arguments: argparse.Namespace) -> int:
 
     try:
         sweep = several(read_settings(arguments.settings), lambda: types_within(path, options))
-        without_effect(arguments, several=len(configs) > 1 or bool(sweep.swept))
     except StatewalkError as error:
         tell_mistake(error, path, options, arguments.json, {}, further)
         raise
+    without_effect(arguments, several=len(configs) > 1 or bool(sweep.swept))
     if sweep.swept or len(configs) > 1:
         return run_several(*job, sweep, configs or [None], further)
     shown = {"props": arguments.props, "levels": arguments.levels}
