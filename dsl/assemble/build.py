@@ -127,7 +127,7 @@ def make_actions(tree: SpecTree, flows: Flows, mistakes: Mistakes) -> list[Actio
         name = options.get("name") or function.name
         fair = options.get("fair", "none")
         concurrent = int(options.get("concurrent", 1))
-        resumed = options.get("resume", fair)
+        resumed = options.get("resume") or fair
         span = function.span()
         fault = bool(options.get("fault", False))
         for actor in actors:

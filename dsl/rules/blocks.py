@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from statewalk.dsl.blocks.read import FLOWS, block_named, flow_of
 from statewalk.dsl.declared import FAIRNESSES
@@ -12,11 +12,19 @@ from statewalk.dsl.rules.rule import Checked
 from statewalk.dsl.source.effects import Effects
 from statewalk.dsl.source.nodes import parts_of, walk
 from statewalk.dsl.source.tree import SpecTree
+from statewalk.dsl.words.options import is_count
 
 _OPTIONS: dict[str, tuple[str, ...]] = {
     "fair": FAIRNESSES, "name": (), "flow": FLOWS, "concurrent": (), "resume": FAIRNESSES,
     "crash": (), "fault": (),
 }  # fmt: skip
+_KINDS: dict[str, tuple[str, Callable[[object], bool]]] = {
+    "name": ("a text", lambda given: isinstance(given, str) and given != ""),
+    "concurrent": ("a number from 1 on", is_count),
+    "crash": ("True or False", lambda given: type(given) is bool),
+    "fault": ("True or False", lambda given: type(given) is bool),
+}
+_MAY_BE_NONE = ("name", "resume")
 _IN_STEPS = "Blocks say in which steps an action, or a function that it calls, happens."
 
 
@@ -100,10 +108,15 @@ def _check_options(checked: Checked) -> None:
         if name not in _OPTIONS:
             close = did_you_mean(name, _OPTIONS, quoted=True)
             checked.wrong("SW119", f"@action has no option '{name}'.", at, help=close)
-        elif _OPTIONS[name] and value is not None and value not in _OPTIONS[name]:
-            close = did_you_mean(str(value), _OPTIONS[name], quoted=True)
+        elif value is None and name in _MAY_BE_NONE:
+            continue
+        elif _OPTIONS[name] and value not in _OPTIONS[name]:
+            close = did_you_mean(str(value).lower(), _OPTIONS[name], quoted=True)
             what = "flow" if name == "flow" else "fairness"
             checked.wrong("SW119", f"There is no {what} {value!r}.", at, help=close)
+        elif name in _KINDS and not _KINDS[name][1](value):
+            said = f"{name}= of @action is {_KINDS[name][0]}, not {value!r}."
+            checked.wrong("SW119", said, at)
         elif name == "flow" and value == "atomic":
             _check_atomic(checked)
 

@@ -196,7 +196,7 @@ class Role:
         **options: Any,
     ) -> None:
         super().__init_subclass__(**options)
-        check_room(cls, Role, at_most)
+        check_room(cls, Role, at_most, symmetric)
         reserved = {"index": _INDEX} | ({} if at_most is None else {"there": _THERE})
         check_own(cls, Role, {**_MAKING, **LOOKING, **reserved})
         check_kept(cls, Role, {*private(Role), "_bytes", "_index"})

@@ -11,10 +11,14 @@ from statewalk.dsl.binding import binding
 from statewalk.dsl.errors import SpecError
 
 
-def check_room(cls: Any, role: Any, room: object) -> None:
+def check_room(cls: Any, role: Any, room: object, symmetric: object) -> None:
     """Raises SpecError[SW212] where a class of roles says no number, or is derived from one whose
-    roles come and go: those would be of both classes, and counted once.
+    roles come and go: those would be of both classes, and counted once; [SW119].
     """
+    if type(symmetric) is not bool:
+        raise SpecError(
+            "SW119", f"symmetric= of {cls.__name__} is True or False, not {symmetric!r}."
+        )
     for base in cls.__mro__[1:]:
         if issubclass(base, role) and base._room is not None:
             raise SpecError(

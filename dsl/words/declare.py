@@ -23,6 +23,7 @@ from statewalk.dsl.values.records import check_options
 from statewalk.dsl.values.stored import ordered
 from statewalk.dsl.view import Disabled
 from statewalk.dsl.words.lasting import lasting, without_places
+from statewalk.dsl.words.options import a_count, a_function, a_name, a_truth
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., object])
@@ -39,7 +40,12 @@ Flow: TypeAlias = Generator[None, None, T]
 
 
 def _mark(function: F, kind: str, **options: Any) -> F:
-    function._statewalk_marks = [Mark(kind, options), *marks(function)]  # type: ignore[attr-defined]
+    try:
+        function._statewalk_marks = [Mark(kind, options), *marks(function)]  # type: ignore[attr-defined]
+    except (AttributeError, TypeError):
+        raise SpecError(
+            "SW119", f"@{kind} stands above a function, and got {function!r}."
+        ) from None
     if declaring and all(known is not function for known in declaring[-1].marked):
         declaring[-1].marked.append(function)
     return function
@@ -116,6 +122,7 @@ def constraint(function: P, /) -> P:
 
 def named(name: str, /) -> Callable[[F], F]:
     """The name of a property, where it is not to be the function's."""
+    a_name("The name in @named(...)", name)
     return lambda f: _mark(f, "named", name=name)
 
 
@@ -143,12 +150,18 @@ def leads_to(cause: Callable[..., bool], effect: Callable[..., bool], /) -> Lead
 
     If ``asked`` has parameters of role types, there is one property per combination of instances.
     """
-    return LeadsTo("leads_to", cause, effect)
+    return _of_two("leads_to", cause, effect)
 
 
 def until(first: Callable[..., bool], second: Callable[..., bool], /) -> LeadsTo:
     """The first holds up to a state in which the second holds, and there is such a state."""
-    return LeadsTo("until", first, second)
+    return _of_two("until", first, second)
+
+
+def _of_two(kind: str, first: Callable[..., bool], second: Callable[..., bool]) -> LeadsTo:
+    a_function(f"The first of {kind}(...)", first)
+    a_function(f"The second of {kind}(...)", second)
+    return LeadsTo(kind, first, second)
 
 
 def refines(
@@ -161,6 +174,9 @@ def refines(
     that change nothing of them are left out. ``constants`` are the other's. The spec is a file
     beside this one, or a model of the library by name.
     """
+    a_name("The spec in refines(...)", spec)
+    if by is not None:
+        a_function("by= of refines(...)", by)
     return Refines(spec, by, constants)
 
 
@@ -190,7 +206,7 @@ def any_of(options: Iterable[T], /, *, fair: Fairness = "none") -> T:
     is taken some time, for each action instance and each fair choice of its step.
     """
     if fair not in FAIRNESSES:
-        close = did_you_mean(str(fair), FAIRNESSES, quoted=True)
+        close = did_you_mean(str(fair).lower(), FAIRNESSES, quoted=True)
         raise SpecError("SW119", f"There is no fairness {fair!r} of a choice. {close}")
     found = _listed(options)
     view = binding.view
@@ -345,6 +361,8 @@ def pairs(items: Iterable[T], /) -> Iterator[tuple[T, T]]:
 
 def symmetric_values(name: str, count: int, /) -> tuple[str, ...]:
     """Interchangeable values ``name0``, ``name1``, ..."""
+    a_name("The first of symmetric_values(...)", name)
+    a_count("The second of symmetric_values(...)", count, 0)
     values = tuple(f"{name}{i}" for i in range(count))
     if declaring:
         declaring[-1].symmetric_values.append(values)
@@ -356,6 +374,7 @@ def threads(most: int, /) -> None:
     """At most so many runs of actions are in flight at a time: with that many suspended, no action
     starts.
     """
+    a_count("What threads(...) takes", most)
     if declaring:
         declaring[-1].options["threads"] = most
 
@@ -364,12 +383,16 @@ def crashes(may: bool = False, /, *, runs: bool | None = None, roles: bool | Non
     """What may crash at any time: suspended runs of actions, which end where they are, and roles
     with ``Ephemeral`` fields, see `crash`. ``crashes(True)``: both.
     """
+    runs, roles = may if runs is None else runs, may if roles is None else roles
+    for given in (may, runs, roles):
+        a_truth("What crashes(...) takes", given)
     if declaring:
-        declaring[-1].options["crashes"] = may if runs is None else runs
-        declaring[-1].options["role_crashes"] = may if roles is None else roles
+        declaring[-1].options["crashes"] = runs
+        declaring[-1].options["role_crashes"] = roles
 
 
 def deadlock(check: bool, /) -> None:
     """``deadlock(False)``: states without a step are not violations in this spec."""
+    a_truth("What deadlock(...) takes", check)
     if declaring:
         declaring[-1].options["deadlock"] = check
