@@ -14,6 +14,7 @@ from statewalk.checker.report.terms import summary
 from statewalk.checker.states.shortening import fit
 from statewalk.checker.states.showing import place
 from statewalk.checker.verdict.evidence import Evidence, NeverFired, NoticeKind
+from statewalk.checker.verdict.result import held_vacuously
 from statewalk.dsl.model import SEARCH_KINDS, WITNESS_KINDS
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ def _evidence(page: Page, run: Run) -> None:
     _row(
         page,
         "vacuous",
-        [(f"{p.name} ({_why_vacuous(p)})", "warn") for p in run.properties if p.vacuous],
+        [(f"{n} ({_why_vacuous(p)})", "warn") for n, p in held_vacuously(run.properties).items()],
     )
     _row(page, "cut", [f"{name} refused {number(count)}" for name, count in evidence.cut.items()])
     _row(page, "view", [f"hides {name}" for name in evidence.hidden])

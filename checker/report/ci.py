@@ -13,6 +13,7 @@ from xml.etree import ElementTree as Xml
 
 from statewalk.checker.report.trace import trace_page
 from statewalk.checker.verdict import exits
+from statewalk.checker.verdict.result import held_vacuously
 from statewalk.dsl.errors import Span, printable
 
 if TYPE_CHECKING:
@@ -174,9 +175,8 @@ def findings(run: Run) -> Iterator[Found]:
         text = "; ".join(evidence.unexpected)
         yield Found("expectation", "error", evidence.options.config or "expectation", text)
     strict: Literal["error", "warning"] = "error" if exits.refused_warnings(run) else "warning"
-    for prop in run.properties:
-        if prop.vacuous:
-            yield Found("vacuous", strict, prop.name, f"{prop.name} held vacuously.")
+    for name in held_vacuously(run.properties):
+        yield Found("vacuous", strict, name, f"{name} held vacuously.")
     for action in evidence.never:
         # a bounded search warns of none
         level_ = strict if run.exhaustive else "warning"

@@ -22,7 +22,7 @@ from statewalk.checker.verdict.evidence import (
 from statewalk.checker.verdict.explain import explain
 from statewalk.checker.verdict.failure import describe, failed_assertion, failure_of
 from statewalk.checker.verdict.guards import blocked, never_fired
-from statewalk.checker.verdict.result import Counts, PropertyResult, Result
+from statewalk.checker.verdict.result import Counts, PropertyResult, Result, held_vacuously
 from statewalk.checker.verdict.run import Run
 from statewalk.dsl.declared import FAIRNESSES
 from statewalk.dsl.errors import SpecError, StatewalkError, printable
@@ -225,10 +225,9 @@ def _notices(
         yield Notice("bounded", "", f"bounded: {bound}")
     for action in evidence.never if checked.exhaustive else ():
         yield Notice("never", action.name, f"never fired: {action.name}", action.span)
-    for r in results:
-        if r.vacuous:
-            text = f"vacuous: {r.name} held, but the case it speaks of never arose"
-            yield Notice("vacuous", r.name, text)
+    for name in held_vacuously(results):
+        text = f"vacuous: {name} held, but the case it speaks of never arose"
+        yield Notice("vacuous", name, text)
     if evidence.failure is None and all(r.name in checked.unchecked for r in results):
         yield Notice("nothing", "", "no property was checked")
     for warning in checked.model.warnings:

@@ -5,11 +5,12 @@ contract.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, ClassVar, Literal
 
 from statewalk.dsl.errors import printable
+from statewalk.dsl.model import SEARCH_KINDS
 
 SCHEMA = 1
 RunVerdict = Literal["holds", "violated", "bounded", "error"]
@@ -47,6 +48,16 @@ class PropertyResult(_Part):
     vacuous: bool = False
     trace: str | None = None
     length: int | None = None
+
+
+def held_vacuously(properties: Iterable[PropertyResult]) -> dict[str, PropertyResult]:
+    """The properties that held vacuously, by name; those invariants that do together, by theirs."""
+    found: dict[str, PropertyResult] = {}
+    for prop in properties:
+        if prop.vacuous:
+            together = prop.kind in SEARCH_KINDS and prop.name.endswith(")")
+            found.setdefault(prop.name.partition("(")[0] if together else prop.name, prop)
+    return found
 
 
 @dataclass(frozen=True, kw_only=True)

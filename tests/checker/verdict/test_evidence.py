@@ -67,6 +67,68 @@ def test_an_invariant_about_nothing_is_vacuous(tmp_path: Path, text: str, vacuou
     assert ["p"] == [p.name for p in result.properties]
 
 
+WATCHED = """
+def far(c: Counter) -> bool:
+    return c.n > 9
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "vacuous"),
+    [
+        ("return not (c.n > 9) or c.n == 7", True),
+        ("return c.n != 9 or c.n == 7", True),
+        ("return c.n != 3 or not c.failed", False),
+        ("return c.n <= 9 or c.failed", True),
+        ("return c.n <= 2 or not c.failed", False),
+        ("return c.n <= 2 or c.n == 3", False),
+        ("return c.n <= 9 or c.n == 12", False),  # what n may be: no premise
+        ("return 9 >= c.n or (c.n == 12 and c.failed)", False),
+        ("return c.n < 2 or c.n != 9 or c.failed", True),
+        ("return c.n < 9 or True", True),
+        ("return not far(c) or c.failed", True),
+        ("if far(c):\n        return c.failed\n    return True", True),
+        ("if c.n == 3:\n        return not c.failed\n    return True", False),
+        ("if c.n < 9:\n        return True\n    return c.failed", True),
+        ("n = c.n\n    if n > 9:\n        return c.failed\n    elif n > 8:\n"
+         "        return n == 7\n    return True", True),
+        ("if c.n > 9:\n        return False\n    return True", False),
+        ("return True if c.n < 9 else c.failed", True),
+        ("return c.n < 2 or all(m > 0 for m in c.inbox)", True),
+        ("return c is not counters[0] or c.n < 9", False),  # it speaks of one of them
+    ],
+)  # fmt: skip
+def test_an_invariant_of_each_is_vacuous_where_it_is_for_all(
+    tmp_path: Path, body: str, vacuous: bool
+) -> None:
+    text = f"{WATCHED}\n@always\ndef p(c: Counter) -> bool:\n    {body}\n"
+    result = checked(tmp_path, text)
+
+    assert 16 == result.counts.distinct
+    assert {("holds", vacuous)} == {(p.verdict, p.vacuous) for p in result.properties}
+    found = ["vacuous: p held, but the case it speaks of never arose"] if vacuous else []
+    assert found == [text for text in result.warnings if text.startswith("vacuous")]
+
+
+@pytest.mark.parametrize("engine", ["reference", "native"])
+@pytest.mark.parametrize("symmetry", [False, True])
+def test_premises_of_members_are_looked_for_with_symmetry_too(
+    tmp_path: Path, engine: str, symmetry: bool
+) -> None:
+    text = (
+        "class Job(Role, symmetric=True):\n    n: int = 0\n    @action\n"
+        "    def up(self) -> None:\n        require(self.n < 6)\n        self.n += 1\n"
+        "jobs = [Job() for _ in range(3)]\n"
+        "@always\ndef met(j: Job) -> bool:\n    return j.n < 5 or j in jobs\n"
+        "@always\ndef unmet(j: Job) -> bool:\n    return j.n < 9 or j in jobs\n"
+    )
+    (tmp_path / "spec.py").write_text("from statewalk import *\ndeadlock(False)\n" + text)
+    run = check(tmp_path / "spec.py", engine=engine, symmetry=symmetry)
+
+    assert {f"unmet(Job#{n})" for n in range(3)} == {p.name for p in run.properties if p.vacuous}
+    assert 6 == len(run.properties)
+
+
 def test_a_bounded_search_calls_nothing_vacuous(tmp_path: Path) -> None:
     text = "@always\ndef p() -> bool:\n    return all(m > 0 for c in counters for m in c.inbox)\n"
 
