@@ -5,7 +5,8 @@ workflows.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import quote
@@ -19,10 +20,11 @@ from statewalk.dsl.errors import Span, printable
 if TYPE_CHECKING:
     from statewalk.checker.traces.trace import Trace
     from statewalk.checker.verdict.evidence import Violation
-    from statewalk.checker.verdict.result import PropertyResult
+    from statewalk.checker.verdict.result import PropertyResult, Result
     from statewalk.checker.verdict.run import Run
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+_TITLED = re.compile(r"(.*?,title=)([^:]*?)(?: \[([^:]*)\])?(::.*)")
 _RULES = {
     "violated": "A property is violated.",
     "error": "The spec raised an exception, or could not be loaded.",
@@ -234,13 +236,42 @@ def _location(file: str, line: int, span: Span | None = None) -> dict[str, Any]:
 
 def to_github(*runs: Run) -> str:
     """Lines that a workflow of GitHub shows at the places they speak of."""
-    return "".join(github_line(f, run.spec) + "\n" for run in runs for f in findings(run))
+    lines = (
+        github_line(f, run.spec, run.evidence.options.config) for run in runs for f in findings(run)
+    )
+    return "".join(f"{line}\n" for line in together(lines, [run.result for run in runs]))
 
 
-def github_line(found: Found, spec: str) -> str:
-    """What was found of a spec, as an annotation."""
+def github_line(found: Found, spec: str, config: str | None = None) -> str:
+    """What was found of a spec, as an annotation; of a configuration, with its name."""
     kind = {"note": "notice"}.get(found.level, found.level)
-    return _command(kind, found.span, spec, found.name, _github_text(found))
+    title = found.name if config is None else f"{found.name} [{config}]"
+    return _command(kind, found.span, spec, title, _github_text(found))
+
+
+def together(
+    lines: Iterable[str], results: Sequence[Result], *, all_there: bool = True
+) -> list[str]:
+    """Annotations of a spec: what is the same in several configurations is said once, of all of
+    them. No warning is said of an action that happens in one of the ``results``, or may in one that
+    is not there.
+    """
+    fired = {action.name for result in results for action in result.actions if action.fired}
+    found: dict[tuple[str, str, str], list[str]] = {}
+    for line in lines:
+        told = _TITLED.fullmatch(line)
+        if told is None:
+            found.setdefault((line, "", ""), [])
+            continue
+        head, name, config, text = told.groups()
+        never = head.startswith("::warning") and text == f"::{name} never happened."
+        if never and (name in fired or not all_there):
+            continue
+        found.setdefault((head, name, text), []).extend([config] if config else [])
+    return [
+        head + name + (f" [{'%2C '.join(configs)}]" if configs else "") + text
+        for (head, name, text), configs in found.items()
+    ]
 
 
 def _github_text(found: Found) -> str:

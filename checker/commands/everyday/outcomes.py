@@ -34,8 +34,14 @@ class Outcomes:
         """Whether anybody wants to know."""
         return bool(self.junit or self.sarif or self.github)
 
-    def rows(self, spec: str, rows: list[Row]) -> None:
-        """What checks of a spec told, or that one ended without a result."""
+    def rows(self, spec: str, rows: list[Row], *, all_there: bool = True) -> None:
+        """What checks of a spec told, or that one ended without a result; ``all_there``: of each of
+        its configurations.
+        """
+        lines = [line for row in rows if row.told for line in row.told.github.splitlines()]
+        results = [row.result for row in rows if row.result is not None]
+        lines = ci.together(lines, results, all_there=all_there)
+        self._lines += [f"{line}\n" for line in lines]
         for row in rows:
             told = row.told
             if told is not None and told.junit:
@@ -43,8 +49,6 @@ class Outcomes:
                 self._suites += [root] if root.tag == "testsuite" else list(root)
             if told is not None and told.sarif:
                 self._results += json.loads(told.sarif)["runs"][0]["results"]
-            if told is not None:
-                self._lines.append(told.github)
             if row.result is None:
                 self._failed(f"{spec} [{row.configuration.name}]", spec, row.problem, None)
 

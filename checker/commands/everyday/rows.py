@@ -21,8 +21,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from statewalk.checker.contract.search import ASSERTION, DEADLOCK
+from statewalk.checker.report.page import plural
 from statewalk.checker.verdict import exits
-from statewalk.dsl.errors import did_you_mean, one_line
+from statewalk.dsl.errors import did_you_mean, one_line, printable
 
 if TYPE_CHECKING:
     from statewalk.checker.verdict.result import Result
@@ -30,9 +31,11 @@ if TYPE_CHECKING:
 
 _LOOK = 0.2  # seconds between two looks whether the user wants to end
 _ANNOTATION = re.compile(r"::(error|warning|notice) file=")
+_INTERNAL = "SW900 "
 _NEVER = "100000"  # seconds: what is thrown away afterwards need not be saved
 
 
+WARNING = "warning"
 AS_IT_IS = "(as it is)"  # what stands for a configuration in a spec without any
 
 
@@ -48,17 +51,23 @@ class Told:
 @dataclass(frozen=True)
 class Row:
     """What one configuration gave; ``problem`` says why there is no result. ``told`` stands in the
-    first row of what was checked together.
+    first row of what was checked together. ``strict``: it does not pass with warnings.
     """
 
     configuration: Configuration
     result: Result | None
     problem: str = ""
     told: Told | None = None
+    strict: bool = False
 
     @property
     def code(self) -> int:
         """The exit code that a check of it alone has, as far as tests tell them apart."""
+        code = self._code
+        return exits.NOT_MET if self.strict and self.warnings and code == exits.HOLDS else code
+
+    @property
+    def _code(self) -> int:
         if self.result is None or self.result.verdict == "error":
             return exits.MISTAKE
         if self.configuration.expect is not None:
@@ -67,6 +76,13 @@ class Row:
         if self.result.verdict == "bounded":
             return exits.INCONCLUSIVE
         return exits.HOLDS if self.result.holds else exits.NOT_MET
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What to know before trusting what came out."""
+        if self.result is None or self.result.verdict == "error":
+            return ()
+        return self.result.warnings
 
     @property
     def passed(self) -> bool:
@@ -85,7 +101,8 @@ class Row:
             found += " " + ", ".join(
                 f"{p.name} in {p.length}" if p.length is not None else p.name for p in violated
             )
-        return f"{found}; {self.result.counts.distinct} states"
+        found += f"; {self.result.counts.distinct} states"
+        return found + (f"; {plural(len(self.warnings), WARNING)}" if self.warnings else "")
 
 
 @dataclass(frozen=True)
@@ -99,13 +116,14 @@ class Job:
 @dataclass(frozen=True)
 class How:
     """``jobs`` are the processes at a time, ``timeout`` is that of one check, in seconds; with
-    ``tells``, checks also write what machines read.
+    ``tells``, checks also write what machines read; ``strict``: warnings are no success.
     """
 
     jobs: int
     engine: str = "auto"
     timeout: float | None = None
     tells: bool = False
+    strict: bool = False
 
 
 def checked(jobs: Sequence[Job], how: How, asked: Callable[[], bool]) -> Iterator[list[Row]]:
@@ -161,12 +179,19 @@ def _run(job: Job, how: How, running: set[subprocess.Popen[str]]) -> list[Row]:
             running.discard(process)
         results = _results(Path(folder, "result.json"))
         told = _told(Path(folder), printed) if how.tells else None
-    last = (said.strip().splitlines() or [f"ended with exit code {process.returncode}"])[-1]
-    missing = f"no result: {last}"
+    missing = f"no result: {gist(said) or f'ended with exit code {process.returncode}'}"
     return [
-        Row(c, results[n] if n < len(results) else None, missing, None if n else told)
+        Row(c, results[n] if n < len(results) else None, missing, None if n else told, how.strict)
         for n, c in enumerate(job.configurations)
     ]
+
+
+def gist(said: str) -> str:
+    """The line of what a check said that tells why it ended: that of an internal error, or the
+    last.
+    """
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    return next((line for line in lines if line.startswith(_INTERNAL)), lines[-1] if lines else "")
 
 
 def _words(job: Job, how: How, folder: Path) -> list[str]:
@@ -174,6 +199,7 @@ def _words(job: Job, how: How, folder: Path) -> list[str]:
     threads = max(1, (os.cpu_count() or 1) // how.jobs)
     words = ["check", job.spec, "--json", str(folder / "result.json"), "--out", str(folder / "run")]
     words += ["--checkpoint-every", _NEVER, "--threads", str(threads), "--engine", how.engine]
+    words += ["--strict"] if how.strict else []
     words += [] if how.timeout is None else ["--timeout", str(how.timeout)]
     if how.tells:
         words += ["--junit", str(folder / "junit.xml"), "--sarif", str(folder / "sarif.json")]
@@ -231,8 +257,8 @@ def _misspelt(row: Row) -> Iterator[str]:
             yield f"there is no property {name}. {did_you_mean(name, own)}"
 
 
-def line(row: Row, spec: str) -> str:
-    """What is printed of a row."""
+def line(row: Row, spec: str, warnings: Sequence[str] = ()) -> str:
+    """What is printed of a row, with some of its warnings."""
     mark = {exits.HOLDS: "ok  ", exits.INCONCLUSIVE: "??  "}.get(row.code, "FAIL")
     seconds = f", {row.result.seconds:.2f} s" if row.result is not None else ""
     name = one_line(row.configuration.name)
@@ -240,8 +266,12 @@ def line(row: Row, spec: str) -> str:
     if not row.passed:
         expect = row.configuration.expect
         wanted = expected_text(expect) if expect is not None else "holds"
+        refused = row.strict and bool(row.warnings)
+        wanted += ", and no warning (--strict)" if refused else ""
         text += f"       expected: {wanted}\n"
         text += "".join(f"       {said}\n" for said in _misspelt(row))
         config = "" if name == AS_IT_IS else f" --config {shlex.quote(name)}"
+        config += " --strict" if refused else ""
         text += f"       see: statewalk check {spec}{config}\n"
-    return text
+    said = (part for warning in warnings for part in f"warning: {warning}".splitlines())
+    return text + "".join(f"       {printable(part)}\n" for part in said)

@@ -35,6 +35,12 @@ def add_parser(subparsers: Any) -> None:
         metavar="N",
         help="checks at a time (one for each processor)",
     )
+    parser.add_argument(
+        "--strict", action="store_true", help="a configuration with warnings is not as expected"
+    )
+    parser.add_argument(
+        "-v", "--verbose", action="store_true", help="the warnings of each, also of many specs"
+    )
     parser.add_argument("--engine", choices=NAMES, default="auto", help="how to search")
     parser.add_argument(
         "--timeout", type=argument(read_seconds), metavar="S", help="the most a check may take"
@@ -79,9 +85,11 @@ def run(arguments: argparse.Namespace) -> int:
         green.specs.clear()
     outcomes = Outcomes(arguments.junit, arguments.sarif, arguments.github)
     jobs = arguments.jobs or os.cpu_count() or 1
-    how = How(jobs, arguments.engine, arguments.timeout, outcomes.asked)
+    how = How(jobs, arguments.engine, arguments.timeout, outcomes.asked, arguments.strict)
     names = arguments.config
-    further: dict[str, Any] = {"update": update} if arguments.update else {}
+    further: dict[str, Any] = {"verbose": arguments.verbose}
+    if arguments.update:
+        further["update"] = update
     if names:
         further["wanted"] = lambda configuration: configuration.name in names
         further["needed"] = names

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from statewalk.checker.api import load_within
 from statewalk.checker.commands.everyday.outcomes import Outcomes
-from statewalk.checker.commands.everyday.rows import AS_IT_IS, How, Job, Row, checked, line
+from statewalk.checker.commands.everyday.rows import AS_IT_IS, WARNING, How, Job, Row, checked, line
 from statewalk.checker.machine import streams
 from statewalk.checker.machine.files import write_text
 from statewalk.checker.machine.limits import Interruptions
@@ -76,6 +76,7 @@ class _Spec:
     configurations: tuple[Configuration, ...] = ()
     passed: dict[str, str] = field(default_factory=dict)
     mistake: StatewalkError | None = None
+    declared: int = 0  # how many configurations there are, tested or not
 
     @property
     def job(self) -> Job:
@@ -94,11 +95,13 @@ def run_tests(
     update: Callable[[str, Sequence[Row]], None] = lambda spec, rows: None,
     needed: Sequence[str] = (),
     untested: Sequence[str] = (),
+    verbose: bool = False,
 ) -> int:
     """Check the ``wanted`` configurations of specs and print what came out; the exit code. Of
     files that are ``untested``, those that no spec loads are named.
 
     Those that ``green`` remembers are not checked again, and it remembers what passes now.
+    Texts of warnings are printed if ``verbose``, or ``how`` is strict, or there is one spec.
     ``outcomes`` are told all of it; ``update`` may bring a spec up to date with its rows.
 
     Raises RunError[SW382] where a configuration that is ``needed`` is in no spec, [SW403].
@@ -108,7 +111,8 @@ def run_tests(
     codes: list[int] = []
     unchanged = 0
     with Interruptions() as asked:
-        loaded = [_loaded(path, green, wanted, asked) for path in specs]
+        loaded = [_loaded(path, green, wanted, asked, strict=how.strict) for path in specs]
+        verbose = verbose or how.strict or len(loaded) == 1
         _look_for(needed, loaded)
         for spec, rows in zip(loaded, checked([s.job for s in loaded], how, asked), strict=True):
             if needed and not spec.configurations and not spec.mistake:
@@ -119,6 +123,7 @@ def run_tests(
                 outcomes.mistake(spec.path, spec.mistake)
                 codes.append(exits.MISTAKE)
             by_name = {row.configuration.name: row for row in rows}
+            new = _first_said(rows) if verbose else {}
             for configuration in spec.configurations:
                 row = by_name.get(configuration.name)
                 if row is None:
@@ -128,9 +133,9 @@ def run_tests(
                     outcomes.unchanged(spec.path, configuration.name, before)
                     continue
                 codes.append(row.code)
-                say(line(row, shown(spec.path)))
+                say(line(row, shown(spec.path), new.get(configuration.name, ())))
             streams.out().flush()
-            outcomes.rows(spec.path, rows)
+            outcomes.rows(spec.path, rows, all_there=len(rows) == spec.declared)
             update(spec.path, rows)
             if green is not None:
                 _remember(green, spec, rows)
@@ -139,11 +144,23 @@ def run_tests(
     return exits.of_sweep(codes)
 
 
+def _first_said(rows: Sequence[Row]) -> dict[str, list[str]]:
+    """The warnings of each configuration that no earlier one has."""
+    said: set[str] = set()
+    new: dict[str, list[str]] = {}
+    for row in rows:
+        new[row.configuration.name] = [text for text in row.warnings if text not in said]
+        said.update(row.warnings)
+    return new
+
+
 def _loaded(
     path: str,
     green: Green | None,
     wanted: Callable[[Configuration], bool],
     asked: Callable[[], bool],
+    *,
+    strict: bool,
 ) -> _Spec:
     if asked():
         raise KeyboardInterrupt
@@ -157,7 +174,9 @@ def _loaded(
     named = tuple(c for c in declared if wanted(c))
     before = {} if green is None else green.passed(path, model.origins)
     passed = {c.name: before[c.name] for c in named if c.name in before}
-    return _Spec(path, model.origins, named, passed)
+    if strict:
+        passed = {name: found for name, found in passed.items() if WARNING not in found}
+    return _Spec(path, model.origins, named, passed, declared=len(declared))
 
 
 def _look_for(needed: Sequence[str], loaded: Sequence[_Spec]) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from statewalk.checker.cli import main
 from statewalk.checker.commands.everyday.found import specs_in
+from statewalk.checker.commands.everyday.rows import gist
 from statewalk.checker.commands.everyday.testing import GREEN, Green
 from statewalk.checker.commands.everyday.update import rewritten
 from statewalk.dsl.errors import RunError
@@ -225,3 +226,95 @@ def test_what_a_misspelt_expectation_may_have_meant_is_said(
 
     assert 4 == main(FAST)
     assert "there is no property smal. Did you mean small?" in capsys.readouterr().out
+
+
+IDLE = """
+@action
+def reset() -> None:
+    require(N > 3)
+    counter.n = 0
+
+@always
+def vain() -> bool:
+    return counter.n < 9 or N == 3
+"""
+
+
+def warned(folder: Path) -> None:
+    text = SPEC.replace("action,", "action, require,").replace(
+        'config("holds"', IDLE + '\nconfig("holds"', 1
+    )
+    (folder / "counter.py").write_text(text)
+
+
+def test_warnings_are_counted_and_said_once(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    warned(folder)
+
+    assert 0 == main(FAST)
+    out = capsys.readouterr().out
+    assert "holds; 3 states; 2 warnings" in out
+    assert 1 == out.count("warning: never fired: reset")
+    assert 1 == out.count("warning: vacuous: vain")
+    assert 0 == main(FAST)
+    assert (
+        "==   holds                        holds; 3 states; 2 warnings" in capsys.readouterr().out
+    )
+
+
+def test_of_many_specs_warnings_are_told_where_asked(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    warned(folder)
+    (folder / "other.py").write_text(SPEC)
+
+    main(FAST)
+    assert "warning:" not in capsys.readouterr().out
+    main([*FAST, "--all", "-v"])
+    assert "warning: vacuous: vain" in capsys.readouterr().out
+
+
+def test_strict_lets_no_warning_pass_nor_be_remembered(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    warned(folder)
+    main(FAST)
+    capsys.readouterr()
+
+    assert 4 == main([*FAST, "--strict", "--junit", "out.xml"])
+    out = capsys.readouterr().out
+    assert "expected: holds: distinct 3, and no warning (--strict)" in out
+    assert "see: statewalk check counter.py --config holds --strict" in out
+    cases = ElementTree.parse(folder / "out.xml").getroot().iter("testcase")
+    assert "warnings" in [c.get("name") for c in cases if c.find("failure") is not None]
+
+
+def test_annotations_name_configurations_and_are_said_once(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    warned(folder)
+    text = (folder / "counter.py").read_text()
+    (folder / "counter.py").write_text(text + 'config("four", N=4)\nconfig("five", N=5)\n')
+
+    main([*FAST, "--github"])
+    found = [line for line in capsys.readouterr().out.splitlines() if line.startswith("::")]
+    assert ["small [four%2C five]"] == [
+        line.partition("title=")[2].partition("::")[0]
+        for line in found
+        if line.startswith("::error")
+    ]
+    assert not [line for line in found if "never happened" in line]  # it does, in another
+    (folder / "counter.py").write_text(text.replace("N > 3", "N > 9"))
+    main([*FAST, "--github"])
+    found = [line for line in capsys.readouterr().out.splitlines() if "never happened" in line]
+    assert ["reset [holds]"] == [line.partition("title=")[2].partition("::")[0] for line in found]
+
+
+def test_the_first_line_of_an_internal_error_is_told() -> None:
+    said = (
+        "SW900 internal error: KeyError: 3\n\n   Please attach /tmp/statewalk-1.txt to a report.\n"
+    )
+
+    assert "SW900 internal error: KeyError: 3" == gist(said)
+    assert "the last" == gist("one\nthe last\n")
