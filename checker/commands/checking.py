@@ -230,6 +230,7 @@ class _Notes:
 
     def __init__(self, block: ProgressBlock) -> None:
         self.block = block
+        self.compiling = block.compiling  # asked for by name
         self.next = 0.0
         self.found = 0
 

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 
 from statewalk.checker.contract.search import ASSERTION, DEADLOCK
 from statewalk.checker.report.page import plural
+from statewalk.checker.report.progress import COMPILING
 from statewalk.checker.verdict import exits
 from statewalk.dsl.errors import did_you_mean, one_line, printable
 
@@ -52,6 +53,7 @@ class Told:
 class Row:
     """What one configuration gave; ``problem`` says why there is no result. ``told`` stands in the
     first row of what was checked together. ``strict``: it does not pass with warnings.
+    ``compiled``: part of its time went into compiling kernels.
     """
 
     configuration: Configuration
@@ -59,6 +61,7 @@ class Row:
     problem: str = ""
     told: Told | None = None
     strict: bool = False
+    compiled: bool = False
 
     @property
     def code(self) -> int:
@@ -179,9 +182,17 @@ def _run(job: Job, how: How, running: set[subprocess.Popen[str]]) -> list[Row]:
             running.discard(process)
         results = _results(Path(folder, "result.json"))
         told = _told(Path(folder), printed) if how.tells else None
+    compiled = COMPILING in said
     missing = f"no result: {gist(said) or f'ended with exit code {process.returncode}'}"
     return [
-        Row(c, results[n] if n < len(results) else None, missing, None if n else told, how.strict)
+        Row(
+            c,
+            results[n] if n < len(results) else None,
+            missing,
+            None if n else told,
+            how.strict,
+            compiled and not n,
+        )
         for n, c in enumerate(job.configurations)
     ]
 
@@ -190,7 +201,7 @@ def gist(said: str) -> str:
     """The line of what a check said that tells why it ended: that of an internal error, or the
     last.
     """
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    lines = [line.strip() for line in said.replace(COMPILING, "").splitlines() if line.strip()]
     return next((line for line in lines if line.startswith(_INTERNAL)), lines[-1] if lines else "")
 
 
@@ -261,6 +272,7 @@ def line(row: Row, spec: str, warnings: Sequence[str] = ()) -> str:
     """What is printed of a row, with some of its warnings."""
     mark = {exits.HOLDS: "ok  ", exits.INCONCLUSIVE: "??  "}.get(row.code, "FAIL")
     seconds = f", {row.result.seconds:.2f} s" if row.result is not None else ""
+    seconds += " (with compiling the engine, once)" if row.compiled else ""
     name = one_line(row.configuration.name)
     text = f"  {mark} {name:<28} {row.found}{seconds}\n"
     if not row.passed:

@@ -161,6 +161,8 @@ on: [push, pull_request]
 jobs:
   specs:
     runs-on: ubuntu-latest
+    env:
+      NUMBA_CACHE_DIR: ${{ github.workspace }}/.statewalk/kernels  # what is compiled
     steps:
       - uses: actions/checkout@v4
       - uses: actions/setup-python@v5
@@ -169,7 +171,9 @@ jobs:
       - run: pip install statewalk=={version}  # or the wheel, where you keep it: ./statewalk-...whl
       - uses: actions/cache@v4  # what was green is checked again only where it changed
         with:
-          path: .statewalk/green.json
+          path: |
+            .statewalk/green.json
+            .statewalk/kernels
           key: statewalk-${{ github.sha }}
           restore-keys: statewalk-
       - run: statewalk test --github --junit specs.xml
