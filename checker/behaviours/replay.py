@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from statewalk.checker.behaviours.moved import Moved
 from statewalk.checker.contract.search import ASSERTION, DEADLOCK, NO_ERROR
 from statewalk.checker.library import spec_path
 from statewalk.checker.liveness.again import why_not
@@ -111,6 +112,7 @@ def another_spec(trace: Trace, path: str, why: str) -> RunError:
 
 def _replay(trace: Trace, model: Model) -> Replay:
     changed = _changed(trace, model)
+    moved = Moved(bool(changed))
     start = _initial(trace, model, changed)
     if isinstance(start, Replay):
         return start
@@ -134,7 +136,7 @@ def _replay(trace: Trace, model: Model) -> Replay:
         if taken.state is None and type(taken.error).__name__ != trace.error_type:
             raised = f"raises {type(taken.error).__name__}: {taken.error}"
             return differs(f"{step.label} {raised}, in the trace {trace.error_type}")
-        if _values(step) != _values(taken.step):
+        if _values(step, taken.step, moved) != _values(taken.step):
             return differs(f"the spec chooses otherwise: {taken.step.label}, not {step.label}")
         steps.append(taken.step)
         if taken.state is None:
@@ -143,8 +145,9 @@ def _replay(trace: Trace, model: Model) -> Replay:
         state = taken.state
         states.append(state)
         content = content_of(model, state)
-        if not same(content, trace.contents[number]):
-            found = tuple(changes(trace.contents[number], content, trace.names))
+        before = moved.content(trace.contents[number], content)
+        if not same(content, before):
+            found = tuple(changes(before, content, trace.names))
             return differs(f"{step.label} leads to another state", found)
     why = _why_no_more(trace, model, states)
     if why:
@@ -170,9 +173,13 @@ def _changed(trace: Trace, model: Model) -> tuple[str, ...]:
     return tuple(name or model.path for name in differ)
 
 
-def _values(step: TraceStep) -> bytes:
-    """What was chosen in a step."""
-    return encode(freeze(tuple(c.value for c in step.choices)))
+def _values(step: TraceStep, now: TraceStep | None = None, moved: Moved | None = None) -> bytes:
+    """What was chosen in a step; with lines where they are ``now``."""
+    values = [c.value for c in step.choices]
+    if now is not None and moved is not None and len(values) == len(now.choices):
+        of = (step.action,)
+        values = [moved.value(v, c.value, of) for v, c in zip(values, now.choices, strict=True)]
+    return encode(freeze(tuple(values)))
 
 
 def _initial(trace: Trace, model: Model, changed: tuple[str, ...]) -> int | Replay:

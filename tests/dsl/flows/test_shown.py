@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from statewalk import check
+from statewalk import check, replay
+from statewalk.checker.traces.file import save_trace
 
 TWO_RUNS = """from statewalk import Flow, State, action, always, any_of, require
 
@@ -33,3 +34,19 @@ def test_which_run_goes_on_is_told_by_where_it_waits_and_what_it_keeps(tmp_path:
 
     assert "take (continued)" == last.action
     assert ["run={'at': 'line 13', 'size': 6}"] == [str(choice) for choice in last.choices]
+
+
+def test_a_trace_happens_again_where_only_lines_moved(tmp_path: Path) -> None:
+    spec, kept = tmp_path / "spec.py", tmp_path / "t.json"
+    spec.write_text(TWO_RUNS)
+    save_trace(check(spec).traces["never_six"], kept)
+
+    spec.write_text(
+        "# a comment\n" + TWO_RUNS.replace("        yield\n", "        # more\n        yield\n")
+    )
+    moved = replay(kept)
+    assert moved.reproduced
+    assert ("spec.py",) == tuple(Path(name).name for name in moved.changed)
+    spec.write_text(TWO_RUNS.replace("        yield\n", "        yield\n        yield\n"))
+    other = replay(kept)
+    assert not other.reproduced
