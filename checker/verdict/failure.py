@@ -5,6 +5,7 @@ only.
 from __future__ import annotations
 
 import re
+from traceback import walk_tb
 from typing import TYPE_CHECKING, Any
 
 from statewalk.checker.traces.trace import final_states, take_step
@@ -29,6 +30,14 @@ _ABOUT_C = (
     "What is in the state is a reference. It does what a list, set or dict does, but a few "
     "functions written in C, such as heapq's and list.append, take nothing but Python's own.",
     "Let it change a copy, and store that: queue = list(self.queue), ..., self.queue = queue.",
+)
+_ABOUT_MUTANTS = (
+    "The mutant {} calls itself: it stands in for what its @mutant names, whoever calls that, "
+    "and so for its own calls of it too."
+)
+_WRITE_AGAIN = (
+    "Write the lines of that function again in the mutant, or give them a name of their own that "
+    "both call."
 )
 
 
@@ -71,6 +80,8 @@ def describe(error: BaseException | None, where: str, model: Model, trace: Trace
     text = str(error) if error is not None else ""
     title = f"{type(error).__name__}: {text}" if text else type(error).__name__
     why, do = _ABOUT_C if isinstance(error, TypeError) and _OURS.search(text) else ("", "")
+    if isinstance(error, RecursionError) and (mutant := _within_itself(error, model)):
+        why, do = _ABOUT_MUTANTS.format(mutant), _WRITE_AGAIN
     return Failure(f"SW205 {title}", trace, where, frames, why, do)
 
 
@@ -84,6 +95,13 @@ def user_frames(error: BaseException | None, model: Model) -> tuple[Span, ...]:
             places[Span(file, trace.tb_lineno)] = None
         trace = trace.tb_next
     return tuple(places)[-8:]
+
+
+def _within_itself(error: BaseException, model: Model) -> str:
+    """The mutant that was called while it ran, if one was."""
+    frames = [frame.f_code for frame, _ in walk_tb(error.__traceback__)]
+    names = [code.co_name for code in frames if code.co_filename in model.sources]
+    return next((mutant for mutant in model.mutants if names.count(mutant) > 1), "")
 
 
 def raised_in(model: Model, state: Any, before: Any) -> tuple[str, BaseException] | None:

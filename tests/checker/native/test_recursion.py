@@ -65,3 +65,52 @@ def test_what_has_no_end_is_an_error_of_the_spec(
     assert "error" == run.verdict
     assert run.evidence.failure is not None
     assert "RecursionError" in run.evidence.failure.title
+
+
+MUTANT = """
+from statewalk import *
+
+class Log(State):
+    end: int = 0
+    @action
+    def go(self) -> None:
+        self.append(1)
+    def append(self, n: int) -> None:
+        self.end = (self.end + n) % 2
+
+log = Log()
+
+@mutant(Log.append)
+def twice(self: Log, n: int) -> None:
+    CALL
+    self.end = 0
+
+@mutant(Log.append)
+def other(self: Log, n: int) -> None:
+    deeper(n)
+
+def deeper(n: int) -> int:
+    return deeper(n + 1)
+"""
+
+
+@pytest.mark.parametrize("engine", [slow("reference"), "native"])
+@pytest.mark.parametrize(
+    ("mutant", "call", "said"),
+    [
+        ("twice", "Log.append(self, n)", True),
+        ("twice", "self.append(n)", True),
+        ("other", "pass", False),
+    ],
+)
+def test_a_mutant_that_calls_what_it_stands_in_for_is_told_so(
+    mutant: str, call: str, said: bool, engine: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "spec.py"
+    path.write_text(MUTANT.replace("CALL", call))
+
+    run = check(path, constants={"MUTANT": mutant}, engine=engine)
+
+    assert run.evidence.failure is not None
+    assert "RecursionError" in run.evidence.failure.title
+    assert said == ("The mutant twice calls itself" in run.evidence.failure.why)
