@@ -77,7 +77,7 @@ def _index(played: Sequence[Played]) -> str:
 def _opening(text: str) -> str:
     """The first paragraph below the title."""
     parts = [p.strip() for p in DATED.sub("", text).split("\n\n")]
-    return next((" ".join(p.split()) for p in parts if p and p[0] not in "#<`|"), "")
+    return next((" ".join(p.split()) for p in parts if p and p[0] not in "#<>`|"), "")
 
 
 def _around(found: Sequence[Entry], at: int) -> str:

@@ -219,7 +219,7 @@ def never_busy(self: Broker, tid: int) -> bool:
 
 @mutant(Broker.append)
 def phantom_pending(self: Broker, tid: int, client: Client) -> None:
-    """With each request that is accepted, every id that is known counts as pending."""
+    """With each request that is accepted, every known transactional id counts as pending."""
     self.pending.update(self.metadata)
     now = self.metadata[tid]
     self.pending[tid] = Grant(now.pid, now.epoch + 1)
