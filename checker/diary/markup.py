@@ -178,7 +178,7 @@ def _line(line: str) -> str:
 def drawn(trace: Trace) -> str:
     """A trace as a picture, and its steps, which unfold."""
     steps = "".join(
-        f"<li><code>{escape(str(step))}</code>"
+        f"<li><code>{escape(step.label)}</code>"
         f"<pre>{escape(chr(10).join(str(change) for change in changes))}</pre></li>"
         for step, changes in trace
     )

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from statewalk import check
 from statewalk.checker.cli import main
 from statewalk.checker.diary.entry import Entry, entries
-from statewalk.checker.diary.markup import to_html
+from statewalk.checker.diary.markup import drawn, to_html
 from statewalk.checker.diary.notebook import to_notebook
 from statewalk.checker.diary.play import Played, kept, play
 from statewalk.checker.diary.site import write_site
@@ -264,6 +265,19 @@ def test_a_state_diagram_is_drawn(tmp_path: Path) -> None:
 
     assert 2 == page.count('class="spot')
     assert "begin, go on</code> leads to 2" in page
+
+
+def test_a_trace_is_told_by_who_did_what(tmp_path: Path) -> None:
+    spec = (
+        "from statewalk import *\nclass A(Role):\n    n: int = 0\n    @action\n"
+        "    def go(self) -> None:\n        self.n += 1\na = A()\n"
+        "@always\ndef small() -> bool:\n    return a.n < 1\n"
+    )
+    (tmp_path / "spec.py").write_text(spec)
+    run = check(tmp_path / "spec.py", engine="reference")
+    page = drawn(run.traces["small"])
+
+    assert "<li><code>A#0 · go</code><pre>~ A#0.n  0 → 1</pre></li>" in page
 
 
 def test_a_name_that_is_too_long_for_a_column_may_end_a_line(tmp_path: Path) -> None:
