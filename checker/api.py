@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from statewalk.checker.contract import rescue
 from statewalk.checker.contract.late import named
-from statewalk.checker.contract.options import CheckOptions
+from statewalk.checker.contract.options import CheckOptions, options_of
 from statewalk.checker.contract.search import (
     ASSERTION,
     DEADLOCK,
@@ -100,7 +100,7 @@ def check(
     Raises:  RunError, SpecError for what keeps the search from starting. An exception inside the
     spec does not raise: the verdict is "error".
     """
-    asked = CheckOptions(**options)
+    asked = options_of(options)
     if isinstance(spec, Model):
         _refuse_late(spec, constants, asked)
     try:

@@ -108,6 +108,10 @@ def _run(arguments: list[str]) -> int:
 def _parsed(arguments: list[str]) -> argparse.Namespace:
     """The arguments as their command understands them. Exits where it does not."""
     parser = make_parser(arguments[0] if arguments and arguments[0] in COMMANDS else None)
+    if arguments and arguments[0] not in COMMANDS and not arguments[0].startswith("-"):
+        close = get_close_matches(arguments[0], COMMANDS, n=1)
+        meant = f"Did you mean {close[0]}?" if close else f"There are: {', '.join(COMMANDS)}."
+        parser.error(f"there is no command {arguments[0]}. {meant}")
     parsed, unknown = parser.parse_known_args(arguments)
     late = getattr(parsed, "late", None)  # an argument that may come after options too
     if late and len(unknown) == 1 and not unknown[0].startswith("-"):

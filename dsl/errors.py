@@ -9,8 +9,10 @@ from __future__ import annotations
 import ast
 import difflib
 import re
-from collections.abc import Collection, Iterable
+import sys
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from statewalk.dsl.files import MOST_OF_A_TEXT, read_text
 
@@ -22,6 +24,8 @@ _OBEYED = re.compile(
 # What the runners of GitHub, Azure and TeamCity obey: the first at the beginning of a line.
 _COMMAND = re.compile(r"^([^\S\n]*)::", re.MULTILINE)
 _HASHES = re.compile(r"##(?=[A-Za-z-]*\[)")
+_NOT_IMPORTED = re.compile(r"cannot import name '(\w+)' from '([\w.]+)'")
+_NO_KEYWORD = re.compile(r"(\w+)\(\) got an unexpected keyword argument '(\w+)'")
 _LINE_ENDS = re.compile("\r\n|\r|\n")  # as Python counts lines, and parsers
 _QUOTED = 120  # characters of a line of source
 _TOLD = 40  # mistakes of one spec, or names that there are
@@ -203,10 +207,29 @@ def place_of(error: BaseException, paths: Collection[str]) -> Span | None:
     return span
 
 
-def raised(error: BaseException, when: str, paths: Collection[str]) -> SpecError:
-    """The error of a spec whose own code raised something."""
+def raised(
+    error: BaseException, when: str, paths: Collection[str], names: Mapping[str, Any] | None = None
+) -> SpecError:
+    """The error of a spec whose own code raised something, where those ``names`` were known."""
     text = f": {error}" if str(error) else "."
-    return SpecError("SW303", f"{type(error).__name__} {when}{text}", at=place_of(error, paths))
+    help = _meant(error, names) if names is not None else ""
+    at = place_of(error, paths)
+    return SpecError("SW303", f"{type(error).__name__} {when}{text}", at=at, help=help)
+
+
+def _meant(error: BaseException, names: Mapping[str, Any]) -> str:
+    """What a name that there is not could have been: a keyword, what is imported, a variable."""
+    known: Iterable[str] = ()
+    if isinstance(error, NameError):
+        wanted, known = str(error.name), names
+    elif found := _NOT_IMPORTED.match(str(error)):
+        wanted, known = found[1], vars(sys.modules.get(found[2], sys))
+    elif found := _NO_KEYWORD.match(str(error)):
+        wanted, function = found[2], names.get(found[1])
+        code = getattr(function, "__code__", None)
+        known = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount] if code else ()
+    close = difflib.get_close_matches(wanted, known, n=1, cutoff=0.6) if known else ()
+    return f"Did you mean {close[0]}?" if close else ""
 
 
 class RunError(StatewalkError):

@@ -1,4 +1,4 @@
-"""``statewalk docs``: the documentation as pages, without a network."""
+"""``statewalk docs``: the documentation as pages, without a network; or one in the terminal."""
 
 from __future__ import annotations
 
@@ -9,14 +9,19 @@ from typing import Any
 from statewalk.checker.machine import streams
 from statewalk.checker.verdict.exits import HOLDS
 
+_WIDE = 100  # columns that are good to read
+
 
 def add_parser(subparsers: Any) -> None:
     """Add the command to the parser."""
     parser = subparsers.add_parser(
         "docs",
-        help="write the documentation as pages for a browser",
+        help="write the documentation as pages for a browser, or read a page here",
         description="Write all pages that came with statewalk (guides, models, the diary, errors, "
-        "decisions) as files for a browser, which load nothing.",
+        "decisions) as files for a browser, which load nothing. With a PAGE, print that one here.",
+    )
+    parser.add_argument(
+        "page", nargs="?", metavar="PAGE", help="such as language, or models/paimon"
     )
     parser.add_argument(
         "--out", metavar="SITE", default=".statewalk/docs", help="where pages go (%(default)s)"
@@ -26,14 +31,35 @@ def add_parser(subparsers: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write; the exit code."""
+    """Write, or print; the exit code."""
     from statewalk.checker.commands.explain import folder
     from statewalk.checker.diary.docs import write
 
+    if arguments.page is not None:
+        return _read(folder(), arguments.page)
     first = write(folder(), Path(arguments.out))
     streams.say(f"pages {first}\n")
     if arguments.open:
         import webbrowser
 
         webbrowser.open(first.resolve().as_uri())
+    return HOLDS
+
+
+def _read(folder: Path, name: str) -> int:
+    """Print a page. Raises RunError[SW302] where there is none of that name."""
+    from rich.console import Console
+    from rich.markdown import Markdown
+
+    from statewalk.dsl.errors import RunError, did_you_mean
+
+    pages = {p.relative_to(folder).with_suffix("").as_posix(): p for p in folder.rglob("*.md")}
+    short = {key.rpartition("/")[2]: key for key in sorted(pages, reverse=True)}
+    known = name.removesuffix(".md")
+    found = pages.get(known) or pages.get(short.get(known, ""))
+    if found is None:
+        known_ = [key for key in sorted(pages) if not key.startswith("errors/")]
+        raise RunError("SW302", f"There is no page {name}. {did_you_mean(known, known_)}")
+    console = Console(file=streams.out(), width=min(streams.width(), _WIDE), highlight=False)
+    console.print(Markdown(found.read_text(encoding="utf-8"), hyperlinks=False))
     return HOLDS

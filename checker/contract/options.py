@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
-from statewalk.dsl.errors import RunError
+from statewalk.dsl.errors import RunError, did_you_mean
 from statewalk.dsl.words.constants import GivenText, values_meant
 
 _SIZES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
@@ -102,6 +102,15 @@ class CheckOptions:
         return {k: v for k, v in vars(self).items() if v != getattr(default, k)}
 
 
+def options_of(given: Mapping[str, Any]) -> CheckOptions:
+    """Options by their names. Raises TypeError for a name that there is not."""
+    known = [f.name for f in fields(CheckOptions)]
+    for name in given:
+        if name not in known:
+            raise TypeError(f"check() has no option '{name}'. {did_you_mean(name, known)}")
+    return CheckOptions(**given)
+
+
 @dataclass(frozen=True)
 class Sweep:
     """Constants of which some take several values, one run each."""
@@ -186,6 +195,8 @@ def read_size(text: str) -> int:
     found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?", text.strip().lower())
     if found is None or (size := int(float(found[1]) * _SIZES[found[2]])) <= 0:
         raise ValueError(f"'{text}' is not a size such as 500M or 4G")
+    if not found[2] and size < _SIZES["k"]:
+        raise ValueError(f"'{text}' are bytes, and too few: say the unit, as in {found[1]}G")
     return size
 
 

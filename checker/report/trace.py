@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
+from statewalk.checker.contract.search import DEADLOCK
 from statewalk.checker.report.page import Page, Segment
 from statewalk.checker.states.content import Content, show_field
 from statewalk.checker.states.diff import Change
@@ -100,7 +101,8 @@ def props_page(trace: Trace, *, width: int = 100) -> Page:
         page.add("  the trace says nothing of properties; make it again with statewalk check")
         return page
     page.add("  properties along the trace, by the number of the state")
-    column = min(max(map(len, trace.truths)), 40)
+    labels = {name: _label(name, trace) for name in trace.truths}
+    column = min(max(map(len, labels.values())), 40)
     for name, truth in trace.truths.items():
         found = runs(truth)
         parts: list[Segment | str] = []
@@ -109,8 +111,15 @@ def props_page(trace: Trace, *, width: int = 100) -> Page:
                 parts.append(f"{word} at {', '.join(found[value])}")
         if None in truth[1:]:
             parts.append("raises elsewhere")
-        page.flow([f"    {name:<{column}}  "], parts or ["no step to judge"])
+        page.flow([f"    {labels[name]:<{column}}  "], parts or ["no step to judge"])
     return page
+
+
+def _label(name: str, trace: Trace) -> str:
+    """What is true or false: of ``leads_to`` the conclusion; that there is no deadlock."""
+    if name == DEADLOCK:
+        return f"no {name}"
+    return f"{name} (conclusion)" if f"{name} (premise)" in trace.truths else name
 
 
 def _number(trace: Trace, at: int) -> Segment:

@@ -191,5 +191,5 @@ def check_configurations(tree: SpecTree, effects: Effects, mistakes: Mistakes) -
             for keyword in node.keywords:
                 if keyword.arg and keyword.arg not in {"expect", *known, *qualified}:
                     message = f"There is no constant {keyword.arg}. "
-                    message += did_you_mean(keyword.arg, known)
+                    message += did_you_mean(keyword.arg, [*known, "expect"])
                     mistakes.add("SW301", message, at=module.source.span(keyword))

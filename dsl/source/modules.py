@@ -166,7 +166,7 @@ class Loading:
             raise _too_early(error, place_of(error, self.paths(source))) from None
         except (Exception, SystemExit) as error:
             when = "while the spec was loaded"
-            raise raised(error, when, self.paths(source)) from error
+            raise raised(error, when, self.paths(source), namespace) from error
         finally:
             declaring.pop()
             if saved is None:

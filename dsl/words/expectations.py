@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
@@ -30,13 +31,10 @@ def violates(
     the search keeps going past violations to count them.
     """
     lengths: dict[str, int | None] = {}
+    names = sys._getframe(1).f_globals
     for given in properties:
         for each, steps in given.items() if isinstance(given, Mapping) else [(given, None)]:
-            if isinstance(each, LeadsTo):
-                raise _odd("violates(...) cannot see this property's name", "Give it as a text.")
-            if not isinstance(each, str) and not hasattr(each, "__name__"):
-                raise _odd(f"violates({each!r}) names no property", "Name functions, or texts.")
-            lengths[each if isinstance(each, str) else property_name(each)] = steps
+            lengths[_name_of(each, names)] = steps
     if length is not None and lengths:
         if lengths[first := next(iter(lengths))] not in (None, length):
             raise _odd(f"violates(...) says two lengths of {first}", "Say one.")
@@ -45,6 +43,20 @@ def violates(
     said = {name: steps for name, steps in lengths.items() if steps is not None}
     first_length = next(iter(lengths.values()), length)
     return Expectation("violated", tuple(lengths), first_length, states=states, lengths=said)
+
+
+def _name_of(given: Any, names: Mapping[str, Any]) -> str:
+    """The name of a property; of `leads_to` and its kin, that in the module that speaks of it."""
+    if isinstance(given, str):
+        return given
+    if isinstance(given, LeadsTo):
+        for name, value in names.items():
+            if value is given:
+                return name
+        raise _odd("violates(...) cannot see this property's name", "Give it as a text.")
+    if not hasattr(given, "__name__"):
+        raise _odd(f"violates({given!r}) names no property", "Name functions, or texts.")
+    return property_name(given)
 
 
 def _numbers(word: str, **numbers: int | None) -> None:
@@ -67,10 +79,12 @@ def config(name: str, /, *, expect: Expectation | None = None, **constants: obje
         constants[MUTANT] = getattr(chosen, "__name__", chosen)
     if type(name) is not str or not name:
         raise _odd(f"A configuration cannot be called {name!r}", "Its name is a text.")
-    if expect is not None and not isinstance(expect, Expectation):
-        raise _odd(
-            f"config({name!r}, ...) expects {expect!r}", "Write expect=holds() or violates(...)."
-        )
+    odd: object = expect
+    if odd is not None and not isinstance(odd, Expectation):
+        said = next((f.__name__ for f in (holds, violates) if odd is f), "")
+        what = f"{said} without calling it" if said else repr(odd)
+        wanted = f"{said}()" if said else "holds() or violates(...)"
+        raise _odd(f"config({name!r}, ...) expects {what}", f"Write expect={wanted}.")
     if declaring:
         if any(known.name == name for known in declaring[-1].configurations):
             raise _odd(f"There are two configurations '{name}'", "Call one of them otherwise.")

@@ -38,7 +38,7 @@ progress prop properties python raised reading reason refuse report rest result 
 saved say scan search second setting settings short show shown size some spark spread start
 statement statewalk stopped strict tag take taken target tell test there thread time told total two
 txn unknown used violated violation waiting wanted watch way what where whole why width within word
-work write written wrong
+work write written wrong you
 """
 
 

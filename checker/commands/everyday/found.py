@@ -41,7 +41,11 @@ def _at(path: str) -> list[str]:
         return [path] if is_tested(Path(path)) else []
     if path.endswith((".py", ".fizz")):
         return []
-    return [str(entry.path) for entry in matching(path)]
+    try:
+        return [str(entry.path) for entry in matching(path)]
+    except RunError as error:
+        said = f"There is no file or folder {path}, and no model of that name."
+        raise RunError(error.code, said, help="statewalk models lists the models.") from None
 
 
 def texts_in(paths: Sequence[str]) -> list[str]:

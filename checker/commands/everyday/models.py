@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
-from textwrap import indent
+from textwrap import fill, indent
 from typing import TYPE_CHECKING, Any
 
 from statewalk.checker.machine import streams
@@ -20,9 +20,9 @@ def add_parser(subparsers: Any) -> None:
         "models",
         help="list the model library, or test it",
         usage="statewalk models [-h] [list | test] [NAME ...]",
-        description="List the models of the library with their constants and configurations; of "
-        "one, with what it is about. With 'test', check every configuration against what it "
-        "expects.",
+        description="List the models of the library; of those that are named, also constants and "
+        "configurations; of one, what it is about. With 'test', check every configuration against "
+        "what it expects.",
         epilog="Exit codes of test: 0 all as expected, 4 some not, 2 and 3 as of statewalk test.",
     )
     parser.add_argument(
@@ -39,7 +39,20 @@ def run(arguments: argparse.Namespace) -> int:
     if what not in ("list", "test"):
         names = [what, *names]
     found = list(dict.fromkeys(e for name in names or [None] for e in matching(name)))
-    return _test(found) if what == "test" else _list(found)
+    if what == "test":
+        return _test(found)
+    return _list(found) if names else _short(found)
+
+
+def _short(found: list[Entry]) -> int:
+    """The library at a glance."""
+    column = 2 + max(len(entry.name) for entry in found)
+    for entry in found:
+        line = f"{entry.name:<{column}}{entry.line}"
+        streams.say(fill(line, streams.width(), subsequent_indent=" " * column) + "\n")
+    streams.say(f"More of one: statewalk models {found[0].name}\n")
+    streams.say(f"Check one with: statewalk check {found[0].name}\n")
+    return HOLDS
 
 
 def _list(found: list[Entry]) -> int:

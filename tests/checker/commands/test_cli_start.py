@@ -75,7 +75,9 @@ def test_help_lists_every_command_there_is(capsys: pytest.CaptureFixture[str]) -
 
 def test_an_unknown_command_lists_those_there_are(capsys: pytest.CaptureFixture[str]) -> None:
     assert 2 == main(["chekc"])
-    assert "'check', 'compare', 'replay', 'show'" in capsys.readouterr().err
+    assert "there is no command chekc. Did you mean check?" in capsys.readouterr().err
+    assert 2 == main(["nonsense"])
+    assert "There are: check, compare, replay, show, " in capsys.readouterr().err
 
 
 def progress(*levels: int) -> Progress:

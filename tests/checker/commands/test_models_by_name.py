@@ -37,10 +37,11 @@ def test_every_command_that_takes_a_spec_takes_a_model(
 
 def test_what_is_listed_is_what_to_type(capsys: pytest.CaptureFixture[str]) -> None:
     main(["models"])
-    *lines, last = capsys.readouterr().out.splitlines()
-    listed = [line for line in lines if not line.startswith(" ")]
+    *lines, more, last = capsys.readouterr().out.splitlines()
+    listed = [line.partition(" ")[0] for line in lines if line[0] != " "]
 
     assert "kafka/init_pid" in listed
+    assert "More of one: statewalk models kafka/exactly_once" == more
     assert "Check one with: statewalk check kafka/exactly_once" == last
     assert listed == [f"{Path(p).parent.name}/{Path(p).stem}" for p in map(spec_path, listed)]
 
@@ -48,8 +49,8 @@ def test_what_is_listed_is_what_to_type(capsys: pytest.CaptureFixture[str]) -> N
 @pytest.mark.slow
 def test_all_that_is_listed_is_loaded_by_its_name(capsys: pytest.CaptureFixture[str]) -> None:
     main(["models"])
-    lines = capsys.readouterr().out.splitlines()[:-1]
-    listed = [line for line in lines if not line.startswith(" ")]
+    lines = capsys.readouterr().out.splitlines()[:-2]
+    listed = [line.partition(" ")[0] for line in lines if line[0] != " "]
 
     assert listed == [f"{Path(m.path).parent.name}/{m.name}" for m in map(load, listed)]
 
