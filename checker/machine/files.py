@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import tempfile
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import IO
 
 from statewalk.checker.machine.home import go_home, mask_of_files
 from statewalk.dsl.errors import RunError
@@ -39,11 +41,34 @@ def write_text(file: Path, text: str, help: str = OUT, *, named: bool = False) -
         ) from error
 
 
+@contextmanager
+def written_bit_by_bit(file: Path, help: str = OUT) -> Iterator[IO[str]]:
+    """A stream into what becomes the file when all is written; nothing does where that is broken
+    off.
+
+    Raises:  RunError[SW403] where it cannot be written
+    """
+    go_home()
+    try:
+        with _replacing(file) as stream:
+            yield stream
+    except OSError as error:
+        raise RunError(
+            "SW403", f"{file} cannot be written: {error.strerror or error}.", help=help
+        ) from error
+
+
 def _replace(file: Path, text: str) -> None:
+    with _replacing(file) as stream:
+        stream.write(text)
+
+
+@contextmanager
+def _replacing(file: Path) -> Iterator[IO[str]]:
     handle, name = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)
     try:
         with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as stream:
-            stream.write(text)
+            yield stream
             stream.flush()
             os.fsync(stream.fileno())
         os.chmod(name, 0o666 & ~mask_of_files())

@@ -39,7 +39,9 @@ _OURS = [number for number in (_DUMP, getattr(signal, "SIGALRM", None)) if numbe
 _LEAVE = 0.5  # seconds to leave once there is a code: what is left may not end
 _ANSWER = 0.05  # seconds that an answer takes,
 _PATIENCE = 10  # and so many times as long on a machine that is busy
+_LAST = 10.0  # seconds after being asked that whatever is no check may take to end by itself
 _SILENT = 2.5  # seconds without any answer after which there will be none
+_PAUSE = 0.8  # seconds between asking where it is, at last: an answer may crash it, though seldom
 _MOST_NOTED = 1 << 25  # bytes
 _SOON = 0.01  # seconds
 _UNHEARD = "the process did not answer"
@@ -194,6 +196,7 @@ class _Waiting:
         self.done = 0.0  # since when the child has a code
         self.life, self.lived = self.line.life, 0.0
         self.silent = 0.0  # since when there is no answer
+        self.ask_at, self.pause = 0.0, _LOOK  # when to ask again where it is
         self.reason = ""  # the limit that it was asked for last
         self.limit = None if seconds is None else time.monotonic() + seconds
         self.pid = 0
@@ -298,6 +301,8 @@ class _Waiting:
             return "done" if now - self.done > facts.get("leaving", _LEAVE) else ""
         if reason := self.line.given_up:
             return reason if self._inside(facts) else ""
+        if self.asked and now - self.asked > _LAST and not facts.get("check"):
+            return "interrupt"  # it asks too seldom whether it is to end
         reason, since, patience = self._passed(facts), now, _STUCK
         if reason == "memory":
             self.full = self.full or now
@@ -326,7 +331,7 @@ class _Waiting:
         from statewalk.checker.machine.places import place_of
 
         assert _DUMP is not None
-        if "files" not in facts:
+        if "files" not in facts or time.monotonic() < self.ask_at:
             return False
         os.ftruncate(self.line.places.fileno(), 0)
         os.lseek(self.line.places.fileno(), 0, os.SEEK_SET)
@@ -340,7 +345,11 @@ class _Waiting:
             now = time.monotonic()
             self.silent = self.silent or now
             return now - self.silent > _SILENT
-        return place_of(self.line.told(), facts["files"]) is not None or bool(facts.get("doing"))
+        if place_of(self.line.told(), facts["files"]) is not None or facts.get("doing"):
+            return True
+        self.pause = min(2 * self.pause, _PAUSE)
+        self.ask_at = time.monotonic() + self.pause
+        return False
 
 
 def _silent() -> None:

@@ -163,6 +163,22 @@ class ProgressBlock:
         return parts
 
 
+class Line:
+    """Called with how far something is: says so every ten seconds."""
+
+    def __init__(self, file: IO[str]) -> None:
+        self.file = file
+        self.started = self.shown_at = time.monotonic()
+
+    def __call__(self, said: str) -> None:
+        """Say it when it is time to."""
+        now = time.monotonic()
+        if now - self.shown_at >= _QUIET:
+            self.shown_at = now
+            self.file.write(printable(f"{clock(now - self.started)} {said}\n"))
+            self.file.flush()
+
+
 def _of_all() -> str:
     """The memory of the machine, where it is known."""
     there = memory_there()

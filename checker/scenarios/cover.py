@@ -6,11 +6,24 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from statewalk.checker.scenarios.reached import Goal, Move, Reached
 
-Chosen = tuple[list[Move], tuple[Goal, ...], int]
-"""A way, the goals that it is the first to meet, and the number of the state that it begins in."""
+Left = dict[int, dict[Move, None]]
+"""The steps that no way has taken yet, by the state before them."""
+_NEARBY = 100  # states looked at for a step that is left: more are not worth the way
+
+
+class Chosen(NamedTuple):
+    """A way, the goals that it is the first to meet, the number of the state that it begins in, and
+    how many steps (of states) it is the first to take.
+    """
+
+    way: list[Move]
+    met: tuple[Goal, ...]
+    begin: int
+    fresh: int = 0
 
 
 def cover_goals(reached: Reached) -> Iterator[Chosen]:
@@ -20,7 +33,7 @@ def cover_goals(reached: Reached) -> Iterator[Chosen]:
     while left:
         way = ways[left[0]]
         met = tuple(goal for goal in left if goal == left[0] or _meets(reached, way, goal))
-        yield way, met, _begin(reached, way, left[0])
+        yield Chosen(way, met, _begin(reached, way, left[0]))
         left = [goal for goal in left if goal not in met]
 
 
@@ -42,44 +55,48 @@ def _meets(reached: Reached, way: list[Move], goal: Goal) -> bool:
 
 
 def cover_steps(reached: Reached, length: int) -> Iterator[Chosen]:
-    """Ways that take every step of every state, each going on to the nearest one that is left as
-    long as it has no more than ``length`` steps.
+    """Ways that take every step of every state. Each goes a shortest way to the nearest state with
+    a step that is left, and on to others nearby as long as it has no more than ``length`` steps.
     """
-    left = {number: list(moves) for number, moves in reached.moves.items() if moves}
-    starts = [number for number, move in reached.parents.items() if move is None]
-    while left:
-        way = _nearest(reached, starts, left)
-        assert way  # whatever has steps was reached
-        _strike(left, way)
-        while len(way) < length and (more := _nearest(reached, [way[-1][2]], left)):
-            if len(way) + len(more) > length:
-                break
-            _strike(left, more)
-            way += more
-        yield way, (), way[0][0]
+    left = {number: dict.fromkeys(moves) for number, moves in reached.moves.items() if moves}
+    for number in reached.parents:  # the nearest first
+        while number in left:
+            way = [*reached.way(number), next(iter(left[number]))]
+            fresh = sum(_strike(left, move) for move in way)
+            while more := _nearby(reached, way[-1][2], left, length - len(way)):
+                fresh += sum(_strike(left, move) for move in more)
+                way += more
+            yield Chosen(way, (), way[0][0], fresh)
 
 
-def _strike(left: dict[int, list[Move]], way: list[Move]) -> None:
-    for move in way:
-        if move in left.get(move[0], ()):
-            left[move[0]].remove(move)
-            if not left[move[0]]:
-                del left[move[0]]
+def _strike(left: Left, move: Move) -> bool:
+    """Whether a step was left; it no longer is."""
+    there = left.get(move[0], {})
+    if move not in there:
+        return False
+    del there[move]
+    if not there:
+        del left[move[0]]
+    return True
 
 
-def _nearest(reached: Reached, starts: list[int], left: dict[int, list[Move]]) -> list[Move]:
-    """The shortest way from one of some states that ends with a step that is left."""
-    came: dict[int, Move | None] = dict.fromkeys(starts)
-    waiting = deque(starts)
+def _nearby(reached: Reached, start: int, left: Left, length: int) -> list[Move]:
+    """The shortest way on from a state that ends with a step that is left, with no more than so
+    many steps; none where the states nearest to it have none.
+    """
+    came: dict[int, tuple[int, Move | None]] = {start: (0, None)}
+    waiting = deque([start])
     while waiting:
         number = waiting.popleft()
+        if came[number][0] >= length:
+            return []
         if number in left:
-            way = [left[number][0]]
-            while (move := came[way[0][0]]) is not None:
-                way.insert(0, move)
-            return way
+            way = [next(iter(left[number]))]
+            while (move := came[way[-1][0]][1]) is not None:
+                way.append(move)
+            return way[::-1]
         for move in reached.moves.get(number, ()):
-            if move[2] not in came:
-                came[move[2]] = move
+            if move[2] not in came and len(came) < _NEARBY:
+                came[move[2]] = came[number][0] + 1, move
                 waiting.append(move[2])
     return []

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import json
-import pprint
-from collections.abc import Sequence
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING
 
-from statewalk.checker.machine.files import write_text
+from statewalk.checker.machine.files import written_bit_by_bit
 from statewalk.checker.scenarios.scenario import Scenario
+from statewalk.checker.states.json import plain
 
 if TYPE_CHECKING:
     from statewalk.dsl.model import Model
 
-_SCHEMA = 1
+_SCHEMA = 2
+_ELSEWHERE = "Give another place with --events or --pytest."
 _TEMPLATE = '''"""Scenarios of {spec}: what a system is told, and what it has to show after that.
 
-Made by statewalk; change the spec rather than this file. The fixture `system` is yours, an object
-for each test, at its beginning, with
+Made by statewalk; change the spec rather than this file. The scenarios lie beside it in a file of
+the same name that ends in .json. The fixture `system` is yours, an object for each test, at its
+beginning; `request.module.CONSTANTS` are the constants that the scenarios were made with. It has
 
     take(action, actor, given)  does a step: "write", "Store#0", {{"client": "Client#1"}}
     fields()                    what can be seen, by field: {{"Store#0.newest": 1}}; sets as sets,
@@ -30,10 +33,16 @@ for each test, at its beginning, with
 # ruff: noqa
 # fmt: off
 
+import json
+from pathlib import Path
+
 import pytest
 
+MADE = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
+CONSTANTS, SCENARIOS = MADE["constants"], MADE["scenarios"]
 
-@pytest.mark.parametrize("scenario", range({count}), ids=lambda at: SCENARIOS[at]["name"])
+
+@pytest.mark.parametrize("scenario", range(len(SCENARIOS)), ids=lambda at: SCENARIOS[at]["name"])
 def test_the_system_does_what_the_spec_says(system, scenario):
     expected = dict(SCENARIOS[scenario]["initial"])
     look(system, expected, "at the beginning")
@@ -75,41 +84,72 @@ def same(seen, expected):
         return both and all(same(named[name], expected[name]) for name in named)
     return type(seen) is type(expected) and seen == expected
 
-
-SCENARIOS = {scenarios}
 '''
 
 
-def as_json(model: Model, scenarios: Sequence[Scenario]) -> dict[str, Any]:
-    """Scenarios for programs."""
-    return {
-        "schema": _SCHEMA,
-        "spec": model.path,
-        "constants": {name: repr(value) for name, value in model.constants.items()},
-        "scenarios": [scenario.as_json() for scenario in scenarios],
-    }
-
-
-def as_pytest(model: Model, scenarios: Sequence[Scenario]) -> str:
-    """A module with a test for each scenario."""
-    written = pprint.pformat([s.as_json() for s in scenarios], width=120, sort_dicts=False)
+def as_pytest(model: Model) -> str:
+    """A module with a test for each scenario in the file beside it."""
     spec = model.path.replace("\\", "/").replace('"', "'")
-    return _TEMPLATE.format(spec=spec, count=len(scenarios), scenarios=written)
+    return _TEMPLATE.format(spec=spec)
 
 
-def write(
-    model: Model, scenarios: Sequence[Scenario], events: str | None, module: str | None
-) -> str:
-    """Write scenarios to the files that were asked for; what is to be said of that. A file without
-    scenarios would test nothing, so there is none.
-    """
-    files = [file for file in (events, module) if file]
-    if not files or not scenarios:
-        return "nothing: there are no scenarios" if files else ""
-    if events:
-        text = json.dumps(as_json(model, scenarios), indent=1, ensure_ascii=False)
-        write_text(Path(events), text + "\n")
-    if module:
-        write_text(Path(module), as_pytest(model, scenarios))
-    several = "s" if len(scenarios) > 1 else ""
-    return f"{', '.join(files)}: {len(scenarios):,} scenario{several}"
+class Files:
+    """Scenarios on their way into files, one after the other."""
+
+    def __init__(self, model: Model, events: str | None, module: str | None) -> None:
+        self.model = model
+        self.module = module
+        beside = Path(module).with_suffix(".json") if module else None
+        self.files = list(dict.fromkeys(Path(file) for file in (events, beside) if file))
+        self.count = self.bytes = 0
+        self.said = "nothing: there are no scenarios" if self.files else ""
+        self._streams: list[IO[str]] = []
+
+    @contextmanager
+    def open(self) -> Iterator[None]:
+        """While entered, scenarios can be added. A file without any would test nothing, so there is
+        none.
+        """
+        try:
+            with ExitStack() as stack:
+                for file in self.files:
+                    stream = stack.enter_context(written_bit_by_bit(file, _ELSEWHERE))
+                    self._streams.append(stream)
+                if self.module:  # one that cannot be written is told before the work
+                    stream = stack.enter_context(written_bit_by_bit(Path(self.module), _ELSEWHERE))
+                    stream.write(as_pytest(self.model))
+                self._write(self._head())
+                yield
+                if not self.count:
+                    raise _Nothing
+                self._write("\n]}\n")
+        except _Nothing:
+            return
+        if self.files:
+            names = [self.module] if self.module else []
+            several = "s" if self.count > 1 else ""
+            names += map(str, self.files)
+            self.said = f"{', '.join(names)}: {self.count:,} scenario{several}"
+
+    def add(self, scenario: Scenario) -> None:
+        """Write a scenario."""
+        text = json.dumps(scenario.as_json(), ensure_ascii=False)
+        self._write((",\n" if self.count else "\n") + text)
+        self.count += 1
+        self.bytes += len(text)
+
+    def _write(self, text: str) -> None:
+        for stream in self._streams:
+            stream.write(text)
+
+    def _head(self) -> str:
+        head = {
+            "schema": _SCHEMA,
+            "spec": self.model.path,
+            "constants": {name: plain(value) for name, value in self.model.constants.items()},
+        }
+        return json.dumps(head, ensure_ascii=False)[:-1] + ', "scenarios": ['
+
+
+class _Nothing(Exception):
+    """There is nothing to write."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,8 @@ from statewalk.checker.states.json import plain
 
 if TYPE_CHECKING:
     from statewalk.dsl.model import Action, Model
+
+_KEPT = 5_000  # states of which what is said is kept
 
 
 @dataclass(frozen=True)
@@ -40,20 +43,19 @@ class Scenario:
 
 
 def scenario_of(
-    model: Model, steps: Steps, begin: int, way: Sequence[Step], goals: Sequence[str], name: str
+    told: Fields, begin: int, way: Sequence[Step], goals: Sequence[str], name: str
 ) -> Scenario:
     """The scenario of steps from a state on."""
-    fields = Fields(model, steps)
     events, possible, number = [], [], begin
     for step in way:
-        action = model.actions[step.action]
-        taken = next(w for w in steps.ways(number, action) if w.script == step.choices)
-        before, after = fields.of(number), fields.of(taken.after)
+        action = told.model.actions[step.action]
+        taken = next(w for w in told.steps.ways(number, action) if w.script == step.choices)
+        before, after = told.of(number), told.of(taken.after)
         changed = {key: value for key, value in after.items() if before.get(key) != value}
         events.append(said_of(action, taken) | ({"after": changed} if changed else {}))
         number = taken.after
-        possible.append(tuple(fields.possible(number)))
-    return Scenario(name, fields.of(begin), tuple(events), tuple(possible), tuple(goals))
+        possible.append(told.possible(number))
+    return Scenario(name, told.of(begin), tuple(events), tuple(possible), tuple(goals))
 
 
 def said_of(action: Action, way: Way) -> dict[str, Any]:
@@ -66,23 +68,35 @@ def said_of(action: Action, way: Way) -> dict[str, Any]:
     return made | ({"with": given} if given else {})
 
 
-@dataclass(frozen=True)
 class Fields:
-    """What is said of states by number."""
+    """What is said of states by number; of those that were asked for lately, it is kept."""
 
-    model: Model
-    steps: Steps
+    def __init__(self, model: Model, steps: Steps) -> None:
+        self.model = model
+        self.steps = steps
+        self._said: dict[int, dict[str, Any]] = {}
+        self._possible: dict[int, tuple[dict[str, Any], ...]] = {}
 
     def of(self, number: int) -> dict[str, Any]:
         """All fields, as JSON."""
-        content = content_of(self.model, self.steps.states[number])
-        return {show_field(path): plain(value) for path, value in content.items()}
+        if number not in self._said:
+            if len(self._said) > _KEPT:
+                self._said.clear()
+            content = content_of(self.model, self.steps.states[number])
+            self._said[number] = {show_field(path): plain(value) for path, value in content.items()}
+        return self._said[number]
 
-    def possible(self, number: int) -> list[dict[str, Any]]:
+    def possible(self, number: int) -> tuple[dict[str, Any], ...]:
         """The events that may come next, each once."""
-        found: list[dict[str, Any]] = []
-        for action in self.model.actions:
-            for way in self.steps.ways(number, action):
-                if way.error is None and (said := said_of(action, way)) not in found:
-                    found.append(said)
-        return found
+        if number not in self._possible:
+            if len(self._possible) > _KEPT:
+                self._possible.clear()
+            ways = (
+                said_of(action, way)
+                for action in self.model.actions
+                for way in self.steps.ways(number, action)
+                if way.error is None
+            )
+            once = {json.dumps(said, sort_keys=True): said for said in ways}
+            self._possible[number] = tuple(once.values())
+        return self._possible[number]

@@ -30,7 +30,7 @@ def scenarios(tmp_path_factory: pytest.TempPathFactory) -> Any:
     file = tmp_path_factory.mktemp("scenarios") / "test_steps.py"
     spec = str(FOLDER / "spec.py")
     assert main(["cover", spec, "--steps", "--set", "TRANSACTIONS=1", "--pytest", str(file)]) == 0
-    names: dict[str, Any] = {}
+    names: dict[str, Any] = {"__file__": str(file)}
     exec(compile(file.read_text("utf-8"), "test_steps.py", "exec"), names)
     return names
 

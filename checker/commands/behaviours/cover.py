@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import argparse
 import json
-from typing import TYPE_CHECKING, Any
+import sys
+from collections.abc import Callable
+from typing import Any
 
 from statewalk.checker.commands.arguments import argument
 from statewalk.checker.contract.options import read_count, read_seconds
 from statewalk.checker.machine import streams
 from statewalk.checker.verdict.exits import HOLDS, INCONCLUSIVE, VIOLATED
-
-if TYPE_CHECKING:
-    from statewalk.checker.scenarios.reached import Reached
-    from statewalk.checker.scenarios.scenario import Scenario
-    from statewalk.dsl.model import Model
 
 _MAX_STATES = 100_000
 _LENGTH = 50
@@ -40,6 +37,9 @@ def add_parser(subparsers: Any) -> None:
         "--length", type=argument(read_count), default=_LENGTH, metavar="N",
         help=f"with --steps, events of a scenario that goes on from another ({_LENGTH})",
     )  # fmt: skip
+    parser.add_argument(
+        "--scenarios", type=argument(read_count), metavar="N", help="scenarios at most (all)"
+    )
     add_files(parser)
     parser.add_argument(
         "--max-states", type=argument(read_count), default=_MAX_STATES, metavar="N",
@@ -47,7 +47,10 @@ def add_parser(subparsers: Any) -> None:
     )  # fmt: skip
     parser.add_argument("--max-depth", type=argument(read_count), metavar="N",
                         help="levels to look at")  # fmt: skip
-    parser.add_argument("--timeout", type=argument(read_seconds), metavar="TIME")
+    parser.add_argument(
+        "--timeout", type=argument(read_seconds), metavar="TIME",
+        help="end after this, and keep the scenarios there are",
+    )  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print the answer as JSON")
     parser.set_defaults(run=run)
 
@@ -64,38 +67,38 @@ def run(arguments: argparse.Namespace) -> int:
     from statewalk.checker.contract.options import CheckOptions, read_settings
     from statewalk.checker.machine.limits import Interruptions, within
     from statewalk.checker.report.systems.cover import as_json, cover_page
-    from statewalk.checker.scenarios.files import write
+    from statewalk.checker.scenarios.files import Files
+    from statewalk.checker.scenarios.make import Enough, Made
     from statewalk.checker.scenarios.reached import Bounds, reach
 
     constants = read_settings(arguments.settings).fixed
+    limits = CheckOptions(config=arguments.config, timeout=arguments.timeout)
     with Interruptions() as asked:
-        model = load_within(arguments.spec, constants, CheckOptions(config=arguments.config))
-        bounds = Bounds(arguments.max_states, arguments.max_depth, asked)
-        with within(model.path, "looking at states", arguments.timeout):
-            reached = reach(model, bounds, everything=arguments.steps)
-        scenarios = _scenarios(model, reached, arguments)
-    written = write(model, scenarios, arguments.events, arguments.pytest)
+        enough = Enough(arguments.timeout, asked, arguments.scenarios)
+        model = load_within(arguments.spec, constants, limits)
+        files = Files(model, arguments.events, arguments.pytest)
+        with files.open():
+            bounds = Bounds(arguments.max_states, arguments.max_depth, asked)
+            with within(model.path, "looking at states", enough.left()):
+                reached = reach(model, bounds, everything=arguments.steps)
+            made = Made(reached, files, arguments.steps, keep=arguments.json)
+            made.make(arguments.length, enough, _told())
     if arguments.json:
-        streams.say(json.dumps(as_json(reached, scenarios), indent=1) + "\n")
+        streams.say(json.dumps(as_json(made), indent=1) + "\n")
     else:
-        page = cover_page(reached, scenarios, streams.width())
-        if written:
-            page.add(f"  written     {written}")
+        page = cover_page(made, streams.width())
+        if files.said:
+            page.add(f"  written     {files.said}")
         page.show(streams.out())
+    if made.stopped or (arguments.steps and reached.stopped):
+        return INCONCLUSIVE
     if not reached.missed():
-        return INCONCLUSIVE if arguments.steps and reached.stopped else HOLDS
+        return HOLDS
     return INCONCLUSIVE if reached.stopped or reached.cut else VIOLATED
 
 
-def _scenarios(model: Model, reached: Reached, arguments: argparse.Namespace) -> list[Scenario]:
-    from statewalk.checker.scenarios.cover import cover_goals, cover_steps
-    from statewalk.checker.scenarios.scenario import scenario_of
+def _told() -> Callable[[str], None]:
+    """Says on the way how far it is."""
+    from statewalk.checker.report.progress import Line
 
-    chosen = cover_steps(reached, arguments.length) if arguments.steps else cover_goals(reached)
-    made = []
-    for number, (way, met, begin) in enumerate(chosen, 1):
-        goals = [name for _, name in met]
-        name = " ".join(goals[:3]) + (" ..." if goals[3:] else "") if goals else f"way {number}"
-        steps = [move[1] for move in way]
-        made.append(scenario_of(model, reached.steps, begin, steps, goals, name))
-    return made
+    return Line(sys.stderr)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import shlex
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from statewalk.checker.commands.arguments import argument
@@ -66,9 +67,10 @@ def run(arguments: argparse.Namespace) -> int:
             keep=bool(arguments.events or arguments.pytest),
             interrupted=asked,
         )
-        written = _write(model, found, arguments)
+        written, ended = _write(model, found, arguments, asked)
     page = Page(streams.width())
-    code = HOLDS if written and found.running is None else INCONCLUSIVE
+    whole = not ended and found.running is None and not asked()
+    code = HOLDS if written and whole else INCONCLUSIVE
     if found.findings:
         kind = _finding(page, model, found, arguments.out)
         code = MISTAKE if kind == "error" else VIOLATED
@@ -81,6 +83,8 @@ def run(arguments: argparse.Namespace) -> int:
     _figures(page, model, found, arguments.depth)
     if written:
         page.add(f"  written     {written}")
+    if ended:
+        page.add(("  ended       ", "warn"), f"before all were written: {ended}")
     settings = "".join(f" --set {shlex.quote(text)}" for text in arguments.settings)
     config = f" --config {shlex.quote(arguments.config)}" if arguments.config else ""
     page.add(
@@ -91,24 +95,36 @@ def run(arguments: argparse.Namespace) -> int:
     return code
 
 
-def _write(model: Model, found: Simulation, arguments: argparse.Namespace) -> str:
+def _write(
+    model: Model, found: Simulation, arguments: argparse.Namespace, asked: Callable[[], bool]
+) -> tuple[str, str]:
     """Write the walks that met no violation as scenarios, where that is asked for; what is to be
-    said of that.
+    said of that, and why it was ended before all were written.
     """
     if not (arguments.events or arguments.pytest):
-        return ""
+        return "", ""
+    from statewalk.checker.conform.follow import said_of
     from statewalk.checker.conform.steps import Steps
-    from statewalk.checker.scenarios.files import write
-    from statewalk.checker.scenarios.scenario import scenario_of
+    from statewalk.checker.machine.watch import CutShort, Watchdog
+    from statewalk.checker.scenarios.files import Files
+    from statewalk.checker.scenarios.make import Enough
+    from statewalk.checker.scenarios.scenario import Fields, scenario_of
 
     steps = Steps(model)
+    fields = Fields(model, steps)
     starts = [steps.number(state) for state in model.initial_states]
-    scenarios = [
-        scenario_of(model, steps, starts[initial], taken, (), f"walk {number}")
-        for number, (initial, taken) in enumerate(found.walks, 1)
-        if taken
-    ]
-    return write(model, scenarios, arguments.events, arguments.pytest)
+    files, enough = Files(model, arguments.events, arguments.pytest), Enough(None, asked)
+    ended = ""
+    with files.open(), Watchdog(enough.begin()):
+        try:
+            for number, (initial, taken) in enumerate(found.walks, 1):
+                if ended := enough.why(number):
+                    break
+                if taken:
+                    files.add(scenario_of(fields, starts[initial], taken, (), f"walk {number}"))
+        except CutShort as cut:
+            ended = said_of(cut)
+    return files.said, ended
 
 
 def _finding(page: Page, model: Model, found: Simulation, out: str | None) -> str:

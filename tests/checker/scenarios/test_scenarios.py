@@ -14,10 +14,9 @@ from statewalk.checker.cli import main
 from statewalk.checker.conform.events import event_of
 from statewalk.checker.conform.follow import follow
 from statewalk.checker.conform.order import order_of
+from statewalk.checker.scenarios import make
 from statewalk.checker.scenarios.cover import cover_steps
-from statewalk.checker.scenarios.files import as_pytest
 from statewalk.checker.scenarios.reached import Bounds, reach
-from statewalk.checker.scenarios.scenario import scenario_of
 from statewalk.dsl.state.plain_view import PlainView
 from tests.places import ROOT
 
@@ -117,9 +116,9 @@ def test_every_step_is_taken(tmp_path: Path) -> None:
     # 16 states of which each has 6 steps: the number that the model says of itself, unfinished
     assert 16 == len(reached.moves)
     assert {move for moves in reached.moves.values() for move in moves} == {
-        move for way, _, _ in ways for move in way
+        move for way, _, _, _ in ways for move in way
     }
-    for way, _, begin in ways:
+    for way, _, begin, _ in ways:
         assert begin == way[0][0] == reached.steps.number(model.initial_states[0])
         assert all(one[2] == other[0] for one, other in pairwise(way))
 
@@ -147,10 +146,10 @@ def test_mistakes_are_told(spec: str, capsys: pytest.CaptureFixture[str]) -> Non
     assert "/nowhere" in capsys.readouterr().err
 
 
-def played(text: str, make: Any) -> list[str]:
+def played(file: Path, make: Any) -> list[str]:
     """What a module says of a system, for each of its scenarios."""
-    names: dict[str, Any] = {}
-    exec(compile(text, "test_scenarios.py", "exec"), names)
+    names: dict[str, Any] = {"__file__": str(file)}
+    exec(compile(file.read_text(encoding="utf-8"), str(file), "exec"), names)
     said = []
     for number in range(len(names["SCENARIOS"])):
         try:
@@ -160,19 +159,16 @@ def played(text: str, make: Any) -> list[str]:
     return said
 
 
-def test_the_module_tells_systems_apart(spec: str) -> None:
-    model = load(spec, constants={"MOST": 2})
-    reached = reach(model, Bounds(), everything=True)
-    ways = [
-        scenario_of(model, reached.steps, begin, [move[1] for move in way], (), f"way {n}")
-        for n, (way, _, begin) in enumerate(cover_steps(reached, 10))
-    ]
-    text = as_pytest(model, ways)
+def test_the_module_tells_systems_apart(spec: str, tmp_path: Path) -> None:
+    file = tmp_path / "test_it.py"
+    steps = ["--steps", "--length", "10", "--set", "MOST=2"]
+    assert main(["cover", spec, *steps, "--pytest", str(file)]) == 1  # nothing burns out
 
-    assert [] == played(text, Lamp)
-    assert "Lamp#0.times is 0; the spec says 1" in played(text, lambda: Lamp(counts=False))[0]
-    assert "Lamp#0.on is True; the spec says False" in played(text, lambda: Lamp(sticks=True))[0]
-    assert "it would go on with {'action': 'turn_off'}" in played(text, Busy)[0]
+    assert [] == played(file, Lamp)
+    assert "Lamp#0.times is 0; the spec says 1" in played(file, lambda: Lamp(counts=False))[0]
+    assert "Lamp#0.on is True; the spec says False" in played(file, lambda: Lamp(sticks=True))[0]
+    assert "it would go on with {'action': 'turn_off'}" in played(file, Busy)[0]
+    assert {"MOST": 2} == json.loads((tmp_path / "test_it.json").read_text())["constants"]
 
 
 def test_walks_are_scenarios_too(spec: str, tmp_path: Path) -> None:
@@ -180,7 +176,34 @@ def test_walks_are_scenarios_too(spec: str, tmp_path: Path) -> None:
 
     assert main(["simulate", spec, "--runs", "5", "--depth", "9", "--pytest", str(file)]) == 0
 
-    assert [] == played(file.read_text(encoding="utf-8"), Lamp)
+    assert [] == played(file, Lamp)
+
+
+def test_no_more_scenarios_than_asked_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "one.json"
+    ask = ["cover", str(ROOT / "models/toys/die_hard.py"), "--length", "20", "--events", str(file)]
+    assert main([*ask, "--steps", "--scenarios", "1"]) == 3
+
+    said = capsys.readouterr().out
+    assert "of 96 steps" in said  # six of each of the 16 states
+    assert "before all were made: the bound of 1 scenarios. All would be" in said
+    assert 1 == len(json.loads(file.read_text())["scenarios"])
+
+
+def test_what_was_made_before_the_time_was_over_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "some.json"
+    ask = ["cover", str(ROOT / "models/toys/die_hard.py"), "--events", str(file), "--steps"]
+    monkeypatch.setattr(
+        make.Enough, "why", lambda enough, count: "it was interrupted" if count == 2 else ""
+    )
+
+    assert main([*ask, "--length", "5"]) == 3
+    assert "before all were made: it was interrupted" in capsys.readouterr().out
+    assert 2 == len(json.loads(file.read_text())["scenarios"])
 
 
 def test_no_file_is_written_where_there_is_no_scenario(
