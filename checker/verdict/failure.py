@@ -32,12 +32,9 @@ _ABOUT_C = (
     "Let it change a copy, and store that: queue = list(self.queue), ..., self.queue = queue.",
 )
 _ABOUT_MUTANTS = (
-    "The mutant {} calls itself: it stands in for what its @mutant names, whoever calls that, "
-    "and so for its own calls of it too."
-)
-_WRITE_AGAIN = (
+    "It stands in for what its @mutant names, whoever calls that, and so for its own calls too.",
     "Write the lines of that function again in the mutant, or give them a name of their own that "
-    "both call."
+    "both call.",
 )
 
 
@@ -81,7 +78,7 @@ def describe(error: BaseException | None, where: str, model: Model, trace: Trace
     title = f"{type(error).__name__}: {text}" if text else type(error).__name__
     why, do = _ABOUT_C if isinstance(error, TypeError) and _OURS.search(text) else ("", "")
     if isinstance(error, RecursionError) and (mutant := _within_itself(error, model)):
-        why, do = _ABOUT_MUTANTS.format(mutant), _WRITE_AGAIN
+        title, (why, do) = f"RecursionError: the mutant {mutant} calls itself", _ABOUT_MUTANTS
     return Failure(f"SW205 {title}", trace, where, frames, why, do)
 
 

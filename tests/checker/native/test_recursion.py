@@ -113,4 +113,5 @@ def test_a_mutant_that_calls_what_it_stands_in_for_is_told_so(
 
     assert run.evidence.failure is not None
     assert "RecursionError" in run.evidence.failure.title
-    assert said == ("The mutant twice calls itself" in run.evidence.failure.why)
+    assert said == ("the mutant twice calls itself" in run.evidence.failure.title)
+    assert said == ("stands in for" in run.evidence.failure.why)
