@@ -20,7 +20,9 @@ _MOST = 200_000  # things of one spec: more would take longer than looking at it
 _NOT_SAID = frozenset({"__builtins__", "__dict__", "__weakref__"})
 _SCALARS = (int, str, float, complex, bytes)
 _SAID_WHOLE = frozenset({*_SCALARS, bool, type(None), type(Ellipsis), type(NotImplemented), range})
-_BARE = frozenset({dict, list, tuple, set, frozenset, property, staticmethod, classmethod})
+_BARE = frozenset(
+    {dict, list, tuple, set, frozenset, property, staticmethod, classmethod, typing.ForwardRef}
+)
 _POINTER = object.__basicsize__ // 2
 
 Parts = Iterable[Any]
@@ -36,6 +38,11 @@ class Unclear(Exception):
 
 def _named(value: Any) -> Parts:
     return (value.__name__, getattr(value, "__qualname__", ""), getattr(value, "__module__", ""))
+
+
+def _is(value: Any, kind: Any) -> bool:
+    """Whether it is one, whatever it says: a place of the state gives another as its class."""
+    return issubclass(type(value), kind)
 
 
 def _is_said(value: Any) -> bool:
@@ -58,6 +65,7 @@ _INSIDE: tuple[tuple[Any, Callable[[Any], Parts]], ...] = (
     (types.GenericAlias, lambda a: (a.__origin__, a.__args__)),
     (types.UnionType, lambda u: u.__args__),
     (re.Pattern, lambda p: (p.pattern, p.flags)),
+    (typing.ForwardRef, lambda f: (f.__forward_arg__, f.__forward_module__)),
     (typing.TypeVar, lambda t: (t.__name__, t.__bound__, t.__constraints__)),
     (functools.partial, lambda p: (p.func, p.args, p.keywords)),
     (type(functools.lru_cache(len)), lambda f: (f.__wrapped__, *f.cache_parameters().values())),
@@ -124,14 +132,14 @@ class Described:
             return ()
         self._kept.append(value)
         self._tell(kind.__module__, kind.__qualname__)
-        if isinstance(value, types.ModuleType):
+        if _is(value, types.ModuleType):
             return self._of_module(value)
-        if isinstance(value, type):
+        if _is(value, type):
             return self._of_class(value)
-        if isinstance(value, types.CodeType):
+        if _is(value, types.CodeType):
             self._tell(value.co_filename, value.co_firstlineno, value.co_code, value.co_names)
-            return value.co_consts
-        if isinstance(value, types.FunctionType):
+            return (*value.co_consts,)
+        if _is(value, types.FunctionType):
             return self._of_function(value)
         if kind in _BARE:
             return self._inside(value, ())
@@ -166,14 +174,14 @@ class Described:
         ]  # fmt: skip
 
     def _inside(self, value: Any, slots: Sequence[str]) -> Parts:
-        if isinstance(value, _SCALARS):
-            scalar = next(base for base in _SCALARS if isinstance(value, base))
+        if _is(value, _SCALARS):
+            scalar = next(base for base in _SCALARS if _is(value, base))
             self._tell(scalar.__name__, scalar.__repr__(value))
             return ()
-        if isinstance(value, set | frozenset):
+        if _is(value, (set, frozenset)):
             return self._elements(value)
         for base, parts in _INSIDE:
-            if isinstance(value, base):
+            if _is(value, base):
                 return parts(value)
         if _hides(type(value), slots):
             raise Unclear
@@ -181,7 +189,7 @@ class Described:
 
     def _elements(self, value: Any) -> Parts:
         """Of a set, in an order that does not depend on the process, as far as that is known."""
-        found = [*(frozenset if isinstance(value, frozenset) else set).__iter__(value)]
+        found = [*(frozenset if _is(value, frozenset) else set).__iter__(value)]
         if all(map(_is_said, found)):
             return sorted(found, key=repr)
         return sorted(found, key=self._place)
@@ -207,7 +215,7 @@ def _hides(kind: type, slots: Sequence[str]) -> bool:
 
 
 def _is_part(value: Any, package: types.ModuleType, name: str) -> bool:
-    return isinstance(value, types.ModuleType) and value.__name__ == f"{package.__name__}.{name}"
+    return _is(value, types.ModuleType) and value.__name__ == f"{package.__name__}.{name}"
 
 
 def _slots_of(kind: type) -> list[str]:

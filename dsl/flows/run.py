@@ -23,6 +23,7 @@ from statewalk.dsl.flows.kept import keep, restored
 from statewalk.dsl.flows.loops import begun, following, turns
 from statewalk.dsl.lowering.compiling import RUNTIME, definition_of, install
 from statewalk.dsl.lowering.lower import Lowering
+from statewalk.dsl.source.known_effects import attribute
 from statewalk.dsl.source.nodes import copied
 from statewalk.dsl.source.tree import Function, SpecTree
 from statewalk.dsl.state.refs import current_view, forbid_change
@@ -89,7 +90,7 @@ class Flows:
         modules = [module.namespace for module in tree.loading.modules]
         for names in (*map(vars, tree.every_class()), *modules):
             for name, value in names.items():
-                function = self.known.get(id(getattr(value, "__func__", value)))
+                function = self.known.get(id(attribute(value, "__func__", value)))
                 if function is not None and function.name != name:
                     self.by_name.setdefault(name, []).append(function)
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from statewalk.dsl.errors import did_you_mean
 from statewalk.dsl.rules.rule import Checked, attribute_name, shortened
+from statewalk.dsl.source.known_effects import attribute
 from statewalk.dsl.source.types import Scope, bare, spec_class
 from statewalk.dsl.values.records import Bag, Record
 from statewalk.dsl.words.declare import any_of
@@ -109,7 +110,7 @@ def _check_dataclasses(checked: Checked, node: ast.Call, scope: Scope) -> None:
     names = checked.function.module.namespace
     found = getattr(names.get(getattr(owner, "id", "")), name, None) if owner else names.get(name)
     cls = spec_class(checked.types.of(node.args[0], scope))
-    if getattr(found, "__module__", "") != "dataclasses" or cls is None:
+    if attribute(found, "__module__", "") != "dataclasses" or cls is None:
         return
     if issubclass(cls, Record):
         checked.wrong(

@@ -9,6 +9,7 @@ from typing import Any
 from statewalk.dsl.errors import Mistakes, did_you_mean
 from statewalk.dsl.rules.rule import Checked, attribute_name, shortened
 from statewalk.dsl.source.effects import Effects
+from statewalk.dsl.source.known_effects import attribute
 from statewalk.dsl.source.nodes import walk
 from statewalk.dsl.source.scopes import arguments
 from statewalk.dsl.source.tree import SpecTree
@@ -37,7 +38,7 @@ def _check_keywords(checked: Checked, node: ast.Call, scope: dict[str, Any]) -> 
         return
     value = checked.function.module.namespace.get(name)
     cls: Any = value
-    if getattr(value, "__name__", "") == "replace" and node.args:
+    if attribute(value, "__name__", "") == "replace" and node.args:
         cls = spec_class(checked.types.of(node.args[0], scope))
     if not (isinstance(cls, type) and issubclass(cls, Role | Record)) or "__init__" in vars(cls):
         return

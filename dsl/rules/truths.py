@@ -10,6 +10,7 @@ from typing import Any
 
 from statewalk.dsl.errors import Mistakes
 from statewalk.dsl.rules.rule import shortened
+from statewalk.dsl.source.known_effects import attribute
 from statewalk.dsl.source.nodes import meaning, walk
 from statewalk.dsl.source.scopes import around, locals_of
 from statewalk.dsl.source.tree import Function, SpecTree
@@ -91,8 +92,8 @@ class _Asked:
 
 def _is_asking(value: Any) -> bool:
     """Whether this is ``bool`` or ``require``."""
-    own = str(getattr(value, "__module__", "")).startswith("statewalk.dsl")
-    return value is bool or (own and getattr(value, "__name__", "") == "require")
+    own = str(attribute(value, "__module__", "")).startswith("statewalk.dsl")
+    return value is bool or (own and attribute(value, "__name__", "") == "require")
 
 
 def _parts(node: ast.expr) -> Iterator[ast.expr]:

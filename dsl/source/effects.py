@@ -23,6 +23,7 @@ from statewalk.dsl.source.known_effects import (
     LOOKING_METHODS,
     MAKING,
     PURE_NAMES,
+    attribute,
     called_back,
     called_by_python,
     fresh_locals,
@@ -187,7 +188,7 @@ class Effects:
 
     def function_of(self, value: Any) -> Function | None:
         """The spec function behind a value of a namespace."""
-        return self._by_function.get(id(getattr(value, "__func__", value)))
+        return self._by_function.get(id(attribute(value, "__func__", value)))
 
     def _joined(self, causes: Any) -> Effect:
         result: Effect = "pure"
@@ -292,8 +293,8 @@ class _Scan:
         function = self.effects.function_of(value)
         if function is not None:
             return Cause(node, "pure", text, callees=(function,))
-        name = str(getattr(value, "__name__", ""))
-        module = str(getattr(value, "__module__", "") or "")
+        name = str(attribute(value, "__name__", ""))
+        module = str(attribute(value, "__module__", "") or "")
         if isinstance(value, type):
             if issubclass(value, Role):
                 return Cause(node, "effects", text)

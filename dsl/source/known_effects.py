@@ -6,6 +6,7 @@ import ast
 import builtins
 import sys
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from statewalk.dsl.source.nodes import walk
 from statewalk.dsl.source.scopes import arguments, bindings, stored
@@ -57,9 +58,19 @@ def called_back(node: ast.Call) -> Iterator[ast.expr]:
         yield from (k.value for k in node.keywords if k.arg in ("key", "func"))
 
 
+def attribute(value: object, name: str, default: Any = None) -> Any:
+    """What a value of a module has under a name of Python's. Its own ``__getattr__`` may raise
+    anything.
+    """
+    try:
+        return getattr(value, name, default)
+    except Exception:
+        return default
+
+
 def is_pure_library(value: object) -> bool:
     """Whether this is a function of a library that only computes: not an object that it made."""
-    name, module = getattr(value, "__name__", ""), getattr(value, "__module__", None)
+    name, module = attribute(value, "__name__", ""), attribute(value, "__module__")
     library = str(module).partition(".")[0].lstrip("_")
     if library not in PURE_LIBRARIES or name in _DOING_LIBRARY:
         return False

@@ -44,19 +44,40 @@ def settled(value: Any) -> Any:
     if kind in _SETS:
         return (OrderedSet if kind is set else OrderedFrozenSet)(map(settled, value))
     if kind is GeneratorType:
-        frame = value.gi_frame
-        ours = frame is None or frame.f_builtins.get("set") is OrderedSet
-        return value if ours else map(settled, value)
+        return value if _is_ours(value) else map(settled, value)
     if kind is dict:
         if _HOLDING.isdisjoint(map(type, value)) and _HOLDING.isdisjoint(map(type, value.values())):
             return value
-        items = [(settled(k), settled(v)) for k, v in value.items()]
-        same = all(a is c and b is d for (a, b), (c, d) in zip(items, value.items(), strict=True))
-        return value if same else dict(items)
-    if _HOLDING.isdisjoint(map(type, value)):
+        return {settled(k): settled(v) for k, v in value.items()} if _unsettled(value) else value
+    if _HOLDING.isdisjoint(map(type, value)) or not _unsettled(value):
         return value
-    parts = [settled(v) for v in value]
-    return value if all(a is b for a, b in zip(parts, value, strict=True)) else kind(parts)
+    return kind([settled(v) for v in value])
+
+
+def _is_ours(generator: GeneratorType[Any, Any, Any]) -> bool:
+    """Whether a generator is the spec's, whose sets are ordered, or has ended."""
+    frame = generator.gi_frame
+    return frame is None or frame.f_builtins.get("set") is OrderedSet
+
+
+def _unsettled(value: Any) -> bool:
+    """Whether there is one of Python's own sets, or a generator, however deep in a value that may
+    hold itself. Raises SpecError[SW104] as `settled` does.
+    """
+    pending, met = [value], set()
+    while pending:
+        part = pending.pop()
+        kind = type(part)
+        if kind in _SETS or (kind is GeneratorType and not _is_ours(part)):
+            return True
+        if kind is str:
+            without_address(part)
+        elif kind in (list, tuple, dict) and id(part) not in met:
+            met.add(id(part))
+            pending += part
+            if kind is dict:
+                pending += part.values()
+    return False
 
 
 def with_ordered_builtins(found: Mapping[str, Any]) -> dict[str, Any]:

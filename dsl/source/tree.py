@@ -19,6 +19,7 @@ from typing import Any
 
 from statewalk.dsl.declared import LeadsTo, Mark, marks
 from statewalk.dsl.errors import Span
+from statewalk.dsl.source.known_effects import attribute
 from statewalk.dsl.source.modules import Loading, SpecModule
 from statewalk.dsl.source.nodes import copied, exchanged, meaning, walk, yields
 from statewalk.dsl.state.roles import Role
@@ -222,7 +223,7 @@ def statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
 
 def _is_from(found: Any, node: ast.FunctionDef, module: SpecModule) -> bool:
     """Whether a function was made by this definition, and not by one of the same name elsewhere."""
-    code = getattr(found, "__code__", None)
+    code = attribute(found, "__code__")
     first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
     return code is None or (
         code.co_filename == module.source.path and first <= code.co_firstlineno <= node.lineno

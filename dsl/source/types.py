@@ -15,6 +15,7 @@ from enum import Enum
 from functools import cached_property, partial
 from typing import Annotated, Any
 
+from statewalk.dsl.source.known_effects import attribute
 from statewalk.dsl.source.nodes import parts_of
 from statewalk.dsl.source.scopes import arguments
 from statewalk.dsl.source.tree import Function, SpecTree
@@ -90,7 +91,7 @@ def element(hint: Any, text: str = "") -> Any:
 
 def _is_word(value: Any) -> bool:
     """Whether it is Python's or the language's, and means what its name says."""
-    module = str(getattr(value, "__module__", ""))
+    module = str(attribute(value, "__module__", ""))
     return module == "builtins" or module.startswith("statewalk.dsl")
 
 
