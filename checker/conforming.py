@@ -96,7 +96,7 @@ class Question:
 
 def conform(
     spec: str | PathLike[str],
-    *logs: str | PathLike[str],
+    *logs: str | PathLike[str] | Sequence[str | PathLike[str]],
     constants: Mapping[str, Any] | None = None,
     config: str | None = None,
     map: str | Callable[[str], Any] | None = None,
@@ -107,7 +107,8 @@ def conform(
     timeout: float | None = None,
     depth_first: bool = False,
 ) -> Conformance:
-    """Ask whether the logs of one run are a behaviour of a spec; several are of several processes.
+    """Ask whether the logs of one run are a behaviour of a spec; several (or a list) are of several
+    processes. ``timeout`` is in seconds.
 
     Raises:  SpecError, RunError: for what is no spec, no log or no event
     """
@@ -117,7 +118,23 @@ def conform(
     model = load_within(fspath(spec), constants or {}, CheckOptions(config=config))
     reader = reader_of(map) if isinstance(map, str) else map
     limits = Limits(max_hidden, max_states, watched=watch, deep=depth_first)
-    return Question(model, reader, hidden, limits, timeout).ask([fspath(log) for log in logs])
+    files = _files(logs)
+    return Question(model, reader, hidden, limits, timeout).ask(files)
+
+
+def _files(logs: Sequence[str | PathLike[str] | Sequence[str | PathLike[str]]]) -> list[str]:
+    """The names of logs, which may be in a list. Raises RunError[SW390] for a folder."""
+    several = [[log] if isinstance(log, str | PathLike) else list(log) for log in logs]
+    files = [fspath(log) for part in several for log in part]
+    for file in files:
+        if Path(file).is_dir():
+            raise RunError(
+                "SW390",
+                f"{file} is a folder, and this function takes the logs of one run.",
+                help=f"Ask for each run: for log in sorted(Path({file!r}).iterdir()): "
+                "conform(spec, log)\nThe command takes folders: statewalk conform SPEC FOLDER",
+            )
+    return files
 
 
 def runs_in(folder: str) -> list[list[str]]:
@@ -160,12 +177,16 @@ class Asked:
     timeout: float | None
     deep: bool = False
 
-    def question(self, interrupted: Callable[[], bool] = lambda: False) -> Question:
+    def question(
+        self,
+        interrupted: Callable[[], bool] = lambda: False,
+        told: Callable[[str], None] = lambda said: None,
+    ) -> Question:
         """The question, with its spec loaded."""
         model = load_within(self.spec, self.constants, CheckOptions(config=self.config))
         with within(model.path, "--map", self.timeout):
             reader = reader_of(self.map) if self.map else None
-        limits = Limits(self.max_hidden, self.max_states, interrupted, self.watch, self.deep)
+        limits = Limits(self.max_hidden, self.max_states, interrupted, told, self.watch, self.deep)
         return Question(model, reader, self.hidden, limits, self.timeout)
 
     def of_all(self, runs: Sequence[Sequence[str]]) -> list[Conformance]:

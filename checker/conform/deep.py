@@ -24,16 +24,16 @@ class _Place:
     link: Link | None = None
 
 
-def go_deep(follower: Follower) -> bool:
+def go_deep(follower: Follower, most: int) -> bool:
     """Look for a behaviour of the whole log; whether there is one is said only where it is found.
 
-    It gives up after as many spots as ``limits.states`` allows, and another for each event.
+    It gives up after so many spots, and another for each event.
     """
     followed = follower.followed
     limits, length = followed.limits, followed.order.length
     seen: dict[Spot, int] = {}
     for first in followed.levels[0].came:
-        if followed.levels[0].clean[first] != follower.everything:
+        if followed.steps.violated(first[1]):
             continue
         way = [_Place(first, 0, _next(follower, first, 0))]
         seen[first] = 0
@@ -41,7 +41,7 @@ def go_deep(follower: Follower) -> bool:
             if sum(way[-1].spot[0]) == length:
                 _keep(followed, way)
                 return True
-            if limits.interrupted() or len(seen) > limits.states + length:
+            if limits.interrupted() or len(seen) > most + length:
                 return False
             found = next(way[-1].going, None)
             if found is None:

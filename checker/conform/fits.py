@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from inspect import getattr_static
 from typing import TYPE_CHECKING, Any
 
-from statewalk.checker.conform.kinds import can_be, no_role, other_kind
+from statewalk.checker.conform.kinds import can_be, can_hold, no_role, other_kind
 from statewalk.checker.conform.values import fits
 from statewalk.checker.states.content import content_of, declared_fields, short_names, show_field
 from statewalk.checker.states.showing import text_of
 from statewalk.dsl.errors import RunError, did_you_mean
-from statewalk.dsl.state.roles import Role
+from statewalk.dsl.state.roles import Field, Role
 
 if TYPE_CHECKING:
     from statewalk.checker.conform.events import Event
     from statewalk.checker.conform.steps import Way
     from statewalk.dsl.model import Action, Model
+    from statewalk.dsl.values.domains import Domain
     from statewalk.dsl.view import Path, State
 
 
@@ -30,6 +32,14 @@ class Fields:
         for path, _ in declared_fields(model):
             self._paths[show_field(path)] = self._paths[show_field(path, names)] = path
         self._contents: dict[int, Mapping[Path, Any]] = {}
+        self._roles = [role for roles in model.roles.values() for role in roles]
+        self._domains = {
+            (owner, role.index, info.name): _domain(role, info.name)
+            for owner, roles in model.roles.items()
+            for role in roles
+            for (of, _), info in model.fields.items()
+            if of == owner
+        }
 
     def path(self, name: str, actor: Role | None, event: Event) -> Path | None:
         """The field of a name; a bare one is the actor's, who may have none. Raises RunError[SW391]
@@ -69,7 +79,23 @@ class Fields:
             elif path not in content:
                 yield f"{name} is not set"
             elif not fits(value, content[path]):
+                self._look_at_type(name, value, event)
                 yield f"{name} is {text_of(content[path])}{other_kind(value, content[path])}"
+
+    def _look_at_type(self, name: str, said: Any, event: Event) -> None:
+        """Raises RunError[SW391] where no field that a name may mean can ever have such a value."""
+        owner = {event.actor} if event.actor else {repr(r) for r in self._roles}
+        meant = {n for n in (name, *(f"{one}.{name}" for one in owner)) if n in self._paths}
+        domains = [domain for one in meant if (domain := self._domains[self._paths[one]])]
+        if len(domains) < len(meant) or any(can_hold(domain, said) for domain in domains):
+            return
+        text = json.dumps(said, ensure_ascii=False)
+        raise RunError(
+            "SW391",
+            f"{event.place}: {name} can never be {text:.80}: it is {domains[0].text:.200}.",
+            why=f"The event is {event.shown:.200}",
+            help="The system logs it otherwise than the spec has it: a --map can make it alike.",
+        )
 
     def unchanged(
         self, action: Action, event: Event, before: Mapping[Path, Any], after: Mapping[Path, Any]
@@ -82,6 +108,12 @@ class Fields:
 
 
 _MOST_CONTENTS = 50_000
+
+
+def _domain(role: Role, name: str) -> Domain | None:
+    """The type of a role's field, where it has one."""
+    field = getattr_static(type(role), name, None)
+    return field.domain if isinstance(field, Field) else None
 
 
 def actions_of(model: Model, event: Event) -> list[Action]:
@@ -127,11 +159,14 @@ def _look_at_given(model: Model, event: Event, meant: Sequence[Action]) -> None:
         what = f"{event.action or 'the spec'} has no"
         if name not in known:
             if name.removeprefix("self.") not in choices:
-                there = [*known, *sorted(choices - {"run", "statement"})]
-                raise unknown(event, f"{what} argument or choice", name, there)
+                names = [*known, *sorted(choices - {"run", "statement"})]
+                raise unknown(event, f"{what} argument or choice", name, names)
             values = no_role(said, model)
         else:
-            possible = any(can_be(said, value, model) for value in known[name].values())
+            there = list(known[name].values())
+            possible = any(can_be(said, value, model) for value in there)
+            if isinstance(said, str) and all(isinstance(value, str) for value in there):
+                possible = said in there  # of texts, those are all that there can be
             values = [] if possible else list(known[name])
         if values:
             raise unknown(event, f"{what} {name}", json.dumps(said, ensure_ascii=False), values)

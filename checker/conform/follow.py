@@ -43,8 +43,8 @@ def follow(
     )
     try:
         watched = [followed.fields.watched(name) for name in followed.limits.watched]
-        follower = Follower(followed, everything, watched)
-        if not (followed.limits.deep and go_deep(follower)):
+        follower = Follower(followed, everything, watched, go_deep)
+        if not (followed.limits.deep and go_deep(follower, followed.limits.states)):
             follower.go()
     except CutShort as cut:
         followed.undecided = said_of(cut)

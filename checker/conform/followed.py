@@ -28,12 +28,14 @@ MANY = 10**18
 class Limits:
     """``hidden`` steps at most between two events (None: any number), ``states`` at most in a level
     (a log that needs more is undecided). No hidden step changes a field that is ``watched``.
+    ``told`` hears how far it is.
     ``deep``: one behaviour is looked for first, depth first.
     """
 
     hidden: int | None = None
     states: int = 100_000
     interrupted: Callable[[], bool] = lambda: False
+    told: Callable[[str], None] = lambda said: None
     watched: Sequence[str] = ()
     deep: bool = False
 
@@ -80,7 +82,8 @@ class Followed:
     ``undecided`` says why it is not known further. ``broken`` names properties that are violated
     in every behaviour that the log can be, with the number of events after which that is so.
     ``endless``: hidden steps may go round, so behaviours cannot be counted. ``first``: one
-    behaviour was looked for, and no others.
+    behaviour was looked for, and no others, ``instead`` of so many states at a time; ``tried``: for
+    one that was not found.
     """
 
     model: Model
@@ -94,6 +97,8 @@ class Followed:
     broken: dict[str, int] = field(default_factory=dict)
     endless: bool = False
     first: bool = False
+    instead: int = 0
+    tried: bool = False
     widest: int = 0
     bounded: bool = False
 
@@ -122,14 +127,15 @@ class Followed:
         initials = [self.steps.number(state) for state in self.model.initial_states]
         return initials.index(first[1]), [(step, event) for _, step, event in links]
 
-    def numbers(self) -> list[int]:
-        """The states of that behaviour."""
-        _, links = self._links()
-        return [*(before[1] for before, _, _ in links), min(self.levels[-1].came)[1]]
+    def numbers(self, last: Spot | None = None) -> list[int]:
+        """The states of that behaviour, or of one to another spot of the last level."""
+        last = last or min(self.levels[-1].came)
+        _, links = self._links(last)
+        return [*(before[1] for before, _, _ in links), last[1]]
 
-    def _links(self) -> tuple[Spot, list[Link]]:
+    def _links(self, last: Spot | None = None) -> tuple[Spot, list[Link]]:
         """Where that behaviour begins, and the links that it takes."""
-        number, spot = len(self.levels) - 1, min(self.levels[-1].came)
+        number, spot = len(self.levels) - 1, last or min(self.levels[-1].came)
         found: list[Link] = []
         while True:
             level = self.levels[number]

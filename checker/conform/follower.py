@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from statewalk.dsl.view import Path
 
 _MOST_FITTING = 200_000
+_WIDE = 5_000  # states at a time from which on one behaviour is looked for, depth first
+_TELL = 1_000  # of them between words on how far it is
 
 
 @dataclass
@@ -26,10 +29,15 @@ class Follower:
     followed: Followed
     everything: int
     watched: Sequence[Path] = ()
+    deep: Callable[[Follower, int], bool] = lambda follower, most: False
     meant: dict[str, list[Action]] = field(default_factory=dict)
     fitted: dict[tuple[str, int], tuple[tuple[Step, int], ...]] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        self.wide: float = math.inf if self.followed.limits.deep else _WIDE
+
     def go(self) -> None:
+        """Go on until the log is followed, or cannot be."""
         followed, limits = self.followed, self.followed.limits
         while True:
             level = followed.levels[-1]
@@ -42,16 +50,39 @@ class Follower:
             followed.widest = max(followed.widest, len(level.clean))
             followed.bounded = followed.bounded or level.cut
             following = self.taken(level)
+            self.tell(len(following.came))
             if limits.interrupted():
                 followed.undecided = "it was interrupted"
                 return
             if not following.came:
                 return
-            if len(following.came) > limits.states:
-                followed.undecided = f"more than {limits.states:,} states at a time"
+            if self.ends(len(following.came)):
                 return
             followed.levels.append(following)
             self.forget()
+
+    def tell(self, states: int) -> None:
+        """Say how far it is."""
+        followed = self.followed
+        several = f"{followed.accepted:,} of {followed.order.length:,} events"
+        followed.limits.told(f"{several}, {states:,} states at a time")
+
+    def ends(self, states: int) -> bool:
+        """Whether so many states at a time are the end: there may be no more, or one behaviour was
+        found that the whole log can be. That is looked for with as much work as was done, each time
+        that there are four times as many.
+        """
+        followed, limits = self.followed, self.followed.limits
+        over = states > limits.states
+        if states > self.wide:
+            self.wide = 4 * states
+            followed.tried = True
+            if not followed.broken and self.deep(self, states):
+                followed.instead = states
+                return True
+        if over:
+            followed.undecided = f"more than {limits.states:,} states at a time"
+        return over
 
     def forget(self) -> None:
         """Forget what was true before and led nowhere, so that long logs fit into the memory."""
@@ -89,8 +120,9 @@ class Follower:
                 if self.reach(level, spot, after, step):
                     depths.setdefault(after, depths[spot] + 1)
                     waiting.append(after)
-            if len(depths) > followed.limits.states:
-                followed.undecided = f"more than {followed.limits.states:,} states at a time"
+            if not len(depths) % _TELL:
+                self.tell(len(depths))
+            if self.ends(len(depths)):
                 return False
         self.count(level, edges)
         return True

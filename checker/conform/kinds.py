@@ -14,6 +14,7 @@ from statewalk.dsl.values.stored import FrozenBag, FrozenDict, FrozenList, Froze
 
 if TYPE_CHECKING:
     from statewalk.dsl.model import Model
+    from statewalk.dsl.values.domains import Domain
 
 _KINDS = {bool: "true or false", int: "a number", str: "a text"}
 _SAID = {**_KINDS, dict: "an object", list: "a list", type(None): "nothing"}
@@ -32,6 +33,25 @@ def can_be(said: Any, value: Any, model: Model) -> bool:
     if isinstance(value, FrozenDict | Record):
         return isinstance(said, dict)
     return type(said) is type(value) or type(value) not in (*_KINDS, type(None))
+
+
+def can_hold(domain: Domain, said: Any) -> bool:
+    """Whether a field could have a value that a JSON value says, by its type. A number is none
+    that an integer's range leaves out: a system may count further than a spec, and that is told.
+    """
+    if isinstance(said, dict) and any(name.startswith("#") for name in said):
+        return True
+    if domain.either:
+        return any(can_hold(part, said) for part in domain.either)
+    if domain.options is not None:
+        kinds = {type(option) for option in domain.options}
+        return kinds == {type(said)} == {int} or any(fits(said, one) for one in domain.options)
+    if domain.kind in ("dict", "record"):
+        return isinstance(said, dict)
+    if domain.kind != "scalar" or domain.parts:
+        return isinstance(said, list)
+    plain = any(domain.admits(one) for one in (0, "", False))
+    return not plain or domain.admits(said)
 
 
 def roles_of(model: Model, name: str) -> Mapping[str, Role]:

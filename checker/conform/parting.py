@@ -4,9 +4,10 @@ was logged, and which events it would have accepted.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any
 
 from statewalk.checker.conform.fits import actions_of, choices_differ, names_of, not_given
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 _STATES = 200  # looked at for the nearest step
 _SHOWN = 3
+_STEPS = 3  # lately
 
 
 @dataclass(frozen=True)
@@ -45,12 +47,21 @@ class Allowed:
 @dataclass(frozen=True)
 class Candidate:
     """A state the spec could be in: its content by field, why the event is refused there, and what
-    else was possible, the nearest first.
+    else was possible, the nearest first. ``lately`` are the fields that changed lately, the last
+    first.
     """
 
     content: dict[str, str]
     refused: tuple[Refused, ...]
     allowed: tuple[Allowed, ...]
+    lately: tuple[str, ...] = ()
+
+    def telling(self) -> list[tuple[str, str]]:
+        """The fields that what is refused speaks of, and then those that changed lately."""
+        said = " ".join(f"{refused.action} {refused.why}" for refused in self.refused)
+        words = set(re.findall(r"\w+(?:#\d+)?", said))
+        named = [name for name in self.content if {*name.split(".")} <= words]
+        return [(name, self.content[name]) for name in dict.fromkeys([*named, *self.lately])]
 
 
 @dataclass(frozen=True)
@@ -74,11 +85,13 @@ def parting_of(followed: Followed) -> Parting:
             allowed = sorted(_allowed(followed, spot, event), key=lambda one: len(one.differs))
             refused = tuple(islice(_refused(followed, spot, event), _SHOWN))
             distance = len(allowed[0].differs) if allowed else 99
-            content = _shown(followed, spot)
-            ranked.append((distance, event, Candidate(content, refused, tuple(allowed[:_SHOWN]))))
+            ranked.append((distance, event, spot, refused, tuple(allowed[:_SHOWN])))
     ranked.sort(key=lambda one: one[0])
-    events = {id(event): event for _, event, _ in ranked}
-    shown = tuple(candidate for _, _, candidate in ranked[:_SHOWN])
+    events = {id(event): event for _, event, *_ in ranked}
+    shown = tuple(
+        Candidate(_shown(followed, spot), refused, allowed, _lately(followed, spot))
+        for _, _, spot, refused, allowed in ranked[:_SHOWN]
+    )
     return Parting(tuple(events.values()), shown, len(spots) - min(len(spots), _SHOWN))
 
 
@@ -86,6 +99,17 @@ def _shown(followed: Followed, spot: Spot) -> dict[str, str]:
     names = short_names(followed.model)
     content = followed.content(spot[1])
     return {show_field(path, names): text_of(value) for path, value in content.items()}
+
+
+def _lately(followed: Followed, spot: Spot) -> tuple[str, ...]:
+    """The fields that the last steps to a state changed, the last first."""
+    names = short_names(followed.model)
+    found: dict[str, bool] = {}
+    numbers = followed.numbers(spot)[::-1]
+    for after, before in pairwise(numbers[: _STEPS + 1]):
+        new, old = followed.content(after), followed.content(before)
+        found |= {show_field(path, names): True for path in new if new[path] != old.get(path)}
+    return tuple(found)
 
 
 def _refused(followed: Followed, spot: Spot, event: Event) -> Iterator[Refused]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import shlex
+import sys
 from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -67,7 +68,13 @@ def add_parser(subparsers: Any) -> None:
         "--depth-first", action="store_true",
         help="look for one behaviour first, depth first; for all only where it finds none",
     )  # fmt: skip
-    parser.add_argument("--timeout", type=argument(read_seconds), metavar="TIME")
+    parser.add_argument(
+        "--timeout", type=argument(read_seconds), metavar="TIME",
+        help="of each run: what was not followed by then is undecided",
+    )  # fmt: skip
+    parser.add_argument(
+        "--full", action="store_true", help="show the states before what is refused whole"
+    )
     _add_folder_options(parser)
     parser.add_argument(
         "--graph", metavar="DIR",
@@ -101,6 +108,7 @@ def run(arguments: argparse.Namespace) -> int:
     from statewalk.checker.conforming import Asked
     from statewalk.checker.contract.options import read_settings
     from statewalk.checker.machine.limits import Interruptions
+    from statewalk.checker.report.progress import Line
 
     many = len(arguments.logs) == 1 and Path(arguments.logs[0]).is_dir()
     _without_effect(arguments, many)
@@ -110,7 +118,7 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.max_states, arguments.timeout, arguments.depth_first,
     )  # fmt: skip
     with Interruptions() as interrupted:
-        question = asked.question(interrupted)
+        question = asked.question(interrupted, Line(sys.stderr))
         if many:
             return _many(arguments, asked, question)
         if arguments.graph:
@@ -127,7 +135,7 @@ def _one(arguments: argparse.Namespace, question: Question) -> int:
     from statewalk.checker.report.systems.conform_runs import to_junit
 
     followed = question.followed(arguments.logs)
-    page = conform_page(followed, streams.width())
+    page = conform_page(followed, streams.width(), full=arguments.full)
     if arguments.out and not isinstance(followed, str) and not followed.undecided:
         _save(followed, arguments.out)
     if arguments.junit:

@@ -9,15 +9,17 @@ from typing import TYPE_CHECKING, Any
 from statewalk.checker.conform.followed import MANY
 from statewalk.checker.conform.parting import Candidate, parting_of
 from statewalk.checker.report.page import Page, number, plural
+from statewalk.checker.states.shortening import cut
 
 if TYPE_CHECKING:
     from statewalk.checker.conform.followed import Followed
 
-_FIELDS = 40  # of a state
+_FEW = 8  # fields: a state that has no more is shown whole,
+_FIELDS = 16  # and of another so many
 
 
-def conform_page(followed: Followed | str, width: int = 100) -> Page:
-    """The answer for people; of a log that was not read, why."""
+def conform_page(followed: Followed | str, width: int = 100, *, full: bool = False) -> Page:
+    """The answer for people; of a log that was not read, why. ``full``: states are shown whole."""
     page = Page(width)
     if isinstance(followed, str):
         page.add(("UNDECIDED", "warn"), f"  {followed}")
@@ -29,16 +31,35 @@ def conform_page(followed: Followed | str, width: int = 100) -> Page:
         at = f"after {plural(followed.accepted, 'event')} of {number(followed.order.length)}"
         page.add(("UNDECIDED", "warn"), f"  {at}: {followed.undecided}")
     else:
-        _parted(page, followed)
+        _parted(page, followed, full)
     for name, after in followed.broken.items():
         page.add((f"VIOLATED {name}", "bad"), f"  after {plural(after, 'event')}, whichever "
                  "behaviour it was")  # fmt: skip
     page.blank()
     _figures(page, followed)
+    if followed.undecided:
+        _advice(page, followed)
     return page
 
 
-def _parted(page: Page, followed: Followed) -> None:
+def _advice(page: Page, followed: Followed) -> None:
+    """What to do about a log that is not decided."""
+    if not followed.limits.deep and not followed.tried:
+        page.add("  try         --depth-first, which looks for one behaviour before all others")
+    elif not followed.conforms:
+        page.add("  looked for  one behaviour, depth first: it was not found in as many states")
+    if followed.hidden:
+        names = sorted({action.name for action in followed.hidden})
+        page.words(
+            "  or else     ",
+            f"less that is hidden: each time {cut(', '.join(names), 60)} may have happened or not, "
+            "all that can be true doubles. Log it, or say --watch FIELD or --max-hidden N; a step "
+            "that changes nothing anybody looks at is better left out of the spec "
+            "(docs/conform.md, What is not logged)",
+        )
+
+
+def _parted(page: Page, followed: Followed, full: bool) -> None:
     parting = parting_of(followed)
     first = parting.events[0]
     bound = ""
@@ -55,21 +76,25 @@ def _parted(page: Page, followed: Followed) -> None:
         page.blank()
         which = f"state {at} of {number(states)}" if states > 1 else "the state"
         page.add((f"  {which} that the spec can be in before it", "head"))
-        _candidate(page, candidate)
+        _candidate(page, candidate, full)
     if parting.more:
         page.blank()
         page.add(f"  and {plural(parting.more, 'more state')}")
 
 
-def _candidate(page: Page, candidate: Candidate) -> None:
-    for name, value in list(candidate.content.items())[:_FIELDS]:
-        page.words(f"    {name} = ", value)
+def _candidate(page: Page, candidate: Candidate, full: bool) -> None:
     for refused in candidate.refused:
         page.words(("    refused   ", "bad"), f"{refused.action}: {refused.why}")
     for allowed in candidate.allowed:
         page.words(("    accepted  ", "good"), json.dumps(allowed.event, ensure_ascii=False))
     if not candidate.allowed:
         page.add("    no step is possible")
+    content = candidate.content
+    shown = list(content.items()) if full or len(content) <= _FEW else candidate.telling()[:_FIELDS]
+    for name, value in shown:
+        page.words(f"    {name} = ", value)
+    if len(shown) < len(content):
+        page.add(f"    and {plural(len(content) - len(shown), 'other field')} (--full)")
 
 
 def _figures(page: Page, followed: Followed) -> None:
@@ -86,11 +111,15 @@ def _figures(page: Page, followed: Followed) -> None:
     if followed.undecided:
         page.add("  behaviours  not known; the rest of the log was not followed")
     elif followed.first:
-        page.add("  behaviours  this; no others were looked for")
+        why = ""
+        if followed.instead:
+            why = f": of all, {number(followed.instead)} states at a time were possible"
+        page.add(f"  behaviours  this; no others were looked for{why}")
     else:
         several = f"this and {others} other{'' if others == '1' else 's'}"
         page.add(f"  behaviours  {several if ways > 1 or followed.endless else 'only this'}")
-    page.add(f"  states      {number(followed.widest)} at a time at most")
+    if not followed.first:
+        page.add(f"  states      {number(followed.widest)} at a time at most")
     if followed.hidden:
         taken = sum(event is None for _, event in steps)
         page.add(f"  hidden      {plural(taken, 'step')}")

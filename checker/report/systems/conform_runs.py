@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from statewalk.dsl.model import Model
 
 _SHOWN = 10
+_DEPTHS = 40
 _SAID = {"parts": "DOES NOT CONFORM", "violated": "VIOLATED", "undecided": "UNDECIDED",
          "mistake": "MISTAKE"}  # fmt: skip
 
@@ -89,7 +90,10 @@ def _share(page: Page, graph: Shown) -> None:
              f"{share}{whole}")  # fmt: skip
     levels = enumerate(graph.levels)
     missing = [f"{number(a)} of {number(b)} at {depth}" for depth, (a, b) in levels if a < b]
-    page.flow(["  by depth    "], missing[:_SHOWN] or ["all"])
+    rest, more = len(graph.levels) - len(missing), len(missing) - _DEPTHS
+    missing[_DEPTHS:] = [f"not all at {number(more)} more"] if more > 0 else []
+    missing += [f"all at {plural(rest, 'other')}"] if missing and rest else []
+    page.flow(["  by depth    "], missing or ["all"])
     if graph.outside:
         page.add(f"  beyond it   {plural(graph.outside, 'state')}")
 

@@ -9,6 +9,7 @@ import pytest
 
 from statewalk import conform
 from statewalk.checker.cli import main
+from statewalk.checker.conform import follower
 from statewalk.dsl.errors import RunError
 from tests.places import ROOT
 
@@ -40,6 +41,24 @@ class Text(str):
 class Five(int): pass
 def odd(line): return Odd(action=Text("fill_big"), after=Odd(big=Five(5)))
 """
+DOOR = """
+from typing import Annotated, Literal
+from statewalk import Role, action, require
+
+class Door(Role):
+    state: Literal["shut", "open"] = "shut"
+    last: str | None = None
+    count: Annotated[int, range(3)] = 0
+
+    @action
+    def push(self, how: Literal["slowly", "fast"]) -> None:
+        require(self.count < 2)
+        self.count += 1
+        self.state = "open"
+        self.last = "slowly" if how == "slowly" else None
+
+door = Door()
+"""
 LOGS = [
     (b"", "no events"),
     (b"\n \n", "no events"),
@@ -61,6 +80,10 @@ LOGS = [
     (b'{"action": "fil_big"}', "Did you mean fill_big?"),
     (b'{"action": "fill_big", "actor": "Jugs#9"}', "Did you mean Jugs#0?"),
     (b'{"after": {"bigg": 5}}', "the spec has no field bigg"),
+    (b'{"after": {"big": "5"}}', 'big can never be "5": it is an integer'),
+    (b'{"after": {"big": true}}', "big can never be true: it is an integer"),
+    (b'{"after": {"big": null}}', "big can never be null: it is an integer"),
+    (b'{"after": {"big": [5]}}', "big can never be [5]: it is an integer"),
     (b"[" * 100_000, "no JSON object"),
     (b'{"action": "' + b"x" * 1_000_000 + b'"}', "the spec has no action xxx"),
 ]
@@ -116,6 +139,38 @@ def test_a_field_that_only_others_have_refuses_a_step_and_is_no_mistake(
 
     assert main(["conform", "kafka/init_pid", str(log), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["verdict"] == "conforms"
+
+
+def test_a_text_that_a_field_or_an_argument_can_never_have(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "spec.py").write_text(DOOR, encoding="utf-8")
+    ask = ["conform", str(tmp_path / "spec.py"), str(tmp_path / "log")]
+    for event, code, said in [
+        (
+            '{"after": {"state": "opn"}}',
+            2,
+            "state can never be \"opn\": it is one of 'shut', 'open'",
+        ),
+        ('{"with": {"how": "slwly"}}', 2, "push has no how"),
+        ('{"after": {"last": 3}}', 2, "last can never be 3: it is"),
+        ('{"after": {"last": null}, "with": {"how": "slowly"}}', 1, "last is 'slowly'"),
+        ('{"after": {"count": 9}}', 1, "count is 1"),  # a system may count further than a spec
+        ('{"after": {"last": "slowly"}, "with": {"how": "slowly"}}', 0, "CONFORMS"),
+    ]:
+        (tmp_path / "log").write_text(event.replace("{", '{"action": "push", ', 1) + "\n")
+
+        assert code == main(ask), event
+        printed = capsys.readouterr()
+        assert said in " ".join((printed.out + printed.err).split())
+
+
+def test_python_is_told_of_folders_and_takes_lists(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text('{"action": "fill_big"}\n', encoding="utf-8")
+
+    with pytest.raises(RunError, match="is a folder, and this function takes the logs of one run"):
+        conform(SPEC, tmp_path)
+    assert conform(SPEC, [tmp_path / "a"])
 
 
 def test_a_byte_order_mark_and_more_behaviours_than_can_be_written(
@@ -194,14 +249,15 @@ def test_a_note_takes_any_json_and_a_time_any_number(tmp_path: Path) -> None:
     assert conform(SPEC, log).conforms
 
 
-def test_a_value_of_another_kind_says_so(tmp_path: Path) -> None:
+def test_an_answer_is_short(tmp_path: Path) -> None:
     log = tmp_path / "log"
-    log.write_text('{"action": "fill_big", "after": {"big": "5"}}\n', encoding="utf-8")
+    log.write_text('{"action": "fill_big", "after": {"big": 6}}\n', encoding="utf-8")
 
     answer = conform(SPEC, log)
 
     assert not answer
-    assert 'and the log has "5", a' in answer.report
+    assert answer.report.index("refused") < answer.report.index("accepted")
+    assert answer.report.index("accepted") < answer.report.index("big = 0")
     assert "DOES NOT CONFORM" in repr(answer)
     assert len(repr(answer)) < 240
 
@@ -214,6 +270,25 @@ def test_undecided_says_nothing_of_behaviours(tmp_path: Path) -> None:
 
     assert answer.verdict == "undecided"
     assert "behaviours  not known" in answer.report
+    assert "--depth-first, which looks for one behaviour" in answer.report
+    assert "less that is hidden" in answer.report
+
+
+def test_one_behaviour_is_looked_for_where_too_much_can_be_true(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(follower, "_WIDE", 3)
+    log = tmp_path / "log"
+    log.write_text("{}\n{}\n", encoding="utf-8")
+
+    answer = conform(SPEC, log, hidden="all", max_states=4)
+    assert answer.verdict == "conforms"
+    assert "no others were looked for: of all, 5 states at a time were possible" in answer.report
+
+    log.write_text('{}\n{"after": {"big": 4}}\n{"after": {"big": 4, "small": 4}}\n', "utf-8")
+    answer = conform(SPEC, log, hidden="all", max_states=4)
+    assert answer.verdict == "undecided"
+    assert "one behaviour, depth first: it was not found" in answer.report
 
 
 def test_a_time_that_goes_back_orders_nothing(tmp_path: Path) -> None:
