@@ -6,8 +6,8 @@ PYTHON ?= $(shell for python in python3.11 python3 python3.12 python3.13 python;
 VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-# How many processes run the tests: a number or `auto`.
-JOBS ?= auto
+# How many processes run the tests: one more than processors, as some tests wait.
+JOBS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1) + 1)
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 PYTEST = $(BIN)/pytest -n $(JOBS) --doctest-modules
 PACKAGES := statewalk

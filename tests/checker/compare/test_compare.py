@@ -203,7 +203,7 @@ def test_an_interruption_half_way_leaves_what_is_known(tmp_path: Path) -> None:
 
 
 def test_a_map_that_does_not_end_is_ended(tmp_path: Path) -> None:
-    seen = "from queue_ import box\ndef as_bag():\n    while True:\n        pass\n"
+    seen = "import time\nfrom queue_ import box\ndef as_bag():\n    while True: time.sleep(9)\n"
     bag, queue, _ = written(tmp_path, bag=BAG, queue_=QUEUE, seen=seen)
     code = main(
         ["compare", bag, queue, "--map", f"{tmp_path}/seen.py:as_bag", "--timeout", "3",

@@ -291,7 +291,7 @@ def test_from_python_a_time_limit_reaches_into_a_text_spec(tmp_path: Path) -> No
     path = tmp_path / "spec.fizz"
     path.write_text(FIZZ.format(hang=SPINS))
 
-    result = statewalk.check(path, engine="reference", timeout=busy(), keep_going=True)
+    result = statewalk.check(path, engine="reference", timeout=busy() / 2, keep_going=True)
 
     assert "violated" == result.of("Low").verdict
     assert "in the action 'Hang' (" in " ".join(result.warnings)
