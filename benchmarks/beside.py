@@ -62,16 +62,16 @@ def spins(folder: Path, managers: int) -> dict[str, list[str]]:
     return commands
 
 
-def ours(folder: Path, managers: int, threads: int) -> list[str]:
-    """The command of statewalk's check; its results go to the folder."""
-    words = ["check", TWO_PHASE, f"--set=RMS={managers}", "--engine=native"]
-    words += [f"--threads={threads}", "--no-liveness", f"--out={folder / 'out'}"]
-    return [sys.executable, "-m", "statewalk", *words]
+def ours(managers: int, threads: int) -> list[str]:
+    """The command of statewalk's check. Without --out, which saves checkpoints: no other does."""
+    words = ["check", str(HERE.parent / TWO_PHASE), f"--set=RMS={managers}", "--engine=native"]
+    words += [f"--threads={threads}", "--no-liveness"]
+    return [sys.executable, "-P", "-m", "statewalk", *words]
 
 
-def counts(command: Sequence[str]) -> tuple[int, ...]:
+def counts(command: Sequence[str], folder: Path) -> tuple[int, ...]:
     """The states and the steps that a program says it saw, in 8 digits: SPIN prints no more."""
-    done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=HERE.parent)
+    done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=folder)
     text = done.stdout
     number = r"([\d,.e+]+)"
     for pattern in (
@@ -86,16 +86,18 @@ def counts(command: Sequence[str]) -> tuple[int, ...]:
     raise SystemExit(f"no counts from {command[0]}:\n{text}")
 
 
-def measure(commands: dict[str, list[str]], rounds: int) -> dict[str, list[Usage]]:
-    """What each program took, in rounds of all of them. The counts have to be the same."""
-    seen = {name: counts(command) for name, command in commands.items()}
+def measure(commands: dict[str, list[str]], rounds: int, folder: Path) -> dict[str, list[Usage]]:
+    """What each program, started in a folder, took in rounds of all of them. The counts have to be
+    the same.
+    """
+    seen = {name: counts(command, folder) for name, command in commands.items()}
     if len(set(seen.values())) != 1:
         raise SystemExit(f"the programs do not count the same: {seen}")
     print("{:,} distinct states, {:,} generated, in each".format(*next(iter(seen.values()))))
     used: dict[str, list[Usage]] = {name: [] for name in commands}
     for _ in range(rounds):
         for name, command in commands.items():
-            used[name].append(run(command))
+            used[name].append(run(command, folder))
     return used
 
 
@@ -165,10 +167,10 @@ def main() -> None:
         folder = Path(name)
         commands = {
             "C++, the same duties": compiled(folder, asked.managers),
-            "statewalk": ours(folder, asked.managers, asked.threads),
+            "statewalk": ours(asked.managers, asked.threads),
             **(spins(folder, asked.managers) if asked.spin else {}),
         }
-        used = measure(commands, asked.rounds)
+        used = measure(commands, asked.rounds, folder)
     print(f"{machine()}; {asked.threads} thread(s), medians of {asked.rounds} rounds\n")
     show(used, "C++, the same duties")
     found = ratios(used["statewalk"], used["C++, the same duties"])

@@ -115,12 +115,12 @@ class Measured:
     figures: dict[str, float]
 
 
-def run(command: Sequence[str]) -> Usage:
-    """Run a command and wait for it; its output is thrown away."""
+def run(command: Sequence[str], folder: Path = ROOT) -> Usage:
+    """Run a command in a folder and wait for it; its output is thrown away."""
     started = time.perf_counter()
     with open(os.devnull, "w", encoding="utf-8") as nowhere:
         child = subprocess.Popen(
-            command, cwd=ROOT, env=_ENVIRONMENT, stdout=nowhere, stderr=nowhere
+            command, cwd=folder, env=_ENVIRONMENT, stdout=nowhere, stderr=nowhere
         )
         _, status, used = os.wait4(child.pid, 0)
     child.returncode = os.waitstatus_to_exitcode(status)

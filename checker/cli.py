@@ -31,6 +31,8 @@ _PASSWORD = re.compile(
     r"(\w://[^\s:/@]*:|\bpassword\s*=\s*)('[^']*'|\S+(?=@)|[^\s&]+)", re.IGNORECASE
 )
 _stop = early.Stop()
+# Nothing here multiplies matrices, and making threads for it is a tenth of a short check.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 class _Parser(argparse.ArgumentParser):

@@ -36,6 +36,7 @@ from statewalk.checker.native.manifests import (
     refuse_another,
     write_manifest,
 )
+from statewalk.checker.native.state import Column as Numbers
 from statewalk.checker.native.state import Search
 from statewalk.checker.native.states import Level
 
@@ -53,10 +54,10 @@ class DiskWriter(Writer):
     def _in_files(self) -> bool:
         return self.disk is not None and self.disk.level is not None
 
-    def level(self, depth: int, level: Level) -> None:
+    def level(self, depth: int, level: Level, links: Numbers) -> None:
         """See `Writer`; what is in files is written already."""
         if not self._in_files:
-            super().level(depth, level)
+            super().level(depth, level, links)
 
     def _lost(self) -> Path | None:
         return None if self._in_files else super()._lost()

@@ -69,6 +69,10 @@ class Links:
         return self.column[self.first + position]
 
 
+def _bytes(level: Level) -> int:
+    return sum(array.nbytes for array in (*level.rows, level.link))
+
+
 @dataclass
 class Disk:
     """Takes over a search that outgrows its memory; see `checker.native.search.Elsewhere`.
@@ -127,17 +131,17 @@ class Disk:
         search, limits = self.search, self.limits
         if limits.after is not None:
             return search.distinct + search.seen.n_new > limits.after
-        coming = search.seen.n_new * self._state_bytes()  # the level to come, in order
-        coming += max(2 * partition.bytes for partition in search.seen.partitions)
-        return memory_in_use() + coming > _NEAR * limits.memory and self._room() > _LEAST
+        # The level to come, in order, takes the place of this one.
+        coming = search.seen.n_new * self._state_bytes() - _bytes(search.level)
+        growing = max(2 * partition.bytes for partition in search.seen.partitions)
+        needed = memory_in_use() + max(0, coming) + growing
+        return needed > _NEAR * limits.memory and self._room() > _LEAST
 
     def _room(self) -> float:
         """Bytes of memory that there are for states."""
         search = self.search
-        parts = search.seen.partitions
-        rows = [search.level.rows, *(partition.segment for partition in parts)]
-        states = sum(array.nbytes for row in rows for array in row) + search.level.link.nbytes
-        states += search.seen.bytes + sum(links.nbytes for links in search.links)
+        states = search.seen.n_new * self._state_bytes() + search.seen.bytes
+        states += _bytes(search.level) + sum(links.nbytes for links in search.links)
         return _NEAR * self.limits.memory - max(memory_in_use() - states, 0)
 
     def _state_bytes(self) -> int:

@@ -38,7 +38,7 @@ from statewalk.checker.native.manifests import (
     write_arrays,
     write_manifest,
 )
-from statewalk.checker.native.state import Search
+from statewalk.checker.native.state import Column, Search
 from statewalk.checker.native.states import Level
 from statewalk.checker.states.fingerprints import FINGERPRINT_VERSION
 from statewalk.dsl.inputs import by_name
@@ -127,7 +127,8 @@ class Writer:
     values: list[str] = field(default_factory=list)
     written: list[int] = field(default_factory=list)  # per slot: values on disk
     committed: int = -1
-    pending: dict[int, dict[str, Array]] = field(default_factory=dict)  # depth -> a level's arrays
+    # depth -> fingerprints and links of a level
+    pending: dict[int, tuple[Array, Array, Column]] = field(default_factory=dict)
     waiting: int = 0  # bytes of fingerprints in these; links are kept for traces anyway
     every: float = 0.0  # seconds that lie at least between two commits
     run: str = field(default_factory=lambda: os.urandom(8).hex())  # names this search
@@ -141,8 +142,8 @@ class Writer:
     given_up: bool = False
     warnings: list[str] = field(default_factory=list)
 
-    def level(self, depth: int, level: Level) -> None:
-        """Take a level's fingerprints and links, to be written with the next commit.
+    def level(self, depth: int, level: Level, links: Column) -> None:
+        """Take a level's fingerprints and its links, as they are kept, for the next commit.
 
         Most searches end before one is due: what they met need not be written at all. Where much
         waits, it is written without a commit.
@@ -150,7 +151,7 @@ class Writer:
         if self.given_up:
             return
         rows = level.rows
-        self.pending[depth] = {"fp": rows.fp, "low": rows.low, "link": level.link}
+        self.pending[depth] = rows.fp, rows.low, links
         self.waiting += rows.fp.nbytes + rows.low.nbytes
         if self.waiting > _PENDING:
             self.trying(self._write_levels)
@@ -158,10 +159,10 @@ class Writer:
             self._give_up("too much waits to be saved")
 
     def _write_levels(self) -> None:
-        for depth, arrays in list(self.pending.items()):
-            self._write(f"level-{depth:04}.npz", **arrays)
+        for depth, (fp, low, links) in list(self.pending.items()):
+            self._write(f"level-{depth:04}.npz", fp=fp, low=low, link=np.asarray(links))
             del self.pending[depth]
-            self.waiting -= arrays["fp"].nbytes + arrays["low"].nbytes
+            self.waiting -= fp.nbytes + low.nbytes
 
     # -- commits ---------------------------------------------------------------------------------
 
@@ -177,8 +178,8 @@ class Writer:
 
     def _waiting(self, level: Level) -> int:
         """Bytes that a commit before this level is expanded would write."""
-        levels = (array for arrays in self.pending.values() for array in arrays.values())
-        return sum(array.nbytes for array in levels) + level.rows.values.nbytes
+        levels = sum(fp.nbytes + low.nbytes + 8 * len(fp) for fp, low, _ in self.pending.values())
+        return levels + level.rows.values.nbytes
 
     def save(self, search: Search, totals: Totals) -> None:
         """Make everything up to the level to be expanded next final, if that can be done."""

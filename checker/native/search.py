@@ -28,6 +28,8 @@ _CANDIDATES = 1 << 16  # aimed at per batch; buffers grow beyond it
 _TELL_EVERY = 0.5  # seconds between reports within a level
 _MAX_ROWS = 1 << 15
 _MIN_ROWS = 64
+_ROOM = 2  # for so many new states for each of a level,
+_MANY = 1 << 12  # where it has so many
 
 
 class Sink(Protocol):
@@ -116,6 +118,8 @@ class Loop:
         """Expand the states that are here, ``rest`` more of the level being elsewhere."""
         search, first = self.search, 0
         n = search.level.n
+        for partition in search.seen.partitions if n >= _MANY else ():
+            partition.reserve(_ROOM * n // len(search.seen.partitions))
         while first < n:
             workers, search.queue = [], n - first + rest
             rows = min(self.batch_rows, _MAX_ROWS)
@@ -263,7 +267,7 @@ class Loop:
         if level.n:
             search.complete(level.link)
             if self.writer is not None:
-                self.writer.level(len(search.links) - 1, level)
+                self.writer.level(len(search.links) - 1, level, search.links[-1])
         if self.sink is not None:
             self.sink.level(before)
 

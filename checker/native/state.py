@@ -15,6 +15,7 @@ from statewalk.checker.machine.places import Place
 from statewalk.checker.machine.watch import memory_in_use
 from statewalk.checker.native.kernels.arrays import Array
 from statewalk.checker.native.learn.learning import Learner, Roots
+from statewalk.checker.native.memory import PackedLinks
 from statewalk.checker.native.states import Level, Seen, Shape, ids_type
 from statewalk.checker.native.workers import Workers
 from statewalk.dsl.model import Model
@@ -80,6 +81,8 @@ class Search:
 
     def complete(self, links: Column) -> None:
         """Count a level that is complete, by its links."""
+        if isinstance(links, np.ndarray):
+            links = PackedLinks.of(links, self.ordinal_bits)
         self.links.append(links)
         self.sizes.append(len(links))
         self.distinct += len(links)

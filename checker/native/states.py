@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from statewalk.checker.native import memory
 from statewalk.checker.native.kernels import tables
 from statewalk.checker.native.kernels.arrays import (
     DONE,
@@ -24,6 +25,7 @@ from statewalk.checker.native.kernels.arrays import (
 _FIRST_TABLE = 1 << 8
 _SMALL_TABLE = 1 << 16
 _FIRST_SEGMENT = 64
+_LARGE_SEGMENT = 1 << 22  # states from which on half a huge page for nothing does not matter
 
 
 def ids_type(widest: int) -> Any:
@@ -45,21 +47,25 @@ class Shape:
 
     def rows(self, n: int) -> Rows:
         """Rows for n states, not filled in."""
+        return self._rows(n, True)
+
+    def _rows(self, n: int, huge: bool) -> Rows:
         return Rows(
-            np.empty((n, self.width), self.dtype),
-            np.empty(n, np.uint64),
-            np.empty(n if self.wide else 0, np.uint64),
-            np.empty((n, self.words), np.uint64),
+            memory.array((n, self.width), self.dtype, huge),
+            memory.array(n, np.uint64, huge),
+            memory.array(n if self.wide else 0, np.uint64, huge),
+            memory.array((n, self.words), np.uint64, huge),
         )
 
     def segment(self, n: int) -> Segment:
-        """A segment for n states, not filled in."""
-        return Segment(*self.rows(n), np.empty(n, np.int64))
+        """A segment for n states, not filled in; it may become less."""
+        huge = n >= _LARGE_SEGMENT
+        return Segment(*self._rows(n, huge), memory.array(n, np.int64, huge))
 
 
 def _lines(size: int) -> Array:
     """So many empty cells, each eight of them in one line of the processor's cache."""
-    cells = np.zeros(size + 8, np.uint64)
+    cells = memory.array(size + 8, np.uint64)
     first = -cells.ctypes.data % 64 // 8
     return cells[first : first + size]
 
@@ -180,15 +186,10 @@ class Partition:
         self.segment = self.shape.segment(0)
 
     def release(self, rows: Rows, link: Array, first: int) -> None:
-        """Move the segment's states to a level, in the order of their fingerprints.
-
-        The segment keeps its memory for the next level, unless that will hardly need it.
-        """
-        segment, n = self.segment, self.n
-        if n:
-            tables.gather(segment, self.order(), rows, link, first)
-        if 4 * n < len(segment.fp):
-            self.segment = self.shape.segment(0)
+        """Move the segment's states to a level, in the order of their fingerprints."""
+        if self.n:
+            tables.gather(self.segment, self.order(), rows, link, first)
+        self.segment = self.shape.segment(0)
         self.n = 0
 
     @property
@@ -253,7 +254,7 @@ class Seen:
         """The new states as a level; the segments are empty afterwards."""
         n = self.n_new
         rows = self.shape.rows(n)
-        link = np.empty(n, np.int64)
+        link = memory.array(n, np.int64)
         starts = np.cumsum([0, *(partition.n for partition in self.partitions)]).tolist()
         tasks: list[Callable[[], object]] = [
             partial(partition.release, rows, link, starts[partition.number])

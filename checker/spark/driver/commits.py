@@ -37,7 +37,7 @@ from statewalk.dsl.errors import RunError
 
 if TYPE_CHECKING:
     from statewalk.checker.engines.layout import Layout
-    from statewalk.checker.native.state import Search
+    from statewalk.checker.native.state import Column, Search
     from statewalk.checker.native.states import Level
 
 FORMAT = 4
@@ -81,7 +81,7 @@ class Committer(Writer):
         except OSError as error:
             raise unusable(str(self.folder), error) from error
 
-    def level(self, depth: int, level: Level) -> None:
+    def level(self, depth: int, level: Level, links: Column) -> None:
         """Levels are files of tasks, or in one that is written when the first of these begins."""
 
     def go_on(self, saved: Committed, layout: Layout) -> None:

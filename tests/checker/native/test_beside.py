@@ -12,7 +12,7 @@ from benchmarks import beside
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("c++") is None, reason="no C++ compiler")
 def test_the_program_counts_what_the_model_says(tmp_path: Path) -> None:
-    assert beside.counts(beside.compiled(tmp_path, 5)) == (8832, 58146)
+    assert beside.counts(beside.compiled(tmp_path, 5), tmp_path) == (8832, 58146)
 
 
 def test_a_ratio_that_got_worse_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
