@@ -20,7 +20,7 @@ from statewalk.checker.native.kernels.arrays import Array
 _LARGE = 1 << 20  # bytes from which on an array has memory of its own
 _HUGE = 1 << 21  # bytes of a huge page
 _FEW = 1 << 10  # links that are not worth packing
-_AT_ONCE = 1 << 18  # links that are packed together
+_TOGETHER = 1 << 18  # links that are packed together
 
 
 def array(shape: int | tuple[int, ...], dtype: Any, huge: bool = True) -> Array:
@@ -72,11 +72,11 @@ class PackedLinks:
             return links
         low = np.empty(len(links), np.uint32)
         high = np.empty(len(links) if bits > 32 else 0, np.uint8)
-        for first in range(0, len(links), _AT_ONCE):
-            part = links[first : first + _AT_ONCE]
+        for first in range(0, len(links), _TOGETHER):
+            part = links[first : first + _TOGETHER]
             packed = (part >> ordinal_bits << kept) | (part & ((1 << kept) - 1))
-            low[first : first + _AT_ONCE] = packed & 0xFFFFFFFF
-            high[first : first + _AT_ONCE] = (packed >> 32)[: len(high)]
+            low[first : first + _TOGETHER] = packed & 0xFFFFFFFF
+            high[first : first + _TOGETHER] = (packed >> 32)[: len(high)]
         return cls(low, high, kept, ordinal_bits)
 
     @property
