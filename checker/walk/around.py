@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -173,7 +173,8 @@ def drawn(found: Around, path: Path) -> dict[str, Any]:
 
 def along(walk: Walk, path: Path, until: float) -> list[dict[str, Any] | None]:
     """For each state of a path a drawing of what it leads to, beside the state before it and what
-    that led to; from the last on, until the time is over.
+    that led to; from the last on, until the time is over. Marked are states of the path, and those
+    in which what has to hold does not.
 
     ``goes`` says by spot which state of the path it is, if it is one.
     """
@@ -184,18 +185,23 @@ def along(walk: Walk, path: Path, until: float) -> list[dict[str, Any] | None]:
     for at, row in enumerate(rows):
         where.setdefault(row, []).append(at)
     kept: dict[int, list[Possible]] = {}
+    wrong: dict[Row, bool] = {}
     drawings: list[dict[str, Any] | None] = [None] * (len(path.steps) + 1)
     for here in reversed(range(len(states))):
         if time.monotonic() > until:
             break
         for at in range(max(0, here - 1), here + 1):
             kept[at] = kept.get(at) or _own_first(walk, path, states, at)
-        found, known = _beside(walk, trace, states, rows, here, kept)
+        found, there = _beside(walk, trace, states, rows, here, kept)
+        wrong |= {row: _is_wrong(walk, state) for row, state in there.items() if row not in wrong}
         goes = [
-            min(where.get(row, ()), key=lambda to: abs(to - here), default=None) for row in known
+            min(where.get(row, ()), key=lambda to: abs(to - here), default=None) for row in there
         ]
         marks = ["here" if to == here else "" if to is None else "on" for to in goes]
-        spots = [replace(spot, mark=mark) for spot, mark in zip(found.spots, marks, strict=True)]
+        spots = [
+            replace(spot, mark=f"{mark} wrong".strip() if wrong[row] else mark)
+            for spot, mark, row in zip(found.spots, marks, there, strict=True)
+        ]
         drawing = layered(spots, found.edges)
         drawings[here] = {"drawing": drawing, "goes": goes, "whole": found.whole}
     return drawings
@@ -215,11 +221,11 @@ def _beside(
     rows: list[Row],
     here: int,
     kept: dict[int, list[Possible]],
-) -> tuple[Around, Iterable[Row]]:
-    """What a state of a path, and the one before it, lead to; by spot what tells it apart."""
+) -> tuple[Around, dict[Row, State]]:
+    """What a state of a path, and the one before it, lead to; and the states of its spots."""
     begin = max(0, here - 1)
     found = Around([Spot(0, f"state {begin}")], [()])
-    near = [states[begin]]
+    made = [states[begin]]
     known = {rows[begin]: 0}
     for at in range(begin, here + 1):
         spot = known.get(rows[at])
@@ -227,5 +233,5 @@ def _beside(
             continue
         for one in kept[at]:
             if one.taken.state is not None and not one.cut:
-                _add(walk, trace, found, near, known, spot, one.step, one.taken.state, BESIDE)
-    return found, known
+                _add(walk, trace, found, made, known, spot, one.step, one.taken.state, BESIDE)
+    return found, dict(zip(known, made, strict=True))

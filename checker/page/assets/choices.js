@@ -73,7 +73,7 @@ class Choices {
             "li",
             null,
             h("span.action", null, one.label),
-            one.guard && h("div.guard", null, h("code", null, one.guard), " ", h("span.source", null, one.place)),
+            one.guard && h("div.guard", null, h("code", null, one.guard), " ", h("span.source", null, eased(one.place))),
             one.values && h("div.values", null, one.values),
           ),
         ),

@@ -57,8 +57,8 @@ function reveal(element, box) {
   const bottom = inWindow ? Math.min(outer.bottom, window.innerHeight) : outer.bottom;
   if (inner.top < top) box.scrollTop -= top - inner.top + 40;
   else if (inner.bottom > bottom) box.scrollTop += Math.min(inner.bottom - bottom + 12, inner.top - top);
-  const fixed = box.querySelector("tbody th"); // it stays at the left of what is scrolled
-  const left = outer.left + (fixed ? fixed.offsetWidth : 0);
+  const fixed = box.querySelector("tbody th, .gutter"); // it stays at the left of what is scrolled
+  const left = outer.left + (fixed ? fixed.getBoundingClientRect().width : 0);
   const beside = inner.left < left || inner.right > outer.right;
   if (beside && inner.width < outer.width) box.scrollLeft += inner.left - left - Math.max(0, (outer.right - left - inner.width) / 2);
 }
@@ -90,12 +90,32 @@ const plural = (n, one) => count(n) + " " + (n === 1 ? one : one + "s");
 // A text that may be broken into lines within its names and calls, too.
 const soft = (text) => text.split(/(?<=[_.([=])(?=.)/).flatMap((part, i) => (i ? [h("wbr"), part] : [part]));
 
-// Lines of the report: texts with their styles.
+// A value, code or a path: only long words of it may be broken, where something begins in them.
+function eased(text) {
+  const parts = [];
+  let from = 0;
+  for (const word of text.matchAll(/\S{25,}/g)) {
+    for (const mark of word[0].matchAll(/[([{=/](?=[^)\]}])/g)) {
+      const to = word.index + mark.index + 1;
+      parts.push(text.slice(from, to), h("wbr"));
+      from = to;
+    }
+  }
+  return [...parts, text.slice(from)];
+}
+
+const LABEL = 16; // letters that a label at the beginning of a line takes at most
+
+// Lines of the report: texts with their styles. What does not fit goes on below its own text.
 function reportLines(lines) {
   const names = { "+": "plus", "-": "minus", "~": "tilde" };
-  const texts = lines.map((line) => [
-    line.map(([text, style]) => (style ? h("span." + (names[style] || style), null, text) : text)),
-    "\n",
-  ]);
-  return h("pre.report", null, texts);
+  const told = (line) => {
+    const words = line.map(([text, style]) => (style ? h("span." + (names[style] || style), null, eased(text)) : eased(text)));
+    const element = h("span.told", null, words, "\n");
+    const [head, indent] = /^( *)(?:\S+ {2,})?/.exec(line.map(([text]) => text).join(""));
+    const by = head.length > LABEL ? indent.length : head.length;
+    Object.assign(element.style, { paddingLeft: by + "ch", textIndent: -by + "ch" });
+    return element;
+  };
+  return h("pre.report", null, lines.map(told));
 }

@@ -72,7 +72,8 @@ function graphBeside(path, at, select) {
   const open = (spot) => (found.goes[spot] === null ? null : () => select(found.goes[spot]));
   const said = at ? "What this state and the one before it lead to." : "What this state leads to.";
   const more = found.whole ? "" : " Not all of it: there is too much to draw.";
-  return [h("p.dim.above", null, said, more, " The path is marked."), graphOf(found.drawing, open, "states around")];
+  const wrong = found.drawing.shapes.some((one) => /\bwrong\b/.test(one[1].class)) ? " Red: what has to hold does not." : "";
+  return [h("p.dim.above", null, said, more, " The path is marked.", wrong), graphOf(found.drawing, open, "states around")];
 }
 
 const FAR = [1, 2, 3, 4, 5, 10, 1000];

@@ -21,7 +21,7 @@ const LIVE_KEYS = [
   ["n", "to the next steps", ["n"], () => choices.focus()],
   ["b", "back to where you were", ["b"], () => history.back()],
   ["a", "another way to this state", ["a"], () => choices.another()],
-  ["/", "find a state", ["/"], () => choices.finder.focus()],
+  ["/", "find a state", ["/"], () => choices.finder.select()],
   ["w", "watch an expression", ["w"], () => choices.watcher.focus()],
 ];
 const HELP_KEYS = [["?", "these keys", ["?"], () => (help.open ? help.close() : help.showModal())]];

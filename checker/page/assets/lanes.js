@@ -1,5 +1,6 @@
 // The sequence diagram. It was laid out by who made the page: here it becomes elements.
 
+const GUTTER = 40; // at the left, where the steps' numbers are
 const FIRST = 1500; // points above and below the step shown that are drawn at once
 
 // How far down a shape is; null for what goes along the whole drawing, and for the rows.
@@ -20,15 +21,18 @@ function lanesOf(path, select, at) {
   const names = shape(["svg", { ...size(36), "aria-hidden": "true" }, ""]);
   head.forEach((one) => names.append(shape(one)));
   const body = shape(["svg", { ...size(height), role: "img", "aria-label": "sequence diagram of the path" }, ""]);
+  const gutter = shape(["svg", { ...size(height), class: "gutter", width: GUTTER, viewBox: `0 0 ${GUTTER} ${height}`, "aria-hidden": "true" }, ""]);
+  const isNumber = ([tag, { class: kind }]) => tag === "text" && kind === "number";
   const row = shapes.find((one) => one[1]["data-step"] === Math.max(1, at));
   const middle = row ? row[1].y : 0;
+  const put = (one) => (isNumber(one) ? gutter : body).append(shape(one));
   const far = shapes.filter((one) => {
     const depth = depthOf(one);
     if (depth !== null && Math.abs(depth - middle) > FIRST) return true;
-    body.append(shape(one));
+    put(one);
     return false;
   });
-  afterwards(far, (one) => body.append(shape(one)));
+  afterwards(far, put);
   body.addEventListener("click", (event) => {
     const bounds = body.getBoundingClientRect();
     const y = event.clientY - bounds.top;
@@ -41,7 +45,7 @@ function lanesOf(path, select, at) {
     "div.scroll.lanes",
     { tabindex: "0", role: "region", "aria-label": "lanes" },
     h("div.lanenames", null, names),
-    body,
+    h("div.body", null, gutter, body),
     endOf(path.trace),
   );
 }

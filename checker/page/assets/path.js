@@ -7,8 +7,8 @@ function changeLine([mark, place, before, after, element]) {
   const word = { "+": "added", "-": "removed", "~": "changed" }[mark];
   const values =
     mark === "~"
-      ? [h("span.value", null, before), h("span.to", null, " → "), h("span.value", null, after)]
-      : [element ? null : h("span.to", null, "= "), h("span.value", null, mark === "+" ? after : before)];
+      ? [h("span.value", null, eased(before)), h("span.to", null, " → "), h("span.value", null, eased(after))]
+      : [element ? null : h("span.to", null, "= "), h("span.value", null, eased(mark === "+" ? after : before))];
   return h("div.change." + name, null, h("span.mark", { "aria-label": word }, mark), h("span.place", null, soft(place)), " ", values);
 }
 
@@ -19,7 +19,7 @@ function changesOf(path, at) {
     return h("div.changes.failed", null, [trace.error_type, trace.error].filter(Boolean).join(": "));
   }
   const lines = step.changes.length ? step.changes.map(changeLine) : h("div.dim", null, "changes nothing");
-  return h("div.changes", null, lines, step.place && h("div.source", null, step.place));
+  return h("div.changes", null, lines, step.place && h("div.source", null, eased(step.place)));
 }
 
 function labelOf(step) {

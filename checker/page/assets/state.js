@@ -5,7 +5,7 @@ const SHORT = 64;
 function valueTree(value, before, depth) {
   const parts = partsOf(value);
   const text = textOf(value);
-  if (!parts || !parts.length || text.length <= SHORT) return h("span.value", null, text);
+  if (!parts || !parts.length || text.length <= SHORT) return h("span.value", null, eased(text));
   const old = new Map(before === undefined ? [] : partsOf(before) || []);
   const isNew = before !== undefined;
   const known = new Set((partsOf(before === undefined ? null : before) || []).map(([, v]) => JSON.stringify(v)));
@@ -35,7 +35,7 @@ function row(name, value, before, changed, depth) {
       "div.holds",
       null,
       valueTree(value, changed ? before : undefined, depth),
-      whole && h("span.was", null, "was ", textOf(before)),
+      whole && h("span.was", null, "was ", eased(textOf(before))),
     ),
   );
 }
@@ -107,7 +107,7 @@ function roleTable(path, whole, select, middle, shows) {
     if (whole || !at) {
       const now = fieldsAt(path.trace, at);
       for (const c of columns) {
-        const lines = [...(now.get(c) || [])].filter(([f]) => shows(c, f)).map(([f, v]) => h("div.whole", null, h("span.name", null, f), " ", textOf(v)));
+        const lines = [...(now.get(c) || [])].filter(([f]) => shows(c, f)).map(([f, v]) => h("div.whole", null, h("span.name", null, f), " ", eased(textOf(v))));
         cells.set(c, [h("details", { open: whole }, h("summary", null, whole ? "state" : "start"), lines), whole ? cells.get(c) : null]);
       }
     }
@@ -115,7 +115,7 @@ function roleTable(path, whole, select, middle, shows) {
     return h(
       "tr",
       { "data-step": at },
-      h("th", { scope: "row" }, h("button.link", { onclick: () => select(at) }, String(at)), step && h("span.act", null, soft(actionOf(step)))),
+      h("th", { scope: "row" }, h("div.named", null, h("button.link", { onclick: () => select(at) }, String(at)), step && h("span.act", null, soft(actionOf(step))))),
       columns.map((c) => h("td", { "data-step": c === first ? at : null }, cells.get(c))),
     );
   });
@@ -129,5 +129,5 @@ function codeOf(path, at) {
   const found = step && data.code && data.code[step.place];
   if (!found) return h("p.dim", null, at ? "The text of this step is not in this page." : "Choose a step: its function is shown here.");
   const lines = found.lines.map((line, i) => [h("span.number", { "aria-hidden": "true" }, String(found.first + i)), line + "\n"]);
-  return [h("p.dim.above", null, step.place), h("pre.code", { tabindex: "0", role: "region", "aria-label": "code of the step" }, lines)];
+  return [h("p.dim.above", null, eased(step.place)), h("pre.code", { tabindex: "0", role: "region", "aria-label": "code of the step" }, lines)];
 }

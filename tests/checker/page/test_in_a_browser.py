@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -109,8 +110,12 @@ def test_keys_go_along_the_path_and_choose_views(
 SEEN = """(() => {
   const one = [...document.querySelectorAll('#panel .here')].at(-1);
   const [inner, outer] = [one, one.closest('.scroll')].map((e) => e.getBoundingClientRect());
+  const named = [...document.querySelectorAll('#panel .gutter text, #panel .named')];
+  const beside = named.find((e) => parseInt(e.textContent) === Number(one.dataset.step));
+  const at = beside.getBoundingClientRect();
   return inner.left >= outer.left && inner.right <= outer.right && inner.top < outer.bottom
-    && inner.bottom > outer.top && inner.top < innerHeight;
+    && inner.bottom > outer.top && inner.top < innerHeight
+    && at.left >= outer.left && at.right <= outer.right && at.top >= outer.top - 20;
 })()"""
 
 
@@ -275,8 +280,9 @@ def test_fields_are_hidden_and_a_state_is_pinned_and_the_address_has_both(
 def test_nothing_is_wider_than_the_window(
     browser: Browser, run: Run, tmp_path: Path, width: int
 ) -> None:
+    deep = json.dumps(of_run(run)).replace("models/kafka", "models" + "/somewhere" * 8)
     with sized(browser, width):
-        opened(browser, tmp_path, of_run(run))
+        opened(browser, tmp_path, json.loads(deep))
         for key in "ltgcs":
             browser.press(key)
 
@@ -321,6 +327,10 @@ def test_the_explorer_steps_forks_finds_and_shares(browser: Browser, address: st
     browser.press("Enter")
     browser.value("document.querySelector('.tools form').requestSubmit()")
     browser.until("document.querySelector('.status').textContent.startsWith('Found after')")
+    browser.value("document.activeElement.blur()")
+    browser.press("/")
+    browser.type("jugs.big == 3")  # another, instead of the one before
+    assert "jugs.big == 3" == browser.value("document.activeElement.value")
     shared = browser.value("location.hash")
     found = count(browser, ".path li")
 

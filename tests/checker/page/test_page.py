@@ -132,6 +132,17 @@ def test_a_page_of_a_check_has_what_was_possible_beside_the_path(run: Run) -> No
     assert any(None in found["goes"] for found in around)
 
 
+def test_red_is_where_what_has_to_hold_does_not(run: Run) -> None:
+    drawn = [found["drawing"]["shapes"] for found in of_run(run)["traces"][0]["around"]]
+    kinds = [[shape[1]["class"] for shape in shapes] for shapes in drawn]
+
+    assert [5] == [
+        at
+        for at, found in enumerate(kinds)
+        if any({"here", "wrong"} <= {*kind.split()} for kind in found)
+    ]
+
+
 def test_a_page_of_a_check_has_the_functions_of_its_steps(run: Run) -> None:
     data = of_run(run)
     step = next(s for s in data["traces"][0]["steps"] if "send_init_pid" in str(s["label"]))
