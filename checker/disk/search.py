@@ -70,7 +70,7 @@ class Links:
 
 
 def _bytes(level: Level) -> int:
-    return sum(array.nbytes for array in (*level.rows, level.link))
+    return sum(array.nbytes for array in level.rows)
 
 
 @dataclass

@@ -20,7 +20,7 @@ from statewalk.checker.native.kernels.arrays import Array
 _LARGE = 1 << 20  # bytes from which on an array has memory of its own
 _HUGE = 1 << 21  # bytes of a huge page
 _FEW = 1 << 10  # links that are not worth packing
-_TOGETHER = 1 << 18  # links that are packed together
+_TOGETHER = 1 << 14  # links that are packed together
 
 
 def array(shape: int | tuple[int, ...], dtype: Any, huge: bool = True) -> Array:

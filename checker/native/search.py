@@ -270,6 +270,8 @@ class Loop:
                 self.writer.level(len(search.links) - 1, level, search.links[-1])
         if self.sink is not None:
             self.sink.level(before)
+        if level.n and search.links[-1] is not level.link:  # they are kept there
+            level.link = np.broadcast_to(np.int64(-1), level.n)
 
     def save(self, final: bool) -> Totals | None:
         """Commit a checkpoint if it is time, or if this is the end; the counters as they are."""

@@ -203,7 +203,8 @@ class Level:
     """One level's states in the order of their fingerprints, and how each was reached."""
 
     rows: Rows
-    link: Array  # (N,) int64; at level 0 the index of the initial state
+    # (N,) int64; at level 0 the index of the initial state; -1 where `Search.links` has them packed
+    link: Array
 
     @property
     def n(self) -> int:

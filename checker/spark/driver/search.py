@@ -92,6 +92,7 @@ def spill(search: Search, cluster: Cluster) -> Spread:
     """Move the frontier and the visited fingerprints into files, and go on with tasks."""
     division = Division(cluster.settings.buckets, cluster.most_tasks)
     depth = len(search.links) - 1
+    search.level.link = np.asarray(search.links[-1])
     shares = [division.share(search.level.rows.fp, task) for task in range(division.tasks)]
     parts = tuple(
         _spill_part(search, cluster, division, task, own)
