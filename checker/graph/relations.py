@@ -21,7 +21,7 @@ from statewalk.checker.graph.write import write_graph
 from statewalk.checker.machine.extras import missing
 from statewalk.checker.traces.exports.lanes import svg_of
 from statewalk.checker.traces.exports.layered import FEW, Spot, layered
-from statewalk.checker.traces.exports.notebook import fenced
+from statewalk.checker.traces.exports.notebook import fenced, sized
 from statewalk.dsl.errors import printable
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class Graph:
         number = {row["fingerprint"]: at for at, row in enumerate(states)}
         spots = [Spot(row["depth"], _came(row), _held(row, states[0])) for row in states]
         edges = {(number[row["source"]], number[row["target"]]) for row in steps}
-        return svg_of({"head": [], **layered(spots, {(a, b) for a, b in edges if a != b})})
+        return sized(svg_of({"head": [], **layered(spots, {(a, b) for a, b in edges if a != b})}))
 
 
 def _came(row: dict[str, Any]) -> str:

@@ -95,7 +95,7 @@ function drawHead() {
   const option = (one, i) => h("option", { selected: i === view.trace }, one.title || `${one.trace.property} (${one.witness ? "witness" : "counterexample"})`);
   const turn = (event) => choose({ trace: event.target.selectedIndex, step: 1e9, side: 0 });
   const select = h("select", { "aria-label": "path shown", onchange: turn }, data.traces.map(option));
-  fill(title, h("div", null, h("h2", null, live ? ["Exploring ", soft(trace.property)] : nameOf(path)), h("p.dim", null, saidOf(path))), data.traces.length > 1 ? select : null);
+  fill(title, h("div", null, h("h2", null, live ? ["Exploring ", soft(trace.property)] : soft(nameOf(path))), h("p.dim", null, saidOf(path))), data.traces.length > 1 ? select : null);
   fill(why, live ? broughtBox(live.brought, agree) : path.why.length ? reportLines(path.why) : null);
   if (live && box.firstChild) return; // what has the focus keeps it
   const one = [path.beside ? h("h3", null, path.side) : null, list.element];

@@ -95,13 +95,19 @@ function eased(text) {
   const parts = [];
   let from = 0;
   for (const word of text.matchAll(/\S{25,}/g)) {
-    for (const mark of word[0].matchAll(/[([{=/](?=[^)\]}])/g)) {
+    for (const mark of word[0].matchAll(/[([{/](?=[^)\]}])|=(?=[^\s,)]{8})/g)) {
       const to = word.index + mark.index + 1;
       parts.push(text.slice(from, to), h("wbr"));
       from = to;
     }
   }
   return [...parts, text.slice(from)];
+}
+
+// A value; what would fill a screen has a box of its own to scroll in.
+function worded(text) {
+  if (text.length < 1000) return h("span.value", null, eased(text));
+  return h("span.value.long", { tabindex: "0", role: "group", "aria-label": "a long value" }, eased(text));
 }
 
 const LABEL = 16; // letters that a label at the beginning of a line takes at most

@@ -88,7 +88,7 @@ function verdict({ result, evidence, ...data }) {
     "section.verdict." + tone,
     null,
     h("h1", null, word),
-    h("p.said", null, sentence({ result, evidence, ...data })),
+    h("p.said", null, soft(sentence({ result, evidence, ...data }))),
     h(
       "div.figures",
       null,

@@ -7,8 +7,8 @@ function changeLine([mark, place, before, after, element]) {
   const word = { "+": "added", "-": "removed", "~": "changed" }[mark];
   const values =
     mark === "~"
-      ? [h("span.value", null, eased(before)), h("span.to", null, " → "), h("span.value", null, eased(after))]
-      : [element ? null : h("span.to", null, "= "), h("span.value", null, eased(mark === "+" ? after : before))];
+      ? [worded(before), h("span.to", null, " → "), worded(after)]
+      : [element ? null : h("span.to", null, "= "), worded(mark === "+" ? after : before)];
   return h("div.change." + name, null, h("span.mark", { "aria-label": word }, mark), h("span.place", null, soft(place)), " ", values);
 }
 
@@ -24,7 +24,8 @@ function changesOf(path, at) {
 
 function labelOf(step) {
   const parts = step.label.map(([text, kind]) => [text.replaceAll(" · ", " ·\u00a0"), kind]);
-  return parts.map(([text, kind]) => h("span." + (kind && kind !== "dim" ? kind : "rest"), null, soft(text)));
+  const words = (text, kind) => (kind === "action" ? soft(text) : [text.startsWith("(") && h("wbr"), eased(text)]);
+  return parts.map(([text, kind]) => h("span." + (kind && kind !== "dim" ? kind : "rest"), null, words(text, kind)));
 }
 
 // What comes after the last step of a lasso, and where of that the property is false.

@@ -5,7 +5,7 @@ const SHORT = 64;
 function valueTree(value, before, depth) {
   const parts = partsOf(value);
   const text = textOf(value);
-  if (!parts || !parts.length || text.length <= SHORT) return h("span.value", null, eased(text));
+  if (!parts || !parts.length || text.length <= SHORT) return worded(text);
   const old = new Map(before === undefined ? [] : partsOf(before) || []);
   const isNew = before !== undefined;
   const known = new Set((partsOf(before === undefined ? null : before) || []).map(([, v]) => JSON.stringify(v)));
@@ -107,7 +107,7 @@ function roleTable(path, whole, select, middle, shows) {
     if (whole || !at) {
       const now = fieldsAt(path.trace, at);
       for (const c of columns) {
-        const lines = [...(now.get(c) || [])].filter(([f]) => shows(c, f)).map(([f, v]) => h("div.whole", null, h("span.name", null, f), " ", eased(textOf(v))));
+        const lines = [...(now.get(c) || [])].filter(([f]) => shows(c, f)).map(([f, v]) => h("div.whole", null, h("span.name", null, f), " ", worded(textOf(v))));
         cells.set(c, [h("details", { open: whole }, h("summary", null, whole ? "state" : "start"), lines), whole ? cells.get(c) : null]);
       }
     }

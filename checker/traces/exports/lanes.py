@@ -21,7 +21,7 @@ Shape = tuple[str, dict[str, Any], str]
 """The tag, its attributes, its text"""
 
 _GUTTER, _RIGHT = 52, 44  # left of the lanes: numbers; right of them: the arc of a lasso
-_LETTER = 6.4  # pixels, of a letter at 11 pixels
+_LETTER, _BOLD = 6.4, 9.6  # pixels, of a letter at 11 pixels, and at 13 in bold
 _LEAST, _MOST = 132, 300  # of a lane
 _GAP = 20  # between notes of neighbours
 _NOTE, _LINE, _ARROW, _PAD = 24, 14, 26, 10
@@ -37,7 +37,8 @@ def drawing(trace: Trace) -> dict[str, Any]:
 def drawing_of(found: list[Event], loop: int | None, bad: int | None) -> dict[str, Any]:
     """The same of events; ``bad`` is the step that should not have happened."""
     names = list(dict.fromkeys(n for e in found for n in (e.source, e.target) if n))
-    centres, width = _columns(found, names)
+    wide = _widths(found, names)
+    centres, width = _columns(wide)
     backs: list[Shape] = []
     shapes: list[Shape] = []
     tops: list[int] = []
@@ -57,28 +58,42 @@ def drawing_of(found: list[Event], loop: int | None, bad: int | None) -> dict[st
     if loop is not None:
         shapes += _arc(tops, loop, top, width)
     head: list[Shape] = [
-        ("text", {"class": "name", "x": x, "y": 23, "text-anchor": "middle"}, name)
+        (
+            "text",
+            {"class": "name", "x": x, "y": 23, "text-anchor": "middle"},
+            _named(name, wide[name]),
+        )
         for name, x in centres.items()
     ]
     return {"width": width, "height": top + 8, "head": head, "shapes": [*backs, *lives, *shapes]}
 
 
-def _columns(found: list[Event], names: list[str]) -> tuple[dict[str, int], int]:
-    """Where each lane is, and how wide all are together."""
-    wide = dict.fromkeys(names, _LEAST)
+def _widths(found: list[Event], names: list[str]) -> dict[str, int]:
+    """How wide each lane is."""
+    wide = {name: max(_LEAST, min(_MOST, int(len(name) * _BOLD))) for name in names}
     for event in found:
-        texts = [event.text, *event.received] if event.kind == "step" else []
-        for text in (*texts, event.source):
+        for text in [event.text, *event.received] if event.kind == "step" else []:
             wide[event.source] = max(wide[event.source], _size(text))
+    return wide
+
+
+def _columns(wide: dict[str, int]) -> tuple[dict[str, int], int]:
+    """Where the middle of each lane is, and how wide all are together."""
     left, centres = _GUTTER, {}
-    for name in names:
-        centres[name] = left + wide[name] // 2
-        left += wide[name] + _GAP
+    for name, room in wide.items():
+        centres[name] = left + room // 2
+        left += room + _GAP
     return centres, left + _RIGHT
 
 
 def _size(text: str) -> int:
     return min(_MOST, int(len(text) * _LETTER) + 22)
+
+
+def _named(name: str, width: int) -> str:
+    """The name above a lane, with its end, which tells instances apart."""
+    most = int(width / _BOLD)
+    return name if len(name) <= most else f"{name[: most - 7]}…{name[-6:]}"
 
 
 def _fitted(text: str, width: int) -> str:

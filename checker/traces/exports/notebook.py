@@ -19,31 +19,37 @@ _TAGS = {"action": "<b>{}</b>", "actor": "<i>{}</i>"}
 
 def html_of(trace: Trace) -> str:
     """The steps of a trace with what they changed, and the sequence diagram."""
-    rows = [_row(0, "<b>init</b>", [])]
+    rows = [_row("0", "<b>init</b>", [])]
     for number, (step, changes) in enumerate(trace, 1):
         if number > _MOST:
-            rows.append(_row(0, f"… and {trace.length - _MOST} more", []))
+            rows.append(_row("", f"… and {trace.length - _MOST} more", []))
             break
         label = "".join(
             _TAGS.get(kind, "{}").format(_safe(text)) for text, kind in label_parts(trace, step)
         )
-        rows.append(_row(number, label, [_safe(str(change)) for change in changes]))
+        rows.append(_row(str(number), label, [_safe(str(change)) for change in changes]))
     error = f"<p>{_safe(trace.error)}</p>" if trace.error else ""
     loop = f"<p>back to {trace.loop}, for ever</p>" if trace.loop is not None else ""
     head = f"<p><b>{_safe(trace.property)}</b> · {trace.length} steps of {_safe(trace.spec)}</p>"
-    drawn = to_svg(trace) if 0 < trace.length <= _MOST else ""
+    drawn = sized(to_svg(trace)) if 0 < trace.length <= _MOST else ""
     return f"{head}<table>{''.join(rows)}</table>{error}{loop}{drawn}"
 
 
-def _row(number: int, label: str, changes: list[str]) -> str:
+def _row(number: str, label: str, changes: list[str]) -> str:
     told = "<br>".join(f"<code>{change}</code>" for change in changes)
     left = ' style="text-align: left; vertical-align: top"'  # notebooks align cells themselves
-    cells = "".join(f"<td{left}>{cell}</td>" for cell in (str(number), label, told))
+    cells = "".join(f"<td{left}>{cell}</td>" for cell in (number, label, told))
     return f"<tr>{cells}</tr>"
 
 
 def _safe(text: str) -> str:
     return escape(printable(text))
+
+
+def sized(svg: str) -> str:
+    """A drawing in its own size; notebooks would make a wide one too small to be read."""
+    kept = svg.replace("<svg ", '<svg style="max-width: none" ', 1)
+    return f'<div style="overflow-x: auto">{kept}</div>'
 
 
 def pre_of(text: str) -> str:

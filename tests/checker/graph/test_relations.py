@@ -87,7 +87,7 @@ def test_a_notebook_shows_tables_and_small_graphs(run: Run) -> None:
     small = check(DIE_HARD, engine="reference").graph()
     shown = run.states()
 
-    assert "<svg" in small._repr_html_()  # type: ignore[attr-defined]
+    assert '<svg style="max-width: none"' in small._repr_html_()  # type: ignore[attr-defined]
     assert 11 == shown._repr_html_().count("<tr>")  # type: ignore[attr-defined]
     assert 12 == shown._repr_markdown_().count("\n")  # type: ignore[attr-defined]
     assert 12 == len(repr(shown).splitlines())

@@ -359,7 +359,7 @@ def test_a_notebook_shows_a_trace_without_scripts_and_escaped(tmp_path: Path, ru
     assert "<script" not in shown
     assert "<img" not in shown
     assert "&lt;img" in shown
-    assert "<svg" in run.traces["epoch_monotone"]._repr_html_()
+    assert '<svg style="max-width: none"' in run.traces["epoch_monotone"]._repr_html_()
     assert 6 == run.traces["epoch_monotone"]._repr_html_().count("<tr")
 
 
