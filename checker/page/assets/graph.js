@@ -1,7 +1,7 @@
 // A graph of states. It was laid out by who made it: here it becomes elements, and a state is gone to.
 
 // ``open`` gives what happens when a state is chosen, or null where it leads nowhere; ``unfold`` what
-// shows where a state leads to.
+// shows where a state leads to. What a box cuts short, or a dot leaves out, stands below.
 function graphOf({ width, height, shapes, names }, open, label, unfold) {
   const picture = shape(["svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": label }, ""]);
   const spots = [];
@@ -22,7 +22,14 @@ function graphOf({ width, height, shapes, names }, open, label, unfold) {
   }
   if (spots.length) spots[0].setAttribute("tabindex", "0");
   picture.addEventListener("keydown", (event) => moveAmong(spots, event));
-  return h("div.scroll.lanes", { tabindex: "0", role: "region", "aria-label": label }, picture);
+  const spelt = h("p.spelt.dim", { "aria-hidden": "true" });
+  const tell = (event) => {
+    const spot = event.target.getAttribute("data-spot");
+    if (spot !== null) fill(spelt, names[spot]);
+  };
+  picture.addEventListener("mouseover", tell);
+  picture.addEventListener("focusin", tell);
+  return h("div.scroll.lanes", { tabindex: "0", role: "region", "aria-label": label }, picture, spelt);
 }
 
 const nameOfSpot = (text) => visible(text.replace("\n", ": "));

@@ -241,6 +241,7 @@ def test_a_graph_of_two_thousand_states_is_drawn_and_gone_through(
     assert 3 == count(browser, ".spot.open")
     assert not set("\x00\x1b\u202e\u2028") & set(text(browser, "#panel"))
     browser.value("document.querySelectorAll('.spot.open')[2].focus()")
+    assert "step 2" in text(browser, ".spelt")
     browser.press("Enter")
     assert "step 2 of 5" in text(browser, ".stepper")
 
