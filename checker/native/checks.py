@@ -25,7 +25,7 @@ def check_states(search: Search, level: Level, stage: Stage, constraints: bool) 
     constraints = constraints and len(watched) > roots.n_properties
     cut_by = np.full(level.n if constraints else 0, NEVER)
     if not watched or not level.n:
-        return np.ones(level.n, np.bool_)
+        return np.broadcast_to(np.True_, level.n)
     groups = search.groups(0, roots.first_action)
     if not constraints:
         groups[2, groups[0] >= roots.n_properties] = 0
@@ -37,7 +37,7 @@ def check_states(search: Search, level: Level, stage: Stage, constraints: bool) 
             at = int(first[group])
             stage.event(watched[group], level.key(at), int(level.link[at]))
     if not len(cut_by):
-        return np.ones(level.n, np.bool_)
+        return np.broadcast_to(np.True_, level.n)
     for group, times in zip(*np.unique(cut_by[cut_by != NEVER], return_counts=True), strict=True):
         search.cut[watched[int(group)].name] += int(times)
     result: Array = cut_by == NEVER
@@ -57,7 +57,8 @@ def run_checks(
     workers = []
     for number, worker in enumerate(search.workers.all):
         if number * share < level.n:
-            worker.begin(number * share, min(level.n, (number + 1) * share), 0)
+            end = min(level.n, (number + 1) * share)
+            worker.begin(number * share, end, 0, steps=False)
             workers.append(worker)
     events = {id(worker): np.full(len(first), NEVER) for worker in workers}
     ends = (0, search.roots.first_action)

@@ -24,7 +24,7 @@ from statewalk.checker.native.states import Partition, unpack
 from statewalk.checker.native.steps import StepChecks
 from statewalk.checker.native.workers import Worker
 
-_CANDIDATES = 1 << 16  # aimed at per batch; buffers grow beyond it
+_CANDIDATES = 1 << 15  # aimed at per batch; buffers grow beyond it
 _TELL_EVERY = 0.5  # seconds between reports within a level
 _MAX_ROWS = 1 << 15
 _MIN_ROWS = 64

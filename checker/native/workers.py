@@ -11,6 +11,7 @@ from functools import partial
 
 import numpy as np
 
+from statewalk.checker.native import memory
 from statewalk.checker.native.kernels import expand as kernels
 from statewalk.checker.native.kernels.arrays import (
     CANDIDATES_FULL,
@@ -59,17 +60,20 @@ class Worker:
         self.retried = False
 
     def _candidates(self, capacity: int) -> tuple[Array, Array, Array, Array]:
+        # Of each partition only the beginning is used: in huge pages all of it would take memory.
         shape = (self._n_partitions, capacity)
         low = shape if self._wide else (self._n_partitions, 0)
         return (
-            np.empty(shape, np.uint64),
-            np.empty(low, np.uint64),
-            np.empty(shape, np.int64),
-            np.empty(shape, np.int32),
+            memory.array(shape, np.uint64, huge=False),
+            memory.array(low, np.uint64, huge=False),
+            memory.array(shape, np.int64, huge=False),
+            memory.array(shape, np.int32, huge=False),
         )
 
-    def begin(self, first: int, end: int, root: int) -> None:
-        """Take up a new range; candidates of the last one are dropped."""
+    def begin(self, first: int, end: int, root: int, steps: bool = True) -> None:
+        """Take up a new range, to take ``steps`` from or only to look at; candidates of the last
+        one are dropped.
+        """
         self.first, self.end = first, end
         self.at[:] = first, root
         self.pairs = _NO_PAIRS
@@ -78,6 +82,8 @@ class Worker:
         self.batch.counters[:] = 0
         self.batch.counters[FIRST_ASSERTION] = self.batch.counters[FIRST_ERROR] = NO_LINK
         moves = self.batch.moves
+        if not steps:
+            return
         if len(moves) < end - first:
             self.batch = self.batch._replace(moves=np.zeros(end - first, np.uint8))
         else:
