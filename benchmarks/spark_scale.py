@@ -55,6 +55,9 @@ class Simulated:
     def cores(self) -> int:
         return self.tasks
 
+    def are_here(self) -> bool:
+        return False
+
     def send(self, data: bytes) -> Any:
         return data
 

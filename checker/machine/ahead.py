@@ -75,6 +75,7 @@ _KERNELS = {
         "hashed_child": "u8[] i4[] i8 i8",
     },
     "native.kernels.runs": {
+        "order": "u8[] u8[] u8 u8 i8[] u8[] i8[]",
         "mark": "u8[] u8[] u8[] u8[] b1[]",
     },
     "native.kernels.numbering": {
@@ -126,10 +127,10 @@ _KERNELS = {
     "history.decide.kernels.cdcl": {"run": "Search", "refuse": "Search i8"},
     "spark.tasks.run_kernels": {
         "merge": "u8[] u8[] i8[] i8[] i8 i8[] i8 i8[]",
-        "pack": "id[][] i8[] i8[] u1[][]",
-        "unpack": "u1[][] i8[] u2[][]",
-        "fingerprints": "u1[][] i8[] u8 i8[] u8[] u8[]",
-        "wide_fingerprints": "u1[][] i8[] u8[] i8[] u8[] u8[] u8[] u8[]",
+        "pack": "id[][] i8[] u8[][] u8[] i8[][] u1[][]",
+        "unpack": "u1[][] u8[][] u8[] i8[][] id[][]",
+        "add_up": "u8[][] u8[] i8[] u8[] u8[] u8[][] u8[][]",
+        "fingerprints": "u1[][] u8[][] u8[][] i8[][] u8[] i8[] u8[] u8[] u8[] u8[]",
         "narrow_links": "i8[] i8[] i8 i8 i8 u1[][]",
         "widen_links": "u1[][] i8 i8 i8 i8[]",
         "number_rows": "u8[][] i4[] u8[][] u4[]",

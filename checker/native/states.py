@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from statewalk.checker.native import memory
-from statewalk.checker.native.kernels import tables
+from statewalk.checker.native.kernels import runs, tables
 from statewalk.checker.native.kernels.arrays import (
     DONE,
     POSITION_SHIFT,
@@ -45,6 +45,12 @@ class Shape:
     words: int
     wide: bool
 
+    @property
+    def bytes(self) -> int:
+        """What a state in a segment takes, its cell of the table included."""
+        words = 3 + 2 * self.wide + self.words  # fingerprint, link, cell; bits of roots
+        return self.width * int(self.dtype.itemsize) + 8 * words
+
     def rows(self, n: int) -> Rows:
         """Rows for n states, not filled in."""
         return self._rows(n, True)
@@ -68,6 +74,20 @@ def _lines(size: int) -> Array:
     cells = memory.array(size + 8, np.uint64)
     first = -cells.ctypes.data % 64 // 8
     return cells[first : first + size]
+
+
+def in_order(fps: Array, lows: Array) -> Array:
+    """The positions of fingerprints in ascending order; their second words may be none."""
+    n = len(fps)
+    if n < 2:
+        return np.arange(n)
+    least, most = int(fps.min()), int(fps.max())
+    shift = max(0, (most - least).bit_length() - (n - 1).bit_length())
+    ends, positions = np.empty((most - least >> shift) + 1, np.int64), np.empty(n, np.int64)
+    at = np.uint64(least), np.uint64(shift)
+    if not runs.order(fps, lows, *at, ends, np.empty(n, np.uint64), positions):
+        positions = np.lexsort((lows, fps)) if len(lows) else np.argsort(fps)
+    return positions
 
 
 class Partition:
@@ -114,6 +134,13 @@ class Partition:
         """Have room for so many new states, which costs nothing until they come."""
         if len(self.segment.fp) < capacity:
             self._resize(capacity)
+
+    def prepare(self, capacity: int) -> None:
+        """While it is empty: have room for so many states, in the table too."""
+        self.reserve(capacity)
+        size = int(capacity / self.load) // 8 * 8 + 8
+        if not self.entries and len(self.table) < size:
+            self.table, self.table_low = _lines(size), _lines(size * self.shape.wide)
 
     def _limit(self) -> int:
         return int(self.load * len(self.table))
@@ -170,11 +197,7 @@ class Partition:
 
     def order(self) -> Array:
         """The places of the new states in the segment, in the order of their fingerprints."""
-        fp = self.segment.fp[: self.n]
-        order: Array = (
-            np.lexsort((self.segment.low[: self.n], fp)) if self.shape.wide else np.argsort(fp)
-        )
-        return order
+        return in_order(self.segment.fp[: self.n], self.segment.low[: self.n])
 
     def clear(self) -> None:
         """Forget the new states; all that the table holds are these."""

@@ -12,12 +12,57 @@ from __future__ import annotations
 from statewalk.checker.machine.compiling import inlined, kernel
 from statewalk.checker.native.kernels.walking import U0
 
+_CROWDED = 256  # fingerprints in one place, from which on another way to sort is taken
+
 
 @inlined
 def _is_less(run, run_low, at, fp, low):
     """Whether a fingerprint of a run is less than another."""
     here = run[at]
     return here < fp or (run_low.shape[0] > 0 and here == fp and run_low[at] < low)
+
+
+@kernel
+def order(fps, lows, least, shift, ends, sorted_fps, positions):
+    """The positions of fingerprints in ascending order; whether they are as even as hashes are.
+
+    They are dealt out to as many places as there are of them, by how far each is from the least,
+    and then moved by a few places.
+
+    Shapes:     fps, lows, sorted_fps, positions (n,), ends (m,): (fp - least) >> shift is below m
+    Slow twin:  numpy.lexsort
+    """
+    ends[:] = 0
+    for i in range(fps.shape[0]):
+        ends[(fps[i] - least) >> shift] += 1
+    at = 0
+    for place in range(ends.shape[0]):
+        here = ends[place]
+        if here > _CROWDED:
+            return False
+        ends[place] = at
+        at += here
+    for i in range(fps.shape[0]):
+        place = (fps[i] - least) >> shift
+        to = ends[place]
+        ends[place] = to + 1
+        sorted_fps[to] = fps[i]
+        positions[to] = i
+    wide = lows.shape[0] > 0
+    for i in range(1, fps.shape[0]):
+        fp = sorted_fps[i]
+        position = positions[i]
+        to = i
+        while to > 0 and (
+            sorted_fps[to - 1] > fp
+            or (wide and sorted_fps[to - 1] == fp and lows[positions[to - 1]] > lows[position])
+        ):
+            sorted_fps[to] = sorted_fps[to - 1]
+            positions[to] = positions[to - 1]
+            to -= 1
+        sorted_fps[to] = fp
+        positions[to] = position
+    return True
 
 
 @kernel

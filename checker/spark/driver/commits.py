@@ -40,8 +40,9 @@ if TYPE_CHECKING:
     from statewalk.checker.native.state import Column, Search
     from statewalk.checker.native.states import Level
 
-FORMAT = 4
-_OURS = ("level-", "rows-", "seen-", "early-", "values-", "aside-", "missed-", "learned-")
+FORMAT = 5
+_OURS = ("level-", "rows-", "seen-", "early-", "values-", "aside-", "missed-", "learned-",
+         "sent-")  # fmt: skip
 
 
 @dataclass(frozen=True)

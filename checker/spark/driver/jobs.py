@@ -52,6 +52,10 @@ class Jobs(Protocol):
         """How many tasks run side by side."""
         ...
 
+    def are_here(self) -> bool:
+        """Whether all tasks run on the driver's machine, for certain."""
+        ...
+
     def send(self, data: bytes) -> Any:
         """Take bytes to where tasks find them; how to find them."""
         ...
@@ -145,6 +149,9 @@ class RddJobs:
     def cores(self) -> int:
         return int(self.context.defaultParallelism)
 
+    def are_here(self) -> bool:
+        return _is_local(self.context)
+
     def send(self, data: bytes) -> Any:
         return self.context.broadcast(data)
 
@@ -217,6 +224,9 @@ class FrameJobs:
         numbers = self.session.range(0, 1 << 16)
         return int(numbers.selectExpr("spark_partition_id()").distinct().count())
 
+    def are_here(self) -> bool:
+        return not is_connect(self.session) and _is_local(self.session.sparkContext)
+
     def send(self, data: bytes) -> Any:
         self._sent += 1
         path = Path(self.folder, f"learned-{os.getpid()}-{self._sent:05}")
@@ -256,6 +266,10 @@ class FrameJobs:
 
     def shuffled(self) -> int:
         return 0 if is_connect(self.session) else _written(self.session.sparkContext)
+
+
+def _is_local(context: Any) -> bool:
+    return str(context.master).startswith("local")
 
 
 def _written(context: Any) -> int:

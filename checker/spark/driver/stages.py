@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -18,6 +19,7 @@ from statewalk.checker.native.orbits import LOOKED_AT, Orbits, orbits_of
 from statewalk.checker.native.state import Search
 from statewalk.checker.spark.driver.cluster import Cluster
 from statewalk.checker.spark.driver.commits import Committed, Committer
+from statewalk.checker.spark.driver.figures import Figures
 from statewalk.checker.spark.driver.jobs import Stopped, level_here, waiting
 from statewalk.checker.spark.driver.learning import learn, look_ahead
 from statewalk.checker.spark.driver.levels import FileLevel
@@ -33,25 +35,11 @@ _MAX_ATTEMPTS = 10_000
 _SMALL = 25_000  # states per task, below which a level is given to fewer tasks
 _BALANCED = 100  # states per task, below which nothing is said of how even the shares are
 _SAMPLE = 8192  # states looked at before the others, while there is something to learn
+_ONE_OF = 32  # one of so many states of a large level is always looked at before
 _AGAIN = 40  # times as many states may a level have of which only some pairs are looked at again
 _PAIR_BYTES = 24
 _NONE: Array = np.zeros(0, np.uint64)
 _RUNS = 6  # visited runs until some of them are made one
-
-
-@dataclass
-class Figures:
-    """What the jobs of a search moved, and how long they took.
-
-    ``largest`` is the largest share of a task over the mean; ``levels`` are (states expanded, jobs,
-    seconds).
-    """
-
-    jobs: int = 0
-    records: int = 0
-    sent: int = 0
-    largest: float = 0.0
-    levels: list[tuple[int, int, float]] = field(default_factory=list)
 
 
 @dataclass
@@ -107,13 +95,13 @@ class Spread:
             return bool(reasons)
 
         known, before = self._evaluations(), self.figures.jobs
-        if self.learning:
-            look_ahead(search, self._sample())
+        for rows in self._sample():
+            look_ahead(search, rows)
         for attempt in range(_MAX_ATTEMPTS):
             plan = self.plan(attempt, left, again)
             try:
                 if self._is_small(left):
-                    reports = level_here(plan, self._learned())
+                    reports = level_here(replace(plan, by_file=False), self._learned())
                 else:
                     run = partial(self.cluster.jobs.level, plan, self.version())
                     self.figures.jobs += 1
@@ -146,26 +134,33 @@ class Spread:
     def _evaluations(self) -> int:
         return int(self.search.learner.evaluations.sum())
 
-    def _sample(self) -> Rows:
-        """Some states of the level, as good as any: they are in the order of fingerprints."""
-        return self._rows(self.level.parts[0], _SAMPLE)
+    def _sample(self) -> Iterator[Rows]:
+        """Some states of the level, as good as any: they are in the order of fingerprints.
+
+        Of a large level always, as what is rare in it costs another attempt at it.
+        """
+        parts = self.level.parts
+        for number in range(max(self.learning, self.level.n // (_SAMPLE * _ONE_OF))):
+            first = number // len(parts) * _SAMPLE
+            yield self._rows(parts[number % len(parts)], slice(first, first + _SAMPLE))
 
     def _first(self) -> Array:
         """The value ids of the states with the least fingerprints."""
-        found = [self._rows(part, LOOKED_AT).values for part in self.level.parts[:LOOKED_AT]]
+        parts = self.level.parts[:LOOKED_AT]
+        found = [self._rows(part, slice(LOOKED_AT)).values for part in parts]
         return np.concatenate(found)[:LOOKED_AT]
 
-    def _rows(self, part: Part, n: int) -> Rows:
-        """The first states of a part of the level."""
+    def _rows(self, part: Part, which: slice) -> Rows:
+        """Some states of a part of the level."""
         self.search.widen()
         shape = self.search.shape
         assert part.rows is not None
         ids, found = (opened(self.cluster.folder, stored) for stored in (part.ids, part.rows))
-        rows = rows_of(found, slice(n))
+        rows = rows_of(found, which)
         values, quiet = rows.values(shape.width, shape.dtype), rows.quiet
         if self.forget:
             quiet[:] = np.uint64((1 << 64) - 1)
-        return Rows(values, ids["fp"][:n], ids["low"][:n], quiet)
+        return Rows(values, ids["fp"][which], ids["low"][which], quiet)
 
     def version(self) -> Version:
         """What is learned by now, on its way to the executors."""
@@ -210,8 +205,9 @@ class Spread:
             base=_words(search),
             orbits=self.orbits is not None,
             packing=packing(search),
+            by_file=self.cluster.jobs.are_here(),
             width=search.shape.width,
-            wide_ids=search.shape.dtype == np.dtype(np.uint32),
+            ids=search.shape.dtype.str,
             words=search.shape.words,
             n_roots=len(roots.all),
             first_action=roots.first_action,
@@ -240,6 +236,7 @@ class Spread:
         for report in reports:
             if isinstance(report, Expanded):
                 self.expanded.append(report)
+                self.figures.add(report, self.cluster.folder)
                 if report.missed is not None:
                     missed[report.task] = report.missed
             elif report.changed:
@@ -296,8 +293,6 @@ class Spread:
             if report.refused is not None:
                 for number in range(roots.n_step_properties, len(roots.steps)):
                     search.cut[roots.steps[number].name] += int(report.refused[number])
-            self.figures.records += report.records
-            self.figures.sent += report.sent
 
     def _take_merged(self, stage: Stage) -> None:
         search = self.search
@@ -317,18 +312,8 @@ class Spread:
 
     def statistics(self, distinct: int) -> dict[str, object]:
         """Figures of the search."""
-        figures = self.figures
-        return {
-            "jobs": figures.jobs,
-            "records": figures.records,
-            "sent_bytes": figures.sent,
-            "shuffled_bytes": self.cluster.jobs.shuffled() - self.shuffled_before,
-            "shuffled_bytes_per_state": (self.cluster.jobs.shuffled() - self.shuffled_before)
-            / max(1, distinct),
-            "balance": figures.largest,
-            "learned_bytes": self.feed.sent,
-            "levels": tuple(figures.levels),
-        }
+        shuffled = self.cluster.jobs.shuffled() - self.shuffled_before
+        return {**self.figures.told(shuffled, distinct), "learned_bytes": self.feed.sent}
 
     def close(self) -> None:
         """Take away what was sent to executors."""

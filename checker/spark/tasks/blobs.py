@@ -10,25 +10,59 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from statewalk.checker.native.kernels.arrays import POSITION_SHIFT, Array, Outcomes
+from statewalk.checker.spark.tasks.files import Stored, opened, write
 from statewalk.checker.spark.tasks.run_kernels import (
+    add_up,
     fingerprints,
     narrow_links,
     number_rows,
     pack,
     unpack,
-    wide_fingerprints,
     widen_links,
 )
 from statewalk.dsl.errors import EngineError
 
 _FIRST_ROOM = 1 << 11
+_BYTE = 8  # bits
+_NONE: Array = np.zeros(0, np.uint64)
 _CODES = (np.uint8, np.uint16, np.uint32)
+
+
+class Places(NamedTuple):
+    """Where slots are in a packed row: those of up to eight bits share bytes, others do not.
+
+    Shapes:  narrow (n, 3) uint64, by byte: slot, how far to shift, mask; ends (B,) uint64: where
+             those of a byte end; wide (m, 2) int64: slot, number of bytes
+    """
+
+    narrow: Array
+    ends: Array
+    wide: Array
+
+
+@lru_cache(maxsize=8)
+def _places(bits: tuple[int, ...]) -> Places:
+    """The places of slots of so many bits: each in the first byte that has room for it."""
+    shared: list[list[tuple[int, int, int]]] = []
+    used: list[int] = []
+    for slot, n in enumerate(bits):
+        if 0 < n <= _BYTE:
+            byte = next((byte for byte, at in enumerate(used) if at + n <= _BYTE), len(used))
+            if byte == len(used):
+                shared.append([])
+                used.append(0)
+            shared[byte].append((slot, used[byte], (1 << n) - 1))
+            used[byte] += n
+    narrow = np.array([place for byte in shared for place in byte], np.uint64)
+    ends = np.cumsum([len(byte) for byte in shared]).astype(np.uint64)
+    wide = [(slot, -(-n // _BYTE)) for slot, n in enumerate(bits) if n > _BYTE]
+    return Places(narrow.reshape(-1, 3), ends, np.array(wide, np.int64).reshape(-1, 2))
 
 
 @dataclass(frozen=True)
@@ -38,26 +72,31 @@ class Packing:
     bits: Array
 
     @cached_property
+    def places(self) -> Places:
+        """Where slots are."""
+        return _places(tuple(self.bits.tolist()))
+
+    @cached_property
     def n_bytes(self) -> int:
         """Bytes of a row."""
-        return -(-int(self.bits.sum()) // 8)
+        return len(self.places.ends) + int(self.places.wide[:, 1].sum())
 
     def pack(self, values: Array, order: Array | None = None) -> Array:
         """Rows packed, in the given order or as they are; slots that they lack are absent."""
         if order is None:
             order = np.arange(len(values))
+        if (lacking := len(self.bits) - values.shape[1]) > 0:
+            values = np.pad(values, ((0, 0), (0, lacking)))
         packed = np.empty((len(order), self.n_bytes), np.uint8)
-        pack(values, order, self.bits, packed)
+        pack(values, order, *self.places, packed)
         return packed
 
     def unpack(self, packed: Array, dtype: Any, width: int | None = None) -> Array:
         """Rows of value ids again, as wide as said."""
-        if width is None or width == len(self.bits):
-            values = np.empty((len(packed), len(self.bits)), dtype)
-        else:
-            assert width > len(self.bits), "rows do not lose slots"
-            values = np.zeros((len(packed), width), dtype)
-        unpack(packed, self.bits, values)
+        width = len(self.bits) if width is None else width
+        assert width >= len(self.bits), "rows do not lose slots"
+        values = np.zeros((len(packed), width), dtype)
+        unpack(packed, *self.places, values)
         return values
 
 
@@ -138,6 +177,28 @@ class Blob(NamedTuple):
         """The size of its columns."""
         return sum(array.nbytes for array in self[1:6])
 
+    def put(self, folder: str, name: str) -> Filed:
+        """Write it to a file, which is sent in its place; where nothing goes over a network."""
+        columns = dict(zip(self._fields[1:6], self[1:6], strict=True))
+        return Filed(folder, write(folder, name, columns, durable=False), *self[::6], self[7])
+
+
+class Filed(NamedTuple):
+    """A blob in a file."""
+
+    folder: str
+    stored: Stored
+    part: int
+    first: int
+    ordinal_bits: int
+
+    def blob(self) -> Blob:
+        """The blob, mapped."""
+        columns = opened(self.folder, self.stored)
+        return Blob(
+            part=self.part, first=self.first, ordinal_bits=self.ordinal_bits, **columns
+        )  # fmt: skip
+
 
 @dataclass(frozen=True)
 class Sender:
@@ -168,6 +229,33 @@ class Sender:
         return Blob(self.part, packed, ways, codes, self.quiet.known, fps, first, kept)
 
 
+class Naming:
+    """Adds up fingerprints of states that arrive."""
+
+    def __init__(self, packing: Packing, base: Array, outcomes: Outcomes) -> None:
+        narrow, ends, self.wide = packing.places
+        lows = outcomes.contribution_low if len(base) > 1 else _NONE
+        self.base = base
+        self.shares = (outcomes.contribution_base, outcomes.contribution, lows)
+        self.table = np.empty((len(ends), 256), np.uint64)
+        self.table_low = np.empty((len(ends) * (len(base) > 1), 256), np.uint64)
+        add_up(narrow, ends, *self.shares, self.table, self.table_low)
+
+    def name(self, blob: Blob, fp: Array, low: Array) -> bool:
+        """Fill in fingerprints of a blob's states; whether they ascend, each being there once."""
+        if len(blob.fps):
+            fp[:] = blob.fps[0]
+            low[:] = blob.fps[1] if len(low) else low
+            tied = fp[1:] == fp[:-1]
+            after = low[1:] > low[:-1] if len(low) else np.zeros(len(tied), np.bool_)
+            return bool(((fp[1:] > fp[:-1]) | (tied & after)).all())
+        return bool(
+            fingerprints(
+                blob.packed, self.table, self.table_low, self.wide, self.base, *self.shares, fp, low
+            )
+        )
+
+
 class Arrived:
     """States of several blobs, one run after the other.
 
@@ -185,6 +273,7 @@ class Arrived:
         self.code: Array = np.empty(total, np.uint32)
         self.known: Array = np.concatenate([blob.known for blob in blobs])
         self.runs: list[tuple[int, int]] = []
+        naming = Naming(packing, base, outcomes)
         at = n_known = 0
         for blob, n in zip(blobs, sizes, strict=True):
             here = slice(at, at + n)
@@ -192,7 +281,7 @@ class Arrived:
             self.code[here] = blob.codes
             self.code[here] += np.uint32(n_known)
             widen_links(blob.ways, blob.first, ordinal_bits, blob.ordinal_bits, self.link[here])
-            if not _name(blob, packing, base, outcomes, self.fp[here], self.low[here]):
+            if not naming.name(blob, self.fp[here], self.low[here]):
                 raise EngineError("SW906", "States arrived in another order than they were sent.")
             self._add_run(at, at + n)
             at, n_known = here.stop, n_known + len(blob.known)
@@ -210,29 +299,10 @@ class Arrived:
         """Some of the states, by position, to where there is room for them."""
         if len(self.low):
             into.low[:] = self.low[which]
-        into.packed[:], into.fp[:], into.link[:] = (
-            self.packed[which], self.fp[which], self.link[which],
-        )  # fmt: skip
-        into.quiet[:] = self.known[self.code[which]]
-
-
-def _name(
-    blob: Blob, packing: Packing, base: Array, outcomes: Outcomes, fp: Array, low: Array
-) -> bool:
-    """Fill in the fingerprints of a blob's states; whether they ascend, each being there once."""
-    start, contribution = outcomes.contribution_base, outcomes.contribution
-    if len(blob.fps):
-        fp[:] = blob.fps[0]
-        low[:] = blob.fps[1] if len(low) else low
-        tied = fp[1:] == fp[:-1]
-        after = low[1:] > low[:-1] if len(low) else np.zeros(len(tied), np.bool_)
-        return bool(((fp[1:] > fp[:-1]) | (tied & after)).all())
-    if len(base) > 1:
-        lows = outcomes.contribution_low
-        return bool(
-            wide_fingerprints(blob.packed, packing.bits, base, start, contribution, lows, fp, low)
-        )
-    return bool(fingerprints(blob.packed, packing.bits, base[0], start, contribution, fp))
+        np.take(self.packed, which, 0, into.packed, "clip")
+        np.take(self.fp, which, 0, into.fp, "clip")
+        np.take(self.link, which, 0, into.link, "clip")
+        np.take(self.known, self.code[which], 0, into.quiet, "clip")
 
 
 # -- in files ------------------------------------------------------------------------------------
@@ -270,5 +340,5 @@ class PackedRows(NamedTuple):
 
 def rows_of(columns: Mapping[str, Array], which: Any = slice(None)) -> PackedRows:
     """Some rows of a file, by mask, positions or slice."""
-    quiet = columns["known"][columns["code"][which]]
+    quiet = columns["known"].take(columns["code"][which], 0)
     return PackedRows(columns["packed"][which], quiet, Packing(columns["bits"]))

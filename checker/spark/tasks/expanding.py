@@ -34,7 +34,7 @@ from statewalk.checker.native.manifests import Damaged
 from statewalk.checker.native.orbits import replace
 from statewalk.checker.native.states import Partition
 from statewalk.checker.native.workers import Worker
-from statewalk.checker.spark.tasks.blobs import Blob, Sender, coded, rows_of
+from statewalk.checker.spark.tasks.blobs import Blob, Filed, Sender, coded, rows_of
 from statewalk.checker.spark.tasks.feed import Learned
 from statewalk.checker.spark.tasks.files import opened, verified, write
 from statewalk.checker.spark.tasks.plan import Examples, Expanded, Here, Plan, same_sources
@@ -43,7 +43,7 @@ from statewalk.checker.spark.tasks.step_checks import StepChecker
 
 NEVER = np.iinfo(np.int64).max
 BATCH = 1 << 13  # states
-_FLUSH = 1 << 22  # successors held by a task before they are sent
+_HELD = 3 << 28  # bytes of the successors that a task holds before they are sent
 _EACH = 2  # successors of a state that there is room for; it grows where there are more
 _PARTITION_BITS = 4  # a partition is small enough to be sorted in the processor's cache
 _TERMINAL = -1  # in the place of an action: whether the state may end here is not known
@@ -91,6 +91,7 @@ class Expander:
         self.report.walks = np.zeros(plan.n_roots, np.int64)
         bits = max(_PARTITION_BITS, (plan.division.tasks - 1).bit_length())
         self.shift = 64 - bits
+        self.most = _HELD // plan.shape().bytes
         self.room = borrow(bits, plan.n_roots, plan.shape())
         self.worker, self.kept = self.room.worker, self.room.partitions
         self.aside = Partition(0, 1, plan.shape())  # behind steps that a constraint refuses
@@ -125,10 +126,10 @@ class Expander:
                 self.expand_batch(Here(_rows(plan, rows, ids, batch), offset + first), chosen)
                 held = sum(p.n for p in self.kept)
                 most = max(most, held)
-                if held > _FLUSH:
+                if held > self.most:
                     yield from self._send()
         yield from self._send()
-        give_back(self.room, most if pairs is None else _FLUSH)
+        give_back(self.room, most if pairs is None else self.most)
         if self.missed.parts:
             left = np.concatenate(self.missed.parts)
             left = left[np.lexsort((left[:, 1], left[:, 0]))]
@@ -138,13 +139,9 @@ class Expander:
 
     def _reserve(self, n: int) -> None:
         """Have room for the successors of so many states, which costs nothing until they come."""
-        plan = self.plan
-        room = 64 + min(_FLUSH, _EACH * n) // len(self.kept)
+        room = 64 + min(self.most, _EACH * n) // len(self.kept)
         for partition in self.kept:
-            partition.reserve(room)
-            if not partition.entries and len(partition.table) < room:
-                partition.table = np.zeros(1 << room.bit_length(), np.uint64)
-                partition.table_low = np.zeros(len(partition.table) * plan.wide, np.uint64)
+            partition.prepare(room)
 
     def _pairs(self, task: int) -> Array | None:
         """The pairs to take up, in order; None in the first attempt, which takes up all."""
@@ -277,13 +274,21 @@ class Expander:
                     continue
                 for target, blob in self._blobs(partition):
                     self.report.sent += blob.nbytes
-                    yield target, (kind, blob)
+                    yield target, (kind, self._on_its_way(blob))
+
+    def _on_its_way(self, blob: Blob) -> Blob | Filed:
+        """What is sent: states, or the name of the file that they were written to."""
+        plan, files = self.plan, self.report.files
+        if not plan.by_file:
+            return blob
+        files.append(f"{plan.name('sent', self.report.task)}-{len(files):05}")
+        return blob.put(plan.folder, files[-1])
 
     def _blobs(self, partition: Partition) -> Iterator[tuple[int, Blob]]:
         """The states of a partition, which is empty afterwards, by task of destination."""
         plan, segment, n = self.plan, partition.segment, partition.n
         fps, lows = segment.fp[:n], segment.low[:n]
-        order = np.lexsort((lows, fps)) if plan.wide else np.argsort(fps)
+        order = partition.order()
         sent = (fps, lows)[: 1 + plan.wide] if plan.orbits else ()
         cuts = np.searchsorted(fps, plan.division.cuts(), sorter=order).tolist()
         sender = Sender(

@@ -27,7 +27,7 @@ from statewalk.checker.native.kernels.runs import mark
 from statewalk.checker.native.manifests import Damaged
 from statewalk.checker.native.orbits import permutations
 from statewalk.checker.native.workers import Worker
-from statewalk.checker.spark.tasks.blobs import Arrived, Blob, States, columns_of, rows_of
+from statewalk.checker.spark.tasks.blobs import Arrived, Blob, Filed, States, columns_of, rows_of
 from statewalk.checker.spark.tasks.expanding import BATCH, NEVER
 from statewalk.checker.spark.tasks.feed import Learned
 from statewalk.checker.spark.tasks.files import Part, Stored, opened, write
@@ -39,16 +39,21 @@ def merge_task(
     plan: Plan, learned: Learned, task: int, arrived: Iterable[tuple[str, Any]]
 ) -> Iterator[Expanded | Merged]:
     """The reports of both halves of a task."""
-    blobs: dict[str, list[Blob]] = {"states": [], "aside": []}
+    sent: dict[str, list[Blob | Filed]] = {"states": [], "aside": []}
     for kind, content in arrived:
         if kind == "expanded":
             yield content
         else:
-            blobs[kind].append(content)
+            sent[kind].append(content)
     try:
+        blobs = {kind: [_blob(item) for item in items] for kind, items in sent.items()}
         yield Merger(plan, *learned, task).run(blobs)
     except Damaged as damage:
         yield Merged(task, damaged=str(damage))
+
+
+def _blob(item: Blob | Filed) -> Blob:
+    return item.blob() if isinstance(item, Filed) else item
 
 
 Run = tuple[Array, Array]  # fingerprints, and their second words
@@ -184,12 +189,14 @@ class Merger:
         worker = Worker(1, plan.n_roots, 1, plan.wide)
         for first in range(0, len(keep), BATCH):
             batch = states.pick(slice(first, first + BATCH))
-            due = np.flatnonzero(_due(batch.quiet, plan.first_action))
-            if len(due):
-                part = batch.pick(due)
+            due = _due(batch.quiet, plan.first_action)
+            if due.all():
+                keep[first + self._check_batch(worker, batch, groups, constraints)] = False
+            elif due.any():
+                part, at = batch.pick(due), np.flatnonzero(due)
                 cut = self._check_batch(worker, part, groups, constraints)
-                batch.quiet[due] = part.quiet
-                keep[first + due[cut]] = False
+                batch.quiet[at] = part.quiet
+                keep[first + at[cut]] = False
         assert report.walks is not None
         report.walks += worker.batch.walks
         return keep
@@ -298,9 +305,10 @@ def _states(plan: Plan, ids: Mapping[str, Array], rows: Mapping[str, Array]) -> 
 
 def _due(quiet: Array, n_checks: int) -> Array:
     """Which states have a predicate, one of the first roots, that must be looked at."""
-    masks = [min(max(0, n_checks - 64 * word), 64) for word in range(quiet.shape[1])]
-    wanted = np.array([(1 << n) - 1 for n in masks], np.uint64)
-    result: Array = ((quiet & wanted) != 0).any(1)
+    result = np.zeros(len(quiet), np.bool_)
+    for word in range(-(-n_checks // 64)):
+        wanted = (1 << min(n_checks - 64 * word, 64)) - 1
+        result |= (quiet[:, word] & np.uint64(wanted)) != 0
     return result
 
 

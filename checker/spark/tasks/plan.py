@@ -125,6 +125,7 @@ class Plan:
     ``forget`` tells that the driver does not know any more why a root was quiet in a state: another
     one found it out. ``base`` is the part of the fingerprint that all states have in common, in as
     many words as a fingerprint has. Where ``orbits`` are searched, they are what fingerprints name.
+    ``ids`` is the type of value ids. Where states travel ``by_file``, only names of files are sent.
     """
 
     sources: bytes
@@ -143,8 +144,9 @@ class Plan:
     base: Array
     orbits: bool
     packing: Packing
+    by_file: bool
     width: int
-    wide_ids: bool
+    ids: str
     words: int
     n_roots: int
     first_action: int
@@ -161,8 +163,7 @@ class Plan:
 
     def shape(self) -> Shape:
         """The shape of new rows."""
-        dtype = np.dtype(np.uint32 if self.wide_ids else np.uint16)
-        return Shape(self.width, dtype, self.words, self.wide)
+        return Shape(self.width, np.dtype(self.ids), self.words, self.wide)
 
     @property
     def wide(self) -> bool:
@@ -208,6 +209,7 @@ class Expanded:
     refused: Array | None = None
     records: int = 0
     sent: int = 0
+    files: list[str] = field(default_factory=list)  # what was sent by file
     damaged: str = ""
 
 

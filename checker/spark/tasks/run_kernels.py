@@ -12,10 +12,11 @@ from numba import int64, uint64
 
 from statewalk.checker.machine.compiling import inlined, kernel
 from statewalk.checker.native.kernels.arrays import POSITION_SHIFT
-from statewalk.checker.native.kernels.walking import U0, U1, scramble
+from statewalk.checker.native.kernels.walking import U0, U1, prefetch, scramble
 
 BYTE = uint64(255)
 S8 = uint64(8)
+_AHEAD = 8  # rows between the prefetch and the use
 
 
 @inlined
@@ -62,121 +63,130 @@ def merge(fps, lows, links, first, first_n, second, second_n, merged):
 
 
 @kernel
-def pack(values, order, bits, packed):
-    """Rows in the given order, each slot's value id in as many bits as said, least bits first.
+def pack(values, order, narrow, ends, wide, packed):
+    """Rows in the given order, as few bytes: first those that slots share, then those of wide ones.
 
-    Shapes:     values (N, W) unsigned, order (n,) int64, bits (W,) int64, packed (n, K) uint8
+    Shapes:     values (N, W) unsigned, order (n,) int64, packed (n, K) uint8; narrow, ends, wide:
+                `statewalk.checker.spark.tasks.blobs.Places`
     Slow twin:  tests.checker.native.test_run_kernels.packed
     """
+    flat = values.reshape(-1)
+    width = values.shape[1]
     for i in range(order.shape[0]):
-        row = order[i]
-        held = U0
-        n_held = 0
-        at = 0
-        for slot in range(min(bits.shape[0], values.shape[1])):
-            held |= uint64(values[row, slot]) << uint64(n_held)
-            n_held += bits[slot]
-            while n_held >= 8:
-                packed[i, at] = held & BYTE
+        if i + _AHEAD < order.shape[0]:
+            coming = order[i + _AHEAD] * width
+            prefetch(flat, coming)
+            prefetch(flat, coming + width - 1)
+        row = uint64(order[i])
+        at = U0
+        for byte in range(ends.shape[0]):
+            held = U0
+            while at < ends[byte]:
+                held |= uint64(values[row, narrow[at, 0]]) << narrow[at, 1]
+                at += U1
+            packed[i, byte] = held
+        byte = ends.shape[0]
+        for number in range(wide.shape[0]):
+            held = uint64(values[row, wide[number, 0]])
+            for _ in range(wide[number, 1]):
+                packed[i, byte] = held & BYTE
                 held >>= S8
-                n_held -= 8
-                at += 1
-        while at < packed.shape[1]:
-            packed[i, at] = held & BYTE
-            held >>= S8
-            at += 1
+                byte += 1
+
+
+@kernel
+def unpack(packed, narrow, ends, wide, values):
+    """Take the value ids out again, to rows of zeros.
+
+    Shapes:     as for `pack`; values (n, W) unsigned
+    Slow twin:  tests.checker.native.test_run_kernels.packed
+    """
+    for i in range(packed.shape[0]):
+        at = U0
+        for byte in range(ends.shape[0]):
+            held = uint64(packed[i, byte])
+            while at < ends[byte]:
+                values[i, narrow[at, 0]] = (held >> narrow[at, 1]) & narrow[at, 2]
+                at += U1
+        byte = ends.shape[0]
+        for number in range(wide.shape[0]):
+            values[i, wide[number, 0]] = _wide_id(packed, i, byte, wide[number, 1])
+            byte += wide[number, 1]
 
 
 @inlined
-def _more(packed, i, at, held, n_held, n):
-    """Bits of a row until there are n: (where to go on, the bits, how many)."""
-    while n_held < n:
-        held |= uint64(packed[i, at]) << uint64(n_held)
-        at += 1
-        n_held += 8
-    return at, held, n_held
+def _wide_id(packed, i, byte, n):
+    """The value id in some bytes of a row, least first."""
+    id = U0
+    for at in range(n):
+        id |= uint64(packed[i, byte + at]) << (S8 * uint64(at))
+    return id
 
 
 @kernel
-def unpack(packed, bits, values):
-    """Take the value ids out again.
+def add_up(narrow, ends, start, contribution, contribution_low, table, table_low):
+    """What each value of a byte that slots share adds to a fingerprint, of one or two words.
 
-    Shapes:     packed (n, K) uint8, bits (W,) int64, values (n, W) unsigned
-    Slow twin:  tests.checker.native.test_run_kernels.packed
+    The contribution of a slot's value is at the slot's ``start`` plus the value's id.
+
+    Shapes:     start (slots,) int64, contribution (n,), contribution_low (n,) or (0,), table,
+                table_low (B, 256) or (0, 256) uint64; narrow, ends: as for `pack`
+    Slow twin:  statewalk.checker.engines.layout.Layout.fingerprint
     """
-    for i in range(packed.shape[0]):
-        held = U0
-        n_held = 0
-        at = 0
-        for slot in range(bits.shape[0]):
-            n = bits[slot]
-            at, held, n_held = _more(packed, i, at, held, n_held, n)
-            values[i, slot] = held & ((U1 << uint64(n)) - U1)
-            held >>= uint64(n)
-            n_held -= n
+    at = U0
+    for byte in range(ends.shape[0]):
+        for value in range(256):
+            total = U0
+            rest = U0
+            for number in range(at, ends[byte]):
+                id = (uint64(value) >> narrow[number, 1]) & narrow[number, 2]
+                place = uint64(start[narrow[number, 0]]) + id
+                if place < uint64(contribution.shape[0]):  # no value has that id otherwise
+                    total += contribution[place]
+                    if table_low.shape[0] > 0:
+                        rest += contribution_low[place]
+                        total += uint64(rest < contribution_low[place])
+            table[byte, value] = total
+            if table_low.shape[0] > 0:
+                table_low[byte, value] = rest
+        at = ends[byte]
 
 
 @kernel
-def fingerprints(packed, bits, base, start, contribution, fps):
+def fingerprints(
+    packed, table, table_low, wide, base, start, contribution, contribution_low, fps, lows
+):
     """Fingerprints of packed rows; whether they ascend, each being there once.
 
-    ``base`` is what all states have in common; the contribution of a slot's value is at the slot's
-    ``start`` plus the value's id.
+    ``base`` is what all states have in common.
 
-    Shapes:     packed (n, K) uint8, bits (W,) int64, start (slots,) int64, contribution uint64
+    Shapes:     packed (n, K) uint8, base (1 or 2,), fps (n,), lows (n,) or (0,) uint64; others: as
+                for `add_up` and `pack`
     Slow twin:  statewalk.checker.engines.layout.Layout.fingerprint
     """
-    before = U0
+    two = lows.shape[0] > 0
     ascending = True
     for i in range(packed.shape[0]):
-        held = U0
-        n_held = 0
-        at = 0
-        total = base
-        for slot in range(bits.shape[0]):
-            n = bits[slot]
-            if n == 0:
-                continue
-            at, held, n_held = _more(packed, i, at, held, n_held, n)
-            id = held & ((U1 << uint64(n)) - U1)
-            total += contribution[uint64(start[slot]) + id]
-            held >>= uint64(n)
-            n_held -= n
-        fps[i] = total
-        ascending &= i == 0 or before < total
-        before = total
-    return ascending
-
-
-@kernel
-def wide_fingerprints(packed, bits, base, start, contribution, contribution_low, fps, lows):
-    """As `fingerprints`, of two words each; ``base`` (2,) uint64.
-
-    Slow twin:  statewalk.checker.engines.layout.Layout.fingerprint
-    """
-    ascending = True
-    for i in range(packed.shape[0]):
-        held = U0
-        n_held = 0
-        at = 0
         total = base[0]
-        rest = base[1]
-        for slot in range(bits.shape[0]):
-            n = bits[slot]
-            if n == 0:
-                continue
-            at, held, n_held = _more(packed, i, at, held, n_held, n)
-            id = held & ((U1 << uint64(n)) - U1)
-            place = uint64(start[slot]) + id
-            added = rest + contribution_low[place]
+        rest = base[1] if two else U0
+        for byte in range(table.shape[0]):
+            value = packed[i, byte]
+            total += table[byte, value]
+            if two:
+                rest += table_low[byte, value]
+                total += uint64(rest < table_low[byte, value])
+        byte = table.shape[0]
+        for number in range(wide.shape[0]):
+            id = _wide_id(packed, i, byte, wide[number, 1])
+            byte += wide[number, 1]
+            place = uint64(start[wide[number, 0]]) + id
             total += contribution[place]
-            if added < rest:
-                total += U1
-            rest = added
-            held >>= uint64(n)
-            n_held -= n
+            if two:
+                rest += contribution_low[place]
+                total += uint64(rest < contribution_low[place])
         fps[i] = total
-        lows[i] = rest
+        if two:
+            lows[i] = rest
         if i > 0:
             ascending &= _before(fps, lows, i - 1, i)
     return ascending

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import random
 from itertools import pairwise
+from typing import cast
 
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from statewalk.checker.native.kernels.arrays import Outcomes
 from statewalk.checker.native.kernels.runs import mark
-from statewalk.checker.spark.tasks.blobs import coded, packing_of
+from statewalk.checker.native.states import in_order
+from statewalk.checker.spark.tasks.blobs import Blob, Naming, Packing, coded, packing_of
 from statewalk.checker.spark.tasks.run_kernels import (
-    fingerprints,
     merge,
     narrow_links,
-    wide_fingerprints,
     widen_links,
 )
 
@@ -76,12 +77,16 @@ def test_what_of_a_run_is_in_another(first: list[int], second: list[int], wide: 
 
 
 def packed(row: list[int], bits: list[int]) -> list[int]:
-    """The slow twin: a row as one number, least slot first, cut into bytes."""
-    total = used = 0
+    """The slow twin: narrow slots in the first byte with room for them, then wide ones."""
+    shared: list[tuple[int, int]] = []  # (bits used, byte)
     for value, n in zip(row, bits, strict=True):
-        total |= value << used
-        used += n
-    return list(total.to_bytes(-(-used // 8), "little"))
+        if 0 < n <= 8:
+            at = next((i for i, (used, _) in enumerate(shared) if used + n <= 8), len(shared))
+            shared += [(0, 0)] * (at == len(shared))
+            used, byte = shared[at]
+            shared[at] = used + n, byte | value << used
+    own = [v.to_bytes(-(-n // 8), "little") for v, n in zip(row, bits, strict=True) if n > 8]
+    return [byte for _, byte in shared] + list(b"".join(own))
 
 
 @st.composite
@@ -109,61 +114,65 @@ def test_rows_are_packed_and_unpacked(
     assert [[*rows[at], 0, 0] for at in order] == wider.tolist()
 
 
-@settings(deadline=None)  # the first call compiles
-@given(rows_with_bits(), st.integers(0, (1 << 64) - 1), st.data())
-def test_fingerprints_are_added_up(
-    drawn: tuple[list[int], list[tuple[int, ...]]], base: int, data: st.DataObject
-) -> None:
-    bits = [min(n, 5) for n in drawn[0]]
-    rows = [tuple(v & ((1 << n) - 1) for v, n in zip(r, bits, strict=True)) for r in drawn[1]]
-    words = st.integers(0, (1 << 64) - 1)
-    shares = [data.draw(st.lists(words, min_size=1 << n, max_size=1 << n)) for n in bits]
-    for share in shares:
-        share[0] = 0
-    flat = np.array([c for share in shares for c in share], np.uint64)
-    start = np.cumsum([0, *map(len, shares)])[:-1]
-    expected = [
-        (base + sum(share[id] for share, id in zip(shares, row, strict=True))) % (1 << 64)
-        for row in rows
-    ]
-    packing, fps = packing_of(bits), np.zeros(len(rows), np.uint64)
+class Shares:
+    """What tests know of outcomes: what each value of a slot adds to a fingerprint."""
+
+    def __init__(self, shares: list[list[int]], wide: bool) -> None:
+        flat = [c for share in shares for c in share]
+        self.contribution_base = np.cumsum([0, *map(len, shares)])[:-1]
+        self.contribution = np.array([c >> 64 if wide else c for c in flat], np.uint64)
+        self.contribution_low = np.array([c & WORD for c in flat if wide], np.uint64)
+
+
+def named(packing: Packing, rows: list[tuple[int, ...]], base: int, shares: Shares,
+          wide: bool) -> tuple[bool, list[int]]:  # fmt: skip
+    """Whether fingerprints ascend, and what they are."""
     packed_rows = packing.pack(np.array(rows, np.uint32))
-    ascending = fingerprints(packed_rows, packing.bits, np.uint64(base), start, flat, fps)
+    fps, lows = np.zeros((2, len(rows)), np.uint64)
+    none = np.zeros(0, np.uint64)
+    words = np.array([base >> 64, base & WORD] if wide else [base], np.uint64)
+    blob = Blob(0, packed_rows, none, none, none, none, 0, 0)
+    naming = Naming(packing, words, cast("Outcomes", shares))
+    ascending = naming.name(blob, fps, lows if wide else none)
+    return ascending, whole(fps, lows if wide else none)
 
-    assert expected == fps.tolist()
+
+@settings(deadline=None)  # the first call compiles
+@given(rows_with_bits(), st.booleans(), st.data())
+def test_fingerprints_are_added_up(
+    drawn: tuple[list[int], list[tuple[int, ...]]], wide: bool, data: st.DataObject
+) -> None:
+    bits = [min(n, 10 if n > 20 else 4) for n in drawn[0]]
+    rows = [tuple(v & ((1 << n) - 1) for v, n in zip(r, bits, strict=True)) for r in drawn[1]]
+    top = 1 << (128 if wide else 64)
+    dice = data.draw(st.randoms(use_true_random=False))
+    shares = []
+    for slot, n in enumerate(bits):  # values that no row has may have no number
+        known = 1 + max(row[slot] for row in rows) if dice.random() < 0.5 else 1 << n
+        often = (0, WORD, 1 << 64) if wide else (0, WORD)
+        some = [dice.choice((*often, dice.randrange(top))) for _ in range(known)]
+        shares.append([0, *some[1:]])
+    base = dice.choice((WORD, dice.randrange(top)))
+    expected = [
+        (base + sum(share[id] for share, id in zip(shares, row, strict=True))) % top for row in rows
+    ]
+    ascending, found = named(packing_of(bits), rows, base, Shares(shares, wide), wide)
+
+    assert expected == found
     assert all(a < b for a, b in pairwise(expected)) == ascending
 
 
 @settings(deadline=None)  # the first call compiles
-@given(rows_with_bits(), st.integers(0, (1 << 128) - 1), st.data())
-def test_fingerprints_of_two_words_are_added_up(
-    drawn: tuple[list[int], list[tuple[int, ...]]], base: int, data: st.DataObject
-) -> None:
-    bits = [min(n, 3) for n in drawn[0]]
-    rows = [tuple(v & ((1 << n) - 1) for v, n in zip(r, bits, strict=True)) for r in drawn[1]]
-    numbers = st.one_of(st.integers(0, (1 << 128) - 1), st.just(WORD), st.just(1 << 64))
-    shares = [data.draw(st.lists(numbers, min_size=1 << n, max_size=1 << n)) for n in bits]
-    for share in shares:
-        share[0] = 0
-    flat = [c for share in shares for c in share]
-    high, low = (
-        np.array([c >> 64 for c in flat], np.uint64),
-        np.array([c & WORD for c in flat], np.uint64),
-    )
-    start = np.cumsum([0, *map(len, shares)])[:-1]
-    expected = [
-        (base + sum(share[id] for share, id in zip(shares, row, strict=True))) % (1 << 128)
-        for row in rows
-    ]
-    packing, fps, lows = packing_of(bits), *np.zeros((2, len(rows)), np.uint64)
-    packed_rows, words = (
-        packing.pack(np.array(rows, np.uint32)),
-        np.array([base >> 64, base & WORD], np.uint64),
-    )
-    ascending = wide_fingerprints(packed_rows, packing.bits, words, start, high, low, fps, lows)
+@given(FPS, st.booleans(), st.integers(0, 600), st.randoms(use_true_random=False))
+def test_fingerprints_in_order(fps: list[int], wide: bool, more: int, dice: random.Random) -> None:
+    crowd = [dice.randrange(1 << 20) for _ in range(more)]  # far less even than hashes are
+    high, low = run_of([*fps, *crowd], wide)
+    shuffled = list(range(len(high)))
+    dice.shuffle(shuffled)
+    high, low = high[shuffled], low[shuffled] if wide else low
+    by_words = sorted(range(len(high)), key=lambda at: whole(high, low)[at])
 
-    assert expected == whole(fps, lows)
-    assert all(a < b for a, b in pairwise(expected)) == ascending
+    assert by_words == in_order(high, low).tolist()
 
 
 def narrowed(link: int, first: int, ordinal_bits: int, kept: int) -> int:

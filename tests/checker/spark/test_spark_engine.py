@@ -15,6 +15,7 @@ from statewalk.checker.engines.layout import Layout
 from statewalk.checker.native import explore as explore_natively
 from statewalk.checker.spark import explore, unable
 from statewalk.checker.spark.driver import stages
+from statewalk.checker.spark.driver.jobs import RddJobs
 from statewalk.checker.spark.session.java import find_java, java_version, whole_java
 from statewalk.checker.spark.session.settings import Settings
 from statewalk.dsl.errors import EngineError, RunError
@@ -92,10 +93,17 @@ def test_a_state_in_which_nothing_is_there_is_known_again(tmp_path: Path) -> Non
 
 
 @pytest.mark.spark
-def test_states_really_move_between_tasks() -> None:
+@pytest.mark.parametrize("by_file", [True, False])
+def test_states_really_move_between_tasks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, by_file: bool
+) -> None:
+    monkeypatch.setattr(RddJobs, "are_here", lambda jobs: by_file)
     model = load(MODELS / "toys/two_phase_commit.py", {"RMS": 5})
-    found = explore(model, SearchOptions(max_depth=9), buckets=8, tasks=4, native_until=100)
+    options = SearchOptions(max_depth=9, checkpoint=str(tmp_path))
+    found = explore(model, options, buckets=8, tasks=4, native_until=100)
 
+    _same(explore_natively(model, SearchOptions(max_depth=9)), found)
+    assert not [file.name for file in tmp_path.iterdir() if "sent-" in file.name]
     # Spark's own figure: what its tasks have written for others. Every task has its share.
     assert found.statistics["shuffled_bytes"] > 10 * found.counts.distinct
     assert 1.0 <= found.statistics["balance"] < 1.6
