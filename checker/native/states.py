@@ -81,10 +81,10 @@ def in_order(fps: Array, lows: Array) -> Array:
     n = len(fps)
     if n < 2:
         return np.arange(n)
-    least, most = int(fps.min()), int(fps.max())
-    shift = max(0, (most - least).bit_length() - (n - 1).bit_length())
-    ends, positions = np.empty((most - least >> shift) + 1, np.int64), np.empty(n, np.int64)
-    at = np.uint64(least), np.uint64(shift)
+    lowest, most = int(fps.min()), int(fps.max())
+    shift = max(0, (most - lowest).bit_length() - (n - 1).bit_length())
+    ends, positions = np.empty((most - lowest >> shift) + 1, np.int64), np.empty(n, np.int64)
+    at = np.uint64(lowest), np.uint64(shift)
     if not runs.order(fps, lows, *at, ends, np.empty(n, np.uint64), positions):
         positions = np.lexsort((lows, fps)) if len(lows) else np.argsort(fps)
     return positions

@@ -23,18 +23,18 @@ def _is_less(run, run_low, at, fp, low):
 
 
 @kernel
-def order(fps, lows, least, shift, ends, sorted_fps, positions):
+def order(fps, lows, lowest, shift, ends, sorted_fps, positions):
     """The positions of fingerprints in ascending order; whether they are as even as hashes are.
 
-    They are dealt out to as many places as there are of them, by how far each is from the least,
+    They are dealt out to as many places as there are of them, by how far each is from the lowest,
     and then moved by a few places.
 
-    Shapes:     fps, lows, sorted_fps, positions (n,), ends (m,): (fp - least) >> shift is below m
+    Shapes:     fps, lows, sorted_fps, positions (n,), ends (m,): (fp - lowest) >> shift is below m
     Slow twin:  numpy.lexsort
     """
     ends[:] = 0
     for i in range(fps.shape[0]):
-        ends[(fps[i] - least) >> shift] += 1
+        ends[(fps[i] - lowest) >> shift] += 1
     at = 0
     for place in range(ends.shape[0]):
         here = ends[place]
@@ -43,7 +43,7 @@ def order(fps, lows, least, shift, ends, sorted_fps, positions):
         ends[place] = at
         at += here
     for i in range(fps.shape[0]):
-        place = (fps[i] - least) >> shift
+        place = (fps[i] - lowest) >> shift
         to = ends[place]
         ends[place] = to + 1
         sorted_fps[to] = fps[i]
