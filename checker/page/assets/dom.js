@@ -95,7 +95,7 @@ function eased(text) {
   const parts = [];
   let from = 0;
   for (const word of text.matchAll(/\S{25,}/g)) {
-    for (const mark of word[0].matchAll(/[([{/](?=[^)\]}])|=(?=[^\s,)]{8})/g)) {
+    for (const mark of word[0].matchAll(/[([{=/](?=[^\s,)\]}]{8})/g)) {
       const to = word.index + mark.index + 1;
       parts.push(text.slice(from, to), h("wbr"));
       from = to;

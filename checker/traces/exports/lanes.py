@@ -70,7 +70,7 @@ def drawing_of(found: list[Event], loop: int | None, bad: int | None) -> dict[st
 
 def _widths(found: list[Event], names: list[str]) -> dict[str, int]:
     """How wide each lane is."""
-    wide = {name: max(_LEAST, min(_MOST, int(len(name) * _BOLD))) for name in names}
+    wide = {name: max(_LEAST, min(_MOST, int(len(name) * _BOLD) + 1)) for name in names}
     for event in found:
         for text in [event.text, *event.received] if event.kind == "step" else []:
             wide[event.source] = max(wide[event.source], _size(text))
