@@ -275,7 +275,7 @@ def _explored(
         elif entry.name == "native" and keeps_graph(model, options, asked):
             from statewalk.checker.liveness.collect import explored
 
-            exploration, states = explored(seen, work.options)
+            exploration, states = explored(seen, work.options, (), rows=True)
         else:
             exploration, states = engine.explore(seen, work.options), None
     except (Endless, HiddenRead) as said:

@@ -22,7 +22,9 @@ from statewalk.checker.graph.labels import Labels, NamingView
 from statewalk.checker.graph.rows import States, Words
 from statewalk.checker.native.kernels.arrays import POSITION_SHIFT
 from statewalk.checker.native.running import loop_of, run, start
+from statewalk.checker.native.search import transitions_of
 from statewalk.checker.native.state import Search
+from statewalk.checker.native.workers import Worker
 from statewalk.dsl.errors import RunError
 from statewalk.dsl.model import Model
 
@@ -79,8 +81,12 @@ class Collector:
     waiting: list[Steps] = field(default_factory=list)
     loops: bool = True
 
-    def transitions(self, link: NDArray[np.int64], fp: Words, outcome: NDArray[np.int32]) -> None:
+    def batch(self, workers: list[Worker]) -> None:
         """Hand on the steps of a batch."""
+        found = transitions_of(workers)
+        if found is None:
+            return
+        link, fp, outcome = found
         order = np.argsort(link, kind="stable")  # it is in order in parts
         link = link[order]
         source = self.search.level.rows.fp[link >> POSITION_SHIFT]

@@ -1,16 +1,16 @@
 """Builds the state graph with the native engine: the same search, which also keeps its transitions.
 
 The predicates take the place of constraints that cut nothing, so they are learned and replayed
-like everything else. Each level's transitions are kept as (link, fingerprint of the target) until
-the next level is known; then targets become state numbers, and the transitions are put in order of
-source.
+like everything else. Each batch's transitions are kept in the order of their sources; their targets
+become state numbers once the next level is known. The search's own table of states is what numbers
+are found by.
 
 Slow twin: statewalk.checker.liveness.explore
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any, cast, get_args
 
 import numpy as np
@@ -27,21 +27,17 @@ from statewalk.checker.liveness.graph import (
     pack,
     stacked,
 )
-from statewalk.checker.liveness.kernels import compiled, put_in_order
 from statewalk.checker.machine.places import Limit
 from statewalk.checker.machine.watch import CutShort
-from statewalk.checker.native.checks import NEVER, run_checks
+from statewalk.checker.native.checks import NEVER, check_states, run_checks
 from statewalk.checker.native.findings import Stage
-from statewalk.checker.native.kernels.arrays import POSITION_SHIFT
-from statewalk.checker.native.kernels.numbering import enter, find
+from statewalk.checker.native.kernels.numbering import keep, name, renumber
 from statewalk.checker.native.running import explore, loop_of, run, start
 from statewalk.checker.native.state import Search
 from statewalk.checker.native.states import Level
+from statewalk.checker.native.workers import Worker
 from statewalk.dsl.model import Element, Model, Property
 from statewalk.dsl.view import FairChoice
-
-_FIRST_TABLE = 1 << 10
-_LOAD = 0.7
 
 
 class Grown:
@@ -65,137 +61,169 @@ class Grown:
         self.data.resize(used, refcheck=False)
 
 
-class Numbers:
-    """State numbers by fingerprint: open addressing, doubled beyond a load of `_LOAD`."""
+class Names:
+    """The labels of steps, numbered as they come. ``known`` has them by action, ordinal and fair
+    choices, as one number.
+    """
 
-    def __init__(self) -> None:
-        self.fingerprints = Grown(np.uint64)
-        self.table: Ints = np.full(_FIRST_TABLE, -1, np.int32)
+    def __init__(self, search: Search) -> None:
+        self.search = search
+        self.table: dict[Label, int] = {}
+        self._fair: dict[tuple[FairChoice, ...], int] = {(): 0}
+        self._width = self._n_fair = 1
+        self._known: Ints = np.full(len(search.model.actions), -1, np.int32)
+        self._room: Ints = np.zeros((0, 0), np.int32)
 
-    @property
-    def used(self) -> int:
-        """How many states have numbers."""
-        return len(self.fingerprints.data)
+    def of(self, worker: Worker, counts: Positions) -> Ints:
+        """The label of each candidate of a worker. ``counts``, zeros, get those of each state."""
+        batch, fair = worker.batch, self._fair_choices()
+        if self._room.shape != batch.fp.shape:
+            self._room = np.empty(batch.fp.shape, np.int32)
+        used = np.array([len(self.table)], np.int64)
+        while True:
+            more = name(
+                batch, worker.first, self.search.ordinal_bits, fair, self._n_fair, self._width,
+                self._known, used, counts, self._room,
+            )  # fmt: skip
+            if used[0] > len(self.table):
+                self._note()
+            if more < 0:
+                return self._room
+            counts[:] = 0
+            self._resize(1 << int(more).bit_length())
 
-    def add(self, fingerprints: Words) -> None:
-        """Number these states from the next free number on."""
-        first = self.used
-        self.fingerprints.add(fingerprints)
-        size = len(self.table)
-        while self.used > _LOAD * size:
-            size *= 2
-        if size > len(self.table):
-            first, self.table = 0, np.full(size, -1, np.int32)
-        enter(self.fingerprints.data, first, self.table)
+    def _note(self) -> None:
+        """Take up the labels that were named just now."""
+        new = np.flatnonzero(self._known >= len(self.table))
+        choices = list(self._fair)
+        for code in new[np.argsort(self._known[new])].tolist():
+            rest, chosen = divmod(code, self._n_fair)
+            self.table[Label(*divmod(rest, self._width), choices[chosen])] = len(self.table)
 
-    def of(self, fingerprints: Words) -> Ints:
-        """The number of each state; -1 where there is none."""
-        result: Ints = np.full(len(fingerprints), -1, np.int32)
-        find(fingerprints, self.fingerprints.data, self.table, result)
-        return result
+    def _resize(self, width: int) -> None:
+        """Make room for ordinals below a width, and for all fair choices there are."""
+        self._width, self._n_fair = width, len(self._fair)
+        room = len(self.search.model.actions) * width * self._n_fair
+        self._known = np.full(room, -1, np.int32)
+        for label, number in self.table.items():
+            at = (label.action * width + label.ordinal) * self._n_fair + self._fair[label.fair]
+            self._known[at] = number
+
+    def _fair_choices(self) -> Ints:
+        """The number in ``_fair`` of the fair choices of each outcome."""
+        learned = self.search.learner.learned
+        of: Ints = np.zeros(learned.delta.used if learned.fair_of else 0, np.int32)
+        for outcome, chosen in learned.fair_of.items():
+            of[outcome] = self._fair.setdefault(chosen, len(self._fair))
+        if len(self._fair) > self._n_fair:
+            self._resize(self._width)
+        return of
 
 
-@dataclass
 class Keeper:
     """Keeps the graph of a search; its rows if they are wanted (else ``rows`` is None).
 
+    ``alone`` says that the search has nothing else to find: then it ends where a predicate raises.
     ``base`` is the number of the first state of the level.
     """
 
-    search: Search
-    rows: list[NDArray[Any]] | None = None
-    loops: bool = False
-    numbers: Numbers = field(default_factory=Numbers)
-    truth: list[list[NDArray[np.bool_]]] = field(default_factory=list)
-    base: int = 0
-    pending: list[tuple[Ints, Words, NDArray[Any]]] = field(default_factory=list)
-    ends: Grown = field(default_factory=lambda: Grown(np.int64))
-    targets: Grown = field(default_factory=lambda: Grown(np.int32))
-    labels: Grown = field(default_factory=lambda: Grown(np.uint8))
-    last: tuple[int, int] = (0, 0)  # states expanded, transitions, before the last level
-    table: dict[Label, int] = field(default_factory=dict)
-    fair: dict[tuple[FairChoice, ...], int] = field(default_factory=lambda: {(): 0})
+    loops = False
+
+    def __init__(self, search: Search, *, rows: bool, alone: bool) -> None:
+        search.seen.number_states()
+        search.workers.number_states()
+        self.search = search
+        self.alone = alone
+        self.rows: list[NDArray[Any]] | None = [] if rows else None
+        self.names = Names(search)
+        self.fingerprints = Grown(np.uint64)
+        self.truth: list[list[NDArray[np.bool_]]] = []
+        self.failed = False  # a predicate raised
+        self.base = self.initial = 0
+        self.offsets = Grown(np.int64)
+        self.offsets.extend(1)
+        self.targets, self.labels = Grown(np.int32), Grown(np.uint8)
+        self._places = Grown(np.int32)  # numbers by place, see `native.kernels.numbering`
+        self._entered = [0] * len(search.seen.partitions)
+        self._done = self._last = (1, 0)  # offsets and steps now, and without the last level
 
     def check(self, search: Search, level: Level, stage: Stage, _: bool) -> NDArray[np.bool_]:
-        """Note the truth of each predicate in the states of a level; all are kept."""
-        own, ignored = [], np.full(len(search.roots.watched), NEVER)
-        for group in range(len(search.roots.watched)):
+        """Check the states of a level, and note where each predicate is true; all are kept."""
+        first, end = search.roots.n_properties, len(search.roots.watched)
+        if first:
+            check_states(search, level, stage, False)
+        own, ignored = [], np.full(end, NEVER)
+        told = stage if self.alone else Stage(search)
+        for group in range(first, end if not self.failed else first):
             groups = search.groups(0, search.roots.first_action)
             groups[2, groups[0] != group] = 0
             false_at = np.full(level.n, NEVER)
-            run_checks(search, level, stage, groups, ignored, false_at, 0)
+            run_checks(search, level, told, groups, ignored, false_at, 0)
             own.append(false_at == NEVER)
+        self.failed = self.failed or told.state_error is not None
         self.truth.append(own)
         return np.ones(level.n, np.bool_)
 
-    def transitions(self, link: Positions, fp: Words, outcome: Ints) -> None:
-        """Keep transitions until their targets have numbers, as (source, target, label)."""
-        names = self.names(link & ((1 << POSITION_SHIFT) - 1), outcome)
-        self.pending.append(((link >> POSITION_SHIFT).astype(np.int32), fp, names))
+    def batch(self, workers: list[Worker]) -> None:
+        """Keep the steps of a batch, in the order of their sources."""
+        for worker in workers:
+            counts = np.zeros(worker.end - worker.first, np.int64)
+            names = self.names.of(worker, counts)
+            if (kind := label_type(len(self.names.table))) != self.labels.data.dtype:
+                self.labels.data = self.labels.data.astype(kind)
+            first, many = len(self.targets.data), int(counts.sum())
+            ends = np.cumsum(counts)
+            self.offsets.add(first + ends)
+            self.targets.extend(many)
+            self.labels.extend(many)
+            keep(
+                worker.batch, worker.first, names, first + ends - counts,
+                self.targets.data, self.labels.data,
+            )  # fmt: skip
 
     def level(self, before: Words) -> None:
-        """Number the states of the new level; put the transitions that lead there in order."""
+        """Number the states of the new level, and the targets of the steps that were kept."""
         found = self.search.level.rows
         if self.rows is not None:
             self.rows.append(found.values.copy())
-        self.numbers.add(found.fp)
+        self._number(found.fp, bool(len(before)))
+        self.fingerprints.add(found.fp)
         if not len(before):
-            return  # the initial states
-        counts = np.zeros(len(before), np.int64)
-        for source, _, _ in self.pending:
-            counts += np.bincount(source, minlength=len(before))
-        many = int(counts.sum())
-        self.last = (len(self.ends.data), len(self.targets.data))
-        starts = np.cumsum(counts) - counts
-        self.ends.add(self.last[1] + starts + counts)
-        if (kind := label_type(len(self.table))) != self.labels.data.dtype:
-            self.labels.data = self.labels.data.astype(kind)
-        targets, labels = self.targets.extend(many), self.labels.extend(many)
-        for source, fp, name in self.pending:
-            to, names = self.numbers.of(fp), name.astype(kind, copy=False)
-            compiled(put_in_order)(source, to, names, starts, targets, labels)
-        self.pending = []
+            self.initial = len(found.fp)
+            return
+        states, steps = self.base + len(before) + 1, len(self.targets.data)
+        self.offsets.extend(states - len(self.offsets.data))[:] = steps  # of a level cut short
+        self._last, self._done = self._done, (states, steps)
+        renumber(self.targets.data, self._last[1], self._places.data)
         self.base += len(before)
 
-    def names(self, codes: Positions, outcomes: Ints) -> NDArray[Any]:
-        """The label of each transition, from (action, ordinal) as links hold it and its outcome."""
-        bits = self.search.ordinal_bits
-        ordinal = codes & ((1 << bits) - 1)
-        width = int(ordinal.max(initial=0)) + 1
-        dense = (codes >> bits) * width + ordinal if width > 1 else codes >> bits
-        fair = self.fair_choices(outcomes)
-        several = len(self.fair)
-        if several > 1:
-            dense = dense * several + fair
-        there = np.flatnonzero(np.bincount(dense))
-        numbers = np.zeros(int(there.max(initial=0)) + 1, np.int64)
-        choices = list(self.fair)
-        for code in there.tolist():
-            rest, chosen = divmod(code, several)
-            label = Label(*divmod(rest, width), choices[chosen])
-            numbers[code] = self.table.setdefault(label, len(self.table))
-        return numbers.astype(label_type(len(self.table)))[dense]
-
-    def fair_choices(self, outcomes: Ints) -> Ints:
-        """The number in ``fair`` of the fair choices of each outcome."""
-        known = self.search.learner.learned.fair_of
-        if not known:
-            return np.zeros(len(outcomes), np.int32)
-        of: Ints = np.zeros(max(*known, int(outcomes.max(initial=0))) + 1, np.int32)
-        for outcome, chosen in known.items():
-            of[outcome] = self.fair.setdefault(chosen, len(self.fair))
-        return of[outcomes]
+    def _number(self, fps: Words, released: bool) -> None:
+        """Number the states of a level: those ``released``, or the initial ones, from the first."""
+        seen, number = self.search.seen, len(self.fingerprints.data)
+        of = (fps >> np.uint64(seen.shift)).astype(np.int64)
+        counts = np.bincount(of, minlength=len(self._entered)).tolist()
+        most = max(had + new for had, new in zip(self._entered, counts, strict=True))
+        room = most * len(counts) - len(self._places.data)
+        self._places.extend(max(0, room))
+        for partition, new in zip(seen.partitions, counts, strict=True):
+            had = self._entered[partition.number]
+            order = partition.order_released if released else np.arange(new)
+            if new:
+                places = (had + order) * len(counts) + partition.number
+                self._places.data[places] = np.arange(number, number + new)
+            number += new
+            self._entered[partition.number] += new
 
     def all_differ(self) -> bool:
         """Whether no two states have one number."""
-        found = self.numbers.fingerprints.data
+        found = self.fingerprints.data
         return len(np.unique(found)) == len(found)
 
     def drop_level(self) -> None:
-        """Forget the transitions of the last level, of which some states may not be expanded."""
-        expanded, steps = self.last
-        self.base -= len(self.ends.data) - expanded
-        self.ends.cut(expanded)
+        """Forget the steps of the last level, of which some states may not be expanded."""
+        states, steps = self._last
+        self.base = states - 1
+        self.offsets.cut(states)
         self.targets.cut(steps)
         self.labels.cut(steps)
 
@@ -203,22 +231,18 @@ class Keeper:
         """The arrays."""
         if stopped in get_args(Limit):  # perhaps in the middle of a level
             self.drop_level()
-        n = self.numbers.used
-        offsets = np.full(n + 1, len(self.targets.data), np.int64)
-        offsets[0] = 0
-        offsets[1 : len(self.ends.data) + 1] = self.ends.data
-        kind = label_type(len(self.table))
+        n = len(self.fingerprints.data)
+        self.offsets.extend(n + 1 - len(self.offsets.data))[:] = len(self.targets.data)
         layout, wide = self.search.layout, self.search.shape.wide
         prints = [layout.fingerprint(layout.row(s)) for s in self.search.model.initial_states]
-        shift = 64 if wide else 0
-        first = np.array([p >> shift for p in prints], np.uint64)
+        first = np.array([p >> (64 if wide else 0) for p in prints], np.uint64)
         return StateGraph(
-            offsets=offsets,
+            offsets=self.offsets.data,
             targets=self.targets.data,
-            labels=self.labels.data.astype(kind, copy=False),
-            table=tuple(self.table),
-            fingerprints=self.numbers.fingerprints.data,
-            initial=tuple(self.numbers.of(first).tolist()),
+            labels=self.labels.data,
+            table=tuple(self.names.table),
+            fingerprints=self.fingerprints.data,
+            initial=tuple(np.searchsorted(self.fingerprints.data[: self.initial], first).tolist()),
             truth={
                 key: pack(np.concatenate([level[at] for level in self.truth]))
                 for at, key in enumerate(keys)
@@ -236,47 +260,57 @@ def collect(
     """The state graph of a model, with its ``rows`` if wanted.
 
     None where only the reference semantics can build it: that is under constraints, where the spec
-    raises, and where the first 64 of 128 bits, by which states are numbered, do not tell them
-    apart.
+    raises, and where the first 64 of 128 bits do not tell states apart.
     """
     if model.constraints or model.step_constraints:
         return None
-    wanted = predicates(properties)
-    watched = tuple(
-        Property(key, "always", (Element(key, (), fn),), fn) for key, fn in wanted.items()
-    )
-    other = replace(model, properties=(), constraints=watched, terminal=(), check_deadlock=False)
+    other = replace(model, properties=(), terminal=(), check_deadlock=False)
     limits = replace(
         options, properties=None, keep_going=True, view=False, symmetry=False, on_progress=None
     )
-    search = start(other, limits)
-    keeper = Keeper(search, [] if rows else None)
+    search = start(_noting(other, properties), limits)
+    keeper = Keeper(search, rows=rows, alone=True)
     stopped = run(loop_of(search, sink=keeper, check=keeper.check))
     if search.running is not None:
         raise CutShort(cast(Limit, stopped), search.running)
-    return _graph(keeper, stopped, list(wanted))
+    return _graph(keeper, stopped, properties)
 
 
-def explored(model: Model, options: SearchOptions) -> tuple[Exploration, StateGraph | None]:
-    """(what a search finds, the state graph with its rows): one search for both.
+def explored(
+    model: Model, options: SearchOptions, properties: tuple[Property, ...], *, rows: bool
+) -> tuple[Exploration, StateGraph | None]:
+    """(what a search finds, the state graph as of `collect`): one search for both.
 
-    The graph is None as for `collect`, and where the search did not come to its end.
+    The graph is None where the search did not come to its end, too.
     """
     keepers: list[Keeper] = []
 
     def keeper(search: Search) -> Keeper:
-        keepers.append(Keeper(search, []))
+        keepers.append(Keeper(search, rows=rows, alone=False))
         return keepers[0]
 
     if model.constraints or model.step_constraints or options.view or options.symmetry:
         return explore(model, options), None
-    found = explore(model, options, keeper)
-    return found, _graph(keepers[0], None, []) if found.stopped is None else None
+    found = explore(
+        _noting(model, properties), options, keeper, check=lambda *given: keepers[0].check(*given)
+    )
+    return found, _graph(keepers[0], None, properties) if found.stopped is None else None
 
 
-def _graph(keeper: Keeper, stopped: StoppedBy | None, keys: list[str]) -> StateGraph | None:
+def _noting(model: Model, properties: tuple[Property, ...]) -> Model:
+    """The model, with what is to be known of properties as constraints, which cut nothing here."""
+    watched = tuple(
+        Property(key, "always", (Element(key, (), fn),), fn)
+        for key, fn in predicates(properties).items()
+    )
+    return replace(model, constraints=watched)
+
+
+def _graph(
+    keeper: Keeper, stopped: StoppedBy | None, properties: tuple[Property, ...]
+) -> StateGraph | None:
     """The graph that was kept; None where it is none."""
     search = keeper.search
-    if search.error or (search.shape.wide and not keeper.all_differ()):
+    if search.error or keeper.failed or (search.shape.wide and not keeper.all_differ()):
         return None
-    return keeper.graph(stopped, keys)
+    return keeper.graph(stopped, list(predicates(properties)))

@@ -174,14 +174,3 @@ def spread(
                 queue[tail] = 2 * t
                 tail += 1
     filled[0] = tail
-
-
-def put_in_order(
-    sources: Array, targets: Array, labels: Array, starts: Array, to: Array, names: Array
-) -> None:
-    """Put transitions in the order of their sources; ``starts`` is where each source begins."""
-    for i in range(len(sources)):
-        at = starts[sources[i]]
-        starts[sources[i]] = at + 1
-        to[at] = targets[i]
-        names[at] = labels[i]

@@ -31,7 +31,7 @@ _TUPLES = {
     ),
     "Batch": (
         "arrays",
-        "u8[][] u8[][] i8[][] i4[][] i8[] i8[][] i8[] i8[] i8[] u1[]",
+        "u8[][] u8[][] i8[][] i4[][] i4[][] i8[] i8[][] i8[] i8[] i8[] u1[]",
     ),
     "Walks": (
         "arrays",
@@ -65,10 +65,10 @@ _KERNELS = {
         "go_on": "Walks Tries Outcomes Scratch Stride i8[][] i8[] i8[] i8[] i8 i8",
     },
     "native.kernels.tables": {
-        "insert": "Rows Outcomes Batch i8 u8[] u8[] i8 Segment i8[] i8[] i8",
+        "insert": "Rows Outcomes Batch i8 u8[] u8[] i4[] i8 Segment i8[] i8[] i8",
         "gather": "Segment i8[] Rows i8[] i8",
-        "enter": "u8[] u8[] u8[] u8[]",
-        "refill": "u8[] u8[] u8[] u8[]",
+        "enter": "u8[] u8[] i4[] i8 u8[] u8[]",
+        "refill": "u8[] u8[] i4[] u8[] u8[] i4[]",
         "find": "u8[] u8[] u8[] u8[] b1[]",
         "forget": "u8[] u8[] u8[] u8[]",
         "put_hashed": "u8[] i4[] u8[] i4[]",
@@ -79,8 +79,9 @@ _KERNELS = {
         "mark": "u8[] u8[] u8[] u8[] b1[]",
     },
     "native.kernels.numbering": {
-        "enter": "u8[] i8 i4[]",
-        "find": "u8[] u8[] i4[] i4[]",
+        "name": "Batch i8 i8 i4[] i8 i8 i4[] i8[] i8[] i4[][]",
+        "keep": "Batch i8 i4[][] i8[] i4[] u1[]",
+        "renumber": "i4[] i8 i4[]",
     },
     "native.kernels.orbit_kernels": {
         "orbits": "id[][] i8[] i4[] Outcomes OrbitTables OrbitScratch u8[] u8[][] f8[] i8[]",
@@ -91,7 +92,6 @@ _KERNELS = {
         "survey": "i4[] i8[] i4[] u1[] i4[] u8[] u8[] u8[] u8[] u8[]",
         "enabling": "i8[] i4[] u1[] u8[] u8[]",
         "spread": "i8[] i4[] u1[] u1[] u1[] i4[] i4[] i8[] i8[]",
-        "put_in_order": "i8[] i4[] u1[] i8[] i4[] u1[]",
     },
     "history.decide.kernels.scan": {
         "count_expanded": "i8[] i8[] i8[] i8[]",

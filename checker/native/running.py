@@ -118,20 +118,21 @@ def _restore(search: Search, saved: Saved) -> None:
 
 def explore(
     model: Model, options: SearchOptions, sink: Callable[[Search], Sink] | None = None,
-    view: Callable[[Learned, Model], TracingView] | None = None,
+    view: Callable[[Learned, Model], TracingView] | None = None, check: Check = check_states,
 ) -> Exploration:  # fmt: skip
     """Breadth-first search by levels; see `checker.contract.search` for the contract.
 
-    What ``sink`` makes of the search is told of its transitions; ``view`` as for a `Learner`.
+    What ``sink`` makes of the search is told of its transitions; ``view`` as for a `Learner`,
+    ``check`` as in a `Loop`.
 
     Raises:  RunError[SW340], RunError[SW341], RunError[SW343] where there is nothing to resume;
     RunError[SW345] where another process writes to the same folder
     """
     with telling(getattr(options.on_progress, "compiling", None)):
         if options.checkpoint is None:
-            return _explore(model, options, None, sink, view)
+            return _explore(model, options, None, sink, view, check)
         with held(options.checkpoint) as lock:
-            return _explore(model, options, lock, sink, view)
+            return _explore(model, options, lock, sink, view, check)
 
 
 class _Compiling(event.Listener):
@@ -160,7 +161,7 @@ def telling(tell: Callable[[], None] | None) -> AbstractContextManager[object]:
 def _explore(
     model: Model, options: SearchOptions, lock: Lock | None,
     sink: Callable[[Search], Sink] | None,
-    view: Callable[[Learned, Model], TracingView] | None,
+    view: Callable[[Learned, Model], TracingView] | None, check: Check,
 ) -> Exploration:  # fmt: skip
     saved = None
     key = checkpoints.identity(model, options)
@@ -176,7 +177,7 @@ def _explore(
             options.checkpoint, key, saved, search.layout, options.checkpoint_every, lock
         )
     search.learner.urgent = search.urgent
-    loop = loop_of(search, writer, sink(search) if sink is not None else None)
+    loop = loop_of(search, writer, sink(search) if sink is not None else None, check)
     return exploration_of(loop, run(loop, resumed=saved is not None))
 
 

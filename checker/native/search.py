@@ -41,8 +41,8 @@ class Sink(Protocol):
     @property
     def loops(self) -> bool: ...
 
-    def transitions(self, link: Array, fp: Array, outcome: Array) -> None:
-        """Some transitions from the level: links, fingerprints of the targets, outcomes."""
+    def batch(self, workers: list[Worker]) -> None:
+        """A batch was expanded and inserted; its transitions are the workers' candidates."""
         ...
 
     def level(self, before: Array) -> None:
@@ -175,9 +175,9 @@ class Loop:
             look_for_deadlocks(search, worker, stage)
             if self.steps is not None:
                 self.steps.check(worker, stage)
-        if self.sink is not None:
-            tell_transitions(self.sink, workers)
         self.insert(workers, stage.base)
+        if self.sink is not None:
+            self.sink.batch(workers)
         self.adapt(workers)
 
     def insert(self, workers: list[Worker], base: int = 0) -> None:
@@ -327,14 +327,15 @@ class Loop:
         )
 
 
-def tell_transitions(sink: Sink, workers: list[Worker]) -> None:
-    """Hand a batch's transitions to who collects them."""
+def transitions_of(workers: list[Worker]) -> tuple[Array, Array, Array] | None:
+    """A batch's transitions: links, fingerprints of the targets, outcomes. None where it has none."""
     parts = [
         [array[partition, : int(batch.used[partition])] for array in arrays]
         for batch in (worker.batch for worker in workers)
         for arrays in [(batch.link, batch.fp, batch.outcome)]
         for partition in np.flatnonzero(batch.used).tolist()
     ]
-    if parts:
-        link, fp, outcome = (np.concatenate(column) for column in zip(*parts, strict=True))
-        sink.transitions(link, fp, outcome)
+    if not parts:
+        return None
+    link, fp, outcome = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return link, fp, outcome

@@ -90,6 +90,11 @@ def in_order(fps: Array, lows: Array) -> Array:
     return positions
 
 
+def _numbers(size: int) -> Array:
+    """As many numbers, those of a line of cells in one line of the cache."""
+    return _lines(size // 2).view(np.int32)
+
+
 class Partition:
     """The states whose fingerprints begin with certain bits: those seen, and the new ones.
 
@@ -102,11 +107,17 @@ class Partition:
         self.number = number
         self.table = _lines(_FIRST_TABLE)
         self.table_low = _lines(_FIRST_TABLE if shape.wide else 0)
+        self.numbers = np.zeros(0, np.int32)  # by cell of the table, where states are numbered
+        self.order_released: Array = np.zeros(0, np.int64)
         self.entries = 0
         self.load = 0.75 + 0.1 * number / of
         self.shape = shape
         self.segment = shape.segment(0)
         self.n = 0
+
+    def number_states(self) -> None:
+        """Number states as they enter the table, from 0 on. Nothing is forgotten then."""
+        self.numbers = _numbers(len(self.table))
 
     def take(self, rows: Rows, outcomes: Outcomes, batch: Batch, fresh: Array, bits: int) -> None:
         """Insert a batch's candidates of this partition; new states go to the segment."""
@@ -120,7 +131,7 @@ class Partition:
         while True:
             status = tables.insert(
                 rows, outcomes, batch, self.number, self.table, self.table_low,
-                self._limit(), self.segment, progress, fresh, bits,
+                self.numbers, self._limit(), self.segment, progress, fresh, bits,
             )  # fmt: skip
             self.n, self.entries = int(progress[1]), int(progress[2])
             if status == DONE:
@@ -146,10 +157,11 @@ class Partition:
         return int(self.load * len(self.table))
 
     def _grow_table(self) -> None:
-        old, old_low = self.table, self.table_low
+        old, old_low, old_numbers = self.table, self.table_low, self.numbers
         size = 4 * len(old) if len(old) < _SMALL_TABLE else len(old) // 16 * 24
         self.table, self.table_low = _lines(size), _lines(size if len(old_low) else 0)
-        tables.refill(self.table, self.table_low, old, old_low)
+        self.numbers = _numbers(size if len(old_numbers) else 0)
+        tables.refill(self.table, self.table_low, self.numbers, old, old_low, old_numbers)
 
     def _resize(self, capacity: int) -> None:
         """A segment of another capacity or shape with the same states."""
@@ -166,7 +178,7 @@ class Partition:
         """Take states for seen that are in no segment."""
         while self.entries + len(fps) > self._limit():
             self._grow_table()
-        tables.enter(self.table, self.table_low, fps, lows)
+        tables.enter(self.table, self.table_low, self.numbers, self.entries, fps, lows)
         self.entries += len(fps)
 
     def forget(self, fps: Array, lows: Array) -> None:
@@ -211,7 +223,10 @@ class Partition:
     def release(self, rows: Rows, link: Array, first: int) -> None:
         """Move the segment's states to a level, in the order of their fingerprints."""
         if self.n:
-            tables.gather(self.segment, self.order(), rows, link, first)
+            order = self.order()
+            tables.gather(self.segment, order, rows, link, first)
+            if len(self.numbers):
+                self.order_released = order
         self.segment = self.shape.segment(0)
         self.n = 0
 
@@ -304,6 +319,11 @@ class Seen:
         for partition, chosen, own in self._split(fps, lows):
             found[chosen] = partition.has(*own)
         return found
+
+    def number_states(self) -> None:
+        """Number the states of each partition; see `Partition`. Before any is there."""
+        for partition in self.partitions:
+            partition.number_states()
 
     def _split(
         self, fps: Array, lows: Array

@@ -42,7 +42,7 @@ class Worker:
     """One thread's buffers and the task at hand: the rows from ``first`` to ``end``."""
 
     def __init__(self, n_partitions: int, n_roots: int, capacity: int, wide: bool) -> None:
-        self._wide = wide
+        self._wide, self.numbered = wide, False
         self._n_partitions = n_partitions
         self.batch = Batch(
             *self._candidates(capacity),
@@ -59,16 +59,21 @@ class Worker:
         self.finished = True
         self.retried = False
 
-    def _candidates(self, capacity: int) -> tuple[Array, Array, Array, Array]:
+    def _candidates(self, capacity: int) -> tuple[Array, Array, Array, Array, Array]:
         # Of each partition only the beginning is used: in huge pages all of it would take memory.
-        shape = (self._n_partitions, capacity)
-        low = shape if self._wide else (self._n_partitions, 0)
+        shape, none = (self._n_partitions, capacity), (self._n_partitions, 0)
         return (
             memory.array(shape, np.uint64, huge=False),
-            memory.array(low, np.uint64, huge=False),
+            memory.array(shape if self._wide else none, np.uint64, huge=False),
             memory.array(shape, np.int64, huge=False),
             memory.array(shape, np.int32, huge=False),
+            memory.array(shape if self.numbered else none, np.int32, huge=False),
         )
+
+    def number_states(self) -> None:
+        """Have room for the numbers that candidates' states have in their partitions."""
+        self.numbered = True
+        self.batch = Batch(*self._candidates(self.batch.fp.shape[1]), *self.batch[5:])
 
     def begin(self, first: int, end: int, root: int, steps: bool = True) -> None:
         """Take up a new range, to take ``steps`` from or only to look at; candidates of the last
@@ -134,9 +139,9 @@ class Worker:
         if status == CANDIDATES_FULL:
             old, n = self.batch, self.batch.fp.shape[1]
             new = self._candidates(2 * n)
-            for before, after in zip(old[:4], new, strict=True):
+            for before, after in zip(old[:5], new, strict=True):
                 after[:, : before.shape[1]] = before
-            self.batch = Batch(*new, *old[4:])
+            self.batch = Batch(*new, *old[5:])
         elif status not in (DONE, MISSES_FULL):
             self.grow_scratch()
 
@@ -197,6 +202,11 @@ class Workers:
         self.helper = Worker(1, n_roots, 1, wide)
         self.learner = learner
         self.pool = ThreadPoolExecutor(threads) if threads > 1 else None
+
+    def number_states(self) -> None:
+        """Have room for the numbers of states in what comes out."""
+        for worker in self.all:
+            worker.number_states()
 
     def close(self) -> None:
         """End the threads."""

@@ -89,6 +89,7 @@ class Batch(NamedTuple):
     low: Array
     link: Array  # (P, capacity) int64
     outcome: Array  # (P, capacity) int32
+    number: Array  # (P, capacity) int32: of the state, once inserted; (P, 0) without numbers
     used: Array  # (P,) int64: candidates
     misses: Array  # (capacity, 5) int64: position, root, kind, operand, value
     counters: Array  # (4,) int64

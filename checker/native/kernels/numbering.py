@@ -1,7 +1,12 @@
-"""A table from fingerprints to the numbers of states.
+"""Steps with the numbers of their states: from the candidates of a batch to flat arrays.
 
-Shapes:  wanted, fingerprints (.,) uint64 · numbers (power of two,) int32, -1 where it is free ·
-         result (.,) int32
+While a level is expanded a state is known by its place among all that entered its partition of the
+seen table: k * P + p for the k-th of the p-th of P partitions. Once the level is there, each such
+place has a number.
+
+Shapes:  P partitions, n states, m steps · names (P, capacity) int32 · known (.,) int32, -1 where
+         there is no name yet · targets (m,) int32 · labels (m,) uint8, uint16 or uint32 ·
+         places (.,) int32
 """
 
 # mypy: disable-error-code="no-untyped-call,no-untyped-def,call-arg"
@@ -9,43 +14,64 @@ Shapes:  wanted, fingerprints (.,) uint64 · numbers (power of two,) int32, -1 w
 
 from __future__ import annotations
 
-import numpy as np
+from numba import int64, uint64
 
-from statewalk.checker.machine.compiling import inlined, kernel
+from statewalk.checker.machine.compiling import kernel
+from statewalk.checker.native.kernels.arrays import POSITION_SHIFT
 from statewalk.checker.native.kernels.walking import prefetch
 
-_AHEAD = 16  # states between the prefetch of a place in the table and its use
-
-
-@inlined
-def _home(fingerprint, mask):
-    return (fingerprint ^ (fingerprint >> np.uint64(32))) & mask
+_AHEAD = 32  # steps between the prefetch of a place and its use
 
 
 @kernel
-def enter(fingerprints, first, numbers):
-    """Put the states from a number on into a table with room for them."""
-    mask = np.uint64(len(numbers) - 1)
-    for i in range(first, len(fingerprints)):
-        if i + _AHEAD < len(fingerprints):
-            prefetch(numbers, np.int64(_home(fingerprints[i + _AHEAD], mask)))
-        at = _home(fingerprints[i], mask)
-        while numbers[at] >= 0:
-            at = (at + np.uint64(1)) & mask
-        numbers[at] = i
+def name(batch, first, ordinal_bits, fair, n_fair, width, known, used, counts, names):
+    """Name the candidates of a batch, and count those of each state; -1.
+
+    A name belongs to an action, an ordinal below ``width`` and one of ``n_fair`` kinds of fair
+    choices, which ``fair`` tells by outcome. A larger ordinal is returned: then all has to be done
+    again with room for it. ``used`` (1,) int64 is how many names there are.
+
+    Shapes:     counts (states of the batch,) int64, of those from ``first`` on
+    """
+    for p in range(batch.used.shape[0]):
+        for i in range(batch.used[p]):
+            link = batch.link[p, i]
+            code = link & ((1 << POSITION_SHIFT) - 1)
+            ordinal = code & ((1 << ordinal_bits) - 1)
+            if ordinal >= width:
+                return ordinal
+            at = (code >> ordinal_bits) * width + ordinal
+            if n_fair > 1:
+                at = at * n_fair + fair[batch.outcome[p, i]]
+            if known[uint64(at)] < 0:
+                known[uint64(at)] = used[0]
+                used[0] += 1
+            names[p, i] = known[uint64(at)]
+            counts[uint64((link >> POSITION_SHIFT) - first)] += 1
+    return int64(-1)
 
 
 @kernel
-def find(wanted, fingerprints, numbers, result):
-    """The numbers of states in the table of `enter`; -1 where they are not there."""
-    mask = np.uint64(len(numbers) - 1)
-    for i in range(len(wanted)):
-        if i + 2 * _AHEAD < len(wanted):
-            prefetch(numbers, np.int64(_home(wanted[i + 2 * _AHEAD], mask)))
-        if i + _AHEAD < len(wanted):
-            coming = numbers[_home(wanted[i + _AHEAD], mask)]
-            prefetch(fingerprints, np.int64(max(coming, 0)))
-        at = _home(wanted[i], mask)
-        while numbers[at] >= 0 and fingerprints[numbers[at]] != wanted[i]:
-            at = (at + np.uint64(1)) & mask
-        result[i] = numbers[at]
+def keep(batch, first, names, next_of, targets, labels):
+    """Put the candidates of a batch, inserted and named, in the order of their sources.
+
+    ``next_of`` (states of the batch,) int64 is where the next step of each state goes.
+    """
+    n_partitions = batch.used.shape[0]
+    for p in range(n_partitions):
+        for i in range(batch.used[p]):
+            source = uint64((batch.link[p, i] >> POSITION_SHIFT) - first)
+            at = uint64(next_of[source])
+            next_of[source] += 1
+            targets[at] = batch.number[p, i] * n_partitions + p
+            labels[at] = names[p, i]
+
+
+@kernel
+def renumber(targets, first, places):
+    """Turn the places in ``targets`` from ``first`` on into the numbers of states."""
+    n = targets.shape[0]
+    for at in range(first, n):
+        if at + _AHEAD < n:
+            prefetch(places, int64(targets[at + _AHEAD]))
+        targets[at] = places[targets[at]]

@@ -84,6 +84,7 @@ def insert(
     partition,
     table,
     table_low,
+    numbers,
     limit,
     segment,
     progress,
@@ -96,11 +97,14 @@ def insert(
     come in canonical order, so the first to reach a state is its least predecessor. ``fresh``
     counts new states per action.
 
-    Shapes:     table (n,) uint64, 0 empty
+    The k-th state to enter a table has the number k; where ``numbers`` has room, candidates get them.
+
+    Shapes:     table (n,) uint64, 0 empty · numbers (n,) or (0,) int32
     Slow twin:  statewalk.checker.engines.reference.Search.reach
     """
     size = uint64(table.shape[0])
     wide = table_low.shape[0] > 0
+    numbered = numbers.shape[0] > 0
     fps = batch.fp[partition]
     n = batch.used[partition]
     current = progress[0]
@@ -113,12 +117,18 @@ def insert(
         prefetch(table, int64(_home(fps[ahead], size)))
     while current < n:
         if current + _AHEAD < n:
-            prefetch(table, int64(_home(fps[uint64(current + _AHEAD)], size)))
+            coming = int64(_home(fps[uint64(current + _AHEAD)], size))
+            prefetch(table, coming)
+            if numbered:
+                prefetch(numbers, coming)
         fp = fps[uint64(current)]
         key = fp if fp != U0 else U1
         low = batch.low[partition, current] if wide else U0
         at, seen = _search(table, table_low, key, low)
-        if not seen:
+        if seen:
+            if numbered:
+                batch.number[partition, current] = numbers[at]
+        else:
             if entries >= limit:
                 status = TABLE_FULL
                 break
@@ -129,6 +139,8 @@ def insert(
             if wide:
                 table_low[at] = low
                 segment.low[kept] = low
+            if numbered:
+                numbers[at] = batch.number[partition, current] = entries
             link = batch.link[partition, current]
             outcome = batch.outcome[partition, current]
             parent = link >> POSITION_SHIFT
@@ -194,8 +206,10 @@ def gather(segment, order, rows, link, first):
 
 
 @kernel
-def enter(table, table_low, fps, lows):
-    """Put fingerprints, all different and not in it, into a table that has room."""
+def enter(table, table_low, numbers, first, fps, lows):
+    """Put fingerprints, all different and not in it, into a table that has room; numbered from
+    ``first`` on, if at all.
+    """
     wide = table_low.shape[0] > 0
     for i in range(fps.shape[0]):
         key = fps[i] if fps[i] != U0 else U1
@@ -204,10 +218,12 @@ def enter(table, table_low, fps, lows):
         table[at] = key
         if wide:
             table_low[at] = low
+        if numbers.shape[0] > 0:
+            numbers[at] = first + i
 
 
 @kernel
-def refill(table, table_low, old, old_low):
+def refill(table, table_low, numbers, old, old_low, old_numbers):
     """Copy the entries of a table to a larger one."""
     size = uint64(table.shape[0])
     for i in range(old.shape[0]):
@@ -221,6 +237,8 @@ def refill(table, table_low, old, old_low):
             table[at] = old[i]
             if table_low.shape[0] > 0:
                 table_low[at] = old_low[i]
+            if numbers.shape[0] > 0:
+                numbers[at] = old_numbers[i]
 
 
 @kernel

@@ -137,7 +137,7 @@ def test_what_was_not_expanded_to_its_end_is_not_called_expanded(
 def test_a_search_that_keeps_its_graph_finds_the_same() -> None:
     model = load(INIT_PID, {"MUTANT": "no_epoch_bump", "BROKERS": 1})
     options = SearchOptions(threads=2, keep_going=True)
-    found, graph = explored(model, options)
+    found, graph = explored(model, options, (), rows=True)
     plain = explore(model, options)
 
     assert (plain.counts, plain.findings, plain.fired) == (
@@ -159,7 +159,7 @@ def test_a_search_that_keeps_its_graph_finds_the_same() -> None:
 )
 def test_no_graph_is_kept_of_a_search_that_is_not_of_all_states(options: SearchOptions) -> None:
     model = load(INIT_PID)
-    found, graph = explored(model, replace(options, threads=1))
+    found, graph = explored(model, replace(options, threads=1), (), rows=False)
 
     assert graph is None
     assert found == replace(explore(model, replace(options, threads=1)),
