@@ -33,7 +33,7 @@ from statewalk.checker.contract.search import (
 from statewalk.checker.engines.hidden import HiddenRead, hiding
 from statewalk.checker.engines.table import EngineEntry, choose
 from statewalk.checker.library import no_spec, spec_path
-from statewalk.checker.liveness.in_a_check import check_liveness, not_decided, refuse
+from statewalk.checker.liveness.in_a_check import check_liveness, keeping, not_decided, refuse
 from statewalk.checker.machine import supervisor
 from statewalk.checker.machine.limits import MemoryGuard, within
 from statewalk.checker.machine.locks import held
@@ -272,12 +272,11 @@ def _explored(
             from statewalk.checker.graph.during import explored as explored_with
 
             exploration, states = explored_with(seen, work.options, graph), None
-        elif entry.name == "native" and keeps_graph(model, options, asked):
-            from statewalk.checker.liveness.collect import explored
-
-            exploration, states = explored(seen, work.options, (), rows=True)
         else:
-            exploration, states = engine.explore(seen, work.options), None
+            rows = keeps_graph(model, options, asked)
+            engine = keeping(engine, entry.name, model, options, asked, rows=rows)
+            exploration = engine.explore(seen, work.options)
+            states = exploration.kept if rows else None
     except (Endless, HiddenRead) as said:
         raise said.error from None
     except CutShort as cut:

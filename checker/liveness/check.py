@@ -46,14 +46,17 @@ def shortest_lasso(fair: FairGraph, prop: Property) -> tuple[LassoPath | None, b
     shortest: LassoPath | None = None
     possible = False
     for problem in problems(prop, graph):
-        reach = stems(graph, problem)
-        allowed: Bools = reach.second != UNREACHED
+        reach = None if problem.begins_anywhere else stems(graph, problem)
+        allowed: Bools = np.ones(graph.n, np.bool_) if reach is None else reach.second != UNREACHED
         if problem.cycle is not None:
             allowed &= problem.cycle
         if not (allowed if problem.visit is None else allowed & problem.visit).any():
             continue
         possible = True
-        lasso = find_lasso(fair, problem, reach, fair_components(fair, allowed, problem.visit))
+        found = fair_components(fair, allowed, problem.visit)
+        if not found.inside.any():
+            continue
+        lasso = find_lasso(fair, problem, reach or stems(graph, problem), found)
         if lasso and (shortest is None or lasso.length < shortest.length):
             shortest = lasso
     return shortest, possible

@@ -19,19 +19,28 @@ from numpy.typing import NDArray
 from statewalk.checker.contract.search import Exploration, SearchOptions, StoppedBy
 from statewalk.checker.liveness.conditions import Label, predicates
 from statewalk.checker.liveness.graph import (
+    Bools,
     Ints,
     Positions,
     StateGraph,
     Words,
+    from_transitions,
     label_type,
     pack,
     stacked,
 )
+from statewalk.checker.liveness.kernels import components
+from statewalk.checker.liveness.kernels import run as run_kernel
 from statewalk.checker.machine.places import Limit
 from statewalk.checker.machine.watch import CutShort
+from statewalk.checker.native import memory
 from statewalk.checker.native.checks import NEVER, check_states, run_checks
 from statewalk.checker.native.findings import Stage
+from statewalk.checker.native.kernels.arrays import POSITION_SHIFT
 from statewalk.checker.native.kernels.numbering import keep, name, renumber
+from statewalk.checker.native.kernels.tables import put_hashed
+from statewalk.checker.native.learn.learned import Learned
+from statewalk.checker.native.learn.moves import moves_of
 from statewalk.checker.native.running import explore, loop_of, run, start
 from statewalk.checker.native.state import Search
 from statewalk.checker.native.states import Level
@@ -39,12 +48,22 @@ from statewalk.checker.native.workers import Worker
 from statewalk.dsl.model import Element, Model, Property
 from statewalk.dsl.view import FairChoice
 
+_MOST = 1 << 15  # labels
+_ROUNDS = 8  # after which what is left may be part of a cycle
+_SHARED = 1 << 32  # beyond the numbers of outcomes
+
 
 class Grown:
     """An array that grows by what is put behind it, where it lies: it is never there twice."""
 
     def __init__(self, kind: Any) -> None:
-        self.data: NDArray[Any] = np.zeros(0, kind)
+        self._room: NDArray[Any] = np.zeros(0, kind)
+        self.used = 0
+
+    @property
+    def data(self) -> NDArray[Any]:
+        """The values. Not to be looked at any more once there are others."""
+        return self._room[: self.used]
 
     def add(self, more: NDArray[Any]) -> None:
         """Put some values behind those there are."""
@@ -52,72 +71,84 @@ class Grown:
 
     def extend(self, count: int) -> NDArray[Any]:
         """Room for so many more, to be filled before the next call."""
-        used = len(self.data)
-        self.data.resize(used + count, refcheck=False)
-        return self.data[used:]
+        before, self.used = self.used, self.used + count
+        if self.used > len(self._room):
+            self._room.resize(self.used + before // 16, refcheck=False)
+        return self._room[before : self.used]
 
     def cut(self, used: int) -> None:
         """Forget all but the first values."""
-        self.data.resize(used, refcheck=False)
+        self.used = used
+
+    def become(self, kind: Any) -> None:
+        """Hold values of another type."""
+        if self._room.dtype != kind:
+            self._room = self._room.astype(kind)
 
 
 class Names:
-    """The labels of steps, numbered as they come. ``known`` has them by action, ordinal and fair
-    choices, as one number.
+    """The labels of steps, numbered as they come: each with the outcome that it is of, -1 where it
+    may be of several. They are told apart by outcome as long as there are few.
     """
 
     def __init__(self, search: Search) -> None:
         self.search = search
-        self.table: dict[Label, int] = {}
+        self.table: list[Label] = []
+        self.outcomes: list[int] = []
         self._fair: dict[tuple[FairChoice, ...], int] = {(): 0}
-        self._width = self._n_fair = 1
-        self._known: Ints = np.full(len(search.model.actions), -1, np.int32)
+        self._keys: Words = np.zeros(1 << 10, np.uint64)
+        self._numbers: Ints = np.zeros(1 << 10, np.int32)
         self._room: Ints = np.zeros((0, 0), np.int32)
 
     def of(self, worker: Worker, counts: Positions) -> Ints:
         """The label of each candidate of a worker. ``counts``, zeros, get those of each state."""
-        batch, fair = worker.batch, self._fair_choices()
+        batch, kinds = worker.batch, self._kinds()
         if self._room.shape != batch.fp.shape:
-            self._room = np.empty(batch.fp.shape, np.int32)
+            self._room = memory.array(batch.fp.shape, np.int32, huge=False)
         used = np.array([len(self.table)], np.int64)
-        while True:
-            more = name(
-                batch, worker.first, self.search.ordinal_bits, fair, self._n_fair, self._width,
-                self._known, used, counts, self._room,
-            )  # fmt: skip
-            if used[0] > len(self.table):
-                self._note()
-            if more < 0:
-                return self._room
+        while not name(
+            batch, worker.first, kinds, self._keys, self._numbers, used, counts, self._room
+        ):
             counts[:] = 0
-            self._resize(1 << int(more).bit_length())
+            self._grow()
+        if used[0] > len(self.table):
+            self._note()
+        return self._room
+
+    def turns(self) -> Bools:
+        """Of each label, whether its steps may be part of a cycle."""
+        outcomes = np.array(self.outcomes, np.int64)
+        return turning(self.search.learner.learned)[outcomes] | (outcomes < 0)
+
+    def _kinds(self) -> Positions:
+        """A number for each outcome: its own, or where there are many that of its fair choices."""
+        learned = self.search.learner.learned
+        if len(self.table) < _MOST:
+            return np.arange(learned.delta.used)
+        kinds = np.full(learned.delta.used, _SHARED)
+        for outcome, chosen in learned.fair_of.items():
+            kinds[outcome] += self._fair.setdefault(chosen, len(self._fair))
+        return kinds
 
     def _note(self) -> None:
         """Take up the labels that were named just now."""
-        new = np.flatnonzero(self._known >= len(self.table))
-        choices = list(self._fair)
-        for code in new[np.argsort(self._known[new])].tolist():
-            rest, chosen = divmod(code, self._n_fair)
-            self.table[Label(*divmod(rest, self._width), choices[chosen])] = len(self.table)
+        there = np.flatnonzero(self._keys)
+        new = there[self._numbers[there] >= len(self.table)]
+        bits, choices = self.search.ordinal_bits, list(self._fair)
+        for key in self._keys[new[np.argsort(self._numbers[new])]].tolist():
+            kind, code = (key >> POSITION_SHIFT) - 1, key & ((1 << POSITION_SHIFT) - 1)
+            own = kind < _SHARED
+            known = self.search.learner.learned.fair_of
+            fair = known.get(kind, ()) if own else choices[kind - _SHARED]
+            self.table.append(Label(code >> bits, code & ((1 << bits) - 1), fair))
+            self.outcomes.append(kind if own else -1)
 
-    def _resize(self, width: int) -> None:
-        """Make room for ordinals below a width, and for all fair choices there are."""
-        self._width, self._n_fair = width, len(self._fair)
-        room = len(self.search.model.actions) * width * self._n_fair
-        self._known = np.full(room, -1, np.int32)
-        for label, number in self.table.items():
-            at = (label.action * width + label.ordinal) * self._n_fair + self._fair[label.fair]
-            self._known[at] = number
-
-    def _fair_choices(self) -> Ints:
-        """The number in ``_fair`` of the fair choices of each outcome."""
-        learned = self.search.learner.learned
-        of: Ints = np.zeros(learned.delta.used if learned.fair_of else 0, np.int32)
-        for outcome, chosen in learned.fair_of.items():
-            of[outcome] = self._fair.setdefault(chosen, len(self._fair))
-        if len(self._fair) > self._n_fair:
-            self._resize(self._width)
-        return of
+    def _grow(self) -> None:
+        keys, numbers = self._keys, self._numbers
+        self._keys = np.zeros(2 * len(keys), np.uint64)
+        self._numbers = np.zeros(2 * len(keys), np.int32)
+        there = keys > 0
+        put_hashed(self._keys, self._numbers, keys[there], numbers[there])
 
 
 class Keeper:
@@ -169,13 +200,12 @@ class Keeper:
         for worker in workers:
             counts = np.zeros(worker.end - worker.first, np.int64)
             names = self.names.of(worker, counts)
-            if (kind := label_type(len(self.names.table))) != self.labels.data.dtype:
-                self.labels.data = self.labels.data.astype(kind)
-            first, many = len(self.targets.data), int(counts.sum())
+            self.labels.become(label_type(len(self.names.table)))
+            first, more = self.targets.used, int(counts.sum())
             ends = np.cumsum(counts)
             self.offsets.add(first + ends)
-            self.targets.extend(many)
-            self.labels.extend(many)
+            self.targets.extend(more)
+            self.labels.extend(more)
             keep(
                 worker.batch, worker.first, names, first + ends - counts,
                 self.targets.data, self.labels.data,
@@ -191,19 +221,19 @@ class Keeper:
         if not len(before):
             self.initial = len(found.fp)
             return
-        states, steps = self.base + len(before) + 1, len(self.targets.data)
-        self.offsets.extend(states - len(self.offsets.data))[:] = steps  # of a level cut short
+        states, steps = self.base + len(before) + 1, self.targets.used
+        self.offsets.extend(states - self.offsets.used)[:] = steps  # of a level cut short
         self._last, self._done = self._done, (states, steps)
         renumber(self.targets.data, self._last[1], self._places.data)
         self.base += len(before)
 
     def _number(self, fps: Words, released: bool) -> None:
         """Number the states of a level: those ``released``, or the initial ones, from the first."""
-        seen, number = self.search.seen, len(self.fingerprints.data)
+        seen, number = self.search.seen, self.fingerprints.used
         of = (fps >> np.uint64(seen.shift)).astype(np.int64)
         counts = np.bincount(of, minlength=len(self._entered)).tolist()
         most = max(had + new for had, new in zip(self._entered, counts, strict=True))
-        room = most * len(counts) - len(self._places.data)
+        room = most * len(counts) - self._places.used
         self._places.extend(max(0, room))
         for partition, new in zip(seen.partitions, counts, strict=True):
             had = self._entered[partition.number]
@@ -231,8 +261,8 @@ class Keeper:
         """The arrays."""
         if stopped in get_args(Limit):  # perhaps in the middle of a level
             self.drop_level()
-        n = len(self.fingerprints.data)
-        self.offsets.extend(n + 1 - len(self.offsets.data))[:] = len(self.targets.data)
+        n = self.fingerprints.used
+        self.offsets.extend(n + 1 - self.offsets.used)[:] = self.targets.used
         layout, wide = self.search.layout, self.search.shape.wide
         prints = [layout.fingerprint(layout.row(s)) for s in self.search.model.initial_states]
         first = np.array([p >> (64 if wide else 0) for p in prints], np.uint64)
@@ -251,6 +281,7 @@ class Keeper:
             stopped=stopped,
             rows=None if self.rows is None else stacked(self.rows),
             layout=layout,
+            turns=self.names.turns() if keys else None,
         )
 
 
@@ -289,12 +320,13 @@ def explored(
         keepers.append(Keeper(search, rows=rows, alone=False))
         return keepers[0]
 
-    if model.constraints or model.step_constraints or options.view or options.symmetry:
-        return explore(model, options), None
-    found = explore(
-        _noting(model, properties), options, keeper, check=lambda *given: keepers[0].check(*given)
-    )
-    return found, _graph(keepers[0], None, properties) if found.stopped is None else None
+    def check(search: Search, level: Level, stage: Stage, constraints: bool) -> Bools:
+        return keepers[0].check(search, level, stage, constraints)
+
+    parts = model.constraints or model.step_constraints or options.view or options.symmetry
+    seen, sink = (model, None) if parts else (_noting(model, properties), keeper)
+    found = explore(seen, options, sink, check=check if sink else check_states)
+    return found, _graph(keepers[0], None, properties) if sink and not found.stopped else None
 
 
 def _noting(model: Model, properties: tuple[Property, ...]) -> Model:
@@ -314,3 +346,38 @@ def _graph(
     if search.error or keeper.failed or (search.shape.wide and not keeper.all_differ()):
         return None
     return keeper.graph(stopped, list(predicates(properties)))
+
+
+def turning(learned: Learned) -> Bools:
+    """Of each outcome, whether it may be part of a cycle.
+
+    Looked at in one variable alone, a cycle of states is a closed walk among the values of that
+    variable. So an outcome that takes a variable to a value from which no outcomes lead back is
+    part of no cycle. It leads nowhere either: it is left out, and the rest is looked at again.
+    """
+    moves = moves_of(learned)
+    result: Bools = np.ones(learned.delta.used, np.bool_)
+    for _ in range(_ROUNDS):
+        left = result[moves.outcome[moves.write]]
+        pairs = moves.pairs[:, left]
+        block = _blocks(np.concatenate([pairs, moves.to_hub], axis=1), moves.places)
+        good: Bools = np.zeros(len(moves.outcome), np.bool_)
+        good[moves.write[left][block[pairs[0]] == block[pairs[1]]]] = True
+        before = int(result.sum())
+        result[moves.outcome[~good]] = False
+        if int(result.sum()) == before:
+            break
+    return result
+
+
+def _blocks(pairs: Positions, nodes: int) -> Ints:
+    """The strongly connected component of each node."""
+    order = np.argsort(pairs[0], kind="stable")
+    labels = np.zeros(pairs.shape[1], np.uint8)
+    offsets, targets, _ = from_transitions(pairs[0][order], pairs[1][order], labels, nodes)
+    component = np.full(nodes, -1, np.int32)
+    zeros = [np.zeros(nodes + 1, np.int32) for _ in range(5)]
+    given = (np.arange(nodes, dtype=np.int32), offsets, targets, zeros[0][:nodes])
+    scratch = (component, zeros[1][:nodes], *zeros[2:], np.zeros(nodes + 1, np.int64))
+    run_kernel(components, nodes + len(targets), given, scratch)
+    return component

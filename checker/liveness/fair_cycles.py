@@ -11,6 +11,18 @@ the fair ones are found by taking away what cannot be part of one, until nothing
    avoids every state with A enabled. Drop these states, and go to 1 with the rest.
 4. A component that passes is fair, and as large as possible.
 
+Before that, a few passes over all steps take away what can be seen to be part of no fair cycle. The
+*core* are the states that are left, and only steps that may be part of a cycle count. Away go
+
+a. states from which, or to which, no step leads inside the core;
+b. A being a condition that no step inside the core takes, and strong: the states with A enabled;
+c. the same for a weak A, if no step inside the core leads from a state with A enabled to one where
+   it is not: then A is enabled all along a cycle through such a state.
+
+That is repeated as long as it takes away a good part. Fair components with steps are all in what it
+leaves, as a part of one that is not fair for these reasons is none either. Elsewhere a state is
+fair by itself if no condition is enabled in it.
+
 Each round is linear in what is left; there are at most as many rounds as strong conditions and one.
 
 Source:  Emerson and Lei, "Modalities for model checking", Science of Computer Programming 8
@@ -20,14 +32,18 @@ Source:  Emerson and Lei, "Modalities for model checking", Science of Computer P
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from statewalk.checker.liveness.fairness import FairGraph
+from statewalk.checker.liveness.fairness import FairGraph, may_stutter
 from statewalk.checker.liveness.graph import Bools, Ints, StateGraph, Words
-from statewalk.checker.liveness.kernels import components, run, survey
+from statewalk.checker.liveness.kernels import components, drop, lost, run, survey, trim
 
 NONE = -1
+Array = NDArray[Any]
+_PAYS = 0.8  # of the states left, at most, by a round after which there is another
 ALL = np.uint64((1 << 64) - 1)
 
 
@@ -53,9 +69,15 @@ def fair_components(fair: FairGraph, allowed: Bools, visit: Bools | None) -> Fai
     result = np.full(graph.n, NONE, np.int32)
     if graph.expanded is not None:
         allowed = allowed & graph.expanded
-    block = np.where(allowed, 0, NONE).astype(np.int32)
-    states = np.flatnonzero(allowed).astype(np.int32)
-    found = 0
+    core = _core_of(fair, allowed)
+    alone = allowed & ~core & may_stutter(fair)
+    if visit is not None:
+        alone &= visit
+    found = int(alone.sum())
+    result[alone] = np.arange(found)
+    states = np.flatnonzero(core).astype(np.int32)
+    block = np.full(graph.n if len(states) else 0, NONE, np.int32)
+    block[states] = 0
     while len(states):
         component, count = _strongly_connected(graph, states, block)
         possible, unmet = _judge(fair, states, component, count, visit)
@@ -110,3 +132,36 @@ def _judge(
         possible &= (always & ~taken & fair.weak[word]) == 0
         unmet.append(sometimes & ~taken & fair.strong[word])
     return possible, unmet or [np.zeros(count, np.uint64)]
+
+
+def _core_of(fair: FairGraph, allowed: Bools) -> Bools:
+    """The allowed states that may be part of a fair cycle with steps."""
+    graph = fair.graph
+    every = np.ones(max(1, len(graph.table)), np.bool_)
+    turns = (every if graph.turns is None else graph.turns).astype(np.uint8)
+    core = np.packbits(allowed, bitorder="little")
+    steps = (graph.offsets, graph.targets, graph.labels, turns)
+    left = int(allowed.sum())
+    met = turns
+    while left:
+        before = left
+        for word in range(fair.words):
+            _drop(fair, word, np.bitwise_or.reduce(fair.takes[word][met > 0]), steps, core)
+        met = np.zeros_like(turns)
+        left = int(run(trim, graph.n + graph.m, steps, (core, np.zeros_like(core), met)))
+        if left > _PAYS * before:
+            break
+    found: Bools = np.unpackbits(core, count=graph.n, bitorder="little").astype(np.bool_)
+    return found
+
+
+def _drop(
+    fair: FairGraph, word: int, taken: np.uint64, steps: tuple[Array, ...], core: Array
+) -> None:
+    """Take away states for the sake of conditions that no step inside the core takes."""
+    weak = np.array([fair.weak[word] & ~taken], np.uint64)
+    if weak[0]:
+        run(lost, fair.graph.n + fair.graph.m, (*steps, core, fair.enabled[word]), (weak,))
+    never = weak | (fair.strong[word] & ~taken)
+    if never[0]:
+        run(drop, fair.graph.n, (fair.enabled[word], never), (core,))

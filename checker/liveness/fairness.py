@@ -17,7 +17,7 @@ from typing import assert_never
 import numpy as np
 
 from statewalk.checker.liveness.conditions import Condition, conditions
-from statewalk.checker.liveness.graph import StateGraph, Words
+from statewalk.checker.liveness.graph import Bools, StateGraph, Words
 from statewalk.checker.liveness.kernels import enabling, run
 from statewalk.dsl.model import Model
 
@@ -52,8 +52,12 @@ def with_fairness(model: Model, graph: StateGraph) -> FairGraph:
     for first in range(0, len(found), BITS):
         part = found[first : first + BITS]
         mask = np.zeros(max(1, len(graph.table)), np.uint64)
+        known: dict[tuple[object, ...], int] = {}
         for at, label in enumerate(graph.table):
-            mask[at] = sum(1 << bit for bit, c in enumerate(part) if c.takes(label))
+            key = (label.action, label.fair)
+            if key not in known:
+                known[key] = sum(1 << bit for bit, c in enumerate(part) if c.takes(label))
+            mask[at] = known[key]
         takes.append(mask)
         enabled.append(_enabled(graph, mask))
         bits = _by_fairness(part)
@@ -83,4 +87,12 @@ def _enabled(graph: StateGraph, mask: Words) -> Words:
     result = np.zeros(graph.n, np.uint64)
     given = (graph.offsets, graph.targets, graph.labels, mask)
     run(enabling, graph.n + graph.m, given, (result,))
+    return result
+
+
+def may_stutter(fair: FairGraph) -> Bools:
+    """The states in which no fairness condition is enabled."""
+    result: Bools = np.ones(fair.graph.n, np.bool_)
+    for enabled in fair.enabled:
+        result &= enabled == 0
     return result

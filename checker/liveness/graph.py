@@ -23,7 +23,9 @@ Contract for an engine that builds a `StateGraph`
   8. ``expanded`` is None where every state was expanded, else one bool per state. A state that was
      not expanded has no transitions here, and no cycle is looked for in it.
   9. ``cut`` counts what each constraint refused; ``stopped`` says which bound ended the search.
- 10. ``rows``, where they are asked for, holds each state's value ids in ``layout``.
+ 10. ``turns``, where it is known, says of each label whether its steps may be part of a cycle. Then
+     ``table`` may have a label several times.
+ 11. ``rows``, where they are asked for, holds each state's value ids in ``layout``.
 """
 
 from __future__ import annotations
@@ -51,7 +53,7 @@ class StateGraph:
 
     Shapes: n states, m transitions: offsets (n+1,) int64 · targets (m,) int32 · labels (m,) uint8,
             uint16 or uint32 · fingerprints (n,) uint64 · truth (ceil(n/8),) uint8 each ·
-            expanded (n,) bool · rows (n, slots) unsigned
+            expanded (n,) bool · rows (n, slots) unsigned · turns (labels,) bool
     """
 
     offsets: Positions
@@ -66,6 +68,7 @@ class StateGraph:
     stopped: StoppedBy | None = None
     rows: NDArray[Any] | None = None
     layout: Layout | None = None
+    turns: Bools | None = None
 
     @property
     def n(self) -> int:

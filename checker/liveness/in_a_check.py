@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from statewalk.checker.contract.search import AFTER_VIOLATION, NO_ERROR, Finding
+from statewalk.checker.engines.small import Kept, SmallFirst
+from statewalk.checker.machine.watch import interruptible
 from statewalk.checker.verdict.expected import expectation
 from statewalk.dsl.assemble.suspended import MAX_ACTIONS
 from statewalk.dsl.errors import RunError
@@ -15,7 +17,7 @@ from statewalk.dsl.model import LIVENESS_KINDS
 INCOMPLETE = "SW503"
 if TYPE_CHECKING:
     from statewalk.checker.contract.options import CheckOptions
-    from statewalk.checker.contract.search import Exploration, SearchOptions, StoppedBy
+    from statewalk.checker.contract.search import Engine, Exploration, SearchOptions, StoppedBy
     from statewalk.checker.liveness.graph import StateGraph
     from statewalk.checker.liveness.result import Lasso, LivenessResult, NotTaken
     from statewalk.checker.liveness.small import Lists
@@ -65,7 +67,7 @@ def wanted(model: Model, asked: SearchOptions) -> list[Property]:
 
 def refuse(model: Model, options: CheckOptions, asked: SearchOptions) -> None:
     """Liveness does not go with constraints: say so before the search. Raises RunError[SW502]."""
-    found = wanted(model, asked) if options.liveness and not model.no_liveness else []
+    found = decided(model, options, asked)
     cuts = [*model.constraints, *model.step_constraints]
     if not found or options.allow_unsound or all(cut.name == MAX_ACTIONS for cut in cuts):
         return
@@ -79,6 +81,50 @@ def refuse(model: Model, options: CheckOptions, asked: SearchOptions) -> None:
         help="Bound the model inside its actions instead (require(...)). Check safety alone with "
         "--no-liveness, or take the risk with --allow-unsound.",
     )
+
+
+@dataclass(frozen=True)
+class _Keeping:
+    """The native engine; what it explores whole it keeps as a state graph."""
+
+    properties: tuple[Property, ...]
+    rows: bool
+
+    def explore(self, model: Model, options: SearchOptions) -> Exploration:
+        """See `checker.contract.search`."""
+        with interruptible("loading the engine"):
+            from statewalk.checker.liveness.collect import explored
+
+        found, graph = explored(model, options, self.properties, rows=self.rows)
+        return replace(found, kept=graph)
+
+
+def keeping(
+    engine: Engine,
+    name: str,
+    model: Model,
+    options: CheckOptions,
+    asked: SearchOptions,
+    *,
+    rows: bool,
+) -> Engine:
+    """The engine of that name; one that keeps the state graph where liveness is decided after its
+    search, and memory is not limited; or where it is wanted with its ``rows``.
+    """
+    left = decided(model, options, asked)
+    parts = asked.view or asked.symmetry or model.constraints or model.step_constraints
+    unable = parts or asked.resume or options.max_memory is not None
+    if name != "native" or not (rows or (left and not unable)):
+        return engine
+    keeps = _Keeping(tuple(left), rows)
+    if isinstance(engine, SmallFirst) and not rows:
+        return replace(engine, large=keeps)
+    return keeps
+
+
+def decided(model: Model, options: CheckOptions, asked: SearchOptions) -> list[Property]:
+    """The liveness properties that are decided after a search that saw everything."""
+    return wanted(model, asked) if options.liveness and not model.no_liveness else []
 
 
 def check_liveness(
@@ -99,9 +145,10 @@ def check_liveness(
 
     limits = limits_of(asked, exploration)
     try:
-        kept = exploration.kept
-        small = kept and small_graph(model, limits, tuple(left), kept)
-        graph = small or graph_of(model, limits, tuple(left), exploration.engine)
+        graph = exploration.kept
+        if isinstance(graph, Kept):
+            graph = small_graph(model, limits, tuple(left), graph)
+        graph = graph or graph_of(model, limits, tuple(left), exploration.engine)
     except PredicateRaisedError as e:
         error = Finding(NO_ERROR, "error", e.initial, e.steps, error=e.error)
         raised = dict.fromkeys((p.name for p in left), "the spec raised an exception")

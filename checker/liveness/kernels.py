@@ -174,3 +174,64 @@ def spread(
                 queue[tail] = 2 * t
                 tail += 1
     filled[0] = tail
+
+
+def trim(
+    offsets: Array, targets: Array, labels: Array, turns: Array, core: Array, reached: Array,
+    met: Array,
+) -> int:  # fmt: skip
+    """Take away states of the core from which, or to which, no step leads inside it; how many stay.
+
+    One pass backwards, one forwards. ``turns`` (l,) uint8 says which labels count; ``core`` and
+    ``reached`` hold a bit for each state, eight to a byte, the lowest first. ``met`` (l,) uint8,
+    zeros, becomes 1 for labels of steps inside the core; for others perhaps too.
+    """
+    for s in range(len(offsets) - 2, -1, -1):
+        if not core[s >> 3] >> (s & 7) & 1:
+            continue
+        leaves = False
+        for at in range(offsets[s], offsets[s + 1]):
+            t = targets[at]
+            if turns[labels[at]] and t >= 0 and t != s and core[t >> 3] >> (t & 7) & 1:
+                leaves = True
+                break
+        if not leaves:
+            core[s >> 3] ^= 1 << (s & 7)
+    for i in range(len(reached)):
+        reached[i] = 0
+    for s in range(len(offsets) - 1):
+        if core[s >> 3] >> (s & 7) & 1:
+            for at in range(offsets[s], offsets[s + 1]):
+                t = targets[at]
+                if turns[labels[at]] and t >= 0 and t != s and core[t >> 3] >> (t & 7) & 1:
+                    reached[t >> 3] |= 1 << (t & 7)
+                    met[labels[at]] = 1
+    left = 0
+    for i in range(len(core)):
+        core[i] &= reached[i]
+        bits = core[i]
+        while bits:
+            bits &= bits - 1
+            left += 1
+    return left
+
+
+def lost(
+    offsets: Array, targets: Array, labels: Array, turns: Array, core: Array, enabled: Array,
+    wanted: Array,
+) -> None:  # fmt: skip
+    """Of the conditions in ``wanted[0]``, leave those that no step inside the core disables."""
+    for s in range(len(offsets) - 1):
+        here = wanted[0] & enabled[s]
+        if here and core[s >> 3] >> (s & 7) & 1:
+            for at in range(offsets[s], offsets[s + 1]):
+                t = targets[at]
+                if turns[labels[at]] and t >= 0 and core[t >> 3] >> (t & 7) & 1:
+                    wanted[0] &= ~(here & ~enabled[t])
+
+
+def drop(enabled: Array, never: Array, core: Array) -> None:
+    """Take away the states of the core that enable one of the conditions in ``never[0]``."""
+    for s in range(len(enabled)):
+        if enabled[s] & never[0]:
+            core[s >> 3] &= ~(1 << (s & 7))

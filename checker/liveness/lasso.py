@@ -23,7 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from statewalk.checker.liveness.fair_cycles import FairComponents
-from statewalk.checker.liveness.fairness import FairGraph
+from statewalk.checker.liveness.fairness import FairGraph, may_stutter
 from statewalk.checker.liveness.graph import Bools, Ints, Positions, StateGraph
 from statewalk.checker.liveness.problems import UNREACHED, Problem, Stems
 from statewalk.dsl.errors import EngineError
@@ -61,7 +61,7 @@ def find_lasso(
         return None
     stem, start = _stem(graph, problem, reach, entry)
     lasso = LassoPath(start, stem, _Cycle(fair, problem, found, entry).edges())
-    still = found.inside & _may_stutter(fair)
+    still = found.inside & may_stutter(fair)
     if problem.visit is not None:
         still &= problem.visit
     rest = _nearest(graph, reach.second, still)
@@ -69,14 +69,6 @@ def find_lasso(
         stem, start = _stem(graph, problem, reach, rest)
         return LassoPath(start, stem, ())
     return lasso
-
-
-def _may_stutter(fair: FairGraph) -> Bools:
-    """The states in which no fairness condition is enabled."""
-    result: Bools = np.ones(fair.graph.n, np.bool_)
-    for enabled in fair.enabled:
-        result &= enabled == 0
-    return result
 
 
 def _nearest(graph: StateGraph, distance: Ints, among: Bools) -> int | None:

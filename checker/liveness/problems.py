@@ -49,6 +49,11 @@ class Problem:
     cycle: Mask | None = None
     visit: Mask | None = None
 
+    @property
+    def begins_anywhere(self) -> bool:
+        """Whether every behaviour is a stem of it."""
+        return self.turn is None and self.after is None
+
 
 def problems(prop: Property, graph: Told) -> list[Problem]:
     """The ways to violate a liveness property."""

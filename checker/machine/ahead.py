@@ -3,10 +3,10 @@
 A kernel is compiled when it is first called, once on each machine. Whoever does not want to wait in
 the middle of a check compiles all of them before, for the types that they are called with; here
 these are written down. What only large models meet stays for then: slots of more than 65,535
-values, more than 256 actions in a graph with liveness.
+values, more than 65,536 labels in a graph with liveness.
 
-Rows of states are of bytes where every value's number is one, else of two: kernels over them are
-compiled for both.
+Rows of states, and labels, are of bytes where every number is one, else of two: kernels over them
+are compiled for both.
 """
 
 from __future__ import annotations
@@ -79,8 +79,8 @@ _KERNELS = {
         "mark": "u8[] u8[] u8[] u8[] b1[]",
     },
     "native.kernels.numbering": {
-        "name": "Batch i8 i8 i4[] i8 i8 i4[] i8[] i8[] i4[][]",
-        "keep": "Batch i8 i4[][] i8[] i4[] u1[]",
+        "name": "Batch i8 i8[] u8[] i4[] i8[] i8[] i4[][]",
+        "keep": "Batch i8 i4[][] i8[] i4[] id[]",
         "renumber": "i4[] i8 i4[]",
     },
     "native.kernels.orbit_kernels": {
@@ -89,9 +89,12 @@ _KERNELS = {
     },
     "liveness.kernels": {
         "components": "i4[] i8[] i4[] i4[] i4[] i4[] i4[] i4[] i4[] i8[]",
-        "survey": "i4[] i8[] i4[] u1[] i4[] u8[] u8[] u8[] u8[] u8[]",
-        "enabling": "i8[] i4[] u1[] u8[] u8[]",
+        "survey": "i4[] i8[] i4[] id[] i4[] u8[] u8[] u8[] u8[] u8[]",
+        "enabling": "i8[] i4[] id[] u8[] u8[]",
         "spread": "i8[] i4[] u1[] u1[] u1[] i4[] i4[] i8[] i8[]",
+        "trim": "i8[] i4[] id[] u1[] u1[] u1[] u1[]",
+        "lost": "i8[] i4[] id[] u1[] u1[] u8[] u8[]",
+        "drop": "u8[] u8[] u1[]",
     },
     "history.decide.kernels.scan": {
         "count_expanded": "i8[] i8[] i8[] i8[]",

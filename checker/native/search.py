@@ -328,7 +328,7 @@ class Loop:
 
 
 def transitions_of(workers: list[Worker]) -> tuple[Array, Array, Array] | None:
-    """A batch's transitions: links, fingerprints of the targets, outcomes. None where it has none."""
+    """A batch's transitions, or None: links, fingerprints of the targets, outcomes."""
     parts = [
         [array[partition, : int(batch.used[partition])] for array in arrays]
         for batch in (worker.batch for worker in workers)

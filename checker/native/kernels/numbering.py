@@ -4,9 +4,8 @@ While a level is expanded a state is known by its place among all that entered i
 seen table: k * P + p for the k-th of the p-th of P partitions. Once the level is there, each such
 place has a number.
 
-Shapes:  P partitions, n states, m steps · names (P, capacity) int32 · known (.,) int32, -1 where
-         there is no name yet · targets (m,) int32 · labels (m,) uint8, uint16 or uint32 ·
-         places (.,) int32
+Shapes:  P partitions, n states, m steps · names (P, capacity) int32 · targets (m,) int32 ·
+         labels (m,) uint8, uint16 or uint32 · places (.,) int32
 """
 
 # mypy: disable-error-code="no-untyped-call,no-untyped-def,call-arg"
@@ -18,37 +17,39 @@ from numba import int64, uint64
 
 from statewalk.checker.machine.compiling import kernel
 from statewalk.checker.native.kernels.arrays import POSITION_SHIFT
-from statewalk.checker.native.kernels.walking import prefetch
+from statewalk.checker.native.kernels.walking import U0, U1, prefetch, scramble
 
 _AHEAD = 32  # steps between the prefetch of a place and its use
 
 
 @kernel
-def name(batch, first, ordinal_bits, fair, n_fair, width, known, used, counts, names):
-    """Name the candidates of a batch, and count those of each state; -1.
+def name(batch, first, kinds, keys, numbers, used, counts, names):
+    """Name the candidates of a batch, and count those of each state; whether there was room.
 
-    A name belongs to an action, an ordinal below ``width`` and one of ``n_fair`` kinds of fair
-    choices, which ``fair`` tells by outcome. A larger ordinal is returned: then all has to be done
-    again with room for it. ``used`` (1,) int64 is how many names there are.
+    A name belongs to an action, an ordinal and the kind of an outcome; key and number of each are
+    in a hash table that is half full at most. ``used`` (1,) int64 is how many there are.
 
-    Shapes:     counts (states of the batch,) int64, of those from ``first`` on
+    Shapes:     kinds (outcomes,) int64 · keys (power of two,) uint64, 0 empty · numbers int32 ·
+                counts (states of the batch,) int64, of those from ``first`` on
     """
+    mask = uint64(keys.shape[0] - 1)
     for p in range(batch.used.shape[0]):
         for i in range(batch.used[p]):
             link = batch.link[p, i]
             code = link & ((1 << POSITION_SHIFT) - 1)
-            ordinal = code & ((1 << ordinal_bits) - 1)
-            if ordinal >= width:
-                return ordinal
-            at = (code >> ordinal_bits) * width + ordinal
-            if n_fair > 1:
-                at = at * n_fair + fair[batch.outcome[p, i]]
-            if known[uint64(at)] < 0:
-                known[uint64(at)] = used[0]
+            key = uint64(((kinds[uint64(batch.outcome[p, i])] + 1) << POSITION_SHIFT) | code)
+            at = scramble(key) & mask
+            while keys[at] != U0 and keys[at] != key:
+                at = (at + U1) & mask
+            if keys[at] == U0:
+                if 2 * used[0] >= keys.shape[0]:
+                    return False
+                keys[at] = key
+                numbers[at] = used[0]
                 used[0] += 1
-            names[p, i] = known[uint64(at)]
+            names[p, i] = numbers[at]
             counts[uint64((link >> POSITION_SHIFT) - first)] += 1
-    return int64(-1)
+    return True
 
 
 @kernel

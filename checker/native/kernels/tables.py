@@ -97,7 +97,8 @@ def insert(
     come in canonical order, so the first to reach a state is its least predecessor. ``fresh``
     counts new states per action.
 
-    The k-th state to enter a table has the number k; where ``numbers`` has room, candidates get them.
+    The k-th state to enter a table has the number k, which candidates get where ``numbers`` has
+    room.
 
     Shapes:     table (n,) uint64, 0 empty · numbers (n,) or (0,) int32
     Slow twin:  statewalk.checker.engines.reference.Search.reach

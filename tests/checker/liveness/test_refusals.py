@@ -104,7 +104,8 @@ def test_liveness_that_runs_out_of_time_leaves_the_verdict_open(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("statewalk.checker.liveness.in_a_check.graph_of", _cut_graph)
-    result = check(spec(tmp_path, COUNTER), properties=("nine",), engine="native")
+    file = spec(tmp_path, COUNTER)
+    result = check(file, properties=("nine",), engine="native", max_memory=1 << 40)
 
     assert ("bounded", "unknown") == (result.verdict, result.of("nine").verdict)
 

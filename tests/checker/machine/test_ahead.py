@@ -1,6 +1,6 @@
 """What is compiled ahead of any check: every kernel, for the types that it is then called with.
 
-What only large models meet (wider numbers in rows, more than 256 actions) stays for then.
+What only large models meet (wider numbers in rows and labels) stays for then.
 """
 
 from __future__ import annotations
