@@ -50,7 +50,7 @@ from statewalk.dsl.view import FairChoice
 
 _MOST = 1 << 15  # labels
 _ROUNDS = 8  # after which what is left may be part of a cycle
-_SHARED = 1 << 32  # beyond the numbers of outcomes
+_BEYOND = 1 << 32  # beyond the numbers of outcomes
 
 
 class Grown:
@@ -125,7 +125,7 @@ class Names:
         learned = self.search.learner.learned
         if len(self.table) < _MOST:
             return np.arange(learned.delta.used)
-        kinds = np.full(learned.delta.used, _SHARED)
+        kinds = np.full(learned.delta.used, _BEYOND)
         for outcome, chosen in learned.fair_of.items():
             kinds[outcome] += self._fair.setdefault(chosen, len(self._fair))
         return kinds
@@ -137,9 +137,9 @@ class Names:
         bits, choices = self.search.ordinal_bits, list(self._fair)
         for key in self._keys[new[np.argsort(self._numbers[new])]].tolist():
             kind, code = (key >> POSITION_SHIFT) - 1, key & ((1 << POSITION_SHIFT) - 1)
-            own = kind < _SHARED
+            own = kind < _BEYOND
             known = self.search.learner.learned.fair_of
-            fair = known.get(kind, ()) if own else choices[kind - _SHARED]
+            fair = known.get(kind, ()) if own else choices[kind - _BEYOND]
             self.table.append(Label(code >> bits, code & ((1 << bits) - 1), fair))
             self.outcomes.append(kind if own else -1)
 
