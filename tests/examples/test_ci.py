@@ -11,6 +11,7 @@ import yaml
 
 from statewalk.checker.cli import main
 from statewalk.checker.commands.everyday.templates import WORKFLOW
+from tests.cases import slow
 from tests.places import ROOT
 
 FOLDER = ROOT / "examples" / "ci"
@@ -25,7 +26,7 @@ def commands(name: str) -> list[str]:
     return [hook["entry"] for repo in data["repos"] for hook in repo["hooks"]]
 
 
-@pytest.mark.parametrize("name", ["specs.yml", "pre-commit-config.yaml"])
+@pytest.mark.parametrize("name", ["specs.yml", slow("pre-commit-config.yaml")])
 def test_the_commands_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     main(["new", "lock"])

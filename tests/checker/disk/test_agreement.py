@@ -4,6 +4,7 @@ it there is.
 
 from __future__ import annotations
 
+from itertools import product
 from random import Random
 
 import pytest
@@ -16,7 +17,7 @@ from statewalk.checker.disk.running import explore
 from statewalk.checker.disk.search import Limits
 from statewalk.checker.native import search
 from statewalk.dsl.model import Model
-from tests.cases import examples, slow
+from tests.cases import examples, slow, some
 from tests.checker.native.agreement import told
 from tests.checker.native.generated import generate
 from tests.checker.native.hand import two_phase_commit
@@ -41,9 +42,9 @@ def agree(model: Model, options: SearchOptions, *given: Limits) -> list[Explorat
 FEW = [limits(0), limits(30, 10, 8, 15), limits(60, 1, 5, 40), limits(EVER)]
 
 
-@pytest.mark.parametrize("bits", [64, 128])
-@pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize("broken", [False, True])
+@pytest.mark.parametrize(
+    ("broken", "threads", "bits"), some(product((False, True), (1, 2), (64, 128)), every=3)
+)
 def test_two_phase_commit(broken: bool, threads: int, bits: int) -> None:
     options = SearchOptions(
         keep_going=broken, threads=threads, fingerprint_bits=bits, max_states=10_000

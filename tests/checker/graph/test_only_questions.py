@@ -111,7 +111,7 @@ def test_what_only_looks_is_run(graph: Path, sql: str, capsys: pytest.CaptureFix
     "arguments",
     [
         ["--timeout", "1", "SELECT sleep_ms(60000)"],
-        ["--max-memory", "500M", "SELECT list(range) FROM range(30000000)"],
+        slow(["--max-memory", "500M", "SELECT list(range) FROM range(30000000)"]),
     ],
 )
 def test_limits_hold_wherever_a_question_is(graph: Path, arguments: list[str]) -> None:

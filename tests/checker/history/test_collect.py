@@ -35,7 +35,7 @@ def database(name: str, tmp_path: Path) -> Database:
     return DATABASES[name]("" if name == "duckdb" else str(tmp_path / "db.sqlite"), None)
 
 
-@pytest.mark.parametrize(("name", "workload"), some(product(PROMISED, WORKLOADS), every=11))
+@pytest.mark.parametrize(("name", "workload"), some(product(PROMISED, WORKLOADS), every=33))
 def test_a_database_keeps_what_it_promises(name: str, workload: str, tmp_path: Path) -> None:
     path = tmp_path / "h.jsonl"
     run = Run(workload, 120, Shape(6, 30, 4), seed=1, pause=0.001)

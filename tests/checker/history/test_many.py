@@ -77,6 +77,7 @@ def test_links_to_folders_are_told_and_not_followed(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_the_json_of_a_folder_has_each_result(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -30,6 +30,7 @@ from statewalk.dsl.binding import binding
 from statewalk.dsl.declared import Fairness
 from statewalk.dsl.model import LIVENESS_KINDS, Action, Model, Property, PropertyKind
 from statewalk.dsl.view import Disabled
+from tests.cases import slow
 from tests.cases import some as chosen
 
 GRAPHS = int(os.environ.get("STATEWALK_RANDOM_GRAPHS", "800"))
@@ -284,7 +285,7 @@ def violated(case: Case) -> set[str]:
     return {r.property for r in results_of(case) if r.verdict == "violated"}
 
 
-@pytest.mark.parametrize("states", [None, 1, 3])
+@pytest.mark.parametrize("states", [None, 1, slow(3)])
 def test_small_graphs_are_decided_alike_without_arrays(states: int | None) -> None:
     """One property at a time; where one is violated, nothing is said without arrays."""
     held = 0

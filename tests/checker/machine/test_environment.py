@@ -70,7 +70,7 @@ def java_home(folder: Path, version: str) -> Path:
 SPARK = ["check", str(DIE_HARD), "--engine", "spark", "--spark-native-until", "3"]
 
 
-@pytest.mark.parametrize("version", [slow(None), "1.8.0_392", slow("11.0.2")])
+@pytest.mark.parametrize("version", [slow(None), slow("1.8.0_392"), slow("11.0.2")])
 def test_without_a_java_that_is_new_enough(version: str | None, tmp_path: Path) -> None:
     environment = {"PATH": str(tmp_path)}
     if version is not None:

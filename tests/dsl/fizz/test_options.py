@@ -8,6 +8,7 @@ from statewalk import check
 from statewalk.dsl.errors import SpecError
 from statewalk.dsl.fizz.text.options import read_options
 from statewalk.dsl.loader import load
+from tests.cases import slow
 
 
 def test_nothing_said_gives_fizzbees_defaults() -> None:
@@ -115,7 +116,7 @@ HUGE = [
 ]
 
 
-@pytest.mark.parametrize("beside", [False, True], ids=["front matter", "fizz.yaml"])
+@pytest.mark.parametrize("beside", [slow(False), True], ids=["front matter", "fizz.yaml"])
 @pytest.mark.parametrize(("text", "message"), HUGE, ids=range(len(HUGE)))
 def test_options_that_stand_for_something_large_are_refused(
     text: str, message: str, beside: bool, tmp_path: Path

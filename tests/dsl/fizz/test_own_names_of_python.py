@@ -73,7 +73,7 @@ KINDS = {
 }
 CHOICES = [(kind, "any") for kind in ("function", "def", "lambda", "role")]  # n = any(...)
 ALL = ((kind, own) for own in sorted(VALUES) for kind in KINDS)
-PAIRS = some((pair for pair in ALL if pair not in CHOICES), every=100)
+PAIRS = some((pair for pair in ALL if pair not in CHOICES), every=200)
 
 
 def found(folder: Path, kind: str, own: str) -> tuple[object, ...]:

@@ -49,7 +49,7 @@ def allowed(name: str, place: str, kind: type, theirs: Outcome, ours: Outcome) -
     return name == "pop" and kind is dict and ours[0] == "TypeError"
 
 
-@pytest.mark.parametrize(("kind", "place"), some(product(CONTENTS, PLACES), every=13))
+@pytest.mark.parametrize(("kind", "place"), some(product(CONTENTS, PLACES), every=39))
 def test_a_container_of_the_state_does_what_pythons_does(
     kind: type, place: str, places: Places
 ) -> None:

@@ -20,7 +20,7 @@ PARTS = 180
 
 
 @pytest.mark.parametrize(
-    ("part", "optimize"), some(product(range(PARTS), (False, True)), every=181)
+    ("part", "optimize"), some(product(range(PARTS), (False, True)), every=361)
 )
 def test_truths_of_python_are_truths_of_the_state(
     part: int, optimize: bool, tmp_path: Path

@@ -110,6 +110,7 @@ def test_a_save_ends_the_check_that_is_running(tmp_path: Path) -> None:
     assert "since the check" not in text
 
 
+@pytest.mark.slow
 def test_tests_are_done_again_after_a_save(tmp_path: Path) -> None:
     """Also where what is saved is a new file."""
     (tmp_path / "spec.py").write_text(
