@@ -135,7 +135,10 @@ class FileCollector:
         jobs, folder = spread.cluster.jobs, spread.cluster.folder
         for stored in jobs.each(partial(steps_task, plan, version), plan.division.tasks):
             found = opened(folder, stored)
-            self.collector.steps(*(found[name] for name in _COLUMNS))
+            link = found["link"]
+            self.collector.steps(
+                found["source"], found["target"], self.collector.action(link), found["outcome"]
+            )
             Path(folder, stored.name).unlink(missing_ok=True)
 
     def advanced(self, spread: Spread) -> None:

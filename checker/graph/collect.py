@@ -21,6 +21,7 @@ from statewalk.checker.engines.layout import Layout
 from statewalk.checker.graph.labels import Labels, NamingView
 from statewalk.checker.graph.rows import States, Words
 from statewalk.checker.native.kernels.arrays import POSITION_SHIFT
+from statewalk.checker.native.kernels.numbering import arrange, count
 from statewalk.checker.native.running import loop_of, run, start
 from statewalk.checker.native.search import transitions_of
 from statewalk.checker.native.state import Search
@@ -29,6 +30,8 @@ from statewalk.dsl.errors import RunError
 from statewalk.dsl.model import Model
 
 _MASK = (1 << POSITION_SHIFT) - 1
+_MANY = 64  # steps of a state that are put in order otherwise
+_PARTITIONS, _ROOM = 1 << 8, 1 << 24  # more are not put in order by `arrange`
 
 
 class Steps(NamedTuple):
@@ -83,22 +86,39 @@ class Collector:
 
     def batch(self, workers: list[Worker]) -> None:
         """Hand on the steps of a batch."""
-        found = transitions_of(workers)
-        if found is None:
-            return
-        link, fp, outcome = found
-        order = np.argsort(link, kind="stable")  # it is in order in parts
-        link = link[order]
-        source = self.search.level.rows.fp[link >> POSITION_SHIFT]
-        self.steps(source, link, fp[order], outcome[order])
+        for worker in workers:
+            counts = np.zeros(worker.end - worker.first, np.int64)
+            count(worker.batch, worker.first, counts)
+            if counts.any():
+                self.steps(*self._in_order(worker, counts))
+
+    def _in_order(
+        self, worker: Worker, counts: NDArray[np.int64]
+    ) -> tuple[Words, Words, NDArray[np.int32], NDArray[np.int32]]:
+        """A worker's candidates in order: sources, targets, actions, outcomes."""
+        batch, rows, ends = worker.batch, self.search.level.rows, np.cumsum(counts)
+        partitions, room = batch.fp.shape
+        if int(counts.max()) > _MANY or partitions > _PARTITIONS or room > _ROOM:
+            link, fp, outcome = transitions_of(worker)
+            order = np.argsort(link, kind="stable")  # it is in order in parts
+            link = link[order]
+            return rows.fp[link >> POSITION_SHIFT], fp[order], self.action(link), outcome[order]
+        n, bits = int(ends[-1]), self.search.ordinal_bits
+        keys, source, target = np.empty(n, np.int64), np.empty(n, np.uint64), np.empty(n, np.uint64)
+        action, outcome = np.empty(n, np.int32), np.empty(n, np.int32)
+        arrange(
+            batch, worker.first, bits, ends, ends - counts, keys, rows.fp, source, target, action,
+            outcome,
+        )  # fmt: skip
+        return source, target, action, outcome
 
     def steps(
-        self, source: Words, link: NDArray[np.int64], target: Words, outcome: NDArray[np.int32]
+        self, source: Words, target: Words, action: NDArray[np.int32], outcome: NDArray[np.int32]
     ) -> None:
         """Name steps, and hand them on unless it is not known yet whether they count."""
         learned = self.search.learner.learned
         choices = self.names.choices_of(outcome, learned.fair_of, learned.delta.used)
-        steps = Steps(source, target, self.action(link), choices)
+        steps = Steps(source, target, action, choices)
         if self.search.model.constraints:
             self.waiting.append(steps)
         else:

@@ -10,11 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pyarrow as pa
 
+from statewalk.checker.native.kernels.numbering import recode
 from statewalk.checker.states.content import declared_fields, key_of, short_names, show_field
 from statewalk.checker.states.showing import text_of
 from statewalk.dsl.values.stored import ABSENT, encode
@@ -61,9 +63,11 @@ class Column:
         if not self.slots:
             return pa.array([self.empty] * len(rows), TYPES[self.kind])
         if self.layout == "whole" and len(self.slots) == 1:
-            there, codes = _told_apart(rows[:, self.slots[0]])
-            table = self.tables[0]
-            ids = rows[there, self.slots[0]].tolist()
+            table, codes = self.tables[0], rows[:, self.slots[0]]
+            ids: Iterable[int] = range(len(table))
+            if len(table) > _FEW:
+                there, codes = _told_apart(codes)
+                ids = rows[there, self.slots[0]].tolist()
             shown = [self.empty if id == 0 else table[id] for id in ids]
         else:
             part = rows[:, list(self.slots)]
@@ -96,11 +100,29 @@ def texts(shown: Sequence[str | None], codes: NDArray[Any]) -> pa.Array:
     if len(shown) > _FEW:
         there, codes_of = _told_apart(codes)
         shown, codes = [shown[code] for code in codes[there].tolist()], codes_of
+    numbers, dictionary = _each_once(tuple(shown))
+    if not len(dictionary):
+        return pa.DictionaryArray.from_arrays(pa.nulls(len(codes), pa.int32()), dictionary)
+    coded = _recoded(numbers, codes)
+    indices = pa.array(coded, mask=coded < 0 if None in shown else None)
+    return pa.DictionaryArray.from_arrays(indices, dictionary, safe=False)
+
+
+@lru_cache(maxsize=16)  # one part after the other has the same
+def _each_once(shown: tuple[str | None, ...]) -> tuple[NDArray[np.int32], pa.Array]:
+    """The number of each text, -1 for None, and the texts by number."""
     number: dict[str, int] = {}
     numbers = [-1 if t is None else number.setdefault(t, len(number)) for t in shown]
-    coded = np.array(numbers, np.int32)[codes]
-    indices = pa.array(coded, mask=coded < 0 if None in shown else None)
-    return pa.DictionaryArray.from_arrays(indices, pa.array(list(number), pa.string()))
+    return np.array(numbers, np.int32), pa.array(list(number), pa.string())
+
+
+def _recoded(numbers: NDArray[np.int32], codes: NDArray[Any]) -> NDArray[np.int32]:
+    """Each code's number."""
+    if codes.dtype != np.int32:
+        return numbers.take(codes)
+    result: NDArray[np.int32] = np.empty(len(codes), np.int32)
+    recode(codes, numbers, result)
+    return result
 
 
 def _told_apart(*columns: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int32]]:

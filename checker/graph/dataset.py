@@ -10,10 +10,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import TYPE_CHECKING, Any, get_type_hints
 
 import pyarrow as pa
-import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 from pydantic import TypeAdapter
 
@@ -21,6 +20,9 @@ from statewalk.checker.machine.home import go_home
 from statewalk.checker.states.fingerprints import FINGERPRINT_VERSION
 from statewalk.dsl.errors import RunError
 from statewalk.dsl.files import decoded, opened, read_text
+
+if TYPE_CHECKING:
+    import pyarrow.dataset as ds
 
 MANIFEST = "graph.json"
 STATES, TRANSITIONS = "states", "transitions"
@@ -61,7 +63,7 @@ class About:
 
 
 class Table:
-    """A Parquet file that grows by row groups, compressed with zstd."""
+    """A Parquet file that grows by row groups, compressed with Snappy, which is quick."""
 
     def __init__(self, file: Path) -> None:
         self.file = file
@@ -95,11 +97,12 @@ class Table:
 
 def _writer(file: Path, schema: pa.Schema) -> pq.ParquetWriter:
     """A writer. Fingerprints are written as they are: there is nothing to be saved on them."""
-    names, numbers = set(schema.names), [f.name for f in schema if f.type == pa.int64()]
+    names = set(schema.names)
+    numbers = [f.name for f in schema if f.type == pa.int64() and f.name != "target"]
     return pq.ParquetWriter(
         file,
         schema,
-        compression={name: "none" if name in _RANDOM else "zstd" for name in names},
+        compression={name: "none" if name in _RANDOM else "snappy" for name in names},
         use_dictionary=[*names - _RANDOM - _REPEATED],
         write_statistics=numbers,
         store_schema=False,  # texts are read as texts, not as numbers with a list of texts
@@ -210,6 +213,8 @@ def files_of(folder: Path, table: str) -> list[Path]:
 
 def rows_of(folder: Path, table: str) -> ds.Dataset:
     """The rows of a table, read as they are asked for."""
+    import pyarrow.dataset as ds  # takes a quarter of a second, which who writes need not wait
+
     return ds.dataset([str(file) for file in files_of(folder, table)], format="parquet")
 
 

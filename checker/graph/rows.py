@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 Words = NDArray[np.uint64]
 Ints = NDArray[np.int32]
-CHUNK = 1 << 15
+CHUNK = 1 << 17
 
 
 class States(NamedTuple):

@@ -211,16 +211,22 @@ def signed(fingerprints: NDArray[np.uint64]) -> pa.Array:
 
 def step_table(steps: Steps, names: Labels) -> pa.Table:
     """Steps as rows of the table of transitions."""
-    return pa.table(
-        {
-            "source": signed(steps.source),
-            "target": signed(steps.target),
-            "action": texts(names.action, steps.action),
-            "actor": texts(names.actor, steps.action),
-            "arguments": texts(names.arguments, steps.action),
-            "choices": texts(list(names.choices), steps.choices),
-        }
-    )
+    cells = {
+        "source": signed(steps.source),
+        "target": signed(steps.target),
+        "action": texts(names.action, steps.action),
+        "actor": texts(names.actor, steps.action),
+        "arguments": texts(names.arguments, steps.action),
+        "choices": texts(list(names.choices), steps.choices),
+    }
+    there = {"source", "target", "action", *(() if None in names.actor else ("actor",))}
+    return _table(cells, there)
+
+
+def _table(cells: dict[str, pa.Array], there: set[str]) -> pa.Table:
+    """A table; that columns have a value in each row, where that is known, is half of the work."""
+    fields = [pa.field(name, cell.type, name not in there) for name, cell in cells.items()]
+    return pa.table([*cells.values()], schema=pa.schema(fields))
 
 
 def state_table(part: States, columns: list[Column], names: Labels, expanded: int) -> pa.Table:
@@ -237,4 +243,5 @@ def state_table(part: States, columns: list[Column], names: Labels, expanded: in
         "arguments": texts([*names.arguments, None], came),
         "expanded": pa.array(np.full(n, part.depth < expanded)),
     }
-    return pa.table({**cells, **{c.name: c.of(part.values) for c in columns}})
+    cells |= {c.name: c.of(part.values) for c in columns}
+    return _table(cells, {"fingerprint", "depth", "expanded"})

@@ -82,6 +82,9 @@ _KERNELS = {
         "name": "Batch i8 i8[] u8[] i4[] i8[] i8[] i4[][]",
         "keep": "Batch i8 i4[][] i8[] i4[] id[]",
         "renumber": "i4[] i8 i4[]",
+        "count": "Batch i8 i8[]",
+        "recode": "i4[] i4[] i4[]",
+        "arrange": "Batch i8 i8 i8[] i8[] i8[] u8[] u8[] u8[] i4[] i4[]",
     },
     "native.kernels.orbit_kernels": {
         "orbits": "id[][] i8[] i4[] Outcomes OrbitTables OrbitScratch u8[] u8[][] f8[] i8[]",

@@ -327,15 +327,12 @@ class Loop:
         )
 
 
-def transitions_of(workers: list[Worker]) -> tuple[Array, Array, Array] | None:
-    """A batch's transitions, or None: links, fingerprints of the targets, outcomes."""
-    parts = [
-        [array[partition, : int(batch.used[partition])] for array in arrays]
-        for batch in (worker.batch for worker in workers)
-        for arrays in [(batch.link, batch.fp, batch.outcome)]
-        for partition in np.flatnonzero(batch.used).tolist()
-    ]
-    if not parts:
-        return None
-    link, fp, outcome = (np.concatenate(column) for column in zip(*parts, strict=True))
+def transitions_of(worker: Worker) -> tuple[Array, Array, Array]:
+    """A worker's candidates: links, fingerprints of the targets, outcomes."""
+    batch = worker.batch
+    used = [(partition, int(batch.used[partition])) for partition in range(len(batch.used))]
+    link, fp, outcome = (
+        np.concatenate([array[partition, :n] for partition, n in used])
+        for array in (batch.link, batch.fp, batch.outcome)
+    )
     return link, fp, outcome

@@ -76,3 +76,56 @@ def renumber(targets, first, places):
         if at + _AHEAD < n:
             prefetch(places, int64(targets[at + _AHEAD]))
         targets[at] = places[targets[at]]
+
+
+@kernel
+def count(batch, first, counts):
+    """Count the candidates of each state of a batch, of those from ``first`` on."""
+    for p in range(batch.used.shape[0]):
+        for i in range(batch.used[p]):
+            counts[uint64((batch.link[p, i] >> POSITION_SHIFT) - first)] += 1
+
+
+@kernel
+def arrange(batch, first, ordinal_bits, ends, next_of, keys, fps, source, target, action, outcome):
+    """Take the candidates of a batch in the order of (state, action, ordinal), as flat arrays.
+
+    Those of one state are put in order by insertion, which is right for few. ``ends`` (states of
+    the batch,) int64 is where each state's end, ``next_of`` where they begin; ``fps`` are the
+    fingerprints of the level.
+
+    Shapes:     keys, source, target, action, outcome (candidates,); keys int64
+    """
+    for p in range(batch.used.shape[0]):
+        for i in range(batch.used[p]):
+            link = batch.link[p, i]
+            state = uint64((link >> POSITION_SHIFT) - first)
+            begin = ends[state - U1] if state > U0 else 0
+            at = next_of[state]
+            next_of[state] += 1
+            key = ((link & ((1 << POSITION_SHIFT) - 1)) << 32) | (p << 24) | i
+            while at > begin and keys[at - 1] > key:
+                keys[at] = keys[at - 1]
+                at -= 1
+            keys[at] = key
+    at = 0
+    for state in range(ends.shape[0]):
+        while at < ends[state]:
+            key = keys[at]
+            p, i = (key >> 24) & 255, key & ((1 << 24) - 1)
+            source[at] = fps[first + state]
+            target[at] = batch.fp[p, i]
+            action[at] = key >> (32 + ordinal_bits)
+            outcome[at] = batch.outcome[p, i]
+            at += 1
+
+
+@kernel
+def recode(codes, numbers, result):
+    """The number of each code, where a negative one counts from the end.
+
+    Shapes:     codes, result (n,), numbers (.,) int32
+    """
+    for i in range(codes.shape[0]):
+        code = codes[i]
+        result[i] = numbers[code if code >= 0 else code + numbers.shape[0]]
