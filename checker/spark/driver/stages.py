@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -35,7 +34,6 @@ _MAX_ATTEMPTS = 10_000
 _SMALL = 25_000  # states per task, below which a level is given to fewer tasks
 _BALANCED = 100  # states per task, below which nothing is said of how even the shares are
 _SAMPLE = 8192  # states looked at before the others, while there is something to learn
-_ONE_OF = 32  # one of so many states of a large level is always looked at before
 _AGAIN = 40  # times as many states may a level have of which only some pairs are looked at again
 _PAIR_BYTES = 24
 _NONE: Array = np.zeros(0, np.uint64)
@@ -95,8 +93,8 @@ class Spread:
             return bool(reasons)
 
         known, before = self._evaluations(), self.figures.jobs
-        for rows in self._sample():
-            look_ahead(search, rows)
+        if self.learning:
+            look_ahead(search, self._rows(self.level.parts[0], slice(_SAMPLE)))
         for attempt in range(_MAX_ATTEMPTS):
             plan = self.plan(attempt, left, again)
             try:
@@ -133,16 +131,6 @@ class Spread:
 
     def _evaluations(self) -> int:
         return int(self.search.learner.evaluations.sum())
-
-    def _sample(self) -> Iterator[Rows]:
-        """Some states of the level, as good as any: they are in the order of fingerprints.
-
-        Of a large level always, as what is rare in it costs another attempt at it.
-        """
-        parts = self.level.parts
-        for number in range(max(self.learning, self.level.n // (_SAMPLE * _ONE_OF))):
-            first = number // len(parts) * _SAMPLE
-            yield self._rows(parts[number % len(parts)], slice(first, first + _SAMPLE))
 
     def _first(self) -> Array:
         """The value ids of the states with the least fingerprints."""

@@ -56,6 +56,7 @@ def _blob(item: Blob | Filed) -> Blob:
     return item.blob() if isinstance(item, Filed) else item
 
 
+_FEW = 8  # times as many states there have to be for others to be few
 Run = tuple[Array, Array]  # fingerprints, and their second words
 
 
@@ -89,7 +90,10 @@ class Merger:
         aside = _without(self._merged([outside], behind), states)
         keep = self._check(states)
         self._check(aside, constraints=False)
-        self._write(states, keep, aside)
+        if old.fp is states.fp and keep.all() and not len(aside.fp):
+            report.part = self.left.part  # the properties not decided before are told of
+        else:
+            self._write(states, keep, aside)
         self._measure(states if keep.all() else states.pick(keep))
         kept = states.link if keep.all() else states.link[keep]
         actions = (kept >> plan.ordinal_bits) & ((1 << (POSITION_SHIFT - plan.ordinal_bits)) - 1)
@@ -169,6 +173,9 @@ class Merger:
         groups = [group for group in (*earlier, new) if len(group.fp)]
         if len(groups) < 2:
             return groups[0] if groups else new
+        many, few = groups[0], groups[-1]
+        if len(groups) == 2 and not self.plan.wide and _FEW * len(few.fp) < len(many.fp):
+            return _inserted(many, few)
         all_of = States(*map(np.concatenate, zip(*groups, strict=True)))
         ends = np.cumsum([len(group.fp) for group in groups]).tolist()
         return all_of.pick(_order(all_of.fp, all_of.low, all_of.link, list(pairwise([0, *ends]))))
@@ -301,6 +308,19 @@ def _states(plan: Plan, ids: Mapping[str, Array], rows: Mapping[str, Array]) -> 
     found = rows_of(rows)
     packed = found.repacked(plan.packing)
     return States(packed, ids["fp"], ids["low"], found.quiet, ids["link"])
+
+
+def _inserted(states: States, few: States) -> States:
+    """States and a few more; of those in both the one with the lesser link."""
+    at = np.searchsorted(states.fp, few.fp)
+    known = states.fp[np.minimum(at, len(states.fp) - 1)] == few.fp
+    better = np.flatnonzero(known)
+    better = better[few.link[better] < states.link[at[better]]]
+    for column, others in zip(states, few, strict=True):
+        if len(column):
+            column[at[better]] = others[better]
+    columns = zip(states, few.pick(~known), strict=True)
+    return States(*(np.insert(c, at[~known], o, 0) if len(c) else c for c, o in columns))
 
 
 def _due(quiet: Array, n_checks: int) -> Array:

@@ -13,7 +13,7 @@ from statewalk.checker.native.states import Partition, Shape
 from statewalk.checker.native.workers import Worker
 
 _CANDIDATES = 1 << 14  # room per partition for what a batch gives; it grows where there are more
-_MOST = 1 << 28  # bytes that a process keeps
+_MOST = 1 << 30  # bytes that a process keeps
 _kept: list[Room] = []
 
 

@@ -18,7 +18,9 @@ from statewalk.checker.native.states import Shape
 from statewalk.checker.spark.driver.jobs import waiting
 from statewalk.checker.spark.session import daemon, session
 from statewalk.checker.spark.tasks import room
+from statewalk.checker.spark.tasks.blobs import States
 from statewalk.checker.spark.tasks.expanding import expand_task
+from statewalk.checker.spark.tasks.merging import _inserted
 from statewalk.checker.spark.tasks.plan import sources
 from statewalk.dsl.errors import RunError
 
@@ -108,10 +110,26 @@ def test_memory_that_hardly_was_needed_is_given_up() -> None:
 
 def test_large_memory_is_given_up() -> None:
     first = room.borrow(2, 5, SHAPE)
-    first.partitions[0].reserve(1 << 24)
-    room.give_back(first, 1 << 24)
+    first.partitions[0].reserve(1 << 26)
+    room.give_back(first, 1 << 26)
 
     assert room.borrow(2, 5, SHAPE) is not first
+
+
+def test_a_few_states_are_put_between_others() -> None:
+    def states(fps: list[int], links: list[int]) -> States:
+        rows = np.array([[link % 256] for link in links], np.uint8)  # tells which of two it is
+        fp, link = np.array(fps, np.uint64), np.array(links)
+        return States(rows, fp, np.zeros(0, np.uint64), fp[:, None] + np.uint64(1), link)
+
+    many = states([2, 4, 6, 8, 1 << 63], [20, 40, 60, 80, 90])
+    few = states([1, 4, 5, 8, (1 << 64) - 1], [1, 39, 5, 81, 7])
+    found = _inserted(many, few)
+
+    assert found.fp.tolist() == [1, 2, 4, 5, 6, 8, 1 << 63, (1 << 64) - 1]
+    assert found.link.tolist() == [1, 20, 39, 5, 60, 80, 90, 7]
+    assert found.packed[:, 0].tolist() == found.link.tolist()
+    assert (found.quiet[:, 0] == found.fp + np.uint64(1)).all()
 
 
 def test_another_version_on_a_node_is_an_error() -> None:
