@@ -173,9 +173,9 @@ class Merger:
         groups = [group for group in (*earlier, new) if len(group.fp)]
         if len(groups) < 2:
             return groups[0] if groups else new
-        many, few = groups[0], groups[-1]
-        if len(groups) == 2 and not self.plan.wide and _FEW * len(few.fp) < len(many.fp):
-            return _inserted(many, few)
+        first, last = groups[0], groups[-1]
+        if len(groups) == 2 and not self.plan.wide and _FEW * len(last.fp) < len(first.fp):
+            return _inserted(first, last)
         all_of = States(*map(np.concatenate, zip(*groups, strict=True)))
         ends = np.cumsum([len(group.fp) for group in groups]).tolist()
         return all_of.pick(_order(all_of.fp, all_of.low, all_of.link, list(pairwise([0, *ends]))))

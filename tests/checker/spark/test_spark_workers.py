@@ -122,9 +122,9 @@ def test_a_few_states_are_put_between_others() -> None:
         fp, link = np.array(fps, np.uint64), np.array(links)
         return States(rows, fp, np.zeros(0, np.uint64), fp[:, None] + np.uint64(1), link)
 
-    many = states([2, 4, 6, 8, 1 << 63], [20, 40, 60, 80, 90])
+    there = states([2, 4, 6, 8, 1 << 63], [20, 40, 60, 80, 90])
     few = states([1, 4, 5, 8, (1 << 64) - 1], [1, 39, 5, 81, 7])
-    found = _inserted(many, few)
+    found = _inserted(there, few)
 
     assert found.fp.tolist() == [1, 2, 4, 5, 6, 8, 1 << 63, (1 << 64) - 1]
     assert found.link.tolist() == [1, 20, 39, 5, 60, 80, 90, 7]
