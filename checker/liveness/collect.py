@@ -104,7 +104,7 @@ class Names:
         """The label of each candidate of a worker. ``counts``, zeros, get those of each state."""
         batch, kinds = worker.batch, self._kinds()
         if self._room.shape != batch.fp.shape:
-            self._room = memory.array(batch.fp.shape, np.int32, huge=False)
+            self._room = memory.array(batch.fp.shape, np.int32, huge=0)
         used = np.array([len(self.table)], np.int64)
         while not name(
             batch, worker.first, kinds, self._keys, self._numbers, used, counts, self._room

@@ -23,10 +23,10 @@ _FEW = 1 << 10  # links that are not worth packing
 _TOGETHER = 1 << 14  # links that are packed together
 
 
-def array(shape: int | tuple[int, ...], dtype: Any, huge: bool = True) -> Array:
+def array(shape: int | tuple[int, ...], dtype: Any, huge: float = 1.0) -> Array:
     """An array of zeros, which takes memory only where it is written to.
 
-    ``huge`` asks for pages of 2 MB: right where it will be full, and looked at here and there.
+    The first ``huge`` of it asks for pages of 2 MB: what will be full for sure.
     Raises MemoryError.
     """
     kind = np.dtype(dtype)
@@ -41,9 +41,10 @@ def array(shape: int | tuple[int, ...], dtype: Any, huge: bool = True) -> Array:
         raise
     whole = np.frombuffer(room, np.uint8)
     first = -whole.ctypes.data % _HUGE
-    if huge and size >= _HUGE and hasattr(mmap, "MADV_HUGEPAGE"):
+    large = int(huge * size) // _HUGE * _HUGE
+    if large and hasattr(mmap, "MADV_HUGEPAGE"):
         with suppress(OSError):  # not in this kernel
-            room.madvise(mmap.MADV_HUGEPAGE, first, size // _HUGE * _HUGE)
+            room.madvise(mmap.MADV_HUGEPAGE, first, large)
     result: Array = whole[first : first + size].view(kind).reshape(shape)
     return result
 

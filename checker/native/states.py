@@ -25,7 +25,7 @@ from statewalk.checker.native.kernels.arrays import (
 _FIRST_TABLE = 1 << 8
 _SMALL_TABLE = 1 << 16
 _FIRST_SEGMENT = 64
-_LARGE_SEGMENT = 1 << 22  # states from which on half a huge page for nothing does not matter
+_SURE = 0.3  # of a segment: what will be filled in all probability
 
 
 def ids_type(widest: int) -> Any:
@@ -53,9 +53,9 @@ class Shape:
 
     def rows(self, n: int) -> Rows:
         """Rows for n states, not filled in."""
-        return self._rows(n, True)
+        return self._rows(n, 1.0)
 
-    def _rows(self, n: int, huge: bool) -> Rows:
+    def _rows(self, n: int, huge: float) -> Rows:
         return Rows(
             memory.array((n, self.width), self.dtype, huge),
             memory.array(n, np.uint64, huge),
@@ -64,9 +64,8 @@ class Shape:
         )
 
     def segment(self, n: int) -> Segment:
-        """A segment for n states, not filled in; it may become less."""
-        huge = n >= _LARGE_SEGMENT
-        return Segment(*self._rows(n, huge), memory.array(n, np.int64, huge))
+        """A segment for n states, not filled in; there may be less of them."""
+        return Segment(*self._rows(n, _SURE), memory.array(n, np.int64, _SURE))
 
 
 def _lines(size: int) -> Array:

@@ -63,11 +63,11 @@ class Worker:
         # Of each partition only the beginning is used: in huge pages all of it would take memory.
         shape, none = (self._n_partitions, capacity), (self._n_partitions, 0)
         return (
-            memory.array(shape, np.uint64, huge=False),
-            memory.array(shape if self._wide else none, np.uint64, huge=False),
-            memory.array(shape, np.int64, huge=False),
-            memory.array(shape, np.int32, huge=False),
-            memory.array(shape if self.numbered else none, np.int32, huge=False),
+            memory.array(shape, np.uint64, huge=0),
+            memory.array(shape if self._wide else none, np.uint64, huge=0),
+            memory.array(shape, np.int64, huge=0),
+            memory.array(shape, np.int32, huge=0),
+            memory.array(shape if self.numbered else none, np.int32, huge=0),
         )
 
     def number_states(self) -> None:

@@ -30,8 +30,8 @@ def test_few_links_stay_as_they_are() -> None:
     assert PackedLinks.of(links, 20) is links
 
 
-@pytest.mark.parametrize("huge", [True, False])
-def test_a_large_array_is_empty_and_begins_a_line(huge: bool) -> None:
+@pytest.mark.parametrize("huge", [1.0, 0.3, 0.0])
+def test_a_large_array_is_empty_and_begins_a_line(huge: float) -> None:
     array = memory.array((1 << 20, 3), np.uint32, huge)
 
     assert array.shape == (1 << 20, 3) and array.ctypes.data % 64 == 0
