@@ -28,7 +28,7 @@ from tests.places import ROOT
 PAIMON = ROOT / "models" / "tables" / "paimon.py"
 ENGINES = {"native": native.explore, "reference": reference.explore}
 # One that holds, one that does not, and one that a test looks at from more sides.
-QUICK = ("order_kept_one_writer", "committed_twice_on_replay", "level_vector_lost")
+QUICK = ("committed_twice_on_replay",)
 LIVE = ("all_ops_settle", "all_snapshots_committed")
 
 
@@ -219,6 +219,7 @@ def test_a_smaller_configuration_finds_nothing(name: str, less: dict[str, Any]) 
     assert violated(explore(model_of(name, **less))) == {}
 
 
+@pytest.mark.slow
 def test_a_lost_vector_and_a_dangling_one_are_told_apart() -> None:
     """One has a version with two valid rows and no dangling vector, one only dangling ones."""
     lost = violated(explored("level_vector_lost"))

@@ -177,6 +177,7 @@ def test_the_search_for_version_orders_of_parallel_si_is_needed_and_works() -> N
     assert decisions > 3
 
 
+@pytest.mark.slow
 def test_the_search_that_learns_decides_what_the_other_does(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -287,6 +287,7 @@ def test_from_python_a_time_limit_reaches_into_the_spec(
     assert result.traces["low"].length == 1
 
 
+@pytest.mark.slow
 def test_from_python_a_time_limit_reaches_into_a_text_spec(tmp_path: Path) -> None:
     path = tmp_path / "spec.fizz"
     path.write_text(FIZZ.format(hang=SPINS))

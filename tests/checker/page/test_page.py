@@ -329,6 +329,7 @@ def test_a_comparison_has_a_page_with_both_ways(
     assert "From step 5 on" in "".join(text for line in first["why"] for text, _ in line)
 
 
+@pytest.mark.slow
 def test_ways_of_a_comparison_of_three_have_titles_of_their_own() -> None:
     sides = {"MUTANT": ["no_epoch_bump", "none", "weak_send"]}
     found = compare(INIT_PID, vary=sides, constants={"BROKERS": 1}, liveness=False)

@@ -18,6 +18,7 @@ SPEC = ("check", str(ROOT / "models/kafka/init_pid.py"), "--set", "CLIENTS=3", "
 DIGEST = "from statewalk.checker.spark.tasks.plan import sources; print(sources().hex())"
 
 
+@pytest.mark.slow
 def test_the_archive_is_this_statewalk(tmp_path: Path) -> None:
     with zipfile.ZipFile(archive(tmp_path)) as found:
         found.extractall(tmp_path / "there")

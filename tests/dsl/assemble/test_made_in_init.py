@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from statewalk import check
+from tests.cases import some
 
 TYPES = {
     "dict[int, int]": "{2: 0}",
@@ -54,8 +55,13 @@ class Box(Role):
 """
 
 
-@pytest.mark.parametrize("given", ["default", "given"])
-@pytest.mark.parametrize(("kind", "use"), [(k, u) for k, uses in USES.items() for u in uses])
+GIVEN = ("default", "given")
+
+
+@pytest.mark.parametrize(
+    ("kind", "use", "given"),
+    some(((k, u, g) for k, uses in USES.items() for u in uses for g in GIVEN), every=3),
+)
 def test_where_a_role_is_made_is_all_one(tmp_path: Path, kind: str, use: str, given: str) -> None:
     found = {}
     for name, way in WAYS.items():

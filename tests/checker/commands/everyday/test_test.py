@@ -263,6 +263,7 @@ def test_warnings_are_counted_and_said_once(
     )
 
 
+@pytest.mark.slow
 def test_of_many_specs_warnings_are_told_where_asked(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
