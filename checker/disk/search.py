@@ -132,7 +132,7 @@ class Disk:
         if limits.after is not None:
             return search.distinct + search.seen.n_new > limits.after
         # The level to come, in order, takes the place of this one.
-        coming = search.seen.n_new * self._state_bytes() - _bytes(search.level)
+        coming = search.seen.n_new * search.shape.bytes - _bytes(search.level)
         growing = max(2 * partition.bytes for partition in search.seen.partitions)
         needed = memory_in_use() + max(0, coming) + growing
         return needed > _NEAR * limits.memory and self._room() > _LEAST
@@ -140,13 +140,9 @@ class Disk:
     def _room(self) -> float:
         """Bytes of memory that there are for states."""
         search = self.search
-        states = search.seen.n_new * self._state_bytes() + search.seen.bytes
+        states = search.seen.n_new * search.shape.bytes + search.seen.bytes
         states += _bytes(search.level) + sum(links.nbytes for links in search.links)
         return _NEAR * self.limits.memory - max(memory_in_use() - states, 0)
-
-    def _state_bytes(self) -> int:
-        shape = self.search.shape
-        return int(shape.width * shape.dtype.itemsize + 8 * (2 + shape.words + shape.wide))
 
     def _failed(self, error: OSError) -> None:
         place = error.filename or self.folder
@@ -284,7 +280,7 @@ class Disk:
         """How many states are in memory at most, of a share of what there is for them."""
         if given is not None:
             return given
-        return int(share * max(self._room(), _LEAST)) // (self._state_bytes() + more)
+        return int(share * max(self._room(), _LEAST)) // (self.search.shape.bytes + more)
 
     def _write_new(self) -> None:
         """Make room for more new states."""

@@ -8,8 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
-
 from statewalk.checker.contract.saved import BEFORE, MANIFEST
 from statewalk.checker.contract.search import Finding, finding_in
 from statewalk.checker.engines.layout import Layout
@@ -38,14 +36,21 @@ _VALUES = {
 }  # fmt: skip
 
 
-class _Manifest(BaseModel):
-    """What a manifest has, as far as it is relied on."""
+def _validated(manifest: Mapping[str, Any]) -> tuple[int, list[str]]:
+    """The depth and the files of values of a manifest. Raises ValueError where what is relied on is
+    not there.
+    """
+    from pydantic import BaseModel, ConfigDict, Field  # takes longer to load than small checks
 
-    model_config = ConfigDict(extra="ignore", strict=True)
-    run: str
-    depth: int = Field(ge=0, lt=1 << 32)
-    values: list[str] = Field(min_length=1)
-    files: dict[str, Annotated[list[int | str], Field(min_length=2, max_length=2)]]
+    class Manifest(BaseModel):
+        model_config = ConfigDict(extra="ignore", strict=True)
+        run: str
+        depth: int = Field(ge=0, lt=1 << 32)
+        values: list[str] = Field(min_length=1)
+        files: dict[str, Annotated[list[int | str], Field(min_length=2, max_length=2)]]
+
+    about = Manifest.model_validate(manifest)
+    return about.depth, about.values
 
 
 def read(folder: Path, key: Identity, actions: int) -> Saved:
@@ -70,8 +75,7 @@ def read(folder: Path, key: Identity, actions: int) -> Saved:
 
 
 def _load(folder: Path, manifest: Mapping[str, Any], actions: int) -> Saved:
-    about = _Manifest.model_validate(manifest)
-    depth = about.depth
+    depth, names = _validated(manifest)
     levels = []
     for at in range(depth + 1):
         found = _arrays(folder, f"level-{at:04}.npz", manifest, _LEVEL)
@@ -79,7 +83,7 @@ def _load(folder: Path, manifest: Mapping[str, Any], actions: int) -> Saved:
         if len(found["fp"]) != len(found["link"]):
             raise ValueError("a level has more states than ways to them")
     rows = _arrays(folder, f"frontier-{depth:04}.npz", manifest, _ROWS)["rows"]
-    values = tuple(_arrays(folder, name, manifest, _VALUES) for name in about.values)
+    values = tuple(_arrays(folder, name, manifest, _VALUES) for name in names)
     totals = totals_in(manifest["totals"], actions)
     sizes = [len(link) for _, _, link in levels]
     if (totals.initial, totals.initial + sum(totals.fresh)) != (sizes[0], sum(sizes)):

@@ -13,7 +13,7 @@ from statewalk.checker.contract.search import Counts, Exploration, SearchOptions
 from statewalk.checker.engines.layout import Layout
 from statewalk.checker.machine.locks import Lock, held
 from statewalk.checker.machine.watch import CutShort, interruptible
-from statewalk.checker.native import checkpoints
+from statewalk.checker.native import checkpoints, checkpoints_read
 from statewalk.checker.native.checkpoints import Saved, Writer
 from statewalk.checker.native.checks import Check, check_states
 from statewalk.checker.native.findings import Stage
@@ -44,8 +44,6 @@ def start(
     symmetry = Symmetry.asked(model, options)
     layout = Layout(model, options.fingerprint_bits, options.view, symmetry)
     if saved is not None:
-        from statewalk.checker.native import checkpoints_read  # validation takes long to load
-
         checkpoints_read.restore_layout(saved.values, layout, model, saved.rows)
     learner = Learner(model, roots, layout, view)
     rows = [layout.row(state) for state in model.initial_states]
@@ -110,8 +108,6 @@ def _restore(search: Search, saved: Saved) -> None:
     search.level = Level(Rows(saved.rows, fps, lows, quiet), link)
     search.shape.width = max(search.shape.width, saved.rows.shape[1])
     search.shape.dtype = saved.rows.dtype
-    from statewalk.checker.native import checkpoints_read
-
     checkpoints_read.take_up(search, saved.totals)
     search.queue = search.level.n
 
@@ -167,8 +163,6 @@ def _explore(
     key = checkpoints.identity(model, options)
     if options.checkpoint and options.resume:
         with interruptible("reading what was saved"):
-            from statewalk.checker.native import checkpoints_read
-
             saved = checkpoints_read.read(Path(options.checkpoint), key, len(model.actions))
     search = start(model, options, saved, view)
     writer: Writer | None = None

@@ -47,8 +47,8 @@ class Shape:
 
     @property
     def bytes(self) -> int:
-        """What a state in a segment takes, its cell of the table included."""
-        words = 3 + 2 * self.wide + self.words  # fingerprint, link, cell; bits of roots
+        """What a state in a segment takes."""
+        words = 2 + self.wide + self.words  # fingerprint, link; bits of roots
         return self.width * int(self.dtype.itemsize) + 8 * words
 
     def rows(self, n: int) -> Rows:

@@ -91,7 +91,7 @@ class Expander:
         self.report.walks = np.zeros(plan.n_roots, np.int64)
         bits = max(_PARTITION_BITS, (plan.division.tasks - 1).bit_length())
         self.shift = 64 - bits
-        self.most = _HELD // plan.shape().bytes
+        self.most = _HELD // (plan.shape().bytes + 8 * (1 + plan.wide))  # and a cell of the table
         self.room = borrow(bits, plan.n_roots, plan.shape())
         self.worker, self.kept = self.room.worker, self.room.partitions
         self.aside = Partition(0, 1, plan.shape())  # behind steps that a constraint refuses
