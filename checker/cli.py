@@ -25,7 +25,7 @@ _NOT_LOADED = ("failed to map segment", "annot allocate memory")
 _NO_PLACE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG)
 # Imports and learning make many objects that stay and few cycles: looking for cycles after every
 # few hundred of them is a tenth of a short check.
-_COLLECT_AFTER = (50_000, 20, 100)
+COLLECT_AFTER = (50_000, 20, 100)
 # Of a database, as a URL or in libpq's words: the file of an internal error is for others to read.
 _PASSWORD = re.compile(
     r"(\w://[^\s:/@]*:|\bpassword\s*=\s*)('[^']*'|\S+(?=@)|[^\s&]+)", re.IGNORECASE
@@ -95,7 +95,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(arguments: list[str]) -> int:
     try:
-        gc.set_threshold(*_COLLECT_AFTER)
+        gc.set_threshold(*COLLECT_AFTER)
         prepare_streams()
         return _guarded(_parsed(arguments))
     except SystemExit as end:  # of the parser

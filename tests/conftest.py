@@ -15,6 +15,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 from xdist.scheduler import LoadScopeScheduling
 
+from statewalk.checker.cli import COLLECT_AFTER
+
 # `make test-slow` generates what Hypothesis does by itself: 100 examples.
 settings.register_profile("few", max_examples=12, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("few")
@@ -26,6 +28,10 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 # What loads something once and asks much of it: each file of these goes to one process.
 LOADED_ONCE = ("tests/docs/test_model_pages.py", "tests/models/")
+# What mostly waits goes to one, so that the others have the processors meanwhile.
+WAITING = tuple(
+    f"tests/checker/machine/test_{name}.py" for name in ("escapes", "unheard", "watch", "watchdog")
+)
 # What reads all sources goes to one.
 SOURCES = ("tests/architecture/", "tests/docs/test_inside.py")
 
@@ -40,6 +46,8 @@ class _OneSpark(LoadScopeScheduling):  # type: ignore[misc]  # it ships no types
         name = nodeid.partition("[")[0]
         if "spark" in name:
             return "spark"
+        if name.startswith(WAITING):
+            return "waiting"
         if name.startswith(SOURCES):
             return "sources"
         return name.partition("::")[0] if name.startswith(LOADED_ONCE) else nodeid
@@ -51,6 +59,9 @@ class _OneSpark(LoadScopeScheduling):  # type: ignore[misc]  # it ships no types
         group = self._split_scope(self.registered_collections[node][item_index])
         if all(groups[group].values()) and len(groups) > 1:
             del groups[group]
+
+
+gc.set_threshold(*COLLECT_AFTER)
 
 
 def pytest_collection_finish() -> None:
@@ -85,10 +96,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+def pytest_runtest_makereport(
+    item: pytest.Item,
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """A report says what its part of the test cost, also to another process."""
     report = yield
-    vars(report)["cpu"] = _spent()
+    if item.config.getoption("--cpu") is not None:
+        vars(report)["cpu"] = _spent()
     return report
 
 

@@ -16,6 +16,7 @@ import types
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -147,10 +148,7 @@ class Loading:
         spec = SpecModule(name, source, namespace)
         stored = _Storing(self, spec, part=part)
         stored.check()
-        tree = with_ordered_sets(without_ranges(copied(source.tree)), source.imported)
-        self._mark_replaced(tree, source)
-        level = -1 if self.assuming else 1  # without assertions
-        code = compile(tree, source.path, "exec", dont_inherit=True, optimize=level)
+        code = self._code(source)
         declaring.append(self.declared)
         saved = sys.modules.get(name)
         sys.modules[name] = module
@@ -185,11 +183,19 @@ class Loading:
             vars(module)["__builtins__"] = self._builtins(source)
         return self._begun[name]
 
+    def _code(self, source: Source) -> types.CodeType:
+        level = -1 if self.assuming else 1  # without assertions
+        if not self.stand_ins:
+            return _compiled(source, level)
+        tree = _to_run(source)
+        self._mark_replaced(tree, source)
+        return compile(tree, source.path, "exec", dont_inherit=True, optimize=level)
+
     def _mark_replaced(self, tree: ast.Module, source: Source) -> None:
         """Let each function that a mutant stands in for become that one where it is defined, so
         that nobody ever has the other.
         """
-        for node in ast.walk(tree) if self.stand_ins else ():
+        for node in ast.walk(tree):
             if isinstance(node, ast.FunctionDef) and (source.path, node.lineno) in self.stand_ins:
                 name = ast.Name(_STAND_IN, ast.Load())
                 call = ast.Call(name, [ast.Constant(source.path), ast.Constant(node.lineno)], [])
@@ -280,6 +286,15 @@ class Loading:
             if outer:
                 setattr(self.by_name[outer], last, self.by_name[name])
         return self.by_name[name]
+
+
+def _to_run(source: Source) -> ast.Module:
+    return with_ordered_sets(without_ranges(copied(source.tree)), source.imported)
+
+
+@lru_cache(maxsize=32)
+def _compiled(source: Source, level: int) -> types.CodeType:
+    return compile(_to_run(source), source.path, "exec", dont_inherit=True, optimize=level)
 
 
 class _Storing(dict[str, Any]):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -23,9 +23,9 @@ from statewalk.dsl.source.set_order import imported_names
 _NAMES = ("any_of", "maybe")
 
 
-@dataclass
+@dataclass(eq=False)
 class Source:
-    """The text of a spec module and its syntax tree.
+    """The text of a spec module and its syntax tree, which nobody changes.
 
     ``builtins`` are all that its code has without importing it; None: Python's.
     ``warnings`` are those of reading it.
@@ -87,6 +87,7 @@ def no_file(path: str) -> RunError:
     return RunError("SW302", f"There is no file {one_line(path)}.", help=listed)
 
 
+@lru_cache(maxsize=32)  # a sweep, a comparison and mutants load the same texts again and again
 def parse_source(path: str, text: str) -> Source:
     """Parse the text of a spec module. Raises SpecError[SW100]."""
     if "\x00" in text:

@@ -10,11 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from examples.dataflow import epochs
 from examples.dataflow.epochs import Refused, Saved, alone
 from examples.dataflow.streaming import run
 from statewalk.checker.spark.session.session import local_session
 from tests.cases import slow
-from tests.examples.dataflow.batches import POINTS, expected, put, random_log, said
+from tests.examples.dataflow.batches import POINTS, arm, expected, put, random_log, said
 from tests.places import ROOT
 
 LENGTH = 3  # batches
@@ -36,13 +37,36 @@ def killed(folder: Path, who: str, point: str, epoch: int) -> None:
 WHERE = [(who, at, epoch) for epoch in (1, 2, 3) for at in POINTS for who in ("python", "java")]
 
 
+class Struck(Exception):
+    pass
+
+
 @pytest.mark.spark
-@pytest.mark.parametrize(
-    ("who", "point", "epoch"),
-    [w if w == ("python", "written", 1) else slow(*w) for w in WHERE],
-)
+def test_a_job_that_fails_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As one that is killed does, without another Java."""
+
+    def strike() -> None:
+        raise Struck("here")
+
+    log = random_log(7, 1, 6)
+    put(tmp_path / "in", 1, log[0])
+    with monkeypatch.context() as armed:
+        armed.setattr(epochs, "publish", epochs.publish)  # is put back
+        arm("kept", 1, strike)
+        with pytest.raises(Exception, match="Struck: here"):
+            go_on(tmp_path)
+    assert (tmp_path / "out" / "epochs" / "00000001").exists()  # and Spark does not know it
+
+    go_on(tmp_path)
+
+    assert expected(log) == said(tmp_path / "out")
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+@pytest.mark.parametrize(("who", "point", "epoch"), WHERE)
 def test_a_killed_job_goes_on(tmp_path: Path, who: str, point: str, epoch: int) -> None:
-    log = random_log(7, 1 if (who, point, epoch) == ("python", "written", 1) else LENGTH, 6)
+    log = random_log(7, LENGTH, 6)
     for number, batch in enumerate(log, start=1):
         put(tmp_path / "in", number, batch)
 
