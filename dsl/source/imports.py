@@ -13,6 +13,7 @@ from importlib.machinery import BuiltinImporter, FrozenImporter, PathFinder
 from pathlib import Path
 
 from statewalk.dsl.files import MOST_OF_A_TEXT, read_text
+from statewalk.dsl.source.nodes import walk
 
 _PACKAGE = Path(__file__).parents[2]
 _OURS = [
@@ -152,7 +153,7 @@ def _is_language(name: str) -> bool:
 def imported_modules(text: str, package: str) -> list[str]:
     """The full names that a module imports; of `from m import n`, both `m` and `m.n`."""
     names: list[str] = []
-    for node in ast.walk(ast.parse(text)):
+    for node in walk(ast.parse(text)):
         if isinstance(node, ast.Import):
             names += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):

@@ -31,7 +31,7 @@ from statewalk.dsl.source.imports import (
     place_in_packages,
     searching,
 )
-from statewalk.dsl.source.nodes import copied
+from statewalk.dsl.source.nodes import copied, walk
 from statewalk.dsl.source.set_order import settled, with_ordered_builtins, with_ordered_sets
 from statewalk.dsl.source.texts import Source, read_source, without_ranges
 from statewalk.dsl.state.refs import NeedsState
@@ -195,7 +195,7 @@ class Loading:
         """Let each function that a mutant stands in for become that one where it is defined, so
         that nobody ever has the other.
         """
-        for node in ast.walk(tree):
+        for node in walk(tree):
             if isinstance(node, ast.FunctionDef) and (source.path, node.lineno) in self.stand_ins:
                 name = ast.Name(_STAND_IN, ast.Load())
                 call = ast.Call(name, [ast.Constant(source.path), ast.Constant(node.lineno)], [])

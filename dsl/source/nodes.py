@@ -165,18 +165,18 @@ def copied(node: _Node) -> _Node:
     """
     kind: Any = type(node)
     result: _Node = kind.__new__(kind)
-    content = node.__dict__
-    for name in _parts(kind):
-        if name not in content:
-            continue
-        value = content[name]
+    content, made = node.__dict__, result.__dict__
+    own, holding = _parts(kind)
+    if content.keys() <= own:
+        made.update(content)
+    else:
+        made.update((name, content[name]) for name in content if name in own)
+    for name in holding:
+        value = content.get(name)
         if type(value) is list:
-            part: Any = [copied(item) if isinstance(item, ast.AST) else item for item in value]
+            made[name] = [copied(item) if isinstance(item, ast.AST) else item for item in value]
         elif isinstance(value, ast.AST) and not isinstance(value, _SHARED):
-            part = copied(value)
-        else:
-            part = value
-        result.__dict__[name] = part
+            made[name] = copied(value)
     return result
 
 
@@ -202,9 +202,9 @@ _SHARED = (ast.expr_context, ast.boolop, ast.operator, ast.unaryop, ast.cmpop)
 
 
 @cache
-def _parts(kind: type[ast.AST]) -> tuple[str, ...]:
+def _parts(kind: type[ast.AST]) -> tuple[frozenset[str], tuple[str, ...]]:
     """What a node holds: its fields, its place, what our own kinds of nodes declare besides, and
-    the statement that a block was read from.
+    the statement that a block was read from. Then those of them that may be nodes or lists.
     """
     own = [
         name
@@ -212,7 +212,9 @@ def _parts(kind: type[ast.AST]) -> tuple[str, ...]:
         if base.__module__ not in ("ast", "_ast", "builtins")
         for name in base.__dict__.get("__annotations__", ())
     ]
-    return tuple(dict.fromkeys([*kind._fields, *kind._attributes, *own, "source"]))
+    found = dict.fromkeys([*kind._fields, *own, "source"])
+    holding = tuple(name for name in found if name not in _LEAVES)
+    return frozenset([*found, *kind._attributes]), holding
 
 
 def yields(node: ast.AST) -> bool:

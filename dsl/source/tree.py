@@ -287,7 +287,7 @@ def _decorated_as(target: ast.FunctionDef, mutant: ast.FunctionDef) -> ast.Funct
     node = copied(mutant)
     node.decorator_list = [copied(decorator) for decorator in target.decorator_list]
     for decorator in node.decorator_list:
-        for part in ast.walk(decorator):
+        for part in walk(decorator):
             ast.copy_location(part, mutant)
     return node
 

@@ -82,7 +82,7 @@ def line_of(text: str, part: str) -> int:
 
 
 def cases() -> Iterator[Any]:
-    fast = {("while", "action", "time"), ("power", "property", "time")}
+    fast = {("while", "action", "time"), ("sum", "property", "time")}  # these spin least
     for what in HANGS:
         for where in NAMES:
             for how in LIMITS:

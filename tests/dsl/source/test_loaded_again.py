@@ -1,0 +1,52 @@
+"""A text that is loaded again is neither parsed nor compiled again: nobody changes its tree."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from statewalk.dsl.loader import load, read_spec
+from tests.cases import slow
+from tests.places import ROOT
+
+SPECS = [
+    *sorted((ROOT / "models" / "toys").glob("[a-z]*.py")),
+    *sorted((ROOT / "specs" / "toys").glob("[a-z]*.*z*")),
+    ROOT / "models" / "kafka" / "init_pid.py",
+    ROOT / "models" / "tables" / "paimon.py",
+]
+FEW = ("two_phase_commit.py", "init_pid.py", "threads_flows.fizz")
+
+
+def everything(node: object) -> object:
+    """A tree with whatever anybody wrote on its nodes."""
+    if isinstance(node, ast.AST):
+        return type(node), {name: everything(value) for name, value in vars(node).items()}
+    return [everything(item) for item in node] if isinstance(node, list) else repr(node)
+
+
+@pytest.mark.parametrize(
+    "path", [path if path.name in FEW else slow(path) for path in SPECS], ids=lambda p: p.stem
+)
+def test_a_load_changes_no_tree(path: Path) -> None:
+    source = read_spec(str(path))
+    before = everything(source.tree)
+
+    first, second = load(path), load(path)
+
+    assert read_spec(str(path)) is source
+    assert before == everything(source.tree)
+    assert repr(first.initial_states) == repr(second.initial_states)
+
+
+def test_a_text_that_changed_is_read(tmp_path: Path) -> None:
+    spec = tmp_path / "spec.py"
+    for value in (1, 2, 1):  # and one that was read before
+        spec.write_text(
+            "from statewalk import *\n\nclass Box(Role):\n    n: int = 0\n\n    @action\n"
+            "    def add(self) -> None:\n        self.n += 1\n\n@init\n"
+            f"def start() -> None:\n    Box().n = {value}\n"
+        )
+        assert [value] == [*load(spec).initial_states[0].values()]
