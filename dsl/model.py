@@ -37,8 +37,8 @@ SEARCH_KINDS: frozenset[str] = frozenset({"always", "exists", "on_step"})
 LIVENESS_KINDS: frozenset[str] = frozenset(get_args(PropertyKind)) - SEARCH_KINDS - {"refines"}
 """Properties of endless behaviours, decided on the state graph."""
 WITNESS_KINDS: frozenset[str] = frozenset({"exists"})
-CONTINUED = " (continued)"  # ends the names of actions that go on with a suspended run
 """Properties that one state makes true: what is found of them is no violation."""
+CONTINUED = " (continued)"  # ends the names of actions that go on with a suspended run
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ The slow twin of the search for such behaviours: plain Python, one state of the 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
 from statewalk.checker.liveness.conditions import (
     PREMISE,
@@ -67,7 +67,15 @@ def why_not(
 def _owed(condition: Condition, moves: Sequence[Sequence[Move]]) -> bool:
     """Whether a condition that a cycle does not take has to be taken there."""
     enabled = [any(condition.takes(label) for label, _ in at) for at in moves]
-    return any(enabled) if condition.fairness == "strong" else all(enabled)
+    match condition.fairness:
+        case "strong":
+            return any(enabled)
+        case "weak":
+            return all(enabled)
+        case "none":
+            raise AssertionError(f"{condition.label} is no condition")
+        case _:
+            assert_never(condition.fairness)
 
 
 def _moves(model: Model, state: State, content: Content) -> list[Move]:
