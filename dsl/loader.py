@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
 from types import FunctionType
 from typing import Any, Literal
@@ -141,14 +141,10 @@ def read_spec(path: str, *, counting: bool = False) -> Source:
     """
     if Path(path).suffix != ".fizz":
         return read_source(path)
-    return _fizz_source(path, read_text(path), counting)
-
-
-@lru_cache(maxsize=32)
-def _fizz_source(path: str, text: str, counting: bool) -> Source:
     from statewalk.dsl.fizz.read import read_fizz
     from statewalk.dsl.fizz.rules.allowed import builtins_of_fizz
 
+    text = read_text(path)
     spec = read_fizz(path, text, counting=counting)
     return Source(path, text, spec.tree, "fizz", builtins_of_fizz(), spec.warnings)
 

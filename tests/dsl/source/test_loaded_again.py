@@ -1,4 +1,7 @@
-"""A text that is loaded again is neither parsed nor compiled again: nobody changes its tree."""
+"""A module that is loaded again is neither parsed nor compiled again: nobody changes its tree.
+
+A .fizz file is read again, as options lie beside it.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +39,7 @@ def test_a_load_changes_no_tree(path: Path) -> None:
 
     first, second = load(path), load(path)
 
-    assert read_spec(str(path)) is source
+    assert (read_spec(str(path)) is source) == (path.suffix == ".py")
     assert before == everything(source.tree)
     assert repr(first.initial_states) == repr(second.initial_states)
 
@@ -50,3 +53,16 @@ def test_a_text_that_changed_is_read(tmp_path: Path) -> None:
             f"def start() -> None:\n    Box().n = {value}\n"
         )
         assert [value] == [*load(spec).initial_states[0].values()]
+
+
+def test_options_beside_a_text_that_did_not_change_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "action Init:\n  n = 0\n\natomic action Step:\n  if n < 2:\n    n += 1\n"
+    for folder, value in (("a", "false"), ("b", "true"), ("a", "true")):
+        (tmp_path / folder).mkdir(exist_ok=True)
+        (tmp_path / folder / "spec.fizz").write_text(text)
+        (tmp_path / folder / "fizz.yaml").write_text(f"deadlock_detection: {value}\n")
+        monkeypatch.chdir(tmp_path / folder)
+
+        assert load("spec.fizz").check_deadlock == (value == "true")
