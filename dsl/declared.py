@@ -9,7 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, get_args
 
-Fairness: TypeAlias = Literal["none", "weak", "strong"]
+Promised: TypeAlias = Literal["weak", "strong"]
+Fairness: TypeAlias = Literal["none", Promised]
 """What is promised of an action, or of an option of a choice, that is possible for ever."""
 FAIRNESSES: tuple[Fairness, ...] = get_args(Fairness)
 

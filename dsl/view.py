@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, TypeVar
 
-from statewalk.dsl.declared import Fairness
+from statewalk.dsl.declared import Fairness, Promised
 from statewalk.dsl.errors import SpecError
 
 Path = tuple[Any, ...]
@@ -40,7 +40,7 @@ class FairChoice(NamedTuple):
 
     position: int
     option: bytes
-    fairness: Fairness
+    fairness: Promised
     shown: str = ""
 
 

@@ -72,8 +72,6 @@ def _owed(condition: Condition, moves: Sequence[Sequence[Move]]) -> bool:
             return any(enabled)
         case "weak":
             return all(enabled)
-        case "none":
-            raise AssertionError(f"{condition.label} is no condition")
         case _:
             assert_never(condition.fairness)
 

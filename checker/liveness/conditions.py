@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from statewalk.dsl.declared import Fairness
+from statewalk.dsl.declared import Promised
 from statewalk.dsl.model import Model, Property
 from statewalk.dsl.view import FairChoice
 
@@ -40,7 +40,7 @@ class Label:
 class Condition:
     """One fairness condition: an action instance, or one option of a fair choice in it."""
 
-    fairness: Fairness
+    fairness: Promised
     action: int
     label: str
     choice: FairChoice | None = None

@@ -75,8 +75,6 @@ def _by_fairness(part: tuple[Condition, ...]) -> tuple[np.uint64, np.uint64]:
                 weak |= 1 << at
             case "strong":
                 strong |= 1 << at
-            case "none":
-                raise AssertionError(f"{condition.label} is no condition")
             case _:
                 assert_never(condition.fairness)
     return np.uint64(weak), np.uint64(strong)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from statewalk.dsl.declared import Fairness
+from statewalk.dsl.declared import Fairness, Promised
 from statewalk.dsl.values.stored import ABSENT, encode, freeze, intern_key
 from statewalk.dsl.view import Asked, Disabled, FairChoice, Path, Place, State, count_choices, runs
 
@@ -79,7 +79,7 @@ class PlainView:
         return lambda: value
 
 
-def fair_choice(position: int, option: Any, fairness: Fairness) -> FairChoice:
+def fair_choice(position: int, option: Any, fairness: Promised) -> FairChoice:
     """What a fairness condition on a choice knows it by."""
     value = freeze(option)
     return FairChoice(position, encode(value), fairness, repr(value))
