@@ -3,6 +3,7 @@
     {a, *b}   {e for x in xs}      the same through OrderedSet
     set(xs)   frozenset(xs)        means the ordered classes (`with_ordered_builtins`)
     type(x)   x.__class__          of what is in the state, the type that it stands for
+    vars(x)   x.__dict__           not of a role, whose fields are in the state
     a | b     library.f(x)         what is still one of Python's own sets is made an ordered one
     str(x)    f"{x}"   "%s" % x    a text, which may not say where x is (`dsl.values.addresses`)
 
@@ -18,14 +19,16 @@ from types import GeneratorType
 from typing import Any, TypeVar
 
 from statewalk.dsl.source.nodes import Transformer, walk
-from statewalk.dsl.state.kinds import Type, type_of
+from statewalk.dsl.state.kinds import Type, dict_of, type_of, vars_of
 from statewalk.dsl.values.addresses import ASKING, TELLING, without_address
 from statewalk.dsl.values.ordered_sets import OrderedFrozenSet, OrderedSet
 
 _MAKE = "__sw_set__"
 _SETTLE = "__sw_settled__"
+_DICT = "__sw_dict__"
 _TYPE = "__sw_type__"
 _STR = "__sw_str__"
+_ASKED = {"__class__": _TYPE, "__dict__": _DICT}
 _OPERATORS = (ast.BitOr, ast.BitAnd, ast.Sub, ast.BitXor, ast.Mod)
 _SETS = frozenset({set, frozenset})
 _HOLDING = frozenset({set, frozenset, list, tuple, dict, GeneratorType})
@@ -85,9 +88,10 @@ def with_ordered_builtins(found: Mapping[str, Any]) -> dict[str, Any]:
     known: dict[str, Any] = {"set": OrderedSet, "frozenset": OrderedFrozenSet, **ASKING, **TELLING}
     del known["str"]  # also a type
     if found.get("type") is type:
-        known["type"] = Type
+        known |= {"type": Type, "vars": vars_of}
     builtins = {n: known.get(n, v) for n, v in found.items()}
-    return {**builtins, _MAKE: OrderedSet, _SETTLE: settled, _TYPE: type_of, _STR: TELLING["str"]}
+    ours = {_MAKE: OrderedSet, _SETTLE: settled, _TYPE: type_of, _DICT: dict_of}
+    return {**builtins, **ours, _STR: TELLING["str"]}
 
 
 def imported_names(tree: ast.AST) -> frozenset[str]:
@@ -162,8 +166,9 @@ class _Ordering(Transformer):
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
         self._receiver(node)
-        if node.attr == "__class__" and isinstance(node.ctx, ast.Load):
-            return _call(_TYPE, node.value, node)
+        asked = _ASKED.get(node.attr)
+        if asked and isinstance(node.ctx, ast.Load):
+            return _call(asked, node.value, node)
         root: ast.expr = node
         while isinstance(root, ast.Attribute):
             root = root.value
@@ -195,7 +200,7 @@ class _Ordering(Transformer):
 
     def _receiver(self, node: ast.Attribute) -> None:
         """What is changed through a method is the thing itself, not an ordered copy of it."""
-        if isinstance(node.value, ast.Attribute):
+        if isinstance(node.value, ast.Attribute) and node.value.attr not in _ASKED:
             self._receiver(node.value)
         else:
             node.value = self.visit(node.value)

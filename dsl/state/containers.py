@@ -31,6 +31,7 @@ from statewalk.dsl.values.stored import (
     elements_of,
     hashable,
     intern_key,
+    without_roles,
 )
 
 
@@ -54,6 +55,7 @@ class FrozenSetReference(SetOperators, Sized):
         return super()._made(self._as_seen(iter(found)), left)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        without_roles(self._freeze())
         return self.copy()
 
     def __repr__(self) -> str:

@@ -16,6 +16,7 @@ import operator
 from collections.abc import Callable, Mapping
 from functools import cache
 from itertools import chain, repeat
+from types import MappingProxyType
 from typing import Any
 
 from statewalk.dsl.binding import binding
@@ -31,6 +32,7 @@ from statewalk.dsl.values.stored import (
     can_change,
     freeze,
     intern_key,
+    without_roles,
 )
 from statewalk.dsl.view import WHOLE, Path, Place, View
 
@@ -151,7 +153,7 @@ class Reference:
         raise TypeError("what is in the state is not pickled; a copy of it can be")
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
-        return own(self._freeze())
+        return own(without_roles(self._freeze()))
 
 
 def forbid_change(path: Path) -> None:
@@ -313,7 +315,9 @@ def record_reference(cls: type) -> type:
     """The class of references to records of a class; a subclass, so that `isinstance` holds."""
     base = getattr(cls, "_reference", RecordReference)
     content: dict[str, Any] = {"_referenced": cls, "__slots__": (), "__module__": cls.__module__}
-    content["__dict__"] = property(lambda self: {n: getattr(self, n) for n in fields_of(self)})
+    content["__dict__"] = property(
+        lambda self: MappingProxyType({n: getattr(self, n) for n in fields_of(self)})
+    )
     content |= {name: _part(cls, name) for name in cls._fields}  # type: ignore[attr-defined]
     for name, _ in inspect.getmembers_static(cls, lambda m: isinstance(m, classmethod)):
         if name[:2] != "__":  # asked of the class that the spec knows

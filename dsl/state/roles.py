@@ -6,7 +6,6 @@ descriptors that read and write the bound view; the values they had then are the
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, dataclass_transform
@@ -29,9 +28,16 @@ from statewalk.dsl.state.refs import (
 )
 from statewalk.dsl.values.canonical import ROLE_TAG, int_bytes, text_bytes
 from statewalk.dsl.values.domains import Domain, Kind, outside
-from statewalk.dsl.values.records import LOOKING, check_kept, check_own, declared_fields, private
+from statewalk.dsl.values.records import (
+    LOOKING,
+    check_kept,
+    check_own,
+    declared_fields,
+    own,
+    private,
+)
 from statewalk.dsl.values.room import check_room, no_room
-from statewalk.dsl.values.stored import ABSENT, FrozenSet, intern_key, is_there
+from statewalk.dsl.values.stored import ABSENT, FrozenSet, freeze, intern_key, is_there
 from statewalk.dsl.view import Path
 
 RoleLayout = Literal["whole", "entries", "elements"]
@@ -306,11 +312,20 @@ class Role:
     def __repr__(self) -> str:
         return f"{type(self).__name__}#{self.index}"
 
-    def __copy__(self) -> Any:
-        return self
+    def __reduce_ex__(self, protocol: object) -> Any:
+        raise no_copy(self)
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
-        return self
+
+def no_copy(role: Role) -> SpecError:
+    """The error of a role that is copied or pickled: to change that would change the role."""
+    name = role._fields[0] if role._fields else "field"
+    return SpecError(
+        "SW213",
+        f"{role!r} is copied.",
+        why="A role is an identity: a state has one set of fields for it, and none for a copy.",
+        help=f"Copy the fields that you need, such as {name} = copy.deepcopy(role.{name}).\n"
+        "copy.copy of a list or a record that refers to roles keeps the same roles.",
+    )
 
 
 def no_value(role: Role, name: str) -> SpecError:
@@ -353,7 +368,7 @@ def default_of(cls: type, name: str) -> Any:
     value = defaults.get(name, ABSENT) if defaults is not None else getattr(cls, name, ABSENT)
     if isinstance(value, Field):
         return ABSENT
-    return copy.deepcopy(value) if isinstance(value, list | set | dict) else value
+    return own(freeze(value)) if isinstance(value, list | set | dict) else value
 
 
 def _instance_in_run(cls: type[Role]) -> Any:

@@ -22,6 +22,7 @@ from statewalk.dsl.values.stored import (
     FrozenSet,
     encode,
     freeze,
+    without_roles,
 )
 
 T = TypeVar("T")
@@ -250,7 +251,7 @@ class Record:
         return _unfrozen(record_class(self), {n: getattr(self, n) for n in fields_of(self)})
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
-        return own(freeze(self))
+        return own(without_roles(freeze(self)))
 
     def __replace__(self, /, **changes: Any) -> Any:
         return replace(self, **changes)  # for copy.replace

@@ -7,6 +7,7 @@ containers.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable
 from typing import Any
 
@@ -45,6 +46,7 @@ __all__ = [
     "is_there",
     "ordered",
     "thaw",
+    "without_roles",
 ]
 
 
@@ -68,6 +70,24 @@ def thaw(value: Any) -> Any:
         return OrderedFrozenSet(_thawed_key(v) for v in value)
     if kind is FrozenDict:
         return {_thawed_key(k): thaw(v) for k, v in value.items()}
+    return value
+
+
+def without_roles(value: Any) -> Any:
+    """Return a stored value. Raises SpecError[SW213] where a role is in it, as a deep copy has to
+    copy that as well.
+    """
+    pending = [value]
+    while pending:
+        part = pending.pop()
+        kind = type(part)
+        if kind is FrozenDict:
+            pending += [*part, *part.values()]
+        elif kind in (FrozenList, FrozenSet, FrozenBag, tuple):
+            pending += part
+        elif kind not in SCALARS:
+            copy.copy(part)  # which a role refuses
+            pending += [part.__dict__[name] for name in getattr(kind, "_fields", ())]
     return value
 
 

@@ -241,3 +241,90 @@ def test_a_function_of_the_spec_is_not_what_its_name_means_elsewhere(tmp_path: P
     )
 
     assert 2 == check(path, engine="reference").counts.distinct
+
+
+COPIED = (
+    "copy.copy(self)",
+    "copy.deepcopy(self)",
+    "copy.deepcopy(self.peers)",
+    "copy.deepcopy(self.parts)",
+    "copy.deepcopy(self.known)",
+    "copy.deepcopy(self.lent)",
+    "copy.deepcopy([{1: (self,)}])",
+    "copy.deepcopy(nodes)",
+    "pickle.dumps(self)",
+    "vars(self)",
+    "self.__dict__.items()",
+    "list(map(vars, nodes))",
+)
+REFERRING = """
+import copy
+import pickle
+from statewalk import *
+
+class Part(Record):
+    of: "Node"
+    n: int = 0
+
+class Node(Role):
+    peers: list["Node"] = []
+    parts: set[Part] = set()
+    known: dict[int, tuple["Node", int]] = {}
+    lent: frozenset["Node"] = frozenset()
+    n: int = 0
+    pairs: list[Part] = []
+
+    @action
+    def go(self) -> None:
+        require(self.n == 0)
+        self.n = 1
+        self.found()
+
+    def found(self) -> None:
+        BODY
+
+nodes = [Node() for _ in range(2)]
+deadlock(False)
+
+@init
+def start() -> None:
+    for node in nodes:
+        node.peers, node.parts, node.lent = list(nodes), {Part(node)}, frozenset(nodes)
+        node.known, node.pairs = {1: (node, 1)}, [Part(node)]
+"""
+
+
+@pytest.mark.parametrize("copied", some(COPIED, every=3))
+def test_a_role_is_not_copied(copied: str, tmp_path: Path) -> None:
+    path = tmp_path / "spec.py"
+    path.write_text(REFERRING.replace("BODY", copied))
+
+    found = check(str(path), engine="reference")
+
+    assert found.verdict == "error"
+    assert "SW213" in str(found)
+
+
+def test_what_refers_to_a_role_is_copied_around_it(tmp_path: Path) -> None:
+    body = """
+        peers, known, part = copy.copy(self.peers), dict(self.known), copy.copy(self.pairs[0])
+        peers[0].n = 2
+        peers.clear()
+        known.clear()
+        part.n = 3
+        assert nodes[0].n == 2 and len(self.peers) == 2 and self.known and self.pairs[0].n == 0
+        assert vars(self.pairs[0]) == {"of": self, "n": 0}
+"""
+    path = tmp_path / "spec.py"
+    path.write_text(REFERRING.replace("BODY", body.strip()))
+
+    assert check(str(path), engine="reference").holds
+
+
+def test_a_record_is_not_changed_behind_its_back(tmp_path: Path) -> None:
+    path = tmp_path / "spec.py"
+    path.write_text(REFERRING.replace("BODY", 'vars(self.pairs[0])["n"] = 1'))
+
+    found = check(str(path), engine="reference")
+
+    assert "does not support item assignment" in str(found)
