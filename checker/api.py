@@ -350,6 +350,7 @@ def _checked(
         loops={**live.loops, **refined.loops},
         not_taken={**live.not_taken, **refined.not_taken},
         abstract=refined.abstract,
+        compared=refined.compared,
         unsound=live.unsound | refined.unsound,
         unfinished=live.unfinished or refined.unfinished or unfinished,
         warnings=(*warnings, *live.warnings, *refined.warnings),

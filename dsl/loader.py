@@ -316,7 +316,8 @@ def _refinement(tree: SpecTree, name: str, lead: Refines, span: Span) -> Propert
     library = Path(__file__).parents[1] / "models" / f"{lead.abstract}.py"
     path = library if library.exists() and not beside.exists() else beside
     try:
-        model = load(path, lead.constants, refined=True)
+        with bound(None, classes={}):  # its classes may have the names of those here
+            model = load(path, lead.constants, refined=True)
     except StatewalkError as error:
         error.at = error.at or span
         raise

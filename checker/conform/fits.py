@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from inspect import getattr_static
 from typing import TYPE_CHECKING, Any
 
 from statewalk.checker.conform.kinds import can_be, can_hold, no_role, other_kind
@@ -12,13 +11,12 @@ from statewalk.checker.conform.values import fits
 from statewalk.checker.states.content import content_of, declared_fields, short_names, show_field
 from statewalk.checker.states.showing import text_of
 from statewalk.dsl.errors import RunError, did_you_mean
-from statewalk.dsl.state.roles import Field, Role
+from statewalk.dsl.state.roles import Role, domain_in
 
 if TYPE_CHECKING:
     from statewalk.checker.conform.events import Event
     from statewalk.checker.conform.steps import Way
     from statewalk.dsl.model import Action, Model
-    from statewalk.dsl.values.domains import Domain
     from statewalk.dsl.view import Path, State
 
 
@@ -34,7 +32,7 @@ class Fields:
         self._contents: dict[int, Mapping[Path, Any]] = {}
         self._roles = [role for roles in model.roles.values() for role in roles]
         self._domains = {
-            (owner, role.index, info.name): _domain(role, info.name)
+            (owner, role.index, info.name): domain_in(role, info.name)
             for owner, roles in model.roles.items()
             for role in roles
             for (of, _), info in model.fields.items()
@@ -86,8 +84,8 @@ class Fields:
         """Raises RunError[SW391] where no field that a name may mean can ever have such a value."""
         owner = {event.actor} if event.actor else {repr(r) for r in self._roles}
         meant = {n for n in (name, *(f"{one}.{name}" for one in owner)) if n in self._paths}
-        domains = [domain for one in meant if (domain := self._domains[self._paths[one]])]
-        if len(domains) < len(meant) or any(can_hold(domain, said) for domain in domains):
+        domains = [self._domains[self._paths[one]] for one in meant]
+        if any(can_hold(domain, said) for domain in domains):
             return
         text = json.dumps(said, ensure_ascii=False)
         raise RunError(
@@ -108,12 +106,6 @@ class Fields:
 
 
 _MOST_CONTENTS = 50_000
-
-
-def _domain(role: Role, name: str) -> Domain | None:
-    """The type of a role's field, where it has one."""
-    field = getattr_static(type(role), name, None)
-    return field.domain if isinstance(field, Field) else None
 
 
 def actions_of(model: Model, event: Event) -> list[Action]:

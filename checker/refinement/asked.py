@@ -16,11 +16,13 @@ if TYPE_CHECKING:
 class Refinements:
     """What is known of the refinements, by name, as `liveness.in_a_check.Live` has it of liveness.
 
-    ``abstract`` is how the other model sees a violation.
+    ``abstract`` is how the other model sees a violation. ``compared`` names the fields that were
+    compared.
     """
 
     findings: dict[str, Finding] = field(default_factory=dict)
     abstract: dict[str, Abstract] = field(default_factory=dict)
+    compared: dict[str, tuple[str, ...]] = field(default_factory=dict)
     loops: dict[str, int] = field(default_factory=dict)
     not_taken: dict[str, tuple[str, ...]] = field(default_factory=dict)
     unchecked: dict[str, str] = field(default_factory=dict)

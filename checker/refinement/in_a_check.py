@@ -22,9 +22,10 @@ from statewalk.checker.liveness.in_a_check import (
 from statewalk.checker.refinement.asked import Refinements, wanted
 from statewalk.checker.refinement.in_the_end import decide, liveness_of, said_along
 from statewalk.checker.refinement.inclusion import Refused, allowed, included
-from statewalk.checker.refinement.sights import looked_at, mapped, sights
+from statewalk.checker.refinement.sights import looked_at, mapped, names_of, sights
 from statewalk.checker.refinement.space import Space, path_of, space_of
 from statewalk.checker.states.content import Content, content_of
+from statewalk.checker.states.diff import changes
 from statewalk.checker.traces.trace import Abstract, states_of
 from statewalk.dsl.errors import SpecError, place_of
 from statewalk.dsl.view import Path, State
@@ -70,6 +71,7 @@ def check_refinements(
     )  # fmt: skip
     for prop in left:
         both = _beside(prop, space, alone)
+        found.compared[prop.name] = names_of(both.fields)
         if _behaviours(found, prop, both, lambda: _ended(limits, started)):
             _in_the_end(found, prop, both, options)
     return found
@@ -99,7 +101,8 @@ def _behaviours(
     initial, steps, states = space.along(refused.way, refused.start)
     found.findings[prop.name] = Finding(prop.name, "refines", initial, steps)
     name, seen = other.model.name, _seen(prop, both, states)
-    found.abstract[prop.name] = Abstract(name, seen, _instead(other, refused))
+    instead = _instead(other, refused) if refused.way else _begins(both, seen[0])
+    found.abstract[prop.name] = Abstract(name, seen, instead)
     return False
 
 
@@ -167,7 +170,7 @@ def _beside(prop: Property, space: Space, limits: SearchOptions) -> _Beside:
         said = f"A liveness property of {name} raises {type(error).__name__}: {error}"
         at = place_of(error, refined.model.sources)
         raise SpecError("SW364", said, at=at) from error
-    fields = looked_at(refined.model, space.model, (), refined.seen)
+    fields = looked_at(refined.model, space.model, (), refined.seen, constant=True)
     mine, theirs = sights((space, other), fields, (refined.seen, None))
     return _Beside(fields, space, other, (mine, theirs))
 
@@ -184,12 +187,28 @@ def _instead(other: Space, refused: Refused) -> tuple[str, ...]:
     return (*labels[:_MOST], *more)
 
 
+def _begins(pair: _Beside, seen: Content) -> tuple[str, ...]:
+    """The changes from the initial state of a way to the initial state of the other model that
+    differs least from it.
+    """
+    other, table = pair.other, []
+    for number in other.initial:
+        content = _fields(other.model, other.state(number), pair.fields)
+        table.append(tuple(map(str, changes(seen, content))))
+    return min(table, key=len)
+
+
 def _content(prop: Property, model: Model, state: State, fields: Sequence[Path]) -> Content:
     """A state as the other model sees it."""
     assert prop.refined is not None
     if prop.refined.seen is not None:
         return mapped(model, prop.refined.seen, state, fields, prop.refined.model)
-    content = content_of(model, state)
+    return _fields(model, state, fields)
+
+
+def _fields(model: Model, state: State, fields: Sequence[Path]) -> Content:
+    """The values of some fields in a state; constant ones have the same in all."""
+    content = content_of(model, {**model.fixed, **state})
     return {path: content[path] for path in fields if path in content}
 
 

@@ -18,6 +18,8 @@ from statewalk.checker.states.content import content_of
 from statewalk.dsl.errors import RunError, SpecError, StatewalkError, did_you_mean, place_of
 from statewalk.dsl.model import Model
 from statewalk.dsl.state.plain_view import PlainView
+from statewalk.dsl.state.roles import domain_in
+from statewalk.dsl.values.domains import Domain
 from statewalk.dsl.values.stored import ABSENT, FrozenList, encode, freeze
 from statewalk.dsl.view import Path, State
 
@@ -51,11 +53,14 @@ def places(model: Model, *, auxiliary: bool = False) -> dict[Path, bool]:
     }
 
 
-def common(a: Model, b: Model, chosen: Sequence[str] = ()) -> tuple[Path, ...]:
-    """The fields that both models have and one of them changes; of these the ``chosen``.
+def common(
+    a: Model, b: Model, chosen: Sequence[str] = (), *, constant: bool = False
+) -> tuple[Path, ...]:
+    """Return the fields that both models have and one of them changes; of these the ``chosen``.
 
     Names are those of a role or of its field: ``Client``, ``Client.state``. Fields that are
-    `Auxiliary` count only where they are chosen.
+    `Auxiliary` count only where they are chosen. With ``constant`` the fields that neither model
+    changes come after the others.
 
     Raises:  RunError[SW360] for a name that is none, and where nothing is common
     """
@@ -79,17 +84,18 @@ def common(a: Model, b: Model, chosen: Sequence[str] = ()) -> tuple[Path, ...]:
             why="What happens in one is looked for in the other by fields of equal names.",
             help="Say what a state of the second is in the first with --map FILE:FUNCTION.",
         )
-    return tuple(found)
+    return (*found, *(path for path in mine if constant and path in theirs and path not in found))
 
 
 def looked_at(
-    a: Model, b: Model, chosen: Sequence[str] = (), seen: Map | None = None
-) -> tuple[Path, ...]:
-    """The fields of ``a`` that are looked at: those ``b`` has too, or those that a map of its
-    states gives.
+    a: Model, b: Model, chosen: Sequence[str] = (), seen: Map | None = None, *,
+    constant: bool = False,
+) -> tuple[Path, ...]:  # fmt: skip
+    """Return the compared fields of ``a``: those that ``b`` has too (see `common`), or those that a
+    map of its states gives.
     """
     if seen is None:
-        return common(a, b, chosen)
+        return common(a, b, chosen, constant=constant)
     return fields_of(a, given_by(b, seen, b.initial_states[0]))
 
 
@@ -295,26 +301,52 @@ def fields_of(model: Model, given: Iterable[str]) -> tuple[Path, ...]:
     return tuple(path for path, both in names.items() if wanted & set(both))
 
 
+def names_of(fields: Iterable[Path]) -> tuple[str, ...]:
+    """The names of some fields, without the numbers of instances."""
+    return tuple(dict.fromkeys(_names(path)[1] for path in fields))
+
+
 def _names(path: Path) -> tuple[str, str]:
     owner, index, name = path
     return f"{owner}#{index}.{name}", f"{owner}.{name}"
 
 
 def _given(given: Mapping[str, Any], path: Path, of: Model, seen: Map) -> Any:
-    """What stands for a field: under its own name, or for all instances in their order."""
+    """Return the value that a map gives for a field: by its own name, or one of those given for all
+    instances in their order.
+
+    The one instance of a class may have its value itself, or a list of that value where the field
+    can hold no list (of a tuple: no tuple). The field's type decides, never the value.
+    """
     own, shared = _names(path)
     if own in given:
         return given[own]
     owner, index, name = path
-    value, instances = given[shared], len(of.roles[owner])
-    each = isinstance(value, tuple | FrozenList) and len(value) == instances
-    if instances == 1:
-        kind = next(f.kind for (o, n), f in of.fields.items() if (o, n) == (owner, name))
-        return value[0] if each and kind != "list" else value
-    if not each:
+    value, roles = given[shared], of.roles[owner]
+    each = isinstance(value, tuple | FrozenList) and len(value) == len(roles)
+    if len(roles) > 1:
+        if each:
+            return value[index]
         raise SpecError(
             "SW363",
-            f"The map '{seen.__name__}' gives {shared} no list of {instances} values.",
-            help=f"It is a field of {instances} instances: give a list with a value for each.",
+            f"The map '{seen.__name__}' gives {shared} no list of {len(roles)} values.",
+            help=f"It is a field of {len(roles)} instances: give a list with a value for each.",
         )
-    return value[index]
+    domain = domain_in(roles[0], name)
+    if each and not _can_be(domain, type(value)):
+        return value[0]
+    if each and not domain.admits(value) and domain.admits(value[0]):
+        raise SpecError(
+            "SW363",
+            f"The map '{seen.__name__}' gives {shared} {value!r}. It is {domain.text}.",
+            why=f"{owner} has one instance, and {shared} holds lists: the value is not unwrapped.",
+            help=f"Give the value itself, or give it by the name of the instance: {own}.",
+        )
+    return value
+
+
+def _can_be(domain: Domain, kind: type) -> bool:
+    """Whether a domain has members that are a list, or a tuple."""
+    if any(_can_be(part, kind) for part in domain.either):
+        return True
+    return domain.admits(kind()) or (kind is tuple and bool(domain.parts))

@@ -109,6 +109,8 @@ def _evidence(page: Page, run: Run) -> None:
         "vacuous",
         [(f"{n} ({_why_vacuous(p)})", "warn") for n, p in held_vacuously(run.properties).items()],
     )
+    for name, fields in evidence.compared.items():
+        _row(page, "refines", [f"{name}, seen through {fields[0]}", *fields[1:]], between=", ")
     _row(page, "cut", [f"{name} refused {number(count)}" for name, count in evidence.cut.items()])
     _row(page, "view", [f"hides {name}" for name in evidence.hidden])
     _row(page, "symmetry", evidence.symmetry)

@@ -79,17 +79,18 @@ def add_abstract(page: Page, trace: Trace) -> None:
     if (abstract := trace.abstract) is None:
         return
     page.blank()
-    said = f"whose {abstract.breaks} it violates" if abstract.breaks else (
-        "which does not allow the last step"
-    )  # fmt: skip
+    said = "which does not allow the last step" if trace.length else "which begins otherwise"
+    if abstract.breaks:
+        said = f"whose {abstract.breaks} it violates"
     page.add(f"  seen as {abstract.name}, {said}:")
     for number, found in abstract.seen:
         page.flow([(f"    {number:>3}  ", "dim")], list(map(str, found)), between="; ")
-    if not abstract.seen:
-        page.add(f"    ({'nothing changes' if abstract.breaks else 'it begins otherwise'})")
+    if not abstract.seen and abstract.breaks:
+        page.add("    (nothing changes)")
     if abstract.breaks:
         return
-    page.add(f"  {abstract.name} allows there:")
+    if trace.length:
+        page.add(f"  {abstract.name} allows there:")
     for text in abstract.allowed or ("nothing",):
         page.add(f"    {text}")
 

@@ -111,6 +111,7 @@ def _evidence(
         sources=model.origins,
         statistics=found.statistics,
         graph=checked.graph,
+        compared=checked.compared,
     )
 
 

@@ -150,6 +150,7 @@ class Evidence:
     properties that nobody looked at, with the reason. ``expectation`` is None where nothing of it
     was compared; ``left_out`` is what it speaks of and nobody asked for. ``hidden`` are
     fields that the view left out.
+    ``compared`` names the fields through which each refinement was decided.
     ``symmetry`` says in words who changes places, and how many states the orbits stand for.
     """
 
@@ -175,6 +176,7 @@ class Evidence:
     sources: Mapping[str, str] = field(default_factory=dict)
     statistics: Mapping[str, Any] = field(default_factory=dict)
     graph: Graph | None = None
+    compared: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     warnings: tuple[Notice, ...] = ()
     folder: str | None = None
     command: tuple[str, ...] = ()

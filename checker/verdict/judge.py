@@ -41,7 +41,8 @@ _BOUNDS: Mapping[str, str] = {
 @dataclass(frozen=True)
 class Checked:
     """A search and what it was about. ``loops`` holds, by liveness property, where its lasso
-    returns to; ``not_taken`` what it leaves out; ``abstract`` how a refinement is seen.
+    returns to; ``not_taken`` what it leaves out; ``abstract`` how a refinement is seen,
+    ``compared`` through which fields.
 
     ``unchecked`` says why a property was not looked at, ``unsound`` are decided in spite of a cut.
     ``brief``: nothing is to be explained, as that hangs.
@@ -56,6 +57,7 @@ class Checked:
     loops: Mapping[str, int] = field(default_factory=dict)
     not_taken: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     abstract: Mapping[str, Abstract] = field(default_factory=dict)
+    compared: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     unsound: frozenset[str] = frozenset()
     unfinished: bool = False
     warnings: tuple[str, ...] = ()

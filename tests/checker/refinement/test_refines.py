@@ -210,6 +210,53 @@ def test_without_a_map_fields_of_equal_names_are_seen(folder: Path) -> None:
     assert ("same", "holds", None) in seen(check(folder / "again.py"))
 
 
+# No step changes the stride.
+STRIDE = """
+from statewalk import *
+
+class Walk(State):
+    at: int = 0
+    stride: {kind} = {stride}
+
+    @action
+    def go(self) -> None:
+        self.at = (self.at + {by}) % 3
+
+walk = Walk()
+"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "one", "other", "by", "verdict"),
+    [
+        ("int", "1", "1", "walk.stride", "holds"),
+        ("int", "1", "2", "1", "violated"),
+        ("bool | int", "1", "True", "1", "violated"),
+        ("dict[int, int]", "{1: 1}", "{1: 2}", "1", "violated"),
+        ("dict[int, int]", "{1: 1}", "{1: 1}", "walk.stride[1]", "holds"),
+        ("set[int]", "{1}", "{1, 2}", "1", "violated"),
+        ("list[int]", "[1]", "[]", "1", "violated"),
+    ],
+)
+def test_a_field_that_neither_changes_is_compared_too(
+    tmp_path: Path, kind: str, one: str, other: str, by: str, verdict: str
+) -> None:
+    names = {"kind": kind, "by": by}
+    (tmp_path / "one.py").write_text(STRIDE.format(stride=one, **names), encoding="utf-8")
+    text = STRIDE.format(stride=other, **names) + "same = refines('one.py')\n"
+    (tmp_path / "other.py").write_text(text, encoding="utf-8")
+    run = check(tmp_path / "other.py", engine="reference")
+
+    assert (verdict, {"same": ("Walk.at", "Walk.stride")}) == (run.verdict, run.evidence.compared)
+    assert "same, seen through Walk.at, Walk.stride" in str(run)
+    if verdict == "violated":
+        abstract = run.traces["same"].abstract
+        assert abstract is not None
+        assert abstract.allowed, "the report shows the other value"
+        assert "seen as one, which begins otherwise" in str(run)
+        assert replay(run.traces["same"], tmp_path / "other.py").reproduced
+
+
 @pytest.mark.parametrize(
     ("by", "file", "said"),
     [
