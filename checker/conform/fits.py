@@ -8,10 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 from statewalk.checker.conform.kinds import can_be, can_hold, no_role, other_kind
 from statewalk.checker.conform.values import fits
-from statewalk.checker.states.content import content_of, declared_fields, short_names, show_field
+from statewalk.checker.states.content import (
+    content_of,
+    declared_fields,
+    domain_in,
+    short_names,
+    show_field,
+)
 from statewalk.checker.states.showing import text_of
 from statewalk.dsl.errors import RunError, did_you_mean
-from statewalk.dsl.state.roles import Role, domain_in
+from statewalk.dsl.state.roles import Role
 
 if TYPE_CHECKING:
     from statewalk.checker.conform.events import Event

@@ -14,11 +14,10 @@ from numpy.typing import NDArray
 
 from statewalk.checker.liveness.graph import Ints
 from statewalk.checker.refinement.space import Space
-from statewalk.checker.states.content import content_of
+from statewalk.checker.states.content import content_of, domain_in
 from statewalk.dsl.errors import RunError, SpecError, StatewalkError, did_you_mean, place_of
 from statewalk.dsl.model import Model
 from statewalk.dsl.state.plain_view import PlainView
-from statewalk.dsl.state.roles import domain_in
 from statewalk.dsl.values.domains import Domain
 from statewalk.dsl.values.stored import ABSENT, FrozenList, encode, freeze
 from statewalk.dsl.view import Path, State

@@ -7,10 +7,13 @@ content does not. So traces hold and compare contents.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from inspect import getattr_static
 from typing import TYPE_CHECKING, Any
 
 from statewalk.dsl.errors import StatewalkError
 from statewalk.dsl.flows.shown import is_run, shown
+from statewalk.dsl.state.roles import Field, Role
+from statewalk.dsl.values.domains import ANYTHING, Domain
 from statewalk.dsl.values.stored import (
     ABSENT,
     FrozenBag,
@@ -77,6 +80,12 @@ def declared_fields(model: Model) -> list[tuple[Path, str]]:
         for (of, _), info in model.fields.items()
         if of == owner and not info.constant
     ]
+
+
+def domain_in(role: Role, name: str) -> Domain:
+    """The domain of a role's field; `ANYTHING` for an attribute that is no field."""
+    found = getattr_static(type(role), name, None)
+    return found.domain if isinstance(found, Field) else ANYTHING
 
 
 def key_of(model: Model, key: Any) -> Any:

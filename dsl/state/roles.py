@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from inspect import getattr_static
 from typing import Any, ClassVar, Literal, dataclass_transform
 
 from statewalk.dsl.binding import binding
@@ -28,7 +27,7 @@ from statewalk.dsl.state.refs import (
     stored,
 )
 from statewalk.dsl.values.canonical import ROLE_TAG, int_bytes, text_bytes
-from statewalk.dsl.values.domains import ANYTHING, Domain, Kind, outside
+from statewalk.dsl.values.domains import Domain, Kind, outside
 from statewalk.dsl.values.records import (
     LOOKING,
     check_kept,
@@ -178,12 +177,6 @@ _MAKING = dict.fromkeys(
 )
 _INDEX = ("It is the number of a role among its like.", "Give it another name.")
 _THERE = ("It says whether a role of a class with at_most is there.", "Give it another name.")
-
-
-def domain_in(role: Role, name: str) -> Domain:
-    """The domain of a role's field; `ANYTHING` for an attribute that is no field."""
-    found = getattr_static(type(role), name, None)
-    return found.domain if isinstance(found, Field) else ANYTHING
 
 
 @dataclass_transform(kw_only_default=True, eq_default=False)
