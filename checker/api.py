@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +31,7 @@ from statewalk.checker.contract.search import (
     SearchOptions,
     StoppedBy,
 )
-from statewalk.checker.engines.hidden import HiddenRead, hiding
+from statewalk.checker.engines.hidden import HiddenRead
 from statewalk.checker.engines.table import EngineEntry, choose
 from statewalk.checker.library import no_spec, spec_path
 from statewalk.checker.liveness.in_a_check import check_liveness, keeping, not_decided, refuse
@@ -45,7 +46,7 @@ from statewalk.checker.verdict.evidence import Evidence, Notice
 from statewalk.checker.verdict.expected import expectation
 from statewalk.checker.verdict.result import Result, RunVerdict
 from statewalk.checker.verdict.run import Run
-from statewalk.checker.verdict.vacuity import watched
+from statewalk.checker.verdict.vacuity import watching
 from statewalk.dsl.declared import Expectation
 from statewalk.dsl.errors import RunError, did_you_mean
 from statewalk.dsl.loader import constant_types, read_spec
@@ -266,17 +267,14 @@ def _explored(
         found = rescue.exploration(supervisor.rescue, entry.name)
         return _Found(families.spread(found, asked) if families else found)
     try:
-        work = watched(model, families.widened(asked) if families else asked)
-        seen = hiding(work.model) if asked.view else work.model
-        if graph is not None:
-            from statewalk.checker.graph.during import explored as explored_with
-
-            exploration, states = explored_with(seen, work.options, graph), None
+        rows = graph is None and keeps_graph(model, options, asked)
+        if graph is None:
+            find = keeping(engine, entry.name, model, options, asked, rows=rows).explore
         else:
-            rows = keeps_graph(model, options, asked)
-            engine = keeping(engine, entry.name, model, options, asked, rows=rows)
-            exploration = engine.explore(seen, work.options)
-            states = exploration.kept if rows else None
+            find = partial(named("statewalk.checker.graph.during", "explored"), graph=graph)
+        wide = families.widened(asked) if families else asked
+        work, exploration = watching(model, wide, find)
+        states = exploration.kept if rows else None
     except (Endless, HiddenRead) as said:
         raise said.error from None
     except CutShort as cut:

@@ -6,10 +6,28 @@ from pathlib import Path
 
 from statewalk.checker.machine.home import go_home
 from statewalk.checker.machine.locks import held
+from statewalk.dsl.errors import RunError
 
 MANIFEST, BEFORE = "manifest.json", "manifest.before.json"
 COLUMN = ".column"  # the end of the names of the files of a search that does not fit in memory
 LINKS = f"links{COLUMN}"
+
+
+class OtherPremises(RunError):
+    """A saved search looked for other premises of invariants than the one that resumes it.
+
+    A search for ``premises`` goes on from there. Raised again by that search, it is an error of the
+    user's: the manifest names premises that the spec does not have.
+    """
+
+    def __init__(self, folder: Path, premises: frozenset[str]) -> None:
+        super().__init__(
+            "SW343",
+            f"A file of the search is damaged: {folder / MANIFEST} names premises of invariants "
+            "that the spec does not have.",
+            help="Restore the file from a copy, or check the spec anew.",
+        )
+        self.premises = premises
 
 
 def begin(folder: Path) -> None:

@@ -73,7 +73,9 @@ class Progress:
 class SearchOptions:
     """What to check and how far. ``properties`` None means all (names otherwise, `Deadlock`
     included). ``awaited`` are those, by name or family, without which no violation ends the search;
-    ``same`` are names of properties that are found with others, of which it gives one.
+    ``same`` are names of properties that are found with others, of which it gives one. ``premises``
+    are names of properties that the spec does not have: the search only looks for states that make
+    them true (`checker.verdict.vacuity`).
 
     ``engine_settings`` mean something to one engine only
     (`checker.spark.session.settings.Settings`). ``checkpoint`` is a folder to which an engine that
@@ -84,6 +86,7 @@ class SearchOptions:
     """
 
     properties: tuple[str, ...] | None = None
+    premises: tuple[str, ...] = ()
     keep_going: bool = False
     awaited: tuple[str, ...] = ()
     same: Mapping[str, str] = field(default_factory=dict)

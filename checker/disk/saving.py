@@ -129,8 +129,8 @@ def read(folder: Path, key: Identity, actions: int) -> SavedInFiles | None:
         return None
     if "disk" not in manifest:
         return None
-    refuse_another(folder, manifest, FORMAT, key)
     try:
+        refuse_another(folder, manifest, FORMAT, key)
         return _saved(folder, manifest, actions)
     except Damaged as damage:
         raise damaged([str(damage)]) from None

@@ -34,6 +34,7 @@ from statewalk.checker.machine.locks import Lock
 from statewalk.checker.native.kernels.arrays import Array
 from statewalk.checker.native.manifests import (
     DECLARED,
+    PREMISES,
     Identity,
     write_arrays,
     write_manifest,
@@ -86,17 +87,22 @@ class Saved:
 
 
 def identity(model: Model, options: SearchOptions, engine: str = "native") -> Identity:
-    """All that must not change between a search and its continuation."""
+    """All that must not change between a search and its continuation.
+
+    It rests on the spec and on what was asked for, never on what a machine came to. The premises
+    are beside it: a search looks for those of the search that it resumes (`OtherPremises`).
+    """
+    asked, added = options.properties, set(options.premises)
     rest: dict[str, object] = {
         "the version of statewalk": [FORMAT, FINGERPRINT_VERSION],
         "--engine": engine,
-        "--property": options.properties,
+        "--property": None if asked is None else [name for name in asked if name not in added],
         "--view": options.view,
         "--symmetry": options.symmetry,
         "--fingerprint-bits": options.fingerprint_bits,
         DECLARED: [
             [action.label for action in model.actions],
-            [prop.name for prop in model.properties],
+            [prop.name for prop in model.properties if prop.name not in added],
         ],
     }
     return {
@@ -104,6 +110,7 @@ def identity(model: Model, options: SearchOptions, engine: str = "native") -> Id
         "files": by_name(model.origins),
         "constants": {name: _digest(repr(value)) for name, value in model.constants.items()},
         "rest": {name: _digest(part) for name, part in rest.items()},
+        PREMISES: dict.fromkeys(options.premises, ""),
     }
 
 

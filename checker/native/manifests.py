@@ -18,17 +18,18 @@ from typing import Any, cast
 
 import numpy as np
 
-from statewalk.checker.contract.saved import BEFORE, MANIFEST
+from statewalk.checker.contract.saved import BEFORE, MANIFEST, OtherPremises
 from statewalk.checker.native.kernels.arrays import Array
 from statewalk.dsl.errors import RunError
 from statewalk.dsl.files import decoded, opened, read_text
 
 DECLARED = "what the spec declares"
+PREMISES = "premises"
 _RUN = "run"  # the array that names the search
 
 Identity = Mapping[str, Mapping[str, str]]
 """What a search is of: ``files`` (packages, too), ``constants`` and the ``rest``, each part by name
-with a digest.
+with a digest; and the names of the ``premises`` that it looks for.
 """
 
 
@@ -145,12 +146,15 @@ def read_manifest(path: Path) -> dict[str, Any]:
 
 
 def refuse_another(folder: Path, manifest: Mapping[str, Any], format: int, key: Identity) -> None:
-    """Raises RunError[SW341] for a checkpoint that is of something else."""
+    """Raises RunError[SW341] for a checkpoint that is of something else; `OtherPremises`."""
     saved = manifest.get("key")
-    if (manifest.get("format"), saved) == (format, key):
-        return
     why = "Another version of statewalk wrote it."
     if manifest.get("format") == format and isinstance(saved, dict) and saved.keys() == key.keys():
+        premises = saved[PREMISES]
+        if {**saved, PREMISES: key[PREMISES]} == key:
+            if premises != key[PREMISES]:
+                raise OtherPremises(folder, frozenset(premises))
+            return
         why = f"Since it was begun there changed: {', '.join(_changed(saved, key))}."
     raise RunError(
         "SW341",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from statewalk.checker.compare.telling import outcome_of, page_of, rows_of
 from statewalk.checker.page.data import head, lines_of, of_path
-from statewalk.checker.page.spec import SECONDS, Around, code_of
+from statewalk.checker.page.spec import RUNS, Around, code_of
 from statewalk.checker.report.terms import kind_word
 from statewalk.checker.traces.labels import label_of
 
@@ -24,7 +24,7 @@ def of_comparison(comparison: Comparison, again: str) -> dict[str, Any]:
     """The page of a comparison; ``again`` is the command that repeats it."""
     base = comparison.base
     around = {
-        side.name: Around(side.model, SECONDS / len(comparison.sides)) for side in comparison.sides
+        side.name: Around(side.model, RUNS // len(comparison.sides)) for side in comparison.sides
     }
     ways = [way for versus in comparison.others for way in _ways(versus, base, around)]
     kinds = {p.kind for side in comparison.sides for p in side.run.properties}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -19,27 +18,29 @@ if TYPE_CHECKING:
     from statewalk.checker.traces.trace import Trace
     from statewalk.dsl.model import Model
 
-SECONDS = 3.0  # for the drawings of a page
+RUNS = 20_000  # of actions, for the drawings of a page
+_ENDLESS = 60.0  # seconds after which a step is taken for one that does not end
 _LONGEST = 150  # lines of a function
 
 
 class Around:
-    """Draws what was possible along paths of a model, as long as there is time."""
+    """Draws what was possible along paths of a model, with so many runs of actions at most."""
 
-    def __init__(self, model: Model, seconds: float = SECONDS) -> None:
+    def __init__(self, model: Model, runs: int = RUNS) -> None:
         self.walk = Walk(model)
-        self.until = time.monotonic() + seconds
+        self.left = runs
 
     def of(self, trace: Trace) -> dict[str, Any]:
         """By state of a trace a drawing of what is around it; nothing where the spec has changed,
         or a step does not end.
         """
-        left = self.until - time.monotonic()
-        if left <= 0:
+        if self.left <= 0:
             return {}
         try:
-            with within(trace.spec, "drawing what else was possible", 2 * left):
-                return {"around": along(self.walk, self.walk.path_of(trace), self.until)}
+            with within(trace.spec, "drawing what else was possible", _ENDLESS):
+                drawings, runs = along(self.walk, self.walk.path_of(trace), self.left)
+                self.left -= runs
+                return {"around": drawings}
         except (StatewalkError, Endless, CutShort):
             return {}
 

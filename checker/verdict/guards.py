@@ -5,8 +5,7 @@ from __future__ import annotations
 import ast
 import itertools
 import re
-import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
 # what text specs have where a step ends, which is possible only if it did something
 _NO_GUARD = re.compile(r"((atomic|serial|parallel|oneof|fair(<\w+>)?)\s+)*action\b|return\b")
-_SECONDS = 0.25
+RUNS = 5000  # of actions, which take a tenth of a second in most specs
 _STATES = 2000
 
 
@@ -134,7 +133,7 @@ def never_fired(
     """The actions of which no instance fired, each with the guard that got furthest.
 
     ``distinct`` states were searched, all there are if ``whole``. A small search of its own finds
-    as many again to try them in, for a quarter of a second at most.
+    some of them again to try the actions in.
     """
     names = model.action_names()
     done = {names[index] for index in fired}
@@ -173,9 +172,12 @@ def _has_run(action: Action, state: State) -> bool:
 
 
 def some_states(model: Model) -> Iterable[State]:
-    """Reachable states, the nearest first."""
+    """Reachable states, the nearest first: those that the first `RUNS` runs of actions lead to.
+
+    A count bounds the search, and no clock: results depend on which states these are.
+    """
     layout = Layout(model)
-    ended = time.monotonic() + _SECONDS
+    left = RUNS
     queue: list[Any] = []
     seen: set[tuple[int, ...]] = set()
 
@@ -188,18 +190,31 @@ def some_states(model: Model) -> Iterable[State]:
     for state in model.initial_states:
         meet(state)
     at = 0
-    while at < len(queue) and time.monotonic() < ended:
+    while at < len(queue) and left > 0:
         state = queue[at]
         at += 1
         yield state
         for action in model.actions:
             try:
-                for outcome in model.outcomes(action, state):
-                    meet(model.successor(state, outcome))
-                    if time.monotonic() > ended:  # one step may have millions of outcomes
+                for after in _after_runs(model, action, state):
+                    if after is not None:
+                        meet(after)
+                    left -= 1
+                    if left <= 0:  # one step may have millions of outcomes
                         return
             except Exception:  # the search reports what raises; here it is only left out
                 continue
+
+
+def _after_runs(model: Model, action: Action, state: State) -> Iterator[State | None]:
+    """Yield the state after each run of an action; None for a run that is disabled."""
+    for view in PlainView.runs(state):
+        try:
+            model.take(action, view)
+        except Disabled:
+            yield None
+        else:
+            yield apply_writes(state, view.writes)
 
 
 def blocked(model: Model, state: State) -> tuple[tuple[str, Guard | None], ...]:

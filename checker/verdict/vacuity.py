@@ -15,10 +15,13 @@ which some never come. They have no premise, and neither has what says ``return 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+import itertools
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from statewalk.checker.contract.saved import OtherPremises
+from statewalk.checker.engines.hidden import hiding
 from statewalk.checker.symmetry.families import is_of_members
 from statewalk.checker.verdict.evaluate import namespace_of
 from statewalk.checker.verdict.guards import some_states
@@ -59,31 +62,60 @@ class Watched:
 
     def without(self, found: Exploration) -> Exploration:
         """An exploration without the witnesses that only we asked for."""
-        ours = {_PREFIX + name for names in self.families.values() for name in names}
-        return replace(found, witnesses=tuple(f for f in found.witnesses if f.property not in ours))
+        own = tuple(f for f in found.witnesses if not f.property.startswith(_PREFIX))
+        return replace(found, witnesses=own)
 
 
-def watched(model: Model, options: SearchOptions) -> Watched:
-    """The search to make so that vacuous invariants are noticed."""
+def watched(
+    model: Model, options: SearchOptions, premises: Collection[str] | None = None
+) -> Watched:
+    """Return the search to make so that vacuous invariants are noticed.
+
+    It looks for the ``premises`` that are named, by default for those that no state of a small
+    sample meets.
+    """
     left: dict[str, dict[str, Property]] = {}
     for prop in model.properties:
         if prop.kind == "always" and options.wants(prop.name):
             premise = premise_of(model, prop)
             if premise is not None:
                 left.setdefault(family_of(prop), {})[prop.name] = premise
-    for _, state in zip(range(_STATES), some_states(model) if left else (), strict=False):
-        for name in [n for n, of in left.items() if _any_true(model, of, state)]:
-            del left[name]
-        if not left:
-            break
+    if premises is None:
+        for state in itertools.islice(some_states(model) if left else (), _STATES):
+            for name in [n for n, of in left.items() if _any_true(model, of, state)]:
+                del left[name]
+            if not left:
+                break
+    else:
+        left = {n: of for n, of in left.items() if any(p.name in premises for p in of.values())}
     if not left:
         return Watched(model, options)
     extra = tuple(premise for of in left.values() for premise in of.values())
     names = options.properties
     if names is not None:
         options = replace(options, properties=(*names, *(p.name for p in extra)))
+    options = replace(options, premises=tuple(p.name for p in extra))
     model = replace(model, properties=(*model.properties, *extra))
     return Watched(model, options, {name: [*of] for name, of in left.items()})
+
+
+def watching(
+    model: Model, options: SearchOptions, search: Callable[[Model, SearchOptions], Exploration]
+) -> tuple[Watched, Exploration]:
+    """Search a model so that vacuous invariants are noticed.
+
+    A search that is resumed goes on with the premises that it began with: which ones the sample
+    leaves may depend on the version that began it.
+    """
+
+    def made(work: Watched) -> tuple[Watched, Exploration]:
+        seen = hiding(work.model) if options.view else work.model
+        return work, search(seen, work.options)
+
+    try:
+        return made(watched(model, options))
+    except OtherPremises as saved:
+        return made(watched(model, options, saved.premises))
 
 
 def family_of(prop: Property) -> str:

@@ -86,7 +86,9 @@ def around(
     for at, state in enumerate(states):
         if at and walk.row(state) in on:
             found.spots[at] = found.spots[at].marked("on")
-        if time.monotonic() < until and _is_wrong(walk, state):
+        if time.monotonic() > until:
+            found.late = True
+        elif _is_wrong(walk, state):
             found.spots[at] = found.spots[at].marked("wrong")
     found.states, found.depth = len(states), found.spots[-1].level
     return found if by is None else _grouped(found, [by(state) for state in states])
@@ -171,12 +173,12 @@ def drawn(found: Around, path: Path) -> dict[str, Any]:
     return {"drawing": layered(found.spots, found.edges), "paths": ways}
 
 
-def along(walk: Walk, path: Path, until: float) -> list[dict[str, Any] | None]:
-    """For each state of a path a drawing of what it leads to, beside the state before it and what
-    that led to; from the last on, until the time is over. Marked are states of the path, and those
-    in which what has to hold does not.
+def along(walk: Walk, path: Path, most: int) -> tuple[list[dict[str, Any] | None], int]:
+    """Draw, for each state of a path, what it and the state before it lead to, from the last on.
 
-    ``goes`` says by spot which state of the path it is, if it is one.
+    Marked are states of the path, and those in which what has to hold does not. ``goes`` says by
+    spot which state of the path it is, if it is one. At most about ``most`` runs of actions are
+    taken; how many were is returned too.
     """
     trace = walk.trace(path)
     states = [node.state for node in walk.nodes(path) if node.state is not None]
@@ -187,11 +189,14 @@ def along(walk: Walk, path: Path, until: float) -> list[dict[str, Any] | None]:
     kept: dict[int, list[Possible]] = {}
     wrong: dict[Row, bool] = {}
     drawings: list[dict[str, Any] | None] = [None] * (len(path.steps) + 1)
+    runs = 0
     for here in reversed(range(len(states))):
-        if time.monotonic() > until:
+        if runs > most:
             break
         for at in range(max(0, here - 1), here + 1):
-            kept[at] = kept.get(at) or _own_first(walk, path, states, at)
+            if at not in kept:
+                kept[at] = _own_first(walk, path, states, at)
+                runs += len(walk.model.actions) + len(kept[at])
         found, there = _beside(walk, trace, states, rows, here, kept)
         wrong |= {row: _is_wrong(walk, state) for row, state in there.items() if row not in wrong}
         goes = [
@@ -204,7 +209,7 @@ def along(walk: Walk, path: Path, until: float) -> list[dict[str, Any] | None]:
         ]
         drawing = layered(spots, found.edges)
         drawings[here] = {"drawing": drawing, "goes": goes, "whole": found.whole}
-    return drawings
+    return drawings, runs
 
 
 def _own_first(walk: Walk, path: Path, states: list[State], at: int) -> list[Possible]:

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from tests.architecture.clocks import clocks_without_a_reason
 from tests.architecture.entering import ENTERS, MODEL
 from tests.architecture.sources import (
     AROUND,
@@ -328,6 +329,7 @@ def long_functions(root: Path) -> list[str]:
 
 Rule = Callable[[Path], list[str]]
 RULES: tuple[Rule, ...] = (
+    clocks_without_a_reason,
     entering_where_not_let_in,
     wrong_directions,
     models_beyond_the_public_names,

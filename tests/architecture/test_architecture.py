@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.architecture.clocks import clocks_without_a_reason, reasons_without_a_clock
 from tests.architecture.entering import ENTERS
 from tests.architecture.rules import (
     MAX_FILE_LINES,
@@ -156,6 +157,9 @@ OFFENCES: list[tuple[Rule, Files]] = [
             "checker/b.py": "SIZE = 1",
         },
     ),
+    (clocks_without_a_reason, {"checker/verdict/a.py": "from time import monotonic"}),
+    (clocks_without_a_reason, {"dsl/a.py": "def f():\n    import time"}),
+    (clocks_without_a_reason, {"checker/a.py": "threading.Timer(1, f)"}),
     (code_in_data, {"checker/a.py": "def f(x):\n    import pickle"}),
     (code_in_data, {"checker/spark/tasks/feed.py": "from pickle import loads"}),
     (code_in_data, {"checker/a.py": "np.load(path)"}),
@@ -249,6 +253,10 @@ def test_each_folder_says_what_may_enter_and_no_more() -> None:
         for s in sources(ROOT)
         if s.top in ("dsl", "checker") and "/" in s.folder and row_of(s.folder) is None
     }
+
+
+def test_each_reason_to_read_a_clock_is_of_a_file_that_does() -> None:
+    assert [] == reasons_without_a_clock(ROOT)
 
 
 def test_each_rule_has_a_planted_offence() -> None:

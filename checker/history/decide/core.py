@@ -7,7 +7,6 @@ transactions out as long as the rest is still rejected.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 
 import numpy as np
@@ -17,7 +16,8 @@ from statewalk.checker.history.decide.graph import Graph, neighbours
 from statewalk.checker.history.decide.kernels.reach import find_path, topological
 from statewalk.checker.history.decide.scan import Facts
 
-_PATIENCE = 5.0
+EFFORT = 50_000  # transactions in all sets that are tried; about five seconds at most
+_EACH = 10  # that trying one more set costs, whatever is in it
 _TRIES = 40
 _EXPANSIONS = 3000
 _FOLLOWED = 4
@@ -170,9 +170,11 @@ def _bridge(facts: Facts, kept: set[int]) -> Ints:
 
 
 def minimal(
-    kept: list[int], still: Callable[[list[int]], bool], deadline: float
+    kept: list[int], still: Callable[[list[int]], bool], effort: int
 ) -> tuple[list[int], bool]:
-    """Leave out ever smaller parts while the rest is still rejected; False = out of time.
+    """Leave out ever smaller parts while the rest is still rejected.
+
+    False says that the effort was spent before the set was known to be minimal.
 
     Source: delta debugging, Zeller and Hildebrandt (TSE 2002).
     """
@@ -185,7 +187,8 @@ def minimal(
                 kept, smaller = rest, True
             else:
                 at += size
-            if time.monotonic() > deadline:
+            effort -= len(rest) + _EACH
+            if effort < 0:
                 return kept, False
         if size > 1:
             size = max(1, size // 2)
@@ -198,11 +201,10 @@ def core(facts: Facts, support: list[int], rejected: Callable[[Facts], bool]) ->
 
     It is looked for in `support`, if that is rejected by itself.
     """
-    deadline = time.monotonic() + _PATIENCE
 
     def still(kept: list[int]) -> bool:
         return bool(kept) and rejected(restrict(facts, kept))
 
     kept = support if still(support) else list(range(len(facts.members)))
-    kept, proven = minimal(kept, still, deadline)
+    kept, proven = minimal(kept, still, EFFORT)
     return restrict(facts, kept), proven

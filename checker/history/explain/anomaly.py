@@ -83,7 +83,8 @@ class Reason:
 class Explanation:
     """A violation of a level, told with as few transactions as possible.
 
-    `refutes` is the weakest level that it rules out; `minimal` is false when time ran out
+    `refutes` is the weakest level that it rules out; `minimal` is false when
+    the search for fewer was bounded
     before every transaction was tried; `operations` are those worth showing, by transaction.
     """
 

@@ -13,7 +13,7 @@ def lines(history: History, found: Explanation) -> Sequence[str]:
     out = [f"{found.name}: refutes {found.refutes}"]
     if found.text:
         out.append(f"  {found.text}")
-    few = "" if found.minimal else " (time ran out: perhaps not the fewest)"
+    few = "" if found.minimal else " (perhaps not the fewest: the search for fewer was bounded)"
     count = len(found.transactions)
     out.append(f"  {count} transaction{'s' * (count != 1)}{few}:")
     for t in found.transactions:

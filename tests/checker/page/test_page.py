@@ -155,9 +155,9 @@ def test_a_page_of_a_check_has_the_functions_of_its_steps(run: Run) -> None:
 
 def test_what_cannot_be_drawn_is_left_out(run: Run) -> None:
     assert run.model is not None
-    late = Around(run.model, seconds=0)
+    spent = Around(run.model, runs=0)
 
-    assert {} == late.of(run.traces["epoch_monotone"])
+    assert {} == spent.of(run.traces["epoch_monotone"])
     assert {} == Around(load("toys/die_hard")).of(run.traces["epoch_monotone"])
 
 

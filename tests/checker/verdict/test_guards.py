@@ -10,7 +10,6 @@ import pytest
 from statewalk.checker.api import load
 from statewalk.checker.behaviours.guided import follow, read_steps
 from statewalk.checker.cli import main
-from statewalk.checker.verdict import guards
 from statewalk.checker.verdict.guards import blocked, guard_of, never_fired
 
 SPEC = """
@@ -207,9 +206,8 @@ action Gone:
 
 
 def test_a_guard_that_is_true_is_not_blamed_for_a_step_that_does_nothing(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(guards, "_SECONDS", 60)
     path = tmp_path / "spec.fizz"
     path.write_text(DOES_NOTHING)
     code = main(["check", str(path), "--out", str(tmp_path / "run")])
