@@ -245,7 +245,7 @@ def _why_no_more(trace: Trace, model: Model, states: list[State]) -> str:
         return _why_not_raised(trace, model, states) if at_last else ""
     if trace.kind == "deadlock":
         terminal = any(model.holds(t.whole, PlainView(state)) for t in model.terminal)
-        stuck = all(guard_of(model, a, state, values=False) for a in model.actions)
+        stuck = all(guard_of(model, a, state, values=False) for a in model.actions if not a.fault)
         return "" if stuck and not terminal else f"{trace.property} holds at the end"
     prop = next((p for p in model.properties if p.name == trace.property), None)
     if prop is None or prop.kind != trace.kind:

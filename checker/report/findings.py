@@ -125,8 +125,8 @@ def _blocked(page: Page, violation: Violation) -> None:
 
 
 def _explanation(page: Page, explanation: Explanation) -> None:
-    for depth, layer in enumerate(explanation.layers):
-        indent = "  " * (depth + 1)
+    for layer in explanation.layers:
+        indent = "  " * (layer.depth + 1)
         said = "is true" if layer.truth else "is false"
         where = [(f" {place(layer.span.file, layer.span.line)}", "dim")] if layer.span else []
         text = show_text(layer.text, page.width - len(indent) - len(said) - 2)

@@ -137,7 +137,7 @@ def _side(node: ast.expr) -> list[ast.expr]:
             return [o for e in parts for o in _side(e)]
         case ast.BinOp(left=left, right=right):
             return [node, *(p for p in (left, right) if isinstance(p, _NAMED))]
-        case ast.NamedExpr(target=target):
-            return [target]
+        case ast.NamedExpr(value=value):
+            return _side(value)
         case _:
             return [node]

@@ -11,6 +11,7 @@ import re
 import types
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from statewalk.checker.states.content import content_of, short_names, value_of
@@ -19,7 +20,7 @@ from statewalk.checker.verdict.evaluate import Captured, captured, evaluate, nam
 from statewalk.checker.verdict.spec_text import function_at, function_named, line_of, lines_of
 from statewalk.dsl.errors import Span, StatewalkError
 from statewalk.dsl.loader import load
-from statewalk.dsl.state.plain_view import PlainView
+from statewalk.dsl.state.plain_view import PlainView, apply_writes
 from statewalk.dsl.view import State
 
 if TYPE_CHECKING:
@@ -32,13 +33,17 @@ Values = tuple[tuple[str, Any], ...]
 
 @dataclass(frozen=True)
 class Layer:
-    """One stop on the way down: a text of the spec that is false (or true), and what is in it."""
+    """One stop on the way down: a text of the spec that is false (or true), and what is in it.
+
+    ``depth`` is greater than that of the layer that it is a part of.
+    """
 
     text: str
     truth: bool
     bindings: Values = ()
     values: Values = ()
     span: Span | None = None
+    depth: int = 0
 
 
 @dataclass(frozen=True)
@@ -102,6 +107,29 @@ def explain_in(
     return Explanation(tuple(follower.layers)) if follower.layers else None
 
 
+def explain_assert(
+    model: Model, node: ast.Assert, frame: FrameType, view: PlainView
+) -> tuple[Layer, ...]:
+    """Why an ``assert`` of a frame is false in the state of a view; the statement comes first."""
+    follower = _Follower(model, frame.f_globals, frame.f_code.co_filename)
+    state = apply_writes(view.base, view.writes)
+
+    def follow() -> bool:
+        follower.follow(node.test, frame.f_locals, (), False)
+        follower.layers = [_as_it_is_now(layer, model, state) for layer in follower.layers]
+        return True
+
+    whole = Layer(follower.written(node), False, span=Span(frame.f_code.co_filename, node.lineno))
+    try:
+        model.holds(follow, view)
+    except Exception:  # as above
+        return (whole,)
+    found = tuple(follower.layers)
+    if found and found[0].text == follower.written(node.test):
+        return (replace(found[0], text=whole.text, span=whole.span), *found[1:])
+    return (whole, *(replace(layer, depth=layer.depth + 1) for layer in found))
+
+
 def _by_elements(model: Model, prop: Property, state: State, before: State) -> Explanation | None:
     """The first false element, for specs without Python text."""
     for element in prop.elements:
@@ -145,6 +173,7 @@ class _Follower:
         self.namespace = namespace
         self.file = file
         self.layers: list[Layer] = []
+        self.depth = 0
 
     def into(self, node: ast.FunctionDef, frame: Captured) -> None:
         """Follow the return statement by which a function gave its verdict."""
@@ -158,7 +187,7 @@ class _Follower:
             known = {name for name, _ in shown}
             found = values_in(test, self.namespace, frame.values) if test is not None else ()
             values = tuple((n, v) for n, v in found if n not in known)
-            self.layers.append(Layer(text, test is not None, shown, values, self._span(returned)))
+            self._add(Layer(text, test is not None, shown, values, self._span(returned)))
             return
         self.follow(returned.value, frame.values, (), bool(frame.result))
 
@@ -167,14 +196,14 @@ class _Follower:
     ) -> None:
         """Follow an expression that is ``truth``."""
         match node:
-            case ast.BoolOp(op=ast.And(), values=parts) if not truth:
-                return self._first(parts, scope, bindings, truth)
-            case ast.BoolOp(op=ast.Or(), values=parts) if truth:
-                return self._first(parts, scope, bindings, truth)
-            case ast.UnaryOp(op=ast.Not(), operand=operand):
-                inner = operand
-                if isinstance(inner, ast.Call) and _quantifier(inner) in ("any", "all"):
-                    return self.follow(inner, scope, bindings, not truth)
+            case ast.BoolOp(op=op, values=parts):
+                if isinstance(op, ast.Or) is truth:
+                    return self._first(parts, scope, bindings, truth)
+                return self._together(node, parts, scope, bindings, truth)
+            case ast.UnaryOp(op=ast.Not(), operand=inner) if _leads_on(inner, not truth):
+                return self.follow(inner, scope, bindings, not truth)
+            case ast.Compare(ops=[ast.LtE()], comparators=[then]) if not truth:
+                return self._together(node, [then], scope, bindings, truth)
             case ast.IfExp(test=test, body=body, orelse=orelse):
                 taken = body if self.evaluate(test, scope) else orelse
                 return self.follow(taken, scope, bindings, truth)
@@ -192,6 +221,23 @@ class _Follower:
             if bool(self.evaluate(part, scope)) is truth:
                 return self.follow(part, scope, bindings, truth)
         return None
+
+    def _together(
+        self,
+        node: ast.expr,
+        parts: list[ast.expr],
+        scope: Mapping[str, Any],
+        bindings: Values,
+        truth: bool,
+    ) -> None:
+        """A whole that takes all of its ``parts``, followed by what those are made of."""
+        self._leaf(node, scope, bindings, truth)
+        self.depth += 1
+        for part in parts:
+            says_more = _has_parts(part) or self._helper_of(part, scope) is not None
+            if says_more and len(self.layers) < _MAX_LAYERS:
+                self.follow(part, scope, bindings, truth)
+        self.depth -= 1
 
     def _over(
         self, call: ast.Call, scope: Mapping[str, Any], bindings: Values, truth: bool
@@ -225,32 +271,43 @@ class _Follower:
         values = values_in(node, self.namespace, scope)
         known = {name for name, _ in bindings}
         shown = tuple((n, v) for n, v in values if n not in known)
-        text = self._written(node)
-        self.layers.append(Layer(text, truth, bindings, shown, self._span(node)))
-        inner = node
-        if isinstance(inner, ast.UnaryOp) and isinstance(inner.op, ast.Not):
-            inner = inner.operand
-        if isinstance(inner, ast.Call) and len(self.layers) < _MAX_LAYERS:
-            self._helper(inner, scope)
+        self._add(Layer(self.written(node), truth, bindings, shown, self._span(node)))
+        if len(self.layers) < _MAX_LAYERS:
+            self._into_helper(node, scope)
 
-    def _helper(self, call: ast.Call, scope: Mapping[str, Any]) -> None:
-        """Follow a call into a function of the spec."""
+    def _add(self, layer: Layer) -> None:
+        self.layers.append(replace(layer, depth=self.depth))
+
+    def _helper_of(
+        self, node: ast.expr, scope: Mapping[str, Any]
+    ) -> tuple[ast.Call, types.FunctionType] | None:
+        """The call of a function of the spec that an expression is, or denies."""
+        call = node.operand if isinstance(node, ast.UnaryOp) else node
+        if not isinstance(call, ast.Call):
+            return None
         function = self.evaluate(call.func, scope)
         plain = getattr(function, "__func__", function)
-        code = getattr(plain, "__code__", None)
-        if not isinstance(plain, types.FunctionType) or code is None:
+        known = isinstance(plain, types.FunctionType)
+        return (call, plain) if known and plain.__code__.co_filename in self.model.sources else None
+
+    def _into_helper(self, node: ast.expr, scope: Mapping[str, Any]) -> None:
+        """Follow a call into a function of the spec."""
+        found = self._helper_of(node, scope)
+        if found is None:
             return
-        node = function_named(code.co_filename, plain.__name__, code.co_firstlineno)
-        if node is None or code.co_filename not in self.model.sources:
+        call, plain = found
+        code = plain.__code__
+        function = function_named(code.co_filename, plain.__name__, code.co_firstlineno)
+        if function is None:
             return
-        frame = captured(lambda: self.evaluate(call, scope), node.name, code.co_filename)
+        frame = captured(lambda: self.evaluate(call, scope), function.name, code.co_filename)
         if frame is None:
             return
         follower = _Follower(self.model, plain.__globals__, code.co_filename)
-        follower.layers = self.layers
-        follower.into(node, frame)
+        follower.layers, follower.depth = self.layers, self.depth + 1
+        follower.into(function, frame)
 
-    def _written(self, node: ast.expr) -> str:
+    def written(self, node: ast.AST) -> str:
         """An expression as it stands in the spec, on one line."""
         try:
             written = ast.get_source_segment("\n".join(lines_of(self.file)), node)
@@ -276,6 +333,25 @@ def _quantifier(call: ast.Call) -> str:
     name = getattr(call.func, "id", "")
     fits = len(call.args) == 1 and isinstance(call.args[0], ast.GeneratorExp | ast.ListComp)
     return name if fits and name in ("all", "any") else ""
+
+
+def _has_parts(node: ast.expr) -> bool:
+    """Whether more can be said of an expression than the values in it."""
+    match node:
+        case ast.BoolOp() | ast.IfExp():
+            return True
+        case ast.UnaryOp(op=ast.Not(), operand=inner):
+            return _has_parts(inner)
+        case ast.Call():
+            return bool(_quantifier(node))
+    return False
+
+
+def _leads_on(node: ast.expr, truth: bool) -> bool:
+    """Whether a part of an expression that is ``truth`` says more than the whole."""
+    if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or) is not truth:
+        return any(map(_has_parts, node.values))
+    return _has_parts(node)
 
 
 def _return_at(node: ast.FunctionDef, line: int) -> ast.Return | None:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from statewalk.checker.traces.trace import final_states, take_step
 from statewalk.checker.verdict.evidence import Failure
-from statewalk.checker.verdict.explain import Explanation, Layer
-from statewalk.checker.verdict.spec_text import line_of
+from statewalk.checker.verdict.explain import Explanation, Layer, explain_assert
+from statewalk.checker.verdict.spec_text import assert_at, line_of
 from statewalk.dsl.errors import Span, StatewalkError
 from statewalk.dsl.model import SEARCH_KINDS
 from statewalk.dsl.state.plain_view import PlainView
@@ -55,17 +55,26 @@ def failure_of(model: Model, finding: Finding, trace: Trace) -> Failure:
 
 
 def failed_assertion(model: Model, finding: Finding) -> Explanation | None:
-    """The ``assert`` that a step failed."""
+    """The ``assert`` that a step failed, and why it is false."""
     if finding.failing is None:
         return None
     state, _ = final_states(model, finding)
-    action = model.actions[finding.failing.action]
-    taken = take_step(model, state, action, finding.failing.choices)
-    frames = user_frames(taken.error, model) if taken is not None else ()
-    if not frames:
-        return None
-    text = line_of(frames[-1].file, frames[-1].line)
-    return Explanation((Layer(text, False, span=frames[-1]),))
+    view = PlainView(state, finding.failing.choices)
+    try:
+        model.take(model.actions[finding.failing.action], view)
+    except AssertionError as error:
+        frames = [
+            f for f in walk_tb(error.__traceback__) if f[0].f_code.co_filename in model.sources
+        ]
+        if not frames:
+            return None
+        frame, line = frames[-1]
+        file = frame.f_code.co_filename
+        node = assert_at(file, line)
+        if node is not None:
+            return Explanation(explain_assert(model, node, frame, view))
+        return Explanation((Layer(line_of(file, line), False, span=Span(file, line)),))
+    return None
 
 
 def describe(error: BaseException | None, where: str, model: Model, trace: Trace) -> Failure:

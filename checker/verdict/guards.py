@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 # what text specs have where a step ends, which is possible only if it did something
 _NO_GUARD = re.compile(r"((atomic|serial|parallel|oneof|fair(<\w+>)?)\s+)*action\b|return\b")
+_FAULT = Guard("", 0, why="possible, but a fault is no way out of a deadlock")
 RUNS = 5000  # of actions, which take a tenth of a second in most specs
 _STATES = 2000
 
@@ -220,7 +221,11 @@ def _after_runs(model: Model, action: Action, state: State) -> Iterator[State | 
 def blocked(model: Model, state: State) -> tuple[tuple[str, Guard | None], ...]:
     """What stops each action instance in a state (of a deadlock): its label and the guard.
 
-    Going on with a run is left out where none is suspended.
+    Going on with a run is left out where none is suspended. A fault may be possible there.
     """
-    actions = [a for a in model.actions if _has_run(a, state)]
-    return tuple((action.label, guard_of(model, action, state)) for action in actions)
+    found = []
+    for action in model.actions:
+        if _has_run(action, state):
+            guard = guard_of(model, action, state)
+            found.append((action.label, _FAULT if guard is None and action.fault else guard))
+    return tuple(found)

@@ -96,3 +96,14 @@ def function_named(file: str, name: str, line: int) -> ast.FunctionDef | None:
         if isinstance(n, ast.FunctionDef) and n.name == name
     ]
     return min(found, key=lambda n: abs(n.lineno - line), default=None)
+
+
+def assert_at(file: str, line: int) -> ast.Assert | None:
+    """The innermost ``assert`` that spans a line of a Python file."""
+    tree = parsed(file)
+    found = [
+        n
+        for n in (ast.walk(tree) if tree else ())
+        if isinstance(n, ast.Assert) and n.lineno <= line <= (n.end_lineno or line)
+    ]
+    return max(found, key=lambda n: n.lineno, default=None)

@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
-from statewalk import check
+from statewalk import check, replay
+from statewalk.checker.verdict.explain import Layer
 from statewalk.checker.verdict.run import Run
 from statewalk.dsl.errors import RunError
+from tests.cases import slow
 
 SPEC = """
 from statewalk import Role, action, always, deadlock, old, on_step, pairs, require
@@ -44,6 +46,12 @@ def low(counter: Counter, top: int) -> bool:
 def checked(tmp_path: Path, properties: str, **options: Any) -> Run:
     (tmp_path / "spec.py").write_text(SPEC + properties)
     return check(tmp_path / "spec.py", engine="reference", **options)
+
+
+def told(layer: Layer) -> str:
+    """A layer of an explanation on a line: its text, what is bound, the values."""
+    named = (" ".join(f"{n}={v}" for n, v in some) for some in (layer.bindings, layer.values))
+    return " | ".join([layer.text, *named])
 
 
 @pytest.mark.parametrize(
@@ -170,6 +178,58 @@ def test_a_bounded_search_calls_nothing_vacuous(tmp_path: Path) -> None:
             ["2 not in counters[0].chosen |  | counters[0].chosen={0, 1, 2}"],
         ),
         (
+            "return counters[0].failed or all(c.n < 2 for c in counters)",
+            [
+                "counters[0].failed or all(c.n < 2 for c in counters) |  "
+                "| counters[0].failed=False",
+                "c.n < 2 | c=Counter#1 | c.n=2",
+            ],
+        ),
+        (
+            "return not (len(counters) > 1 and any(not c.failed and c.n > 1 for c in counters))",
+            [
+                "len(counters) > 1 and any(not c.failed and c.n > 1 for c in counters) |  "
+                "| len(counters)=2",
+                "not c.failed and c.n > 1 | c=Counter#1 | c.failed=False c.n=2",
+            ],
+        ),
+        (
+            "return not (counters[0].n > 9 or counters[0].n + counters[1].n > 2)",
+            [
+                "counters[0].n + counters[1].n > 2 |  "
+                "| counters[0].n + counters[1].n=3 counters[0].n=1 counters[1].n=2"
+            ],
+        ),
+        (
+            "return (len(counters) == 2) <= all(c.n < 2 for c in counters)",
+            [
+                "(len(counters) == 2) <= all(c.n < 2 for c in counters) |  "
+                "| len(counters) == 2=True all(c.n < 2 for c in counters)=False",
+                "c.n < 2 | c=Counter#1 | c.n=2",
+            ],
+        ),
+        (
+            "return all(c.failed or all(o is c or low(o, 1) for o in counters) for c in counters)",
+            [
+                "c.failed or all(o is c or low(o, 1) for o in counters) | c=Counter#0 "
+                "| c.failed=False",
+                "o is c or low(o, 1) | c=Counter#0 o=Counter#1 | ",
+                "low(o, 1) | c=Counter#0 o=Counter#1 | ",
+                "counter.n > top | counter=Counter#1 top=1 | counter.n=2",
+            ],
+        ),
+        (
+            "return not (not (counters[0].n < 9 and counters[1].n < 2))",
+            ["counters[1].n < 2 |  | counters[1].n=2"],
+        ),
+        (
+            "return (total := counters[0].n + counters[1].n) < 3",
+            [
+                "(total := counters[0].n + counters[1].n) < 3 |  "
+                "| counters[0].n + counters[1].n=3 counters[0].n=1 counters[1].n=2"
+            ],
+        ),
+        (
             "return sum(c.n for c in counters) < 3",
             ["sum(c.n for c in counters) < 3 |  | sum(c.n for c in counters)=3"],
         ),
@@ -182,13 +242,114 @@ def test_a_violation_names_the_failing_part_with_its_values(
     (violation,) = result.evidence.violations
     assert violation.explanation is not None
 
-    found = [
-        " | ".join([x.text, *(" ".join(f"{n}={v}" for n, v in t) for t in (x.bindings, x.values))])
-        for x in violation.explanation.layers
-    ]
+    found = [told(x) for x in violation.explanation.layers]
     # which of two equal counters got there is decided by fingerprints
     either = [[x.replace("#0", "#?").replace("#1", "#?") for x in some] for some in (layers, found)]
     assert either[0] == either[1]
+
+
+ASSERTING = """
+from statewalk import *
+
+class Part(Record):
+    n: int = 0
+
+class Box(Role):
+    n: int = 0
+    parts: list[Part] = []
+
+    @action
+    def go(self) -> Flow[None]:
+        BODY
+
+    def fine(self) -> bool:
+        return self.n == 0 and self.parts == []
+
+def check_it(box: Box) -> None:
+    assert all(part.n < 1 for part in box.parts)
+
+box = Box()
+deadlock(False)
+"""
+ASSERTS = {
+    "self.n += 2\n        assert self.n == 3, 'three'\n        yield": [
+        "0 assert self.n == 3, 'three' |  | self.n=2"
+    ],
+    "self.n = k = 1\n        yield\n        self.n += 1\n"
+    "        assert k == self.n or self.fine()": [
+        "0 assert k == self.n or self.fine() |  | k=1 self.n=2",
+        "1 self.fine() |  | ",
+        "2 self.n == 0 |  | self.n=2",
+    ],
+    "self.parts.append(Part(2))\n        check_it(self)\n        yield": [
+        "0 assert all(part.n < 1 for part in box.parts) |  | ",
+        "1 part.n < 1 | part=Part(n=2) | part.n=2",
+    ],
+    "way = any_of([3, 4])\n        assert (way == 3 or\n            self.n == 1)\n        yield": [
+        "0 assert (way == 3 or self.n == 1) |  | way=4 self.n=0"
+    ],
+    "self.parts = [Part(5)]\n        for part in self.parts:\n            assert part.n < 5\n"
+    "        yield": ["0 assert part.n < 5 |  | part.n=5"],
+    "self.n = 1\n        yield\n        unreachable('here')": ["0 unreachable('here') |  | "],
+}
+
+
+@pytest.mark.parametrize("engine", [slow("reference"), "native"])
+@pytest.mark.parametrize("body", ASSERTS)
+def test_a_failed_assert_is_explained_like_a_property(
+    tmp_path: Path, body: str, engine: str
+) -> None:
+    (tmp_path / "spec.py").write_text(ASSERTING.replace("BODY", body))
+
+    (violation,) = check(tmp_path / "spec.py", engine=engine).evidence.violations
+
+    assert violation.explanation is not None
+    assert ASSERTS[body] == [f"{x.depth} {told(x)}" for x in violation.explanation.layers]
+
+
+FAULTS = """
+from statewalk import *
+
+class Node(Role):
+    n: int = 0
+    up: bool = True
+
+    @action
+    def go(self) -> None:
+        require(self.up and self.n < 2)
+        self.n += 1
+
+    @action(fault=FAULT)
+    def crash(self) -> None:
+        require(self.up)
+        self.up = False
+
+node = Node()
+"""
+
+
+@pytest.mark.parametrize("engine", [slow("reference"), "native"])
+def test_a_deadlock_besides_faults_is_told_like_any_other(tmp_path: Path, engine: str) -> None:
+    shown = []
+    for fault in ("True", "False"):
+        (tmp_path / "spec.py").write_text(FAULTS.replace("FAULT", fault))
+        run = check(tmp_path / "spec.py", engine=engine)
+        shown.append(str(run).partition("\n  searched")[0])
+
+    assert "self.up = False · self.n = 0" in shown[0]
+    assert "@terminal" in shown[0]
+    assert shown[1] == shown[0]
+
+
+def test_a_fault_that_is_possible_in_a_deadlock_is_told(tmp_path: Path) -> None:
+    (tmp_path / "spec.py").write_text(
+        FAULTS.replace("FAULT", "True").replace("require(self.up)\n", "")
+    )
+
+    run = check(tmp_path / "spec.py", engine="reference")
+
+    assert "    Node#0.crash\n        possible, but a fault is no way out of a deadlock" in str(run)
+    assert replay(run.traces["Deadlock"]).reproduced
 
 
 def test_a_step_property_is_explained_with_the_state_before(tmp_path: Path) -> None:
