@@ -92,7 +92,7 @@ def values_in(
             value = evaluate(part, namespace, scope)
         except Exception:  # an operand that is not reached may well raise
             continue
-        if not callable(value) or hasattr(value, "_canonical"):
+        if not callable(value) or hasattr(type(value), "_canonical"):
             found[text] = value
     return tuple(found.items())
 

@@ -219,6 +219,10 @@ def test_a_bounded_search_calls_nothing_vacuous(tmp_path: Path) -> None:
             ],
         ),
         (
+            "return not isinstance(counters[0], Counter)",
+            ["not isinstance(counters[0], Counter) |  | counters[0]=Counter#0"],
+        ),
+        (
             "return not (not (counters[0].n < 9 and counters[1].n < 2))",
             ["counters[1].n < 2 |  | counters[1].n=2"],
         ),
