@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import uuid4
 
+import pyarrow as pa
+
 from statewalk.checker.graph.allowed_on_spark import refused, refused_when_resolved
 from statewalk.checker.graph.ask import ENDLESS, Answer, Patience, not_allowed, told
 from statewalk.checker.graph.dataset import STATES, TRANSITIONS
@@ -59,12 +61,14 @@ class SparkTables:
 
         def answer() -> Answer:
             found = self._frame(sql)
-            rows = found.collect() if limit is None else found.limit(limit + 1).collect()
+            table = (found if limit is None else found.limit(limit + 1)).toArrow()
+            shown = table if limit is None else table[:limit]
+            columns = [[_cell(v, c.type) for v in c.to_pylist()] for c in shown.columns]
             return Answer(
                 tuple(found.columns),
                 tuple(field.dataType.simpleString() for field in found.schema.fields),
-                tuple(tuple(row) for row in (rows if limit is None else rows[:limit])),
-                limit is not None and len(rows) > limit,
+                tuple(zip(*columns, strict=True)) if columns else ((),) * len(shown),
+                limit is not None and len(table) > limit,
             )
 
         return self._within(answer)
@@ -131,6 +135,23 @@ class Jvm:
 
 def _analyzed(frame: Any) -> Any:
     return frame._jdf.queryExecution().analyzed()
+
+
+def _cell(value: Any, kind: pa.DataType) -> Any:
+    """A cell of Arrow as DuckDB gives it; by type, as Arrow gives lists for maps."""
+    if value is None:
+        return None
+    if pa.types.is_map(kind):
+        keys = [_cell(k, kind.key_type) for k, _ in value]
+        values = [_cell(v, kind.item_type) for _, v in value]
+        if pa.types.is_nested(kind.key_type):
+            return {"key": keys, "value": values}
+        return dict(zip(keys, values, strict=True))
+    if pa.types.is_list(kind):
+        return [_cell(v, kind.value_type) for v in value]
+    if pa.types.is_struct(kind):
+        return {part.name: _cell(value[part.name], part.type) for part in kind}
+    return value
 
 
 def _told(error: Exception) -> RunError:

@@ -1,25 +1,41 @@
-"""From rows of value ids to columns a person can read: one for each field of each instance.
+"""From rows of value ids to typed columns: one for each field of each instance.
 
 Fields that are laid out in several slots (entries of a dict, elements of a set) are put together
-again. What a column holds is decided by the values it can take: integers of 64 bits, booleans, or
-text. Nothing here needs the spec, so a worker elsewhere can do it from a pickle.
+again. The values that the search met decide the type of a column: see `form_of`. Nothing here needs
+the spec once the columns are made.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import pyarrow as pa
 
 from statewalk.checker.native.kernels.numbering import recode
-from statewalk.checker.states.content import declared_fields, key_of, short_names, show_field
+from statewalk.checker.states.content import (
+    declared_fields,
+    key_of,
+    runs_shown,
+    short_names,
+    show_field,
+)
 from statewalk.checker.states.showing import text_of
-from statewalk.dsl.values.stored import ABSENT, encode
+from statewalk.dsl.values.records import Record, fields_of, record_class
+from statewalk.dsl.values.stored import (
+    ABSENT,
+    FrozenBag,
+    FrozenDict,
+    FrozenList,
+    FrozenSet,
+    encode,
+    freeze,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,71 +44,207 @@ if TYPE_CHECKING:
     from statewalk.dsl.model import Model
     from statewalk.dsl.view import Path
 
-Kind = Literal["int", "bool", "text"]
-TYPES: dict[Kind, pa.DataType] = {"int": pa.int64(), "bool": pa.bool_(), "text": pa.string()}
 RESERVED = ("fingerprint", "depth", "parent", "action", "actor", "arguments", "expanded")
-_EMPTY = {"dict": "{}", "set": "set()", "bag": "Bag([])", "list": "[]"}
-_REMEMBERED = 1 << 17
+TEXT = "_text"  # ends the name of what holds values of several types, as text
+_EMPTY = {"dict": FrozenDict(), "set": FrozenSet(), "bag": FrozenBag(), "list": FrozenList()}
 _FEW = 1 << 10  # texts that may stand in a file although no row has them
+_DEEP = 16  # types are not nested deeper
 _PART, _MARK = 5, 3
 _INT64 = range(-(1 << 63), 1 << 63)
 
 
-@dataclass
-class Column:
-    """A column of the table of states.
+# -- types -----------------------------------------------------------------------------------------
 
-    ``slots`` are the slots it is made of, and ``tables[i]`` what slot i shows by value id; None at
-    id 0, where the slot is absent. ``keys`` are the texts of a dict's keys or a set's elements;
-    empty for a field of one slot. A slot beyond them holds the field where none of these does.
-    ``empty`` is what it shows where every slot is absent.
+
+@dataclass(frozen=True)
+class Form:
+    """The Arrow type of values, and the function that makes cells of them. ``text`` where a part
+    that has no name of its own is shown as text.
+    """
+
+    type: pa.DataType
+    make: Callable[[Any], Any]
+    text: bool = False
+
+    def cell(self, value: Any) -> Any:
+        """A value as Arrow takes it; None is NULL."""
+        return None if value is None else self.make(value)
+
+
+def form_of(values: Iterable[Any], deep: int = 0) -> Form:
+    """The form of all values of one place, None aside.
+
+    Integers of 64 bits, truth values and strings (with members of enums and instances of roles) are
+    scalars. Lists, sets, bags, and tuples whose elements have a form in common are LIST, other
+    tuples of one length STRUCT, dicts MAP, records STRUCT. Values of several kinds are text.
+    """
+    there = [value for value in values if value is not None]
+    kinds = {_kind(value) for value in there}
+    if len(kinds) > 1 or deep > _DEEP:
+        return _AS_TEXT
+    return _FORMS[kinds.pop()](there, deep + 1) if kinds else _STRING
+
+
+def _kind(value: Any) -> str:
+    kind = type(value)
+    if kind is int:
+        return "int" if value in _INT64 else "other"
+    if kind in _KINDS:
+        return _KINDS[kind]
+    return "record" if isinstance(value, Record) else "string"  # an enum's member, or a role
+
+
+def _string(value: Any) -> str:
+    if type(value) is not str:
+        return text_of(value)
+    return value.encode(errors="backslashreplace").decode()  # half a character, as in JSON
+
+
+def _list(there: Sequence[Any], deep: int) -> Form:
+    return _listed(form_of(chain.from_iterable(there), deep))
+
+
+def _listed(element: Form) -> Form:
+    return Form(pa.list_(element.type), lambda v: list(map(element.cell, v)), element.text)
+
+
+def _tuple(there: Sequence[Any], deep: int) -> Form:
+    form = _list(there, deep)
+    if not form.text or len(set(map(len, there))) > 1:
+        return form
+    forms = [form_of(at, deep) for at in zip(*there, strict=True)]
+    parts = {f"_{n}{TEXT * form.text}": form for n, form in enumerate(forms, 1)}
+
+    def cell(value: tuple[Any, ...]) -> dict[str, Any]:
+        cells = (form.cell(v) for form, v in zip(forms, value, strict=True))
+        return dict(zip(parts, cells, strict=True))
+
+    return Form(pa.struct([(name, form.type) for name, form in parts.items()]), cell)
+
+
+def _dict(there: Sequence[Any], deep: int) -> Form:
+    values = chain.from_iterable(v.values() for v in there)
+    return _map(chain.from_iterable(there), values, deep)[0]
+
+
+def _map(keys: Iterable[Any], values: Iterable[Any], deep: int = 1) -> tuple[Form, Form, Form]:
+    """The forms of dicts, of their keys and of their values."""
+    keys = list(keys)
+    key, item = form_of(keys, deep), form_of(values, deep)
+    if None in keys or "map<" in str(key.type):  # neither can be a key in SQL
+        key = _AS_TEXT
+
+    def cell(value: Any) -> list[tuple[Any, Any]]:
+        return [(key.make(k), item.cell(v)) for k, v in value.items()]
+
+    return Form(pa.map_(key.type, item.type), cell, key.text or item.text), key, item
+
+
+def _record(there: Sequence[Any], deep: int) -> Form:
+    """A field for each there is in one of the records; of several classes also ``class``."""
+    classes = dict.fromkeys(record_class(value).__name__ for value in there)
+    values: dict[str, list[Any]] = {}
+    for value in there:
+        for name in fields_of(value):
+            values.setdefault(name, []).append(freeze(getattr(value, name)))
+    same = len(classes) == 1 and set(fields_of(there[0])) == values.keys()
+    order = fields_of(there[0]) if same else sorted(values)  # not as met, which engines decide
+    forms = {name: form_of(values[name], deep) for name in order}
+    taken: set[str] = set()
+    parts = [("class", pa.string())] if len(classes) > 1 or not forms else []
+    taken.update(name for name, _ in parts)
+    names = {name: _free(_plain(name) + TEXT * form.text, taken) for name, form in forms.items()}
+    parts += [(names[name], form.type) for name, form in forms.items()]
+
+    def cell(value: Any) -> dict[str, Any]:
+        cells = {names[n]: forms[n].cell(freeze(getattr(value, n))) for n in fields_of(value)}
+        return {"class": record_class(value).__name__, **cells}
+
+    return Form(pa.struct(parts), cell)
+
+
+_STRING, _AS_TEXT = Form(pa.string(), _string), Form(pa.string(), text_of, text=True)
+_RAW = Form(pa.null(), lambda value: value)
+_KINDS: dict[type, str] = {
+    bool: "bool", str: "string", tuple: "tuple", FrozenList: "list", FrozenSet: "set",
+    FrozenBag: "bag", FrozenDict: "dict",
+}  # fmt: skip
+_FORMS: dict[str, Callable[[Sequence[Any], int], Form]] = {
+    "int": lambda *_: Form(pa.int64(), int),
+    "bool": lambda *_: Form(pa.bool_(), bool),
+    "string": lambda *_: _STRING,
+    "other": lambda *_: _AS_TEXT,
+    "list": _list, "set": _list, "bag": _list, "tuple": _tuple, "dict": _dict, "record": _record,
+}  # fmt: skip
+
+
+# -- columns ---------------------------------------------------------------------------------------
+
+
+class Column(Protocol):
+    """A column of the table of states, and the field that it shows."""
+
+    name: str
+    shows: str
+
+    def of(self, rows: NDArray[Any]) -> pa.Array:
+        """The cells of some states, given as rows of value ids that hold every slot."""
+        ...
+
+
+@dataclass
+class Whole:
+    """The column of a field in one slot, or in none; ``cells`` by value id."""
+
+    name: str
+    shows: str
+    type: pa.DataType
+    slot: int | None
+    cells: list[Any]
+
+    def of(self, rows: NDArray[Any]) -> pa.Array:
+        """See `Column`."""
+        codes = np.zeros(len(rows), np.int32) if self.slot is None else rows[:, self.slot]
+        if self.type == pa.string():
+            return texts(self.cells, codes)
+        return self._array.take(pa.array(codes))
+
+    @cached_property
+    def _array(self) -> pa.Array:
+        return pa.array(self.cells, self.type)
+
+
+@dataclass
+class Parts:
+    """The column of a dict or set in several slots; the last one is that of ``whole``.
+
+    ``tables[i]`` are the values of key i by value id. ``together`` makes a cell of the keys that
+    are there, with their values. ``whole`` is what the column shows where none is.
     """
 
     name: str
     shows: str
-    kind: Kind
-    slots: tuple[int, ...]
-    tables: tuple[list[Any], ...]
-    layout: Literal["whole", "dict", "set"] = "whole"
-    keys: tuple[str, ...] = ()
-    empty: str | None = None
-    known: dict[bytes, str | None] = field(default_factory=dict, repr=False)
+    type: pa.DataType
+    slots: list[int]
+    keys: list[Any]
+    tables: list[list[Any]]
+    together: Callable[[list[tuple[Any, Any]]], Any]
+    whole: list[Any]
 
     def of(self, rows: NDArray[Any]) -> pa.Array:
-        """The column of some states, given as rows of value ids that hold every slot."""
-        if not self.slots:
-            return pa.array([self.empty] * len(rows), TYPES[self.kind])
-        if self.layout == "whole" and len(self.slots) == 1:
-            table, codes = self.tables[0], rows[:, self.slots[0]]
-            ids: Iterable[int] = range(len(table))
-            if len(table) > _FEW:
-                there, codes = _told_apart(codes)
-                ids = rows[there, self.slots[0]].tolist()
-            shown = [self.empty if id == 0 else table[id] for id in ids]
-        else:
-            part = rows[:, list(self.slots)]
-            there, codes = _told_apart(*part.T)
-            shown = [self._together(row) for row in part[there]]
-        if self.kind == "text":
-            return texts(shown, codes)
-        return pa.array(shown, TYPES[self.kind]).take(pa.array(codes))
+        """See `Column`."""
+        part = rows[:, self.slots]
+        there, codes = _told_apart(*part.T)
+        cells = [self._cell(ids) for ids in part[there].tolist()]
+        if self.type == pa.string():
+            return texts(cells, codes)
+        return pa.array(cells, self.type).take(pa.array(codes))
 
-    def _together(self, ids: NDArray[Any]) -> str | None:
-        """The text of a field that is laid out in several slots."""
-        key = ids.astype(np.uint32).tobytes()
-        if key in self.known:
-            return self.known[key]
-        parts = []
-        whole = self.tables[-1][ids[-1]] if len(ids) > len(self.keys) else self.empty
-        for at, id in enumerate(ids[: len(self.keys)].tolist()):
-            if id:
-                shown = self.keys[at]
-                parts.append(f"{shown}: {self.tables[at][id]}" if self.layout == "dict" else shown)
-        text = f"{{{', '.join(parts)}}}" if parts else whole
-        if len(self.known) >= _REMEMBERED:
-            self.known.clear()
-        self.known[key] = text
-        return text
+    def _cell(self, ids: list[int]) -> Any:
+        parts = zip(self.keys, self.tables, ids, strict=False)
+        found = [(key, table[id]) for key, table, id in parts if id]
+        last = ids[-1] if len(ids) > len(self.keys) else 0
+        return self.together(found) if found else self.whole[last]
 
 
 def texts(shown: Sequence[str | None], codes: NDArray[Any]) -> pa.Array:
@@ -160,22 +312,32 @@ def columns_of(model: Model, layout: Layout) -> list[Column]:
     names, taken = short_names(model), {name.lower() for name in RESERVED}
     kinds = dict(declared_fields(model))
     others = [p for p in {**whole, **parts} if p not in kinds and (p in parts or _ever(whole[p]))]
-    result = []
+    result: list[Column] = []
     for path in [*kinds, *sorted(set(others), key=repr)]:
         shown = show_field(path, names)
-        name = _free(re.sub(r"\W+", "_", shown).strip("_") or "field", taken)
-        empty = _EMPTY.get(kinds.get(path, ""))
+        empty, slot_of = _EMPTY.get(kinds.get(path, "")), whole.get(path)
+
+        def named(form: Form, shown: str = shown) -> tuple[str, str]:
+            return _free(_plain(shown) + TEXT * form.text, taken), shown
+
+        values = [] if slot_of is None else slot_of.values[1:]
         if path in parts:
-            result.append(_split(model, name, shown, parts[path], whole.get(path), empty))
-        else:
-            slots = [whole[path]] if path in whole else []
-            result.append(_single(name, shown, slots, empty))
+            result.append(_split(model, named, parts[path], slot_of, [empty, *values]))
+            continue
+        runs = runs_shown(model, path)
+        form = Form(pa.string(), runs, text=True) if runs else form_of([empty, *values])
+        cells = [form.cell(v) for v in [empty, *values]]
+        result.append(Whole(*named(form), form.type, slot_of.id if slot_of else None, cells))
     return result
 
 
 def _ever(slot: Slot) -> bool:
     """Whether a slot ever holds something."""
     return len(slot.values) > 1
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"\W+", "_", name).strip("_") or "field"
 
 
 def _free(name: str, taken: set[str]) -> str:
@@ -185,50 +347,39 @@ def _free(name: str, taken: set[str]) -> str:
     return name
 
 
-def _single(name: str, shown: str, slots: Sequence[Slot], empty: str | None) -> Column:
-    values = [v for slot in slots for v in slot.values if v is not ABSENT]
-    kind = _kind(values) if empty is None else "text"
-    tables = tuple([None if v is ABSENT else _cell(v, kind) for v in slot.values] for slot in slots)
-    return Column(name, shown, kind, tuple(s.id for s in slots), tables, empty=empty)
-
-
-def _kind(values: Iterable[Any]) -> Kind:
-    there = [v for v in values if v is not None]
-    if there and all(type(v) is bool for v in there):
-        return "bool"
-    if there and all(type(v) is int and v in _INT64 for v in there):
-        return "int"
-    return "text"
-
-
-def _cell(value: Any, kind: Kind) -> Any:
-    """A value as its column holds it: strings without quotes, None as NULL."""
-    if value is None or kind != "text":
-        return value
-    if type(value) is str:  # half a character, which a column cannot hold, as in JSON
-        return value.encode(errors="backslashreplace").decode()
-    return text_of(value)
-
-
 def _split(
     model: Model,
-    name: str,
-    shown: str,
+    named: Callable[[Form], tuple[str, str]],
     slots: Sequence[Slot],
     whole: Slot | None,
-    empty: str | None,
+    others: list[Any],
 ) -> Column:
-    """The column of a dict or set in several slots; entries in the order of their keys' bytes."""
+    """The column of a dict or set in several slots; entries in the order of their keys' bytes.
+    ``others`` are the values of the field where it is in one slot, by id.
+    """
     keyed = sorted((encode(key_of(model, s.path[4])), s.id, s) for s in slots)
     ordered = [slot for _, _, slot in keyed]
+    keys = [key_of(model, s.path[4]) for s in ordered]
+    tables = [[None if v is ABSENT else v for v in s.values] for s in ordered]
+    ids = [slot.id for slot in (*ordered, *([] if whole is None else [whole]))]
     is_dict = ordered[0].path[_MARK] == "key"
-    tables = tuple(
-        [None if v is ABSENT else text_of(v) for v in s.values] if is_dict else [] for s in ordered
-    )
-    keys = tuple(text_of(key_of(model, s.path[4])) for s in ordered)
-    slots_of = tuple(s.id for s in ordered)
-    if whole is not None:
-        slots_of += (whole.id,)
-        tables += ([empty if v is ABSENT else _cell(v, "text") for v in whole.values],)
-    layout: Literal["dict", "set"] = "dict" if is_dict else "set"
-    return Column(name, shown, "text", slots_of, tables, layout, keys, empty)
+    kind = FrozenDict if is_dict else FrozenSet
+    there = [v for v in others if v is not None]
+    if any(type(v) is not kind for v in there):
+        form, key, item = _AS_TEXT, _RAW, _RAW
+    elif is_dict:
+        all_keys, all_values = chain(keys, *there), chain(*tables, *(v.values() for v in there))
+        form, key, item = _map(all_keys, all_values)
+    else:
+        key = item = form_of(chain(keys, *there))
+        form = _listed(key)
+
+    def together(found: list[tuple[Any, Any]]) -> Any:
+        cells = found if is_dict else [k for k, _ in found]
+        return text_of(kind(cells)) if form is _AS_TEXT else cells
+
+    tables = [list(map(item.cell, table)) for table in tables] if is_dict else tables
+    return Parts(
+        *named(form), form.type, ids, list(map(key.make, keys)), tables, together,
+        list(map(form.cell, others)),
+    )  # fmt: skip

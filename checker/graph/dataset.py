@@ -26,10 +26,11 @@ if TYPE_CHECKING:
 
 MANIFEST = "graph.json"
 STATES, TRANSITIONS = "states", "transitions"
-SCHEMA = 1
+SCHEMA = 2
+_AGAIN = "Write it again: statewalk check SPEC --graph DIR."
+_KINDS = {pa.int64(), pa.bool_(), pa.string()}  # what columns of variables are made of
 _ROW_GROUP = 1 << 17
 _RANDOM, _REPEATED = {"fingerprint", "target"}, {"parent", "source"}
-_KINDS = (pa.int64(), pa.bool_(), pa.string())  # of the columns of variables
 _STEP = dict.fromkeys(("action", "actor", "arguments"), pa.string())
 _ALWAYS = {
     STATES: {
@@ -97,16 +98,31 @@ class Table:
 
 def _writer(file: Path, schema: pa.Schema) -> pq.ParquetWriter:
     """A writer. Fingerprints are written as they are: there is nothing to be saved on them."""
-    names = set(schema.names)
     numbers = [f.name for f in schema if f.type == pa.int64() and f.name != "target"]
+    paths = {path for f in schema for path, _ in _leaves(f.name, f.type)}
     return pq.ParquetWriter(
         file,
         schema,
-        compression={name: "none" if name in _RANDOM else "snappy" for name in names},
-        use_dictionary=[*names - _RANDOM - _REPEATED],
+        compression={path: "none" if path in _RANDOM else "snappy" for path in paths},
+        use_dictionary=[*paths - _RANDOM - _REPEATED],
         write_statistics=numbers,
         store_schema=False,  # texts are read as texts, not as numbers with a list of texts
     )
+
+
+def _leaves(name: str, kind: pa.DataType) -> Iterator[tuple[str, pa.DataType]]:
+    """The columns of Parquet that a column is stored in, with their types."""
+    parts: list[tuple[str, pa.DataType]] = []
+    if pa.types.is_map(kind):
+        parts = [("key_value.key", kind.key_type), ("key_value.value", kind.item_type)]
+    elif pa.types.is_list(kind):
+        parts = [("list.element", kind.value_type)]
+    elif pa.types.is_struct(kind):
+        parts = [(part.name, part.type) for part in kind]
+    else:
+        yield name, kind
+    for part, of in parts:
+        yield from _leaves(f"{name}.{part}", of)
 
 
 @contextmanager
@@ -200,7 +216,11 @@ def read_about(folder: Path) -> About:
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise _damaged(folder, f"{MANIFEST} cannot be read ({error})") from error
     if about.schema != SCHEMA:
-        raise _damaged(folder, f"it is of format {about.schema}, this version reads {SCHEMA}")
+        raise RunError(
+            "SW351",
+            f"The state graph {folder} has format {about.schema}; this version reads {SCHEMA}.",
+            help=_AGAIN,
+        )
     _look(folder, STATES, about.states, list(about.columns))
     _look(folder, TRANSITIONS, about.transitions, [])
     return about
@@ -245,7 +265,8 @@ def _wrong(schema: pa.Schema, always: dict[str, pa.DataType], variables: list[st
         if name not in wanted:
             return f"has a column {name!r} that {MANIFEST} does not name"
         kind = schema.field(name).type
-        if kind not in ((always[name],) if name in always else _KINDS):
+        leaves = {of for _, of in _leaves(name, kind)}
+        if kind != always[name] if name in always else not leaves <= _KINDS:
             return f"has a column {name!r} of the type {kind}"
     return ""
 
@@ -254,5 +275,5 @@ def _damaged(folder: Path, what: str) -> RunError:
     return RunError(
         "SW351",
         f"The state graph {folder} is damaged: {what}.",
-        help="Write it again: statewalk check SPEC --graph DIR.",
+        help=_AGAIN,
     )

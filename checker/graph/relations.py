@@ -87,7 +87,7 @@ def _came(row: dict[str, Any]) -> str:
 def _held(row: dict[str, Any], first: dict[str, Any]) -> str:
     """The fields of a state that are not as in the first."""
     own = list(row)[list(row).index("expanded") + 1 :]
-    return ", ".join(f"{name} = {row[name]}" for name in own if row[name] != first[name])
+    return ", ".join(f"{name} = {_shown(row[name])}" for name in own if row[name] != first[name])
 
 
 class Relation:
@@ -161,8 +161,15 @@ class Relation:
 
 
 def _short(value: Any) -> str:
-    text = "" if value is None else printable(str(value)).replace("\n", " ")
+    text = "" if value is None else printable(_shown(value)).replace("\n", " ")
     return text if len(text) <= _WIDE else text[: _WIDE - 1] + "…"
+
+
+def _shown(value: Any) -> str:
+    """A cell as text; Arrow gives a map as a list of pairs."""
+    if isinstance(value, list) and all(isinstance(v, tuple) for v in value) and value:
+        return f"{{{', '.join(f'{_shown(k)}: {_shown(v)}' for k, v in value)}}}"
+    return str(value)
 
 
 def _table(relation: Relation) -> str:

@@ -16,13 +16,20 @@ if TYPE_CHECKING:
 _CELL = 60
 
 
-def cell(value: Any) -> str:
-    """A value of a table as SQL writes it; strings without quotes, on one line."""
+def cell(value: Any, inside: bool = False) -> str:
+    """Return a value of a table on one line, as SQL writes it. Strings have quotes only inside of
+    lists, maps and structs.
+    """
     if value is None:
         return "NULL"
     if isinstance(value, bool):
         return "true" if value else "false"
-    return " ".join(str(value).split("\n"))
+    if isinstance(value, list):
+        return f"[{', '.join(cell(v, True) for v in value)}]"
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{cell(k, True)}: {cell(v, True)}' for k, v in value.items())}}}"
+    text = repr(value) if inside and isinstance(value, str) else str(value)
+    return " ".join(text.split("\n"))
 
 
 def answer_page(answer: Answer, *, width: int) -> Page:

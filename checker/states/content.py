@@ -6,10 +6,11 @@ content does not. So traces hold and compare contents.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from inspect import getattr_static
 from typing import TYPE_CHECKING, Any
 
+from statewalk.checker.states.showing import text_of
 from statewalk.dsl.errors import StatewalkError
 from statewalk.dsl.flows.shown import is_run, shown
 from statewalk.dsl.state.roles import Field, Role
@@ -62,6 +63,14 @@ def content_of(model: Model, state: State) -> dict[Path, Any]:
             name = f"{path[_MARK]} (suspended)"
             ordered[(path[0], path[1], name)] = shown(model.flows.code, held)
     return ordered
+
+
+def runs_shown(model: Model, path: Path) -> Callable[[Any], str] | None:
+    """Return the function that shows what a slot of suspended runs holds; None for other slots."""
+    if model.flows is None or path[2:3] != ("@flow",) or path[_MARK][:1] == "@":
+        return None  # the slots with an @ count runs
+    code = model.flows.code
+    return lambda held: text_of(shown(code, held))
 
 
 def choice_shown(model: Model, value: Any, name: str) -> tuple[Any, str]:

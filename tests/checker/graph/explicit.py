@@ -6,6 +6,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
+import pyarrow as pa
+
 from statewalk.checker.engines.layout import Layout
 from statewalk.checker.states.attempts import attempts
 from statewalk.checker.states.content import content_of, short_names, show_field
@@ -13,7 +15,7 @@ from statewalk.checker.states.showing import text_of
 from statewalk.checker.traces.trace import take_step
 from statewalk.dsl.model import Model
 from statewalk.dsl.state.plain_view import PlainView, apply_writes
-from statewalk.dsl.values.stored import ABSENT
+from statewalk.dsl.values.stored import ABSENT, freeze
 
 Row = tuple[Any, ...]
 
@@ -83,15 +85,42 @@ def names(model: Model, state: Any, action: Any, choices: Any) -> Row:
 
 
 def shown(model: Model, state: Any) -> dict[str, Any]:
-    """The content of a state by field: numbers and truth values, strings, and texts."""
+    """The content of a state by field."""
     short = short_names(model)
-    cells = {}
-    for path, value in content_of(model, state).items():
-        plain = value is None or type(value) in (bool, int, str)
-        cells[show_field(path, short)] = value if plain else text_of(value)
-        if value is ABSENT:
-            cells[show_field(path, short)] = None
-    return cells
+    content = content_of(model, state).items()
+    return {show_field(path, short): None if v is ABSENT else v for path, v in content}
+
+
+def cell(value: Any, kind: pa.DataType) -> Any:
+    """A value as a column, or a field of a struct, of that type holds it."""
+    if value is None:
+        return None
+    if pa.types.is_list(kind):
+        return [cell(v, kind.value_type) for v in value]
+    if pa.types.is_map(kind):
+        keys = (text_of(k) if k is None else cell(k, kind.key_type) for k in value)
+        return list(zip(keys, (cell(v, kind.item_type) for v in value.values()), strict=True))
+    if pa.types.is_struct(kind):
+        return {part.name: cell(part_of(value, part.name), part.type) for part in kind}
+    return value if kind != pa.string() else text_of(value)
+
+
+def bare(found: Any) -> Any:
+    """A cell without quotes: strings have them only in a column of several types."""
+    if isinstance(found, str):
+        return found.strip("'")
+    if isinstance(found, list | tuple):
+        return type(found)(map(bare, found))
+    return {n: bare(v) for n, v in found.items()} if isinstance(found, dict) else found
+
+
+def part_of(value: Any, name: str) -> Any:
+    """What a field of a struct shows."""
+    if type(value) is tuple:
+        return value[int(name.removesuffix("_text")[1:]) - 1]
+    if name == "class":
+        return type(value).__name__
+    return freeze(getattr(value, name, getattr(value, name.removesuffix("_text"), None)))
 
 
 def signed(fingerprint: int) -> int:

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from statewalk.checker.graph.columns import Column, texts
+from statewalk.checker.graph.columns import Parts, texts
 from statewalk.checker.graph.dataset import Table
 
 
@@ -27,9 +27,10 @@ def test_texts_by_number(many: int) -> None:
 def test_a_column_of_many_slots(largest: int) -> None:
     rows = np.random.default_rng(1).integers(0, 3, (500, 6), np.uint32)
     rows[rows == 2] = largest
-    tables: Any = tuple({1: "one", largest: f"x{at}"} for at in range(6))
-    keys = tuple(f"k{at}" for at in range(6))
-    column = Column("c", "c", "text", tuple(range(6)), tables, "dict", keys, "{}")
+    tables: Any = [{1: "one", largest: f"x{at}"} for at in range(6)]
+    keys = [f"k{at}" for at in range(6)]
+    kind = pa.map_(pa.string(), pa.string())
+    column = Parts("c", "c", kind, list(range(6)), keys, tables, lambda found: found, [None])
     alone = [column.of(row.reshape(1, -1)).to_pylist()[0] for row in rows]
 
     assert alone == column.of(rows).to_pylist()

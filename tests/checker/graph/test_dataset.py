@@ -20,15 +20,15 @@ from statewalk.checker import native
 from statewalk.checker.api import load
 from statewalk.checker.contract.search import Exploration, SearchOptions
 from statewalk.checker.engines.layout import Layout
+from statewalk.checker.graph.ask import Database
 from statewalk.checker.graph.columns import columns_of
 from statewalk.checker.graph.dataset import read_about
 from statewalk.checker.graph.write import write_graph
-from statewalk.checker.states.showing import text_of
 from statewalk.dsl.errors import RunError
 from statewalk.dsl.model import Model
 from statewalk.dsl.values.stored import encode
 from tests.cases import examples, some
-from tests.checker.graph.explicit import explicit
+from tests.checker.graph.explicit import bare, cell, explicit
 from tests.checker.native.generated import generate
 from tests.places import ROOT
 
@@ -46,6 +46,29 @@ SPECS = {
 }
 FIXED = ("fingerprint", "depth", "parent", "action", "actor", "arguments", "expanded")
 
+SPECS_OF_GRAPHS = ROOT / "tests/checker/graph/specs"
+KINDS = {
+    "N_0_log": "list<element: int64>",
+    "N_0_seen": "list<element: int64>",
+    "N_0_bag": "list<element: int64>",
+    "N_0_votes": "list<element: struct<term: int64, who: string>>",
+    "N_0_sent": "list<element: struct<class: string, ok: bool, term: int64, who: string>>",
+    "N_0_pair": "struct<_1: int64, _2: string>",
+    "N_0_odd": "struct<_1: int64, _2_text: string>",
+    "N_0_point": "list<element: int64>",
+    "N_0_at": "map<list<element: int64>, int64 ('N_0_at')>",
+    "N_0_by": "map<string, list<element: int64> ('N_0_by')>",
+    "N_0_nested": "map<string, map<string, list<element: int64> ('value')> ('N_0_nested')>",
+    "N_0_unnamed_text": "map<string, int64 ('N_0_unnamed_text')>",
+    "N_0_mixed_text": "list<element: string>",
+    "N_0_union_text": "string",
+    "N_0_flags_text": "string",
+    "N_0_kinds_text": "string",
+    "N_0_large_text": "string",
+    "N_0_peer": "string",
+    "N_0_colour": "string",
+    "N_0_empty": "struct<class: string>",
+}
 CUT = """
     from statewalk import State, action, any_of, constraint, old, on_step
 
@@ -85,6 +108,13 @@ def graph_of(model: Model, folder: Path, **options: Any) -> tuple[Exploration, l
     return found, tables, read_about(folder)
 
 
+@pytest.fixture(scope="module")
+def kinds(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("kinds")
+    graph_of(load(SPECS_OF_GRAPHS / "kinds.py"), folder, keep_going=True)
+    return folder
+
+
 def agree(model: Model, folder: Path, **options: Any) -> tuple[Exploration, Any]:
     """Write the graph, and compare it with the explicit one."""
     found, (states, transitions), about = graph_of(model, folder, **options)
@@ -95,20 +125,15 @@ def agree(model: Model, folder: Path, **options: Any) -> tuple[Exploration, Any]
     assert len(states) == len(expected.states) == found.counts.distinct == about.states
     fields = about.columns
     schema = pq.read_schema(next((folder / "states").glob("*.parquet")))
-    texts = {f for column, f in fields.items() if schema.field(column).type == "string"}
+    of = {field: column for column, field in fields.items()}
     for row in states:
         *way, content = expected.states[row["fingerprint"]]
         assert [row[name] for name in FIXED[1:6]] == way
         own = {field: row[column] for column, field in fields.items()}
-        assert {f: v for f, v in own.items() if v is not None or f in content} == {
-            f: as_text(v) if f in texts else v for f, v in content.items()
+        assert {f: bare(v) for f, v in own.items() if v is not None or f in content} == {
+            f: bare(cell(v, schema.field(of[f]).type)) for f, v in content.items()
         }
     return found, about
-
-
-def as_text(value: Any) -> Any:
-    """A value in a column that also holds other kinds of values."""
-    return value if value is None or type(value) is str else text_of(value)
 
 
 @pytest.mark.parametrize("name", some(SPECS, every=3))
@@ -182,6 +207,43 @@ def test_what_fails_half_way_leaves_nothing(tmp_path: Path, monkeypatch: Any) ->
     with pytest.raises(RunError, match="No space left"):
         graph_of(load(ROOT / "models/toys/die_hard.py"), tmp_path / "graph")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_values_have_types_that_sql_looks_into(tmp_path: Path) -> None:
+    _, about = agree(load(SPECS_OF_GRAPHS / "kinds.py"), tmp_path, keep_going=True)
+    schema = pq.read_schema(next((tmp_path / "states").glob("*.parquet")))
+
+    assert KINDS == {name: str(schema.field(name).type) for name in about.columns}
+
+
+@pytest.mark.parametrize(
+    ("states", "predicate"),
+    [
+        (3, "len(N_0_log) = 1"),
+        (4, "list_contains(N_0_seen, 0)"),
+        (7, "N_0_votes[1].who = 'x'"),
+        (6, "len(list_filter(N_0_sent, lambda m: m.class = 'Ack')) = 1"),
+        (7, "cardinality(N_0_at) = 1 AND N_0_at[[1, 2]] = 3"),
+        (6, "list_contains(N_0_nested['a']['b'], 3)"),
+        (6, "1 IN (SELECT unnest(N_0_bag))"),
+        (6, "N_0_union_text = '''0'''"),
+        (3, "N_0_union_text = '0'"),
+    ],
+)
+def test_sql_looks_into_values(kinds: Path, states: int, predicate: str) -> None:
+    found = Database(kinds).ask(f"SELECT count(*) FROM states WHERE {predicate}")
+
+    assert ((states,),) == found.rows
+
+
+def test_a_graph_of_another_format_is_refused(tmp_path: Path) -> None:
+    graph_of(load(ROOT / "models/toys/die_hard.py"), tmp_path)
+    manifest = tmp_path / "graph.json"
+    data = json.loads(manifest.read_text(encoding="utf-8"))
+    manifest.write_text(json.dumps({**data, "schema": 1}), encoding="utf-8")
+
+    with pytest.raises(RunError, match=r"SW351.*has format 1; this version reads 2"):
+        read_about(tmp_path)
 
 
 @pytest.mark.parametrize(

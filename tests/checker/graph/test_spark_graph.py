@@ -19,7 +19,7 @@ from statewalk.checker.graph.paths import shortest_path, states_where
 from statewalk.checker.graph.write import write_graph
 from statewalk.dsl.model import Model
 from tests.cases import slow, some
-from tests.checker.graph.test_dataset import CUT, SPECS
+from tests.checker.graph.test_dataset import CUT, SPECS, SPECS_OF_GRAPHS
 from tests.places import ROOT
 
 pytestmark = pytest.mark.spark
@@ -83,3 +83,20 @@ def test_spark_sql_answers_as_duckdb_does(avoided: str | None, tmp_path: Path) -
     assert shortest_path(tables, *args) == shortest_path(database, *args)
     one, other = (states_where(t, goal, None) for t in (tables, database))
     assert (one.columns, one.rows) == (other.columns, other.rows)
+
+
+def test_spark_sql_looks_into_values_as_duckdb_does(tmp_path: Path) -> None:
+    from statewalk.checker.graph.ask_spark import SparkTables
+
+    model = load(SPECS_OF_GRAPHS / "kinds.py")
+    options = SearchOptions(threads=1, keep_going=True)
+    write_graph(model, options, native.explore(model, options), tmp_path / "g")
+    tables, database = SparkTables(tmp_path / "g"), Database(tmp_path / "g")
+    first = states_where(tables, "get(N_0_votes, 0).who = 'x'", None)
+    nested = "SELECT N_0_nested['a']['b'] AS n, N_0_at FROM states ORDER BY fingerprint"
+
+    assert first.rows == states_where(database, "N_0_votes[1].who = 'x'", None).rows
+    assert 7 == len(first.rows)
+    assert tables.ask(nested).rows == database.ask(nested).rows
+    assert states_where(tables, "TRUE", None).rows == states_where(database, "TRUE", None).rows
+    assert ((3,),) == tables.ask("SELECT count(*) FROM states WHERE size(N_0_log) = 1").rows
