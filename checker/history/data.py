@@ -65,13 +65,14 @@ class History:
     live rows then tombstones, at items[value : value+2*count] and its bounds in `bounds`.
     `place` is the line (text formats) or byte (binary ones) where the transaction was read.
     Times are counted from `origin`, so that nanoseconds since 1970 stay exact.
+    A session whose name is None was not recorded: its one transaction may be of any session.
     """
 
     source: str
     format: str
     keys: tuple[Scalar, ...]
     values: tuple[Scalar | None, ...]
-    sessions: tuple[Scalar, ...]
+    sessions: tuple[Scalar | None, ...]
     session: Ints
     status: Ints
     begin: Floats
@@ -98,6 +99,11 @@ class History:
     def name(self, t: int) -> str:
         """What reports call transaction `t`: its recorded id, else T and its place, from 1."""
         return str(self.names.get(t, f"T{t + 1}"))
+
+    def session_of(self, t: int) -> str:
+        """What reports call the session of transaction `t`."""
+        name = self.sessions[self.session[t]]
+        return "no session recorded" if name is None else f"session {name}"
 
     def operations(self, t: int) -> range:
         """The places of t's operations in the operation columns."""
@@ -154,6 +160,7 @@ class Builder:
         self.key_id: dict[Scalar, int] = {}
         self.value_id: dict[Scalar | None, int] = {None: NIL}
         self.session_id: dict[Scalar, int] = {}
+        self.session_names: list[Scalar | None] = []
         self.session: list[int] = []
         self.status: list[int] = []
         self.begin: list[float | None] = []
@@ -182,7 +189,7 @@ class Builder:
 
     def transaction(
         self,
-        session: Scalar,
+        session: Scalar | None,
         *,
         place: int,
         status: int = OK,
@@ -191,9 +198,17 @@ class Builder:
         end: float | None = None,
         state: Any = None,
     ) -> None:
-        """Begin the next transaction; operations added from now on are its own."""
+        """Begin the next transaction; operations added from now on are its own.
+
+        `session` is None where it was not recorded.
+        """
         t = len(self.session)
-        self.session.append(self.session_id.setdefault(session, len(self.session_id)))
+        s = len(self.session_names)
+        if session is not None:
+            s = self.session_id.setdefault(session, s)
+        if s == len(self.session_names):
+            self.session_names.append(session)
+        self.session.append(s)
         self.status.append(status)
         self.begin.append(begin)
         self.end.append(end)
@@ -361,13 +376,14 @@ class Builder:
                     )
         return origin
 
-    def _sessions(self) -> tuple[list[int], tuple[Scalar, ...]]:
+    def _sessions(self) -> tuple[list[int], tuple[Scalar | None, ...]]:
         """The session of each transaction, and the names of sessions.
 
         An indeterminate transaction is the last of its session: when it takes effect, if ever,
         is not known, so what its client did next goes on as another session of the same name.
         """
-        names, now, ended = list(self.session_id), list(range(len(self.session_id))), set[int]()
+        names, ended = [*self.session_names], set[int]()
+        now = [*range(len(names))]
         session = []
         for s, status in zip(self.session, self.status, strict=True):
             if s in ended:

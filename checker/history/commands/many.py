@@ -147,7 +147,9 @@ def _check(row: Row, asked: Asked) -> None:
     row.strongest, row.weakest = summary(verdicts)
     row.anomalies = [e.name for e in found.values()]
     row.result = json.loads(report.as_json(history, verdicts, found, read))
-    row.outcome = HOLDS if verdicts[asked.level or "si"].holds else VIOLATED
+    verdict = verdicts[asked.level or "si"]
+    row.outcome = HOLDS if verdict.holds else VIOLATED if verdict.settled else UNDECIDED
+    row.message = verdict.reason and f"not decided, since {verdict.reason}"
 
 
 def in_processes(

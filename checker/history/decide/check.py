@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -28,6 +28,7 @@ from statewalk.checker.history.decide.saturate import Reach, Saturation, saturat
 from statewalk.checker.history.decide.scan import Facts, scan
 from statewalk.checker.history.decide.search import Decided, decide, initial_edges
 from statewalk.checker.history.decide.weak import decide_weak
+from statewalk.checker.history.recorded import unrecorded
 from statewalk.dsl.library.levels import (
     LEVELS,
     PREFIX,
@@ -65,7 +66,8 @@ class Verdict:
     """The answer for one level, with its evidence.
 
     `order` is the certificate of an accepted history: (transaction, is commit) events that
-    `replay` executed. One that is not `settled` says nothing. A rejected one has `findings` (local
+    `replay` executed. One that is not `settled` says nothing; `reason` is what was not recorded,
+    "" where that was not looked at (`certain`). A rejected one has `findings` (local
     checks), or the saturated `graph` with a cycle, or `used`, the nodes of every conflict of a
     search that found no order.
     """
@@ -80,6 +82,7 @@ class Verdict:
     stats: dict[str, int] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
     settled: bool = True
+    reason: str = ""
 
 
 def check(
@@ -91,16 +94,52 @@ def check(
 ) -> Verdict:
     """The verdict for one level; `known` is the result of `scan`, when it was made before.
 
+    It is not settled where the level asks for an order that was not recorded, and nothing that
+    was recorded violates it.
     Raises:  HistoryError when the history itself is contradictory (a value written twice).
     """
     clock = _Clock()
-    facts, findings = scan(history) if known is None else known
+    known = scan(history) if known is None else known
     clock.stop("local checks")
+    found = _decided(history, level, options, known, clock)
+    verdict = _as_recorded(history, known[0], found, LEVELS[level], options)
+    if verdict.reason and not LEVELS[level].real_time:  # a stronger one may need no sessions
+        timed = next(n for n in LEVELS if LEVELS[n].real_time and implies(n, level))
+        stronger = check(history, timed, options, known=known)
+        return stronger if stronger.holds else verdict
+    return verdict
+
+
+def _as_recorded(
+    history: History, facts: Facts, found: Verdict, level: Level, options: Options
+) -> Verdict:
+    """A verdict on a level; one that holds is taken back where an order was not recorded."""
+    if not found.holds:
+        return found
+    reason = unrecorded(
+        history,
+        facts.members,
+        options.clock_error,
+        session=level.session,
+        real_time=level.real_time,
+    )
+    return replace(found, holds=False, settled=False, reason=reason) if reason else found
+
+
+def _decided(
+    history: History,
+    level: str,
+    options: Options,
+    known: tuple[Facts, list[Finding]],
+    clock: _Clock,
+) -> Verdict:
+    """The verdict for one level by what was recorded, as if that were all there is to know."""
+    facts, findings = known
     against = [f for f in findings if implies(level, f.refutes)]
     if against:
         return Verdict(LEVELS[level], False, "local checks", against, seconds=clock.spent)
     if options.via_sessions and not options.certain and not LEVELS[level].session:
-        stronger = check(history, f"strong-session-{level}", options, known=(facts, findings))
+        stronger = _decided(history, f"strong-session-{level}", options, known, _Clock())
         if stronger.holds:
             stronger.level = LEVELS[level]
             stronger.stage += ", with session order"
@@ -229,8 +268,8 @@ def check_levels(
 ) -> dict[str, Verdict]:
     """Verdicts for every level, each decided or implied by one that was, strongest first.
 
-    Real-time levels are left out when no beginning or no certain end is known. An implied verdict
-    shares the evidence of the one that implies it.
+    Without any pair of an end and a begin, real-time levels are what they are without real time.
+    An implied verdict shares the evidence of the one that implies it.
     """
     known = scan(history) if known is None else known
     ended = ~np.isnan(history.end) & (history.status != INFO)
@@ -240,17 +279,24 @@ def check_levels(
     for name in ("si", "causal", *reversed(names)):
         if name in verdicts:
             continue
-        verdict = check(history, name, options, known=known)
-        implied = weaker(name) if verdict.holds else {n for n in names if implies(n, name)}
-        for other in implied & set(names):
+        verdict = _decided(history, name, options, known, _Clock())
+        implied = weaker(name) if verdict.holds else {n for n in LEVELS if implies(n, name)}
+        for other in implied:
             verdicts.setdefault(other, verdict)
-    return {name: verdicts[name] for name in names}
+    for name in LEVELS.keys() - verdicts.keys():
+        verdicts[name] = verdicts[LEVELS[name].implies[0]]
+    found = {
+        name: _as_recorded(history, known[0], verdicts[name], level, options)
+        for name, level in LEVELS.items()
+    }
+    held = {n: v for name, v in found.items() if v.holds for n in weaker(name)}
+    return {n: v if v.holds or n not in held else held[n] for n, v in found.items()}
 
 
 def summary(verdicts: dict[str, Verdict]) -> tuple[list[str], list[str]]:
     """The strongest levels that hold and the weakest that fail."""
     held = {name for name, v in verdicts.items() if v.holds}
-    return strongest(held), weakest(set(verdicts) - held)
+    return strongest(held), weakest({n for n, v in verdicts.items() if v.settled} - held)
 
 
 class _Clock:

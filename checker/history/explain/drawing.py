@@ -34,10 +34,11 @@ def lanes(history: History, found: Explanation) -> list[str]:
     cells = {t: f"[{history.name(t)}: {_short(history, found, t)}]" for t in column}
     widths = [len(cells[t]) for t in sorted(column, key=column.__getitem__)]
     sessions = dict.fromkeys(int(history.session[t]) for t in found.transactions)
-    label = max(len(str(history.sessions[s])) for s in sessions)
+    names = {s: str("?" if history.sessions[s] is None else history.sessions[s]) for s in sessions}
+    label = max(map(len, names.values()))
     out = []
     for s in sessions:
-        line = f"{history.sessions[s]!s:>{label}} |"
+        line = f"{names[s]:>{label}} |"
         for t, at in sorted(column.items(), key=lambda item: item[1]):
             mine = int(history.session[t]) == s
             line += " " + (cells[t] if mine else "-" * widths[at])
@@ -66,7 +67,8 @@ def svg(history: History, found: Explanation) -> str:
     ]
     for row, s in enumerate(sessions):
         y = _TOP + _LANE * row + 24
-        out.append(f'<text x="6" y="{y + 4}">session {escape(str(history.sessions[s]))}</text>')
+        name = "no session" if history.sessions[s] is None else f"session {history.sessions[s]}"
+        out.append(f'<text x="6" y="{y + 4}">{escape(name)}</text>')
         out.append(f'<line x1="{_LEFT - 10}" y1="{y}" x2="{width - 10}" y2="{y}" stroke="#ccc"/>')
     place = {
         t: (_LEFT + _WIDTH * at, _TOP + _LANE * sessions.index(int(history.session[t])) + 4)
@@ -151,7 +153,7 @@ def dot(history: History, found: Explanation) -> str:
     out = [f"digraph {quoted(found.name)} {{", "  node [shape=box, fontname=monospace];"]
     for t in found.transactions:
         ops = "\n".join(history.show(op) for op in found.operations.get(t, ()))
-        label = f"{history.name(t)} (session {history.sessions[history.session[t]]})\n{ops}"
+        label = f"{history.name(t)} ({history.session_of(t)})\n{ops}"
         out.append(f"  {quoted(history.name(t))} [label={quoted(label)}];")
     for step in found.cycle:
         style = "solid" if step.how == "observed" else "dashed"

@@ -20,5 +20,4 @@ def judged(
     return verdicts, {
         name: explain(history, known[0], verdicts[name], options.clock_error)
         for name in summary(verdicts)[1]
-        if verdicts[name].settled
     }

@@ -11,7 +11,6 @@ from statewalk.checker.history.explain.anomaly import Explanation
 from statewalk.checker.history.explain.drawing import lanes
 from statewalk.checker.history.explain.telling import lines
 from statewalk.dsl.errors import one_line
-from statewalk.dsl.library.levels import LEVELS
 
 
 def text(
@@ -20,17 +19,17 @@ def text(
     """The report for a reader at a terminal."""
     out = [*_about(history), ""]
     for name, verdict in verdicts.items():
-        if not asked and verdict.level.name != name:
-            continue  # implied by another one
+        if not asked and (verdict.level.name != name or verdict.reason):
+            continue  # implied by another one, or told below
         out.append(f"{name}: {_word(verdict)} ({_how(verdict)})")
     if not asked:
         held, failed = summary(verdicts)
         out.append("")
         out.append(f"Strongest level that holds: {', '.join(held) or 'none of these'}")
         out.append(f"Weakest level that fails: {', '.join(failed) or 'none of these'}")
-        left_out = [n for n in LEVELS if n not in verdicts]
-        if left_out:
-            out.append(f"Not decided, since the history has no times: {', '.join(left_out)}")
+        for reason in dict.fromkeys(v.reason for v in verdicts.values() if v.reason):
+            left_out = [n for n, v in verdicts.items() if v.reason == reason]
+            out.append(f"Not decided, since {reason}: {', '.join(left_out)}")
     for level, explanation in found.items():
         out += ["", f"Not {level}. {lines(history, explanation)[0]}"]
         out += lines(history, explanation)[1:]
@@ -43,9 +42,8 @@ def _about(history: History) -> list[str]:
     aborted = int((history.status == FAIL).sum())
     unsure = int((history.status == INFO).sum())
     out = [
-        f"{history.source} ({history.format}): {len(history)} transactions in "
-        f"{len(history.sessions)} sessions, {len(history.kind)} operations on "
-        f"{len(history.keys)} keys"
+        f"{history.source} ({history.format}): {len(history)} transactions in {_sessions(history)}"
+        f", {len(history.kind)} operations on {len(history.keys)} keys"
     ]
     if aborted or unsure:
         out.append(
@@ -57,13 +55,23 @@ def _about(history: History) -> list[str]:
     return [*out, *history.notes]
 
 
+def _sessions(history: History) -> str:
+    unknown = history.sessions.count(None)
+    told = f"{len(history.sessions) - unknown} sessions"
+    return f"{told}, {unknown} without a recorded session" if unknown else told
+
+
 def _word(verdict: Verdict) -> str:
+    if verdict.reason:
+        return f"not decided, since {verdict.reason}"
     if not verdict.settled:
         return "nothing wrong among what is certain"
     return "holds" if verdict.holds else "violated"
 
 
 def _how(verdict: Verdict) -> str:
+    if verdict.reason:
+        return "nothing that was recorded contradicts it"
     if not verdict.settled:
         return f"{verdict.stats['edges']} edges looked at; whether it holds is not decided"
     if verdict.findings:
@@ -106,7 +114,7 @@ def as_json(
     read: float = 0.0,
 ) -> str:
     """The report as one JSON object; its fields are described in docs/history-format.md."""
-    held, failed = summary({n: v for n, v in verdicts.items() if v.settled})
+    held, failed = summary(verdicts)
     return json.dumps(
         {
             "schema": 1,
@@ -126,6 +134,7 @@ def as_json(
 def _verdict(verdict: Verdict) -> dict[str, Any]:
     return {
         "holds": verdict.holds if verdict.settled else None,
+        "reason": verdict.reason,
         "stage": verdict.stage,
         "decided_as": verdict.level.name,
         "stats": verdict.stats,

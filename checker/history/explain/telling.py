@@ -19,7 +19,7 @@ def lines(history: History, found: Explanation) -> Sequence[str]:
     for t in found.transactions:
         ops = "  ".join(history.show(op) for op in found.operations.get(t, ()))
         out.append(
-            f"    {history.name(t)} (session {history.sessions[history.session[t]]}, "
+            f"    {history.name(t)} ({history.session_of(t)}, "
             f"{'byte' if history.format in ('cobra', 'dbcop') else 'line'} "
             f"{history.place[t]}): {ops}"
         )

@@ -1,8 +1,8 @@
 """Jepsen and Elle histories in EDN: list-append and rw-register transactions.
 
 One operation map per line, or one vector of them; invocations are paired with completions by
-process; other processes than numbers (the nemesis) are skipped. Where none is given, nobody knows
-what came first: each transaction is a session of its own.
+process; other processes than numbers (the nemesis) are skipped. Where none is given, the session is
+not recorded. Without any `:time`, the order of the events is the clock, as in Elle.
 """
 
 from __future__ import annotations
@@ -49,13 +49,13 @@ def read(path: Path) -> History:
         text = read_text(path)
     except UnicodeDecodeError as error:
         raise build.fail("not UTF-8 text", f"byte {error.start}", "an EDN file") from None
-    operations = _operations(build, text)
+    operations = _of_clients(_operations(build, text))
+    if not any(op.get(":time") is not None for op, _ in operations):
+        _take_order(build, operations)
     open_: dict[int | None, tuple[dict[str, Any], int]] = {}
     crashed = dict[int, int]()
     for op, line in operations:
         process = op.get(":process")
-        if ":process" in op and (not isinstance(process, int) or isinstance(process, bool)):
-            continue
         kind = op.get(":type", ":ok")
         kind = kind if isinstance(kind, str) else repr(kind)
         if kind == ":invoke":
@@ -69,21 +69,48 @@ def read(path: Path) -> History:
             open_[process] = (op, line)
         elif kind in _TYPES:
             begun = open_.pop(process, None)
-            _transaction(build, op, begun, line, _session(process, crashed, line))
+            _transaction(build, op, begun, line, _session(process, crashed))
             if kind == ":info" and process is not None:
                 crashed[process] = crashed.get(process, 0) + 1
         else:
             raise build.fail(f":type is {show(kind)}", f"line {line}", ":invoke :ok :fail :info")
     for process, (op, line) in open_.items():  # no completion was recorded: indeterminate
-        session = _session(process, crashed, line)
+        session = _session(process, crashed)
         _transaction(build, {**op, ":type": ":info"}, (op, line), line, session)
     return build.history()
 
 
-def _session(process: int | None, crashed: dict[int, int], line: int) -> Scalar:
+def _of_clients(
+    operations: list[tuple[dict[str, Any], int]],
+) -> list[tuple[dict[str, Any], int]]:
+    return [
+        (op, line) for op, line in operations if ":process" not in op or type(op[":process"]) is int
+    ]
+
+
+def _take_order(build: Builder, operations: list[tuple[dict[str, Any], int]]) -> None:
+    """Let each operation's place be its time; with completions alone nothing has a beginning."""
+    if not any(op.get(":type") == ":invoke" for op, _ in operations):
+        return
+    latest = None
+    for place, (op, line) in enumerate(operations):
+        index = op.get(":index")
+        if type(index) is int:
+            if latest is not None and index <= latest:
+                raise build.fail(
+                    f":index {index} comes after {latest}",
+                    f"line {line}",
+                    "operations in the order of their :index, or a :time in each",
+                )
+            latest = index
+        op[":time"] = place
+    build.notes.append("No operation has a :time: the order of the events is the clock")
+
+
+def _session(process: int | None, crashed: dict[int, int]) -> Scalar | None:
     """The session of a process; one that goes on after a crash is another session."""
     if process is None:
-        return f"line {line}"
+        return None
     times = crashed.get(process, 0)
     return f"{process} after crash {times}" if times else process
 
@@ -123,7 +150,7 @@ def _transaction(
     op: dict[str, Any],
     begun: tuple[dict[str, Any], int] | None,
     line: int,
-    session: Scalar,
+    session: Scalar | None,
 ) -> None:
     where, status = f"line {line}", _TYPES[op.get(":type", ":ok")]
     value = op.get(":value")
@@ -179,14 +206,13 @@ def write(history: History, path: Path) -> list[str]:
         lost["model states"] += t in history.states
         s, end = int(history.session[t]), float(history.end[t])
         invoked, completed = _lines(history, t, processes[s], lost)
+        begin = float(history.begin[t])
         if end != end or history.status[t] == INFO:  # noqa: PLR0124
             end = float("inf")
-        by_session.setdefault(s, []).extend(
-            (
-                (float(history.begin[t]) if timed else t, 2 * t, invoked),
-                (end if timed else t, 2 * t + 1, completed),
-            )
-        )
+        events = by_session.setdefault(s, [])
+        if begin == begin:  # noqa: PLR0124 - else an invocation would say when it began
+            events.append((begin if timed else t, 2 * t, invoked))
+        events.append((end if timed else t, 2 * t + 1, completed))
     text = "\n".join(_merge([*by_session.values()])) + "\n"
     path.write_text(text, encoding="utf-8", errors="backslashreplace")
     return lost.told()

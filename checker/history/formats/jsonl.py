@@ -152,9 +152,11 @@ def _transaction(build: Builder, record: dict[str, Any], number: int) -> None:
     ops = record.get("ops")
     if not isinstance(ops, list):
         raise build.fail('no list "ops"', where, '"ops": [operations]')
-    session, status = record.get("session"), record.get("status", "ok")
-    if type(session) is not int and type(session) is not str:
-        raise build.fail(f"session is {session!r}", where, _SCALAR)
+    if "session" not in record:
+        raise build.fail("no session", where, f"{_SCALAR}, or null where nobody recorded it")
+    session, status = record["session"], record.get("status", "ok")
+    if session is not None and type(session) is not int and type(session) is not str:
+        raise build.fail(f"session is {session!r}", where, f"{_SCALAR}, or null")
     if status not in STATUS:
         raise build.fail(f"status is {status!r}", where, "ok, fail or info")
     name = record.get("id")

@@ -25,6 +25,7 @@ from statewalk.checker.history.data import (
 )
 from statewalk.checker.history.errors import HistoryError
 
+UNRECORDED = "that sessions were not recorded (now one for each transaction)"
 GOES_ON = "that a session goes on after an indeterminate transaction"
 _LARGEST = 2**63
 
@@ -124,6 +125,10 @@ def session_numbers(history: History, used: set[int], least: int, lost: Lost) ->
     whole = {x for x in own.values() if isinstance(x, int) and least <= x < _LARGEST}
     free, seen, found = 1 + max(whole, default=-1), set[Scalar](), dict[int, int]()
     for s, name in own.items():
+        if name is None:
+            lost[UNRECORDED] += 1
+            found[s], free = free, free + 1
+            continue
         lost[GOES_ON] += name in seen
         lost["the names of sessions (now numbers)"] += name not in whole and name not in seen
         if isinstance(name, int) and name in whole and name not in seen:
@@ -159,13 +164,15 @@ def write_folder(
     Raises:  HistoryError[SW707] when files there would be read as part of the history.
     """
     given = [history.sessions[s] for s in text]
+    named = [name for name in given if name is not None]
     own = [*map(str, given)]
     fit = all(re.fullmatch(shape[0], name, re.ASCII) for name in own) and len(set(own)) == len(own)
-    lost[GOES_ON] += len(given) - len(set(given))
+    lost[GOES_ON] += len(named) - len(set(named))
+    lost[UNRECORDED] += len(given) - len(named)
     if not fit or not all(isinstance(name, str) for name in given):
         own = [shape[1].format(s) for s in text]
         first = dict(reversed([*zip(given, own, strict=True)]))
-        changed = any(before != now for before, now in first.items())
+        changed = any(before not in (None, now) for before, now in first.items())
         lost["the names of sessions (now file names)"] += changed
     folder.mkdir(parents=True, exist_ok=True)
     files = {f"{name}.log": content for name, content in zip(own, text.values(), strict=True)}

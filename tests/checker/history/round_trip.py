@@ -22,7 +22,15 @@ HARMLESS = re.compile(
     r"when indeterminate|that a session goes on|reads of unknown result"
 )
 KEYS = ([0, 1, 2], ["x", "nil", 3], [":a", 'b\r\n\\u00e9"', "J\ud800"], [-1, 2**70, 0x23332333])
-SESSIONS = ([0, 1, 2], ["a", 0, 5], ["J0001", "J2", "J-x"], ["000001", "000000", "c"], [-1, 3, "3"])
+SESSIONS = (
+    [0, 1, 2],
+    ["a", 0, 5],
+    ["J0001", "J2", "J-x"],
+    ["000001", "000000", "c"],
+    [-1, 3, "3"],
+    [None, 0, "b"],
+)
+UNRECORDED = ("not recorded",)  # instead of the name of a session
 VALUES = ([*range(1, 60)], [*range(60)], ["v", *range(-1, 60)],
           [0xBEBEEBEE, 0x66666666, *range(1, 60)], [":k", "\r", "a\tb\n", "nil", "\\", "\ud800",
                                                     *range(1, 60)])  # fmt: skip
@@ -101,14 +109,18 @@ def data_of(history: History) -> Data:
     """Sessions by name, each cut after its indeterminate transactions, and the initial state."""
     header, *records = [json.loads(line) for line in lines_of(history)]
     sessions: dict[Any, list[list[Record]]] = {}
-    for record in records:
-        parts = sessions.setdefault((record.pop("session"),), [[]])
+    for at, record in enumerate(records):
+        name = record.pop("session")
+        parts = sessions.setdefault((name, at) if name is None else name, [[]])
         parts[-1].append({"status": "ok", **record})
         if record.get("status") == "info":
             parts.append([])
     return {
         "initial": header.get("initial", []),
-        "sessions": [(name, [p for p in parts if p]) for name, parts in sessions.items()],
+        "sessions": [
+            (UNRECORDED if isinstance(name, tuple) else name, [p for p in parts if p])
+            for name, parts in sessions.items()
+        ],
     }
 
 
@@ -134,8 +146,11 @@ def left(data: Data, lost: list[str], names: set[Any] | None = None) -> Data:
             for name, parts in sessions
             for i, part in enumerate(parts)
         ]
+    if any("sessions were not recorded" in x for x in said):
+        keep = {n for n, _ in sessions} - {UNRECORDED} if names is None else names
+        sessions = [(name if name in keep else None, parts) for name, parts in sessions]
     if any("names of sessions" in x for x in said):
-        sessions = [(None, parts) for _, parts in sessions]
+        sessions = [(n if n is UNRECORDED else None, parts) for n, parts in sessions]
     zero = [x for x in said if x.startswith("the value 0")]
     if zero:
         new = int(re.findall(r"now (\d+)", zero[0])[0])

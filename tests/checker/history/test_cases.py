@@ -201,7 +201,7 @@ def test_a_tombstone_in_a_range_is_a_read_of_the_delete() -> None:
 def test_an_indeterminate_transaction_that_was_read_counts_as_committed() -> None:
     records = [txn(1, wx(1), status="info"), txn(2, rx(1))]
 
-    assert check(from_records(records), "strict-serializable").holds
+    assert check(from_records(records), "strong-session-serializable").holds
 
 
 def test_an_indeterminate_transaction_that_nobody_read_is_left_out() -> None:
@@ -231,8 +231,8 @@ def test_an_unknown_initial_state_explains_a_value_that_nobody_wrote() -> None:
     unknown = from_records([{"statewalk-history": 1, "initial": "unknown"}, *records])
     stated = from_records([{"statewalk-history": 1, "initial": [["x", 7]]}, *records])
 
-    assert check(unknown, "strict-serializable").holds
-    assert check(stated, "strict-serializable").holds
+    assert check(unknown, "strong-session-serializable").holds
+    assert check(stated, "strong-session-serializable").holds
     assert "garbage-read" == explained(records, "si").name
 
 
@@ -259,7 +259,7 @@ def test_writing_the_initial_value_is_an_error_since_a_read_of_it_would_be_ambig
 def test_a_transaction_may_end_with_a_value_that_it_wrote_before() -> None:
     records = [txn(1, wx(1), wx(2), wx(1)), txn(2, rx(1))]
 
-    assert check(from_records(records), "strict-serializable").holds
+    assert check(from_records(records), "strong-session-serializable").holds
     assert "G1b" == explained([txn(1, wx(1), wx(2), wx(1)), txn(2, rx(2))], "si").name
 
 
@@ -278,7 +278,7 @@ def test_a_transaction_does_not_end_before_it_begins() -> None:
 def test_a_retry_may_write_the_value_of_the_aborted_attempt() -> None:
     records = [txn(1, wx(1), status="fail"), txn(1, wx(1)), txn(2, rx(1))]
 
-    assert check(from_records(records), "strict-serializable").holds
+    assert check(from_records(records), "strong-session-serializable").holds
 
 
 def test_a_key_is_a_list_or_a_register() -> None:

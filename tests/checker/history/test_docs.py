@@ -52,7 +52,7 @@ def test_the_example_is_a_history() -> None:
     history = parse(block.encode().splitlines(), "docs")
 
     assert 4 == len(history)
-    assert check(history, "strict-serializable").holds
+    assert check(history, "strong-session-serializable").holds
 
 
 def test_the_recorder_of_the_guide_records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

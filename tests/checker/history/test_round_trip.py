@@ -20,7 +20,7 @@ from tests.checker.history.round_trip import HARMLESS, data_of, random_records, 
 
 def judged(history: History) -> Any:
     try:
-        return {name: verdict.holds for name, verdict in check_levels(history).items()}
+        return {name: (v.holds, v.reason) for name, v in check_levels(history).items()}
     except HistoryError as error:
         return error.code
 
