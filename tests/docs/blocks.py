@@ -180,7 +180,10 @@ WALKS = (
                 file="history.jsonl",
                 then="statewalk history convert history.jsonl jepsen/history.edn --to edn",
             ),
-            Step("statewalk history check history.jsonl", ("that holds: strong-session-serializable",)),
+            Step(
+                "statewalk history check history.jsonl",
+                ("that holds: strong-session-serializable",),
+            ),
             Step("statewalk history check history.jsonl --level si", ("si: holds",)),
             Step("statewalk history check jepsen/", ("that fails",), 1, writes="anomaly.svg"),
             Step("statewalk history convert jepsen/history.edn", ("out.jsonl: 4 transactions",)),
