@@ -14,7 +14,7 @@ from statewalk.checker.contract.search import ASSERTION, DEADLOCK, NO_ERROR
 from statewalk.checker.library import spec_path
 from statewalk.checker.liveness.again import why_not
 from statewalk.checker.refinement.in_a_check import why_not_refused
-from statewalk.checker.states.content import content_of, same, short_names
+from statewalk.checker.states.content import content_of, short_names
 from statewalk.checker.states.diff import Change, changes
 from statewalk.checker.states.showing import place
 from statewalk.checker.traces.reading import load_trace
@@ -27,7 +27,7 @@ from statewalk.dsl.inputs import by_name
 from statewalk.dsl.loader import load
 from statewalk.dsl.model import LIVENESS_KINDS, WITNESS_KINDS
 from statewalk.dsl.state.plain_view import PlainView
-from statewalk.dsl.values.stored import encode, freeze
+from statewalk.dsl.values.stored import encode, freeze, same_state
 
 if TYPE_CHECKING:
     from statewalk.dsl.model import Action, Model
@@ -146,7 +146,7 @@ def _replay(trace: Trace, model: Model) -> Replay:
         states.append(state)
         content = content_of(model, state)
         before = moved.content(trace.contents[number], content)
-        if not same(content, before):
+        if not same_state(content, before):
             found = tuple(changes(before, content, trace.names))
             return differs(f"{step.label} leads to another state", found)
     why = _why_no_more(trace, model, states)
@@ -187,7 +187,7 @@ def _initial(trace: Trace, model: Model, changed: tuple[str, ...]) -> int | Repl
     contents = [content_of(model, state) for state in model.initial_states]
     order = sorted(range(len(contents)), key=lambda i: i != trace.initial)
     for index in order:
-        if same(contents[index], trace.contents[0]):
+        if same_state(contents[index], trace.contents[0]):
             return index
     known = {path[0] for path in trace.contents[0]} & {path[0] for path in contents[0]}
     if not known and trace.contents[0]:
@@ -233,7 +233,7 @@ def _why_no_more(trace: Trace, model: Model, states: list[State]) -> str:
     state = states[-1]
     if trace.loop is not None and not (
         trace.kind in (*LIVENESS_KINDS, "refines")
-        and same(content_of(model, states[trace.loop]), content_of(model, state))
+        and same_state(content_of(model, states[trace.loop]), content_of(model, state))
     ):
         return f"the last does not return to state {trace.loop}"
     if _BUILT_IN.get(trace.kind, trace.property) != trace.property:

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
+from typing import Any
 
 from statewalk.checker.behaviours.guided import ways
 from statewalk.checker.behaviours.replay import action_of
 from statewalk.checker.contract.search import Finding, Step
 from statewalk.checker.states.content import Content, content_of
 from statewalk.checker.states.diff import Change, changes
-from statewalk.checker.states.showing import text_of
 from statewalk.checker.traces.trace import Trace, TraceStep, build
 from statewalk.checker.traces.truths import truths
 from statewalk.checker.verdict.evidence import Guard
 from statewalk.checker.verdict.guards import guard_of
 from statewalk.dsl.model import SEARCH_KINDS, WITNESS_KINDS, Model
-from statewalk.dsl.values.stored import ABSENT, encode, freeze
+from statewalk.dsl.values.stored import ABSENT, same, same_state
 from statewalk.dsl.view import State
 
 _BROKEN = SEARCH_KINDS - WITNESS_KINDS
@@ -73,7 +73,7 @@ def cross(trace: Trace, model: Model) -> Crossing:
         further: list[_Way] = []
         for way in found:
             for one in _fitting(model, way, step):
-                if all(one.state != known.state for known in further):
+                if not any(same_state(one.state, known.state) for known in further):
                     further.append(one)
         if not further:
             stopped = _stopped(trace, model, number, step, found[0])
@@ -104,7 +104,11 @@ def _is_over(trace: Trace) -> bool:
 def _next(model: Model, state: State) -> tuple[str, ...]:
     """Steps that lead from a state to another, some of them."""
     found = (taken for action in model.actions for _, taken in ways(model, state, action))
-    moves = (taken.step.label for taken in found if taken.state not in (None, state))
+    moves = (
+        taken.step.label
+        for taken in found
+        if taken.state is not None and not same_state(taken.state, state)
+    )
     return tuple(islice(dict.fromkeys(moves), _SHOWN))
 
 
@@ -136,7 +140,7 @@ def _starts(trace: Trace, model: Model) -> list[_Way]:
 def _far(content: Content, wanted: Content) -> int:
     """In how many common fields two contents differ."""
     return sum(
-        path in content and encode(freeze(content[path])) != encode(freeze(value))
+        not same(content[path], value)
         for path, value in wanted.items()
         if value is not ABSENT and content.get(path, ABSENT) is not ABSENT
     )
@@ -152,7 +156,7 @@ def _fitting(model: Model, way: _Way, step: TraceStep) -> Iterator[_Way]:
     possible = list(ways(model, way.state, action))
     for choices, taken in possible:
         own = _choices(taken.step)
-        fits = all(own.get(name, value) == value for name, value in wanted.items())
+        fits = all(same(own.get(name, value), value) for name, value in wanted.items())
         if taken.state is None or not (fits or len(possible) == 1):
             continue
         steps = (*way.steps, Step(action.index, choices))
@@ -160,10 +164,10 @@ def _fitting(model: Model, way: _Way, step: TraceStep) -> Iterator[_Way]:
         yield _Way(way.initial, steps, taken.state, (*way.otherwise, *said))
 
 
-def _choices(step: TraceStep) -> dict[str, str]:
+def _choices(step: TraceStep) -> dict[str, Any]:
     """What was chosen, by name; by place where there is none."""
     named = [*step.choices, *step.only]
-    return {c.name or f"[{at}]": text_of(c.value) for at, c in enumerate(named)}
+    return {c.name or f"[{at}]": c.value for at, c in enumerate(named)}
 
 
 def _chosen(step: TraceStep) -> str:

@@ -18,6 +18,7 @@ from statewalk.checker.states.content import (
 from statewalk.checker.states.showing import text_of
 from statewalk.dsl.errors import RunError, did_you_mean
 from statewalk.dsl.state.roles import Role
+from statewalk.dsl.values.stored import ABSENT, same
 
 if TYPE_CHECKING:
     from statewalk.checker.conform.events import Event
@@ -107,7 +108,7 @@ class Fields:
         """What a step was logged to change, and does not."""
         for name in event.changes:
             path = self.path(name, action.actor, event)
-            if path is None or before.get(path) == after.get(path):
+            if path is None or same(before.get(path, ABSENT), after.get(path, ABSENT)):
                 yield f"{name} does not change"
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from statewalk.checker.conform.fits import actions_of, choices_differ
 from statewalk.checker.conform.followed import MANY, Followed, Level, Spot
 from statewalk.checker.contract.search import Step
+from statewalk.dsl.values.stored import ABSENT, same
 
 if TYPE_CHECKING:
     from statewalk.checker.conform.events import Event
@@ -139,7 +140,7 @@ class Follower:
     def is_logged(self, before: int, after: int) -> bool:
         """Whether a step changes a field of which every change is logged."""
         old, new = map(self.followed.content, (before, after))
-        return any(old.get(path) != new.get(path) for path in self.watched)
+        return any(not same(old.get(path, ABSENT), new.get(path, ABSENT)) for path in self.watched)
 
     def reach(self, level: Level, spot: Spot, after: Spot, step: Step) -> bool:
         """Note a hidden step; whether what it leads to has to be looked at again."""

@@ -15,6 +15,7 @@ from statewalk.checker.states.content import short_names, show_field
 from statewalk.checker.states.json import plain
 from statewalk.checker.states.showing import place, text_of
 from statewalk.checker.verdict.guards import guard_of
+from statewalk.dsl.values.stored import ABSENT, same
 
 if TYPE_CHECKING:
     from statewalk.checker.conform.events import Event
@@ -108,7 +109,8 @@ def _lately(followed: Followed, spot: Spot) -> tuple[str, ...]:
     numbers = followed.numbers(spot)[::-1]
     for after, before in pairwise(numbers[: _STEPS + 1]):
         new, old = followed.content(after), followed.content(before)
-        found |= {show_field(path, names): True for path in new if new[path] != old.get(path)}
+        lately = (path for path in new if not same(new[path], old.get(path, ABSENT)))
+        found |= {show_field(path, names): True for path in lately}
     return tuple(found)
 
 
@@ -146,8 +148,8 @@ def _otherwise(
         return [f"it raises {type(way.error).__name__}: {way.error}"]
     after = followed.content(way.after)
     said = followed.fields.differences(event.after, action.actor, event, after)
-    same = followed.fields.unchanged(action, event, before, after)
-    return [*choices_differ(event, action, way), *(f"after it, {one}" for one in said), *same]
+    unchanged = followed.fields.unchanged(action, event, before, after)
+    return [*choices_differ(event, action, way), *(f"after it, {one}" for one in said), *unchanged]
 
 
 def _allowed(followed: Followed, spot: Spot, event: Event) -> Iterator[Allowed]:

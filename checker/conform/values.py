@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
 from typing import Any
 
@@ -32,12 +34,7 @@ def fits(said: Any, value: Any) -> bool:
     if kind in (FrozenSet, FrozenBag):
         return _some_order_fits(said, list(value))
     if kind is FrozenDict:
-        held = {k if type(k) is str else repr(plain(k)): v for k, v in value.items()}
-        return (
-            isinstance(said, dict)
-            and said.keys() == held.keys()
-            and all(fits(one, held[key]) for key, one in said.items())
-        )
+        return isinstance(said, dict) and _entries_fit(said, list(value.items()))
     return type(said) is kind and bool(said == value)
 
 
@@ -46,18 +43,48 @@ def _all_fit(said: Any, values: list[Any]) -> bool:
 
 
 def _some_order_fits(said: Any, values: list[Any]) -> bool:
-    """Whether each of what is said is one of the values, and none twice (a matching)."""
+    """Whether each of what is said is one of the values, and none twice."""
     if not isinstance(said, list) or len(said) != len(values):
         return False
+    return _is_matched(
+        len(said), lambda at: (n for n, value in enumerate(values) if fits(said[at], value))
+    )
+
+
+def _entries_fit(said: Mapping[str, Any], entries: list[tuple[Any, Any]]) -> bool:
+    """Whether an object says the entries of a dict, in which ``1`` and ``"1"`` are two keys."""
+    if len(said) != len(entries):
+        return False
+    named: dict[str, list[int]] = {}
+    for number, (key, _) in enumerate(entries):
+        for text in _texts(key):
+            named.setdefault(text, []).append(number)
+    pairs = list(said.items())
+    return _is_matched(
+        len(pairs),
+        lambda at: (n for n in named.get(pairs[at][0], ()) if fits(pairs[at][1], entries[n][1])),
+    )
+
+
+def _texts(key: Any) -> set[str]:
+    """The names of a key in an object: JSON has only strings there."""
+    if type(key) is str:
+        return {key}
+    value = plain(key)
+    return {repr(key), repr(value), str(value), json.dumps(value)}
+
+
+def _is_matched(size: int, options: Callable[[int], Iterable[int]]) -> bool:
+    """Whether so many can be given one of their options each, and none twice (a matching)."""
     taken: dict[int, int] = {}
 
     def placed(at: int, tried: set[int]) -> bool:
-        for other, value in enumerate(values):
-            if other not in tried and fits(said[at], value):
-                tried.add(other)
-                if other not in taken or placed(taken[other], tried):
-                    taken[other] = at
+        for option in options(at):
+            if option not in tried:
+                tried.add(option)
+                if option not in taken or placed(taken[option], tried):
+                    taken[option] = at
                     return True
         return False
 
-    return all(placed(at, set()) for at in range(len(said)))
+    return all(placed(at, set()) for at in range(size))

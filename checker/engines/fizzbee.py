@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -33,7 +33,7 @@ from statewalk.dsl.fizz.translate.counts import (
 from statewalk.dsl.flows.run import RUNNING
 from statewalk.dsl.loader import load
 from statewalk.dsl.model import Action, Model, Outcome
-from statewalk.dsl.values.stored import ABSENT, FrozenBag, encode, freeze, intern_key
+from statewalk.dsl.values.stored import ABSENT, FrozenBag, encode, freeze, intern_key, same
 from statewalk.dsl.view import Path, State
 
 
@@ -267,12 +267,14 @@ class Count:
         before = _threads(node.state, slot)
         for outcome in self.outcomes(self.going_on[slot], node.state):
             own = outcome.chosen[len(set(map(intern_key, before))) > 1 :]
-            if _chosen(outcome, before) != value or decided not in (None, *own[:1]):
+            if not same(_chosen(outcome, before), value):
+                continue
+            if decided is not None and not any(same(decided, one) for one in own[:1]):
                 continue
             fresh = own if decided is None else own[1:]
             state = self.model.successor(node.state, outcome)
             left = list(before)
-            left.remove(value)
+            del left[next(i for i, thread in enumerate(left) if same(thread, value))]
             added = _only(_threads(state, slot), left)
             threads = list(node.threads)
             threads[at] = (slot, added, None) if added is not None else None
@@ -360,13 +362,14 @@ def _threads(state: State, slot: Path) -> list[Any]:
 
 def _only(more: list[Any], fewer: list[Any]) -> Any:
     """What is in one list and not in the other; None where nothing is."""
-    left = list(more)
-    for item in fewer:
-        if item in left:
-            left.remove(item)
-    return left[0] if left else None
+    left = Counter(map(intern_key, fewer))
+    for item in more:
+        if not left[intern_key(item)]:
+            return item
+        left[intern_key(item)] -= 1
+    return None
 
 
 def _chosen(outcome: Outcome, threads: list[Any]) -> Any:
     """The thread that went on: chosen first, unless there was one only."""
-    return threads[0] if all(t == threads[0] for t in threads) else outcome.chosen[0]
+    return threads[0] if all(same(t, threads[0]) for t in threads) else outcome.chosen[0]

@@ -15,9 +15,10 @@ from statewalk.checker.liveness.conditions import (
     conditions,
     predicates,
 )
-from statewalk.checker.states.content import Content, content_of, same
+from statewalk.checker.states.content import Content, content_of
 from statewalk.dsl.model import Model, Property, PropertyKind
 from statewalk.dsl.state.plain_view import PlainView, apply_writes
+from statewalk.dsl.values.stored import same_state
 from statewalk.dsl.view import State
 
 if TYPE_CHECKING:
@@ -51,7 +52,10 @@ def why_not(
     moves = [_moves(model, s, c) for s, c in zip(path[loop:], contents, strict=True)]
     goals = [*contents[1:], contents[0]]
     steps = [
-        label for at, goal in zip(moves, goals, strict=True) for label, to in at if same(to, goal)
+        label
+        for at, goal in zip(moves, goals, strict=True)
+        for label, to in at
+        if same_state(to, goal)
     ]
     found = conditions(model, tuple({label: None for at in moves for label, _ in at}))
     for condition in found:
@@ -82,7 +86,7 @@ def _moves(model: Model, state: State, content: Content) -> list[Move]:
     for action in model.actions:
         for outcome in model.outcomes(action, state, raising=False):
             to = content_of(model, apply_writes(state, outcome.writes))
-            if not same(content, to):
+            if not same_state(content, to):
                 found.append((Label(action.index, 0, outcome.fair), to))
     return found
 

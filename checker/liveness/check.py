@@ -93,11 +93,11 @@ def _not_taken(model: Model, fair: FairGraph, path: LassoPath) -> tuple[NotTaken
     ends = {(e.source, int(graph.targets[e.at])) for e in path.cycle}
     enabled: list[set[int]] = []
     taken: set[int] = set()
-    for state in states:
-        _, at = graph.out(np.array([state], np.int32))
+    for number in states:
+        _, at = graph.out(np.array([number], np.int32))
         moves = [(int(graph.labels[a]), int(graph.targets[a])) for a in at]
-        enabled.append({label for label, to in moves if to != state})
-        taken |= {label for label, to in moves if (state, to) in ends}
+        enabled.append({label for label, to in moves if to != number})
+        taken |= {label for label, to in moves if (number, to) in ends}
     result = []
     for c in fair.conditions:
         where = _where(enabled, {i for i, label in enumerate(graph.table) if c.takes(label)}, taken)

@@ -11,6 +11,7 @@ from statewalk.checker.conform.steps import Steps, Way
 from statewalk.checker.contract.search import Step
 from statewalk.checker.states.content import content_of, show_field
 from statewalk.checker.states.json import plain
+from statewalk.dsl.values.stored import ABSENT, same
 
 if TYPE_CHECKING:
     from statewalk.dsl.model import Action, Model
@@ -50,8 +51,12 @@ def scenario_of(
     for step in way:
         action = told.model.actions[step.action]
         taken = next(w for w in told.steps.ways(number, action) if w.script == step.choices)
-        before, after = told.of(number), told.of(taken.after)
-        changed = {key: value for key, value in after.items() if before.get(key) != value}
+        old, new = (content_of(told.model, told.steps.states[n]) for n in (number, taken.after))
+        changed = {
+            show_field(path): plain(value)
+            for path, value in new.items()
+            if not same(value, old.get(path, ABSENT))
+        }
         events.append(said_of(action, taken) | ({"after": changed} if changed else {}))
         number = taken.after
         possible.append(told.possible(number))

@@ -21,7 +21,6 @@ from statewalk.dsl.values.stored import (
     FrozenDict,
     FrozenList,
     FrozenSet,
-    encode,
     freeze,
 )
 from statewalk.dsl.view import Path, State
@@ -117,11 +116,6 @@ def value_of(thing: Any, model: Model, state: State) -> Any:
     except StatewalkError:
         path = tuple(getattr(thing, "_path", ()))
         return content_of(model, state).get(path, thing)
-
-
-def same(a: Content, b: Content) -> bool:
-    """Whether two contents are equal as states are (``True`` and ``1`` differ)."""
-    return a.keys() == b.keys() and all(encode(freeze(a[p])) == encode(freeze(b[p])) for p in a)
 
 
 def short_names(model: Model) -> dict[str, str]:

@@ -55,7 +55,7 @@ def to_json(value: Any) -> Any:
 
 def plain(value: Any) -> Any:
     """A value as JSON for programs that only want to look: untagged, roles and enum members as
-    text.
+    text. A dict with keys of one text (``1`` and ``"1"``) is tagged.
     """
     value = freeze(value)
     kind = type(value)
@@ -64,7 +64,8 @@ def plain(value: Any) -> Any:
     if kind in (FrozenList, tuple, FrozenSet, FrozenBag):
         return [plain(v) for v in value]
     if kind is FrozenDict:
-        return {k if type(k) is str else repr(k): plain(v) for k, v in value.items()}
+        named = {k if type(k) is str else repr(k): plain(v) for k, v in value.items()}
+        return named if len(named) == len(value) else to_json(value)
     if isinstance(value, Enum):
         return value.name or repr(value)
     if isinstance(value, Record):

@@ -15,7 +15,7 @@ from statewalk.checker.states.showing import text_of
 from statewalk.dsl.errors import StatewalkError
 from statewalk.dsl.state.refs import Reference
 from statewalk.dsl.values.records import Record, fields_of, record_class
-from statewalk.dsl.values.stored import ABSENT, FrozenBag, FrozenDict, FrozenSet, encode, freeze
+from statewalk.dsl.values.stored import ABSENT, FrozenBag, FrozenDict, FrozenSet, freeze, same
 
 Steps = tuple[tuple[str, Any], ...]
 _MORE = "…"
@@ -108,7 +108,7 @@ def _parts(a: Any, b: Any) -> list[tuple[tuple[str, Any], Any, Any]]:
 
 def _same(a: Any, b: Any) -> bool:
     try:
-        return encode(freeze(a)) == encode(freeze(b))
+        return same(a, b)
     except (StatewalkError, TypeError):
         return bool(a == b)
 

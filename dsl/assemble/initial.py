@@ -16,7 +16,7 @@ from statewalk.dsl.state.decoding import decode
 from statewalk.dsl.state.plain_view import PlainView, apply_writes
 from statewalk.dsl.state.roles import Field, RoleLayout
 from statewalk.dsl.values.domains import outside
-from statewalk.dsl.values.stored import ABSENT, freeze, intern_key
+from statewalk.dsl.values.stored import ABSENT, freeze, intern_key, same_state
 from statewalk.dsl.view import Disabled, Path
 
 
@@ -155,7 +155,7 @@ class InitialStates:
                 {p: v for p, v in s.items() if p[0] == key[0] and len(p) > 2 and p[2] == key[1]}
                 for s in states
             ]
-            if any(c != contents[0] for c in contents):
+            if not all(same_state(contents[0], c) for c in contents):
                 continue
             for role in cls._instances:  # type: ignore[attr-defined]
                 if states:

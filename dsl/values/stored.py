@@ -8,7 +8,7 @@ containers.
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from statewalk.dsl.values.canonical import (
@@ -45,6 +45,8 @@ __all__ = [
     "intern_key",
     "is_there",
     "ordered",
+    "same",
+    "same_state",
     "thaw",
     "without_roles",
 ]
@@ -53,6 +55,18 @@ __all__ = [
 def is_there(value: Any) -> bool:
     """Whether a slot has a value, as a projection of it."""
     return value is not ABSENT
+
+
+def same(a: Any, b: Any) -> bool:
+    """Return whether two values are one value of the state. ``True``, ``1`` and an IntEnum's member
+    of value 1 are three, which Python's ``==`` takes for one.
+    """
+    return a is b or bool(intern_key(freeze(a)) == intern_key(freeze(b)))
+
+
+def same_state(a: Mapping[Any, Any], b: Mapping[Any, Any]) -> bool:
+    """Return whether two states, or contents of states, are one: see `same`."""
+    return a.keys() == b.keys() and all(same(a[path], b[path]) for path in a)
 
 
 def thaw(value: Any) -> Any:

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, TypeVar, cast
 from statewalk.dsl.binding import binding, bound
 from statewalk.dsl.errors import SpecError, did_you_mean
 from statewalk.dsl.state.plain_view import PlainView
+from statewalk.dsl.values.stored import same
 from statewalk.dsl.view import Disabled, Path, Place, View, runs
 from statewalk.dsl.words.lasting import lasting, without_places
 
@@ -87,7 +88,7 @@ class NextStep:
         view = self._view
         for path in view.unseen:
             view.around.get(path)
-        return any(view.around.get(path) != value for path, value in view.writes.items())
+        return any(not same(view.around.get(path), value) for path, value in view.writes.items())
 
 
 def enabled(action: Callable[..., object] | str, /, *arguments: object) -> bool:
@@ -180,4 +181,4 @@ def _name(action: Callable[..., object]) -> str:
 
 
 def _begins(given: tuple[Any, ...], arguments: tuple[object, ...]) -> bool:
-    return len(given) >= len(arguments) and given[: len(arguments)] == arguments
+    return len(given) >= len(arguments) and all(map(same, given, arguments))

@@ -58,7 +58,7 @@ ENTERS: dict[str, str] = {
     "checker/history/explain": "dsl/errors dsl/library history/data history/decide",
     "checker/history/formats": "dsl/files history/data history/errors",
     "checker/liveness": (
-        "Model dsl/assemble dsl/state contract engines machine native states verdict"
+        "Model dsl/assemble dsl/state dsl/values contract engines machine native states verdict"
     ),
     "checker/machine": "dsl/errors dsl/source",
     "checker/native": (
@@ -72,7 +72,7 @@ ENTERS: dict[str, str] = {
         "Model dsl/values behaviours conform contract graph machine native scenarios states traces "
         "verdict"
     ),
-    "checker/scenarios": "Model dsl/state conform contract machine states",
+    "checker/scenarios": "Model dsl/state dsl/values conform contract machine states",
     "checker/spark": "Model contract machine native",
     "checker/spark/driver": "dsl/errors contract engines native spark/session spark/tasks",
     "checker/spark/session": "dsl/errors machine",
@@ -95,7 +95,7 @@ ENTERS: dict[str, str] = {
     "dsl/fizz/runtime": "binding declared errors flows state values view words",
     "dsl/fizz/text": "blocks declared errors files source",
     "dsl/fizz/translate": (
-        "binding blocks errors files fizz/names fizz/rules fizz/text model source"
+        "binding blocks errors files fizz/names fizz/rules fizz/text model source values"
     ),
     "dsl/flows": "binding blocks errors lowering source state values view words",
     "dsl/library": "",

@@ -56,6 +56,21 @@ CODE_IN_DATA = {"pickle", "_pickle", "marshal", "shelve", "cloudpickle", "dill",
 MAY_PICKLE = {"checker/spark/driver/jobs.py"}
 
 
+# Files that meet values of the state, and those of them in which the same names mean other things.
+STORED = "dsl/values/stored.py"
+MEETS_VALUES = (
+    "checker/",
+    "dsl/assemble/",
+    "dsl/fizz/runtime/",
+    "dsl/fizz/translate/counts.py",
+    "dsl/flows/",
+    "dsl/words/",
+)
+COMPARES_ITSELF = ("checker/history/", "checker/native/kernels/", "checker/conform/values.py")
+VALUES = {"arguments", "content", "contents", "state", "value", "values", "writes"}
+PATHS = {"path", "p"}
+
+
 def imports(root: Path) -> Iterator[Import]:
     for source in sources(root):
         yield from source.imports
@@ -327,6 +342,49 @@ def long_functions(root: Path) -> list[str]:
     return offences
 
 
+def values_compared_as_python_does(root: Path) -> list[str]:
+    """Only `same` tells whether two values of the state are one: Python takes True for 1.
+
+    A comparison counts where one side is named as values are (`VALUES`), or is looked up by a path,
+    and the other is no constant.
+    """
+    return [
+        f"{source.path}:{node.lineno} compares {ast.unparse(node):.60}: use same of {STORED}"
+        for source in sources(root)
+        if source.path.startswith(MEETS_VALUES) and not source.path.startswith(COMPARES_ITSELF)
+        for node in source.nodes
+        if isinstance(node, ast.Compare) and _compares_values(node)
+    ]
+
+
+def _compares_values(node: ast.Compare) -> bool:
+    sides = [node.left, *node.comparators]
+    for one, how, other in zip(sides, node.ops, sides[1:], strict=False):
+        if isinstance(how, ast.In | ast.NotIn) and not isinstance(other, ast.Tuple | ast.List):
+            continue
+        parts = other.elts if isinstance(other, ast.Tuple | ast.List) else [other]
+        if isinstance(how, ast.Eq | ast.NotEq | ast.In | ast.NotIn):
+            known = [_is_known(part) for part in (one, *parts)]
+            if not known[0] and not all(known[1:]) and any(map(_is_value, (one, *parts))):
+                return True
+    return False
+
+
+def _is_known(node: ast.expr) -> bool:
+    """Whether an expression is a constant, by what it is or by its name."""
+    return isinstance(node, ast.Constant) or (isinstance(node, ast.Name) and node.id.isupper())
+
+
+def _is_value(node: ast.expr) -> bool:
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args:
+        looked_up, at = node.func.attr == "get", node.args[0]
+        return looked_up and (ast.unparse(at) in PATHS or _is_value(node.func.value))
+    if isinstance(node, ast.Subscript):
+        return ast.unparse(node.slice) in PATHS or _is_value(node.value)
+    name = node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+    return name in VALUES
+
+
 Rule = Callable[[Path], list[str]]
 RULES: tuple[Rule, ...] = (
     clocks_without_a_reason,
@@ -348,4 +406,5 @@ RULES: tuple[Rule, ...] = (
     folders_that_do_not_say_what_happens,
     long_files,
     long_functions,
+    values_compared_as_python_does,
 )

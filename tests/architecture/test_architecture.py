@@ -36,6 +36,7 @@ from tests.architecture.rules import (
     second_names,
     text_specs_in_the_embedded_language,
     underscore_names_of_others,
+    values_compared_as_python_does,
     wrong_directions,
 )
 from tests.architecture.sources import sources
@@ -216,6 +217,11 @@ OFFENCES: list[tuple[Rule, Files]] = [
     ),
     (long_files, {"dsl/a.py": "\n" * (MAX_FILE_LINES + 1)}),
     (long_functions, {"models/a.py": LONG_FUNCTION}),
+    (values_compared_as_python_does, {"checker/a.py": "a.get(path) != b.get(path)"}),
+    (values_compared_as_python_does, {"dsl/words/a.py": "[v for p, v in a if old[p] == v]"}),
+    (values_compared_as_python_does, {"checker/conform/a.py": "held.get(key) != value"}),
+    (values_compared_as_python_does, {"checker/compare/a.py": "one.state not in (None, start)"}),
+    (values_compared_as_python_does, {"dsl/assemble/a.py": "any(c != contents[0] for c in found)"}),
     (
         long_functions,
         {"dsl/a.py": "class C:\n    async " + LONG_FUNCTION.replace("\n", "\n    ")},
@@ -310,6 +316,9 @@ def test_each_rule_has_a_planted_offence() -> None:
         {f"dsl/a{n}.py": "" for n in range(MAX_FILES - 1)},
         {"checker/a.py": "def f():\n" + "    pass\n" * (MAX_FUNCTION_LINES - 1)},
         {"checker/a.py": "\n" * MAX_FILE_LINES},
+        {"checker/a.py": "value == 'x' or value in (1, 2) or kind.value != NONE or a[path] is b"},
+        {"checker/history/a.py": "value == other"},
+        {"dsl/values/a.py": "value == other"},
     ],
 )
 def test_what_is_allowed_is_not_reported(files: Files, tmp_path: Path) -> None:

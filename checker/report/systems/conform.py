@@ -24,7 +24,9 @@ def conform_page(followed: Followed | str, width: int = 100, *, full: bool = Fal
     if isinstance(followed, str):
         page.add(("UNDECIDED", "warn"), f"  {followed}")
         return page
-    log = plural(followed.order.length, "event")
+    log, verdict = plural(followed.order.length, "event"), verdict_of(followed)
+    if verdict == "violated":
+        _violated(page, followed)
     if followed.conforms:
         page.add(("CONFORMS", "good"), f"  {log} of a behaviour of {followed.model.path}")
     elif followed.undecided:
@@ -32,14 +34,20 @@ def conform_page(followed: Followed | str, width: int = 100, *, full: bool = Fal
         page.add(("UNDECIDED", "warn"), f"  {at}: {followed.undecided}")
     else:
         _parted(page, followed, full)
-    for name, after in followed.broken.items():
-        page.add((f"VIOLATED {name}", "bad"), f"  after {plural(after, 'event')}, whichever "
-                 "behaviour it was")  # fmt: skip
+    if verdict == "parts":
+        _violated(page, followed)
     page.blank()
     _figures(page, followed)
     if followed.undecided:
         _advice(page, followed)
     return page
+
+
+def _violated(page: Page, followed: Followed) -> None:
+    """The properties that every behaviour of the accepted events violates."""
+    for name, after in followed.broken.items():
+        page.add((f"VIOLATED {name}", "bad"), f"  after {plural(after, 'event')}, whichever "
+                 "behaviour it was")  # fmt: skip
 
 
 def _advice(page: Page, followed: Followed) -> None:
@@ -128,14 +136,16 @@ def _figures(page: Page, followed: Followed) -> None:
 
 
 def verdict_of(followed: Followed | str) -> str:
-    """conforms, violated, parts or undecided."""
+    """Return conforms, violated, parts or undecided: a log that is no behaviour of the spec parts,
+    whatever its first events violate.
+    """
     if isinstance(followed, str):
         return "undecided"
+    if not followed.conforms and not followed.undecided:
+        return "parts"
     if followed.broken:
         return "violated"
-    if followed.conforms:
-        return "conforms"
-    return "undecided" if followed.undecided else "parts"
+    return "undecided" if followed.undecided else "conforms"
 
 
 def as_json(spec: str, followed: Followed | str) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from statewalk.dsl.values.stored import (
     FrozenSet,
     freeze,
     intern_key,
+    same,
 )
 from statewalk.dsl.words.lookahead import NextStep, next_steps
 
@@ -63,7 +64,7 @@ def next_states(state: Any = None) -> list[Transition]:
 def _changes(step: NextStep) -> object:
     """What a step changes."""
     view = step._view
-    changed = ((p, v) for p, v in view.writes.items() if view.around.get(p) != v)
+    changed = ((p, v) for p, v in view.writes.items() if not same(view.around.get(p), v))
     return frozenset((path, intern_key(value)) for path, value in changed)
 
 

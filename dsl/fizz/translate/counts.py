@@ -10,6 +10,7 @@ from statewalk.dsl.fizz.text.options import Options, read_options
 from statewalk.dsl.fizz.text.parse import parse, split_front_matter
 from statewalk.dsl.fizz.translate.caps import of_actions
 from statewalk.dsl.model import Element, Model, Property
+from statewalk.dsl.values.stored import same
 
 BACK = "@back to the start"
 STATEMENTS_LEFT = "statements_left_of_"  # a local of parallel blocks; a number and _ follow
@@ -32,7 +33,7 @@ def back_to_the_start(model: Model) -> Property | None:
     def holds() -> bool:
         view = binding.view
         assert view is not None
-        return any(view.get(path) != value for path, value in start.items())
+        return any(not same(view.get(path), value) for path, value in start.items())
 
     element = Element(BACK, (), holds)
     return Property(BACK, "on_step", (element,), holds)
