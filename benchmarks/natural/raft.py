@@ -1,0 +1,183 @@
+"""Raft: elections and replication of a log, as one writes it down first.
+
+Messages stay in the network. Whoever receives one chooses among all messages of a kind.
+"""
+
+from typing import Literal
+
+from statewalk import (
+    Constant,
+    Message,
+    Role,
+    State,
+    action,
+    always,
+    any_of,
+    deadlock,
+    pairs,
+    require,
+)
+
+SERVERS: Constant[int] = 3
+MAX_TERM: Constant[int] = 2
+MAX_LOG: Constant[int] = 1
+deadlock(False)  # terms and logs are bounded
+
+
+class RequestVote(Message):
+    term: int
+    source: "Server"
+    last_term: int
+    length: int
+
+
+class Vote(Message):
+    term: int
+    source: "Server"
+    dest: "Server"
+
+
+class Append(Message):
+    term: int
+    source: "Server"
+    dest: "Server"
+    prev: int
+    prev_term: int
+    entries: tuple[int, ...]
+    commit: int
+
+
+class Ack(Message):
+    term: int
+    source: "Server"
+    dest: "Server"
+    match: int
+
+
+class Network(State):
+    sent: set[Message] = set()
+
+
+class Server(Role):
+    term: int = 1
+    role: Literal["follower", "candidate", "leader"] = "follower"
+    voted_for: "Server | None" = None
+    log: list[int] = []
+    commit: int = 0
+    votes: set["Server"] = set()
+    match: dict["Server", int] = {}
+
+    def last_term(self) -> int:
+        return self.log[-1] if self.log else 0
+
+    def see(self, term: int) -> None:
+        if term > self.term:
+            self.term = term
+            self.role = "follower"
+            self.voted_for = None
+            self.votes.clear()
+            for other in servers:
+                self.match[other] = 0
+
+    @action
+    def timeout(self) -> None:
+        require(self.role != "leader" and self.term < MAX_TERM)
+        self.term += 1
+        self.role = "candidate"
+        self.voted_for = self
+        self.votes.clear()
+        self.votes.add(self)
+        network.sent.add(RequestVote(self.term, self, self.last_term(), len(self.log)))
+
+    @action
+    def vote(self) -> None:
+        message = any_of([m for m in network.sent if isinstance(m, RequestVote)])
+        require(message.source is not self)
+        require(message.term >= self.term)
+        self.see(message.term)
+        require((message.last_term, message.length) >= (self.last_term(), len(self.log)))
+        require(self.voted_for is None or self.voted_for is message.source)
+        self.voted_for = message.source
+        network.sent.add(Vote(self.term, self, message.source))
+
+    @action
+    def count_vote(self, other: "Server") -> None:
+        require(other is not self and self.role == "candidate")
+        require(Vote(self.term, other, self) in network.sent)
+        self.votes.add(other)
+
+    @action
+    def become_leader(self) -> None:
+        require(self.role == "candidate" and 2 * len(self.votes) > SERVERS)
+        self.role = "leader"
+        for other in servers:
+            self.match[other] = 0
+
+    @action
+    def client_request(self) -> None:
+        require(self.role == "leader" and len(self.log) < MAX_LOG)
+        self.log.append(self.term)
+
+    @action
+    def append_entries(self, other: "Server") -> None:
+        require(other is not self and self.role == "leader")
+        prev = self.match[other]
+        prev_term = self.log[prev - 1] if prev > 0 else 0
+        network.sent.add(
+            Append(
+                self.term,
+                self,
+                other,
+                prev,
+                prev_term,
+                tuple(self.log[prev : prev + 1]),
+                self.commit,
+            )
+        )
+
+    @action
+    def receive_append(self) -> None:
+        message = any_of([m for m in network.sent if isinstance(m, Append)])
+        require(message.dest is self and message.term >= self.term)
+        self.see(message.term)
+        if self.role == "candidate":
+            self.role = "follower"
+        prev = message.prev
+        require(prev == 0 or (prev <= len(self.log) and self.log[prev - 1] == message.prev_term))
+        if message.entries and self.log[prev : prev + 1] != list(message.entries):
+            self.log = [*self.log[:prev], *message.entries]
+        match = prev + len(message.entries)
+        self.commit = max(self.commit, min(message.commit, match))
+        network.sent.add(Ack(self.term, self, message.source, match))
+
+    @action
+    def receive_ack(self) -> None:
+        message = any_of([m for m in network.sent if isinstance(m, Ack)])
+        require(message.dest is self and message.term == self.term and self.role == "leader")
+        require(message.match > self.match[message.source])
+        self.match[message.source] = message.match
+
+    @action
+    def advance_commit(self) -> None:
+        require(self.role == "leader" and self.commit < len(self.log))
+        n = self.commit + 1
+        require(2 * (1 + sum(self.match[o] >= n for o in servers if o is not self)) > SERVERS)
+        require(self.log[n - 1] == self.term)
+        self.commit = n
+
+
+network = Network()
+servers = [Server() for _ in range(SERVERS)]
+
+
+@always
+def one_leader_a_term() -> bool:
+    return not any(a.role == b.role == "leader" and a.term == b.term for a, b in pairs(servers))
+
+
+@always
+def committed_agree() -> bool:
+    return all(
+        a.log[: min(a.commit, b.commit)] == b.log[: min(a.commit, b.commit)]
+        for a, b in pairs(servers)
+    )
