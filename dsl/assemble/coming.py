@@ -30,6 +30,8 @@ from statewalk.dsl.view import Disabled, Path
 from statewalk.dsl.words.coming import end
 from statewalk.dsl.words.declare import old
 
+_RUN = "a suspended run of"
+
 
 def come_and_go(tree: SpecTree) -> bool:
     """Whether a spec has roles that steps make and end."""
@@ -109,12 +111,18 @@ def _check_gone(tree: SpecTree, role: Role, where: str) -> None:
     """Raises SpecError[SW212] where the state mentions a role that ended."""
     for _, place, found in _mentions(tree):
         if role in found:
+            forget = f"Remove what mentions it in {where}, too."
+            if place.startswith(_RUN):
+                forget = (
+                    "Return after end(self): an ended role takes no further step, so nothing may "
+                    "yield.\nIn a run of another role, forget it before the yield: `worker = None`."
+                )
             raise SpecError(
                 "SW212",
                 f"{role!r} ended in {where}, and {place} still mentions it.",
                 why=f"The next {type(role).__name__} may be made in its place, and would be taken "
                 "for it.",
-                help=f"Remove what mentions it in {where}, too.",
+                help=forget,
             )
 
 
@@ -146,7 +154,7 @@ def _mentions(tree: SpecTree) -> Iterator[tuple[Role | None, str, tuple[Role, ..
                 found = roles_in(slot)
                 if actor is not None and view.project(slot, "waits", is_there):
                     found = (*found, actor)
-                yield None, f"a suspended run of {action}", found
+                yield None, f"{_RUN} {action}", found
 
 
 def _flows_of(tree: SpecTree) -> dict[str, list[tuple[str, int]]]:

@@ -53,7 +53,9 @@ ENTERS: dict[str, str] = {
         "history/errors history/explain history/formats library machine report spark traces "
         "verdict"
     ),
-    "checker/history/decide": "dsl/library history/certify history/data history/errors history/recorded",
+    "checker/history/decide": (
+        "dsl/library history/certify history/data history/errors history/recorded"
+    ),
     "checker/history/decide/kernels": "history/data machine",
     "checker/history/explain": "dsl/errors dsl/library history/data history/decide",
     "checker/history/formats": "dsl/files history/data history/errors",

@@ -37,8 +37,8 @@ outside over own owner pair parameter parent part placed plain position possible
 progress prop properties python raised reading reason refuse report rest result running said same
 saved say scan search second setting settings short show shown size some spark spread start
 statement statewalk stopped strict tag take taken target tell test there thread time told total two
-txn unknown used violated violation waiting wanted watch way what where whole why width within without word
-work write written wrong you
+txn unknown used violated violation waiting wanted watch way what where whole why width within
+without word work write written wrong you
 """
 
 
