@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import argparse
+from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from statewalk.checker.machine import streams
+from statewalk.checker.machine import streams, supervisor
 from statewalk.checker.verdict.exits import HOLDS
 
 if TYPE_CHECKING:
     from statewalk.checker.explore.answers import Answers
+    from statewalk.checker.explore.server import Ask
     from statewalk.checker.walk.walk import Path as Way
 
 _SECONDS = 30.0  # for one question
@@ -44,29 +47,36 @@ def add_parser(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Serve until somebody ends it; the exit code."""
+    from statewalk.checker.explore.answering import Answering
     from statewalk.checker.explore.server import Server
     from statewalk.checker.machine.limits import Interruptions
     from statewalk.checker.page.html import policy, to_html
     from statewalk.dsl.errors import RunError
 
-    with Interruptions() as asked:
+    with Interruptions() as asked, ExitStack() as stack:
         answers = answers_of(arguments)
+        ask: Ask = partial(_asked, answers)
+        other = Answering(ask, _SECONDS, asked) if supervisor.possible() else None
+        if other is not None:
+            answers.waiting, ask = other.waiting, other.ask
+            stack.enter_context(other)
         try:
             server = Server(to_html({"live": True}, live=True), policy(live=True), arguments.port)
         except (OSError, OverflowError) as error:
             why = getattr(error, "strerror", None) or error
             raise RunError("SW372", f"Port {arguments.port} cannot be used: {why}.") from None
-        with server:
-            streams.say(
-                f"exploring {answers.model.path}\n\n  {server.address}\n\nCtrl-C ends it.\n"
-            )
-            streams.out().flush()
-            if arguments.open:
-                import webbrowser
+        if other is None:
+            answers.waiting = server.is_asked
+        else:
+            other.others = server.is_asked
+        stack.enter_context(server)
+        streams.say(f"exploring {answers.model.path}\n\n  {server.address}\n\nCtrl-C ends it.\n")
+        streams.out().flush()
+        if arguments.open:
+            import webbrowser
 
-                webbrowser.open(server.address)
-            answers.waiting = lambda: not server.jobs.empty()
-            server.answer_until(asked, lambda name, data: _asked(answers, name, data))
+            webbrowser.open(server.address)
+        server.answer_until(asked, ask)
     return HOLDS
 
 

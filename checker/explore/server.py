@@ -2,7 +2,7 @@
 
 It listens on the loopback address only. A question needs the token that the command printed, the
 right Host, and, where a browser says it, the right Origin: a page of others can neither ask nor
-read. Threads read what is asked; the spec runs in the main thread, where it can be interrupted.
+read. Threads read what is asked; it is answered in the main thread, one question at a time.
 """
 
 from __future__ import annotations
@@ -68,6 +68,10 @@ class Server:
         self._http.shutdown()
         self._http.server_close()
 
+    def is_asked(self) -> bool:
+        """Whether a question waits."""
+        return not self.jobs.empty()
+
     def answer_until(self, ended: Callable[[], bool], ask: Ask) -> None:
         """Answer one question after the other, in this thread."""
         while not ended():
@@ -103,6 +107,7 @@ class Server:
 
 class _Http(ThreadingHTTPServer):
     daemon_threads = True
+    request_queue_size = 128
     owner: Server
 
     def handle_error(self, request: Any, client_address: Any) -> None:

@@ -14,6 +14,7 @@ from statewalk.checker.machine import streams
 from statewalk.checker.machine.signals import INCONCLUSIVE
 
 _PR_SET_PDEATHSIG = 1
+fork: Any = getattr(os, "fork", None)  # for ourselves, as `watched` puts another one in its place
 
 Frame = tuple[str, int, str]
 

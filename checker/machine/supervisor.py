@@ -317,7 +317,7 @@ class _Waiting:
 
     def _passed(self, facts: Mapping[str, Any]) -> str:
         """The limit that is passed; empty where none is."""
-        if memory_of(self.pid) > (facts.get("memory") or _most()):
+        if memory_of(self.pid) > (facts.get("memory") or most()):
             return "memory"
         if self.asked:
             return "interrupt"
@@ -382,6 +382,6 @@ def memory_there() -> float:
     return min(sizes)
 
 
-def _most() -> float:
+def most() -> float:
     """Memory beyond which a step has run away: most of what there is."""
     return _SHARE * memory_there()

@@ -19,6 +19,7 @@ from statewalk.dsl.values.stored import ABSENT, FrozenBag, FrozenDict, FrozenSet
 
 Steps = tuple[tuple[str, Any], ...]
 _MORE = "…"
+_LONG = 10_000  # characters of a text that is cut first
 _TEXT = 24  # characters of a text on either side of what matters
 _TRIES = ((9, 6, 400), (4, 4, 80), (3, 3, 40), (2, 2, 24), (1, 2, 24), (1, 1, 24), (0, 1, 24))
 
@@ -27,7 +28,7 @@ def fit(value: Any, limit: int, path: Steps = ()) -> str:
     """A value on one line of at most so many characters, with what is at the end of a path."""
     if isinstance(value, Reference):
         value = freeze(value)
-    text = text_of(value)
+    text = text_of(value) if path or type(value) is not str else _quoted(value, limit)
     if len(text) <= limit:
         return text
     for depth, few, width in _TRIES:
@@ -70,6 +71,11 @@ def cut(text: str, limit: int) -> str:
     head = keep * 2 // 3
     tail = keep - head
     return f"{text[:head]} …{len(text) - head - tail} more… {text[len(text) - tail :]}"
+
+
+def _quoted(text: str, limit: int) -> str:
+    """A string in quotes, with its middle left out; where it is long, before it is quoted."""
+    return cut(repr(text if len(text) <= _LONG else cut(text, limit)), limit)
 
 
 def first_difference(a: Any, b: Any) -> Steps:
@@ -203,7 +209,7 @@ class _Shown:
             start, end = max(0, at - _TEXT), at + _TEXT
             head, tail = _MORE if start else "", _MORE if end < len(text) else ""
             return repr(f"{head}{text[start:end]}{tail}")
-        return cut(repr(text), self.width)
+        return _quoted(text, self.width)
 
 
 def _has_parts(value: Any) -> bool:

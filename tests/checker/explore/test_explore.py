@@ -494,9 +494,13 @@ def test_the_command_serves_until_it_is_interrupted() -> None:
         address, _, token = lines[2].strip().partition("/#token=")
         connection = http.client.HTTPConnection(address.removeprefix("http://"), timeout=60)
         headers = {TOKEN: token, "Content-Type": "application/json"}
+        leaving = '{"path": [0, []], "expressions": ["__import__(\'os\')._exit(0)"]}'
+        connection.request("POST", "/api/watch", leaving, headers)
+        left = json.loads(connection.getresponse().read())
         connection.request("POST", "/api/next", '{"path": [0, []]}', headers)
         found = json.loads(connection.getresponse().read())
         process.send_signal(signal.SIGINT)
 
     assert 0 == process.returncode
+    assert "SW205" in left["error"]
     assert 6 == len(found["enabled"])

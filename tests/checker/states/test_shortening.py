@@ -70,6 +70,13 @@ def test_two_values_are_shown_where_they_differ(a: object, b: object, shown: str
     assert len(one) <= 60
 
 
+def test_a_long_string_is_cut_before_it_is_quoted() -> None:
+    shown = fit("'" * 1_000_000, 100)
+
+    assert len(shown) <= 100
+    assert "more" in shown
+
+
 def test_a_long_list_is_shown_around_the_change() -> None:
     shown = fit(freeze([*range(90)]), 60, (("i", 50),))
 
